@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { alsoUnder, id, label, mapOf, maybe } from "./field";
+import { route } from "./route";
+
+/** How an attribute is handled: a number whose size is meaningful, or one or several categories. */
+export const attributeHandling = z.enum(["NUMERICAL", "CATEGORICAL"], {
+  error: "expected NUMERICAL or CATEGORICAL",
+});
+
+/** How each named attribute is handled; null lets the service infer it. */
+export const attributeSchema = mapOf(attributeHandling).nullable();
+
+/** What every kind of dataset is created with. */
+export const datasetFields = z.strictObject({
+  name: label.describe("Name of the dataset."),
+  numShards: z
+    .int()
+    .min(1)
+    .describe("Number of shards, each of at most 100,000 records; cannot be changed later."),
+  attributeSchema: attributeSchema.default(null).describe("Handling of attributes; null: inferred."),
+});
+
+/** Answers carry handling kinds as free text: plans exist that know more kinds than the specification names. */
+const answered = {
+  name: maybe(z.string()),
+  numShards: maybe(z.int()),
+  attributeSchema: maybe(mapOf(z.string())),
+};
+
+const userDataset = z.object({ userDatasetId: id, ...answered });
+const itemDataset = z.object({ itemDatasetId: alsoUnder(id, "user_dataset_id"), ...answered });
+const eventDataset = z.object({ eventDatasetId: alsoUnder(id, "user_dataset_id"), ...answered });
+const eventDatasetRef = z.strictObject({ eventDatasetId: id });
+
+export const createUserDataset = route({
+  method: "POST",
+  path: "/create-user-dataset",
+  summary: "Creates a dataset of users.",
+  request: datasetFields,
+  reply: userDataset,
+});
+
+export const createItemDataset = route({
+  method: "POST",
+  path: "/create-item-dataset",
+  summary: "Creates a dataset of items; the id may be answered under user_dataset_id.",
+  request: datasetFields,
+  reply: itemDataset,
+});
+
+export const createEventDataset = route({
+  method: "POST",
+  path: "/create-event-dataset",
+  summary: "Creates a dataset of events; the id may be answered under user_dataset_id.",
+  request: datasetFields,
+  reply: eventDataset,
+});
+
+export const updateEventDataset = route({
+  method: "PUT",
+  path: "/update-event-dataset",
+  summary: "Changes the name and the attribute schema of an event dataset.",
+  request: z.strictObject({
+    eventDatasetId: id,
+    name: datasetFields.shape.name,
+    attributeSchema: attributeSchema.describe("Handling of attributes; null: inferred."),
+  }),
+  reply: eventDataset,
+});
+
+export const getEventDataset = route({
+  method: "GET",
+  path: "/get-event-dataset",
+  summary: "Reads one event dataset.",
+  request: eventDatasetRef,
+  reply: eventDataset,
+});
+
+export const listEventDatasets = route({
+  method: "GET",
+  path: "/list-event-datasets",
+  summary: "Lists the event datasets of the account.",
+  request: z.strictObject({}),
+  reply: z.object({ eventDatasets: z.array(eventDataset) }),
+});
+
+export const deleteEventDataset = route({
+  method: "DELETE",
+  path: "/delete-event-dataset",
+  summary: "Deletes an event dataset with its events and answers its last configuration.",
+  request: eventDatasetRef,
+  // The dataset is gone whatever the answer holds, so nothing in it is needed.
+  reply: eventDataset.partial(),
+});

@@ -1,0 +1,11 @@
+import { z } from "zod";
+import { id, maybe } from "./field";
+import { route } from "./route";
+
+export const shutdownDeployment = route({
+  method: "DELETE",
+  path: "/shutdown-deployment",
+  summary: "Takes the models of a project out of service.",
+  request: z.strictObject({ projectId: id }),
+  reply: z.object({ projectId: maybe(z.string()) }),
+});

@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { maybe } from "./field";
+
+/** The error codes of our own service; the specification shows none, so clients take any text. */
+export const errorCodes = {
+  BAD_REQUEST: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  MODEL_DEPLOYED: 409,
+  NOT_DEPLOYED: 409,
+  PLAN_EXCEEDED: 409,
+  TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  IDEMPOTENCY_CONFLICT: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+} as const;
+
+/** A code of our own service's errors. */
+export type ErrorCode = keyof typeof errorCodes;
+
+/** The one shape of our own service's errors: what is wrong, where, and what to do. */
+export const errorBody = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    requestId: maybe(z.string()),
+    details: maybe(z.array(z.object({ path: z.string(), message: z.string() }))),
+  }),
+});
+
+/** Said by a service on every answer when it honours the `Idempotency-Key` of the methods it names. */
+export const idempotencyHeader = "accept-idempotency-key";

@@ -1,0 +1,173 @@
+import { z } from "zod";
+import { id, json, jsonMap, label, maybe } from "./field";
+import { limits } from "./limits";
+import { route } from "./route";
+
+/** The kinds of job. */
+export const jobTypes = ["TRAINING", "DEPLOYMENT", "QUERYING", "CLUSTERING"] as const;
+
+/** The states of a job; only SUCCEED is in the specification, the others are our own service's words. */
+export const jobStatuses = ["PENDING", "RUNNING", "SUCCEED", "FAILED"] as const;
+
+const submitted = z.object({ jobId: id });
+const jobName = label.describe("Name of the job, for people.");
+
+export const submitTrainingJob = route({
+  method: "POST",
+  path: "/submit-training-job",
+  summary: "Starts the training of an algorithm; the model takes the name of the job.",
+  request: z.strictObject({ projectId: id, algorithmId: id, name: jobName }),
+  reply: submitted,
+});
+
+/** What a deployment is submitted with. */
+export const deploymentFields = z.strictObject({
+  projectId: id.describe("The project whose recommendation call is to serve."),
+  name: jobName,
+  generatorModelId: id.describe("The model that produces the results."),
+  rankerModelId: id.optional().describe("The model that puts the generator's results in a new order."),
+  qps: z
+    .int()
+    .min(1)
+    .default(limits.defaultQps)
+    .describe("Queries per second that the recommendation call may use."),
+});
+
+export const submitDeploymentJob = route({
+  method: "POST",
+  path: "/submit-deployment-job",
+  summary: "Makes one or two models serve the project; replaces what served before.",
+  request: deploymentFields,
+  reply: submitted,
+});
+
+/** One value of one item attribute. */
+const attributeValue = {
+  attribute: z.string().min(1).describe("Item attribute."),
+  // The specification shows no type; these are what an attribute of one category or number can hold.
+  value: z.union([z.string(), z.number(), z.boolean()]).describe("Value of the item attribute."),
+};
+
+/** A bound on a user's usage of one value of one item attribute. */
+export const usageCondition = z.strictObject({
+  ...attributeValue,
+  lowerBound: z.number().optional().describe("Least usage, included; none when left out."),
+  upperBound: z.number().optional().describe("Greatest usage, included; none when left out."),
+});
+
+/** Asks for the users who meet all conditions. */
+export const userListQuery = z.strictObject({ conditions: z.array(usageCondition).min(1) });
+
+/** Asks how usage of one value is spread over the users. */
+export const userDistributionQuery = z.strictObject({
+  ...attributeValue,
+  bins: z.int().min(1).default(limits.defaultBins).describe("Number of histogram bins."),
+});
+
+const querying = { name: jobName, projectId: id, modelId: id.describe("The model that is asked.") };
+
+export const submitQueryingJob = route({
+  method: "POST",
+  path: "/submit-querying-job",
+  summary: "Asks a model for users or for a distribution of users.",
+  request: z.discriminatedUnion("queryType", [
+    z.strictObject({
+      ...querying,
+      queryType: z.literal("user_list"),
+      queries: z.array(userListQuery).min(1),
+    }),
+    z.strictObject({
+      ...querying,
+      queryType: z.literal("user_distribution"),
+      queries: z.array(userDistributionQuery).min(1),
+    }),
+  ]),
+  reply: submitted,
+});
+
+/** What a clustering is submitted with. */
+export const clusteringFields = z.strictObject({
+  name: jobName,
+  projectId: id,
+  modelId: id.describe("The model whose view of the users is grouped."),
+  clusterType: z.enum(["user"], { error: "expected user" }).default("user").describe("What is grouped."),
+  parameters: z
+    .strictObject({
+      minUserNum: z.int().min(1).default(1).describe("Groups with fewer users are dropped."),
+    })
+    .describe("Clustering parameters."),
+});
+
+export const submitClusteringJob = route({
+  method: "POST",
+  path: "/submit-clustering-job",
+  summary: "Groups the users of a model.",
+  request: clusteringFields,
+  reply: submitted,
+});
+
+/** What a training measured on the part of the data that it held out. */
+export const quality = z.object({
+  recallAt20: maybe(z.number()),
+  ndcgAt20: maybe(z.number()),
+  popularityNdcgAt20: maybe(z.number()),
+});
+
+const answeredQuery = z.object({
+  conditions: maybe(
+    z.array(
+      z.object({
+        attribute: maybe(z.string()),
+        value: maybe(json),
+        lowerBound: maybe(z.number()),
+        upperBound: maybe(z.number()),
+      }),
+    ),
+  ),
+  attribute: maybe(z.string()),
+  value: maybe(json),
+  bins: maybe(z.int()),
+});
+
+/** The fields of all four kinds, each there for its kind only. */
+const jobData = z.object({
+  algorithmType: maybe(z.string()),
+  algorithmParameters: maybe(jsonMap),
+  // What our own service tells beyond the specification: the parameters it chose and how good they measured.
+  chosenParameters: maybe(jsonMap),
+  quality: maybe(quality),
+  generatorModelId: maybe(z.string()),
+  rankerModelId: maybe(z.string()),
+  qps: maybe(z.int()),
+  modelId: maybe(z.string()),
+  queryType: maybe(z.string()),
+  queries: maybe(z.array(answeredQuery)),
+  clusterType: maybe(z.string()),
+  parameters: maybe(z.object({ minUserNum: maybe(z.int()) })),
+});
+
+const jobResult = z.object({
+  modelId: maybe(z.string()),
+  servingUri: maybe(z.string()),
+  downloadUrl: maybe(z.string()),
+  expiredAtSec: maybe(z.number()),
+  message: maybe(z.string()),
+});
+
+export const getJob = route({
+  method: "GET",
+  path: "/get-job",
+  summary: "Reads a job of any kind with its progress and its result.",
+  request: z.strictObject({ projectId: id, jobId: id }),
+  reply: z.object({
+    projectId: maybe(z.string()),
+    jobId: maybe(z.string()),
+    jobType: maybe(z.string()),
+    createdTs: maybe(z.int()),
+    name: maybe(z.string()),
+    jobData: maybe(jobData),
+    jobResult: maybe(jobResult),
+    jobStatus: z.string().describe("SUCCEED when done; an unknown word is a job still under way."),
+    retryCount: maybe(z.int()),
+  }),
+});

@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { id, label, maybe } from "./field";
+import { route } from "./route";
+
+/** The kinds of project that the specification names. */
+export const projectType = z.enum(["RECOMMEND_ITEMS_TO_USER"], { error: "expected RECOMMEND_ITEMS_TO_USER" });
+
+/** What a project is created with. */
+export const projectFields = z.strictObject({
+  name: label.describe("Name of the project."),
+  projectType: projectType.default("RECOMMEND_ITEMS_TO_USER").describe("What the project recommends."),
+  userDatasetId: id.describe("Dataset of its users."),
+  itemDatasetId: id.describe("Dataset of its items."),
+  eventDatasetId: id.describe("Dataset of its events; several projects may share one."),
+  targetEventType: z.string().min(1).describe("The event type that models are optimised for."),
+});
+
+export const createProject = route({
+  method: "POST",
+  path: "/create-project",
+  summary: "Creates a project over one user, one item and one event dataset.",
+  request: projectFields,
+  reply: z.object({
+    projectId: id,
+    name: maybe(z.string()),
+    projectType: maybe(z.string()),
+    userDatasetId: maybe(z.string()),
+    itemDatasetId: maybe(z.string()),
+    eventDatasetId: maybe(z.string()),
+    targetEventType: maybe(z.string()),
+    servingUri: maybe(z.string()),
+  }),
+});

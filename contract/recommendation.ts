@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { id, inline, json, jsonMap, maybe } from "./field";
+import { route } from "./route";
+
+/** The item attributes that were asked for lie beside `item_id` on the wire. */
+const item = z.object({ itemId: id, attributes: inline(jsonMap) });
+
+export const recommendItemsToUser = route({
+  method: "POST",
+  path: "/recommend-items-to-user",
+  summary: "Recommends items to a user.",
+  repeatable: true,
+  request: z.strictObject({
+    userId: id,
+    attributes: z.array(z.string()).default([]).describe("Item attributes to return."),
+    limit: z.int().min(1).default(10).describe("Number of items."),
+  }),
+  reply: z.object({
+    userId: maybe(z.string()),
+    limit: maybe(z.int()),
+    attributes: maybe(z.array(z.string())),
+    filterQuery: maybe(json),
+    results: z.array(z.object({ item })),
+  }),
+});

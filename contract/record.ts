@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { id, jsonMap, maybe } from "./field";
+import { limits } from "./limits";
+import { route } from "./route";
+
+/** A user with the attributes that the service may learn from. */
+export const userRecord = z.strictObject({
+  userId: id,
+  attributes: jsonMap.default({}).describe("Attribute name to value; an array means several categories."),
+});
+
+/** An item with the attributes that the service may learn from and return. */
+export const itemRecord = z.strictObject({
+  itemId: id,
+  attributes: jsonMap.default({}).describe("Attribute name to value; an array means several categories."),
+});
+
+/** One act of a user on an item. */
+export const eventRecord = z.strictObject({
+  eventId: id.describe("Unique id; built from user, item and time where the source has none."),
+  userId: id,
+  itemId: id,
+  ts: z.int().min(0).describe("Time of the event in milliseconds."),
+  eventType: z.string().min(1).describe("Kind of act; a project optimises one of them."),
+  eventValue: z.number().default(1).describe("Weight in training; the larger, the more it counts."),
+  attributes: jsonMap.default({}).describe("Properties of the event; need not match the dataset's schema."),
+});
+
+/** Our own service says why a record failed; a service that does not leaves this out. */
+const outcome = {
+  succeedIds: z.array(z.string()),
+  failedIds: z.array(z.string()),
+  failures: maybe(z.array(z.object({ id: z.string().nullable(), index: z.int(), reason: z.string() }))),
+};
+
+const records = <T extends z.ZodType>(record: T) => z.array(record).max(limits.recordsPerUpsert);
+
+export const upsertDatasetUsers = route({
+  method: "POST",
+  path: "/upsert-dataset-users",
+  summary: "Inserts or updates users.",
+  repeatable: true,
+  request: z.strictObject({ userDatasetId: id, users: records(userRecord) }),
+  reply: z.object({ userDatasetId: maybe(id), ...outcome }),
+});
+
+export const upsertDatasetItems = route({
+  method: "POST",
+  path: "/upsert-dataset-items",
+  summary: "Inserts or updates items.",
+  repeatable: true,
+  request: z.strictObject({ itemDatasetId: id, items: records(itemRecord) }),
+  reply: z.object({ itemDatasetId: maybe(id), ...outcome }),
+});
+
+export const upsertDatasetEvents = route({
+  method: "POST",
+  path: "/upsert-dataset-events",
+  summary: "Inserts or updates events.",
+  repeatable: true,
+  request: z.strictObject({ eventDatasetId: id, events: records(eventRecord) }),
+  reply: z.object({ eventDatasetId: maybe(id), ...outcome }),
+});
+
+export const deleteDatasetUserEvents = route({
+  method: "DELETE",
+  path: "/delete-dataset-user-events",
+  summary: "Deletes all events of one user.",
+  request: z.strictObject({ eventDatasetId: id, userId: id }),
+  reply: z.object({ eventDatasetId: maybe(id), userId: maybe(id) }),
+});
+
+export const deleteDatasetEventsBeforeTs = route({
+  method: "DELETE",
+  path: "/delete-dataset-events-before-ts",
+  summary: "Deletes the events from start_ts on that lie before ts.",
+  request: z.strictObject({
+    eventDatasetId: id,
+    ts: z.int().min(0).describe("Milliseconds; events before it are deleted."),
+    startTs: z.int().min(0).default(0).describe("Milliseconds; events before it are kept."),
+  }),
+  reply: z.object({ eventDatasetId: maybe(id), ts: maybe(z.int()) }),
+});

@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { aliases, inlined } from "./field";
+
+type Convert = (value: unknown) => unknown;
+type Direction = "encode" | "decode";
+
+const converters = { encode: new WeakMap<z.ZodType, Convert>(), decode: new WeakMap<z.ZodType, Convert>() };
+const wireSchemas = new WeakMap<z.ZodType, z.ZodType>();
+
+/** The wire's name of a field: `numShards` is `num_shards`. */
+export function wireName(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** A checked value of a program in the form it has on the wire. */
+export function encode<T extends z.ZodType>(schema: T, value: z.output<T>): unknown {
+  return converter("encode", schema)(value);
+}
+
+/** A value from the wire with the names that programs use; fields that the schema does not know are left out. */
+export function decode(schema: z.ZodType, value: unknown): unknown {
+  return converter("decode", schema)(value);
+}
+
+/** The same schema over wire names, for checking bodies as they arrive and for the OpenAPI document. */
+export function wireSchema(schema: z.ZodType): z.ZodType {
+  let twin = wireSchemas.get(schema);
+  if (!twin) {
+    twin = makeWireSchema(schema);
+    wireSchemas.set(schema, twin);
+  }
+  return twin;
+}
+
+function converter(direction: Direction, schema: z.ZodType): Convert {
+  let convert = converters[direction].get(schema);
+  if (!convert) {
+    convert = makeConverter(direction, schema);
+    converters[direction].set(schema, convert);
+  }
+  return convert;
+}
+
+/** Anything that is not an object, array or wrapper of the contract's own, user-owned maps among it, passes as it is. */
+function makeConverter(direction: Direction, schema: z.ZodType): Convert {
+  if (schema instanceof z.ZodObject) return objectConverter(direction, schema);
+  if (schema instanceof z.ZodArray) {
+    const element = converter(direction, schema.element as z.ZodType);
+    return (value) => (Array.isArray(value) ? value.map(element) : value);
+  }
+  if (schema instanceof z.ZodDiscriminatedUnion) return unionConverter(direction, schema);
+  const inner = unwrapped(schema);
+  if (inner) return converter(direction, inner);
+  return (value) => value;
+}
+
+function objectConverter(direction: Direction, schema: z.ZodObject): Convert {
+  const fields = Object.entries(schema.shape as Record<string, z.ZodType>)
+    .filter(([, field]) => !inlined.has(field))
+    .map(([key, field]) => {
+      const wire = [wireName(key), ...aliasesOf(field)];
+      const convert = converter(direction, field);
+      return direction === "encode"
+        ? { from: [key], to: wire[0], convert }
+        : { from: wire, to: key, convert };
+    });
+  const inlinedKey = Object.keys(schema.shape).find((key) => inlined.has(schema.shape[key] as z.ZodType));
+  const known = new Set(fields.flatMap((field) => field.from));
+  return (value) => {
+    if (!isObject(value)) return value;
+    const result: Record<string, unknown> = {};
+    for (const { from, to, convert } of fields) {
+      const key = from.find((name) => Object.hasOwn(value, name) && value[name] !== undefined);
+      if (key !== undefined) result[to] = convert(value[key]);
+    }
+    if (inlinedKey === undefined) return result;
+    if (direction === "encode") return { ...(value[inlinedKey] as object), ...result };
+    const rest = Object.entries(value).filter(([key]) => !known.has(key));
+    return { ...result, [inlinedKey]: Object.fromEntries(rest) };
+  };
+}
+
+function unionConverter(direction: Direction, schema: z.ZodDiscriminatedUnion): Convert {
+  const key = schema.def.discriminator;
+  const options = schema.options as z.ZodObject[];
+  const branches = options.flatMap((option) =>
+    [...((option.shape[key] as z.ZodLiteral).values as Set<unknown>)].map((literal) => ({
+      literal,
+      convert: converter(direction, option),
+    })),
+  );
+  const from = direction === "encode" ? key : wireName(key);
+  return (value) => {
+    const branch = branches.find(({ literal }) => isObject(value) && value[from] === literal);
+    return branch ? branch.convert(value) : value;
+  };
+}
+
+function makeWireSchema(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodObject) {
+    const fields = Object.entries(schema.shape as Record<string, z.ZodType>);
+    const shape = Object.fromEntries(
+      fields
+        .filter(([, field]) => !inlined.has(field))
+        .map(([key, field]) => [wireName(key), wireSchema(field)]),
+    );
+    const spread = fields.some(([, field]) => inlined.has(field));
+    const catchall = spread ? z.unknown() : schema.def.catchall;
+    return described(schema, new z.ZodObject({ ...schema.def, shape, ...(catchall ? { catchall } : {}) }));
+  }
+  if (schema instanceof z.ZodArray) {
+    return described(
+      schema,
+      schema.clone({ ...schema.def, element: wireSchema(schema.element as z.ZodType) }),
+    );
+  }
+  if (schema instanceof z.ZodDiscriminatedUnion) {
+    const options = (schema.options as z.ZodObject[]).map((option) => wireSchema(option) as z.ZodObject);
+    const [first, ...others] = options as [z.ZodObject, ...z.ZodObject[]];
+    return described(schema, z.discriminatedUnion(wireName(schema.def.discriminator), [first, ...others]));
+  }
+  const inner = unwrapped(schema);
+  if (!inner) return schema;
+  const twin = wireSchema(inner);
+  return twin === inner ? schema : described(schema, rewrapped(schema, twin));
+}
+
+function aliasesOf(field: z.ZodType): readonly string[] {
+  const inner = unwrapped(field);
+  return aliases.get(field)?.wireKeys ?? (inner ? aliasesOf(inner) : []);
+}
+
+function unwrapped(schema: z.ZodType): z.ZodType | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
+    return schema.def.innerType as z.ZodType;
+  }
+  return undefined;
+}
+
+function rewrapped(schema: z.ZodType, innerType: z.ZodType): z.ZodType {
+  return (schema as z.ZodOptional).clone({ ...(schema as z.ZodOptional).def, innerType });
+}
+
+function described(schema: z.ZodType, twin: z.ZodType): z.ZodType {
+  const meta = schema.meta();
+  return meta ? twin.meta(meta) : twin;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
