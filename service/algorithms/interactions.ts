@@ -1,0 +1,155 @@
+/** Which items each user acted on and how strongly: rows of users, each with ascending item indices. */
+export interface Interactions {
+  readonly users: number;
+  readonly items: number;
+  /** Entries of user u are those from start[u] up to start[u + 1]. */
+  readonly start: Uint32Array;
+  readonly index: Uint32Array;
+  /** Sum of the weights of the pair's events, above 0. */
+  readonly weight: Float32Array;
+}
+
+/** Gathers events one by one; the caller maps ids to indices. */
+export class InteractionsBuilder {
+  private length = 0;
+  private userOf = new Uint32Array(1024);
+  private itemOf = new Uint32Array(1024);
+  private weightOf = new Float32Array(1024);
+  private users = 0;
+  private items = 0;
+
+  /** Adds one event. */
+  add(user: number, item: number, weight: number): void {
+    if (this.length === this.userOf.length) this.grow();
+    this.userOf[this.length] = user;
+    this.itemOf[this.length] = item;
+    this.weightOf[this.length] = Number.isFinite(weight) ? weight : 0;
+    this.length++;
+    if (user >= this.users) this.users = user + 1;
+    if (item >= this.items) this.items = item + 1;
+  }
+
+  /** Sums the events of each pair; pairs whose sum is not above 0 are left out. */
+  build(users = this.users, items = this.items): Interactions {
+    if (users < this.users || items < this.items) {
+      throw new RangeError(
+        `events refer to ${this.users} users and ${this.items} items, not ${users} and ${items}`,
+      );
+    }
+    const order = byColumn(this.itemOf.subarray(0, this.length), items);
+    const start = countStarts(this.userOf.subarray(0, this.length), users);
+    const next = start.slice();
+    const index = new Uint32Array(this.length);
+    const weight = new Float32Array(this.length);
+    for (const event of order) {
+      const at = next[this.userOf[event] as number]++ as number;
+      index[at] = this.itemOf[event] as number;
+      weight[at] = this.weightOf[event] as number;
+    }
+    return sumDuplicates({ users, items, start, index, weight });
+  }
+
+  private grow(): void {
+    const size = this.userOf.length * 2;
+    const larger = <T extends Uint32Array | Float32Array>(to: T, from: T): T => {
+      to.set(from);
+      return to;
+    };
+    this.userOf = larger(new Uint32Array(size), this.userOf);
+    this.itemOf = larger(new Uint32Array(size), this.itemOf);
+    this.weightOf = larger(new Float32Array(size), this.weightOf);
+  }
+}
+
+/** The same interactions seen from the items: rows of items, each with ascending user indices. */
+export function transpose(of: Interactions): Interactions {
+  const start = countStarts(of.index, of.items);
+  const next = start.slice();
+  const index = new Uint32Array(of.index.length);
+  const weight = new Float32Array(of.index.length);
+  for (let user = 0; user < of.users; user++) {
+    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
+      const to = next[of.index[at] as number]++ as number;
+      index[to] = user;
+      weight[to] = of.weight[at] as number;
+    }
+  }
+  return { users: of.items, items: of.users, start, index, weight };
+}
+
+/** Keeps the entries for which `keep` holds; users and items keep their indices. */
+export function filterEntries(
+  of: Interactions,
+  keep: (entry: number, user: number) => boolean,
+): Interactions {
+  const start = new Uint32Array(of.users + 1);
+  const index = new Uint32Array(of.index.length);
+  const weight = new Float32Array(of.index.length);
+  let length = 0;
+  for (let user = 0; user < of.users; user++) {
+    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
+      if (!keep(at, user)) continue;
+      index[length] = of.index[at] as number;
+      weight[length++] = of.weight[at] as number;
+    }
+    start[user + 1] = length;
+  }
+  return { ...of, start, index: index.slice(0, length), weight: weight.slice(0, length) };
+}
+
+/** Keeps the given users only, renumbered in the order given; items keep their indices. */
+export function selectUsers(of: Interactions, users: Uint32Array): Interactions {
+  const start = new Uint32Array(users.length + 1);
+  users.forEach((user, at) => {
+    start[at + 1] = (start[at] as number) + (of.start[user + 1] as number) - (of.start[user] as number);
+  });
+  const length = start[users.length] as number;
+  const index = new Uint32Array(length);
+  const weight = new Float32Array(length);
+  users.forEach((user, at) => {
+    const from = of.start[user] as number;
+    const to = of.start[user + 1] as number;
+    index.set(of.index.subarray(from, to), start[at]);
+    weight.set(of.weight.subarray(from, to), start[at]);
+  });
+  return { users: users.length, items: of.items, start, index, weight };
+}
+
+/** How many users acted on each item. */
+export function itemCounts(of: Interactions): Uint32Array {
+  const counts = new Uint32Array(of.items);
+  for (const item of of.index) counts[item] = (counts[item] as number) + 1;
+  return counts;
+}
+
+function countStarts(values: Uint32Array, bound: number): Uint32Array {
+  const start = new Uint32Array(bound + 1);
+  for (const value of values) start[value + 1] = (start[value + 1] as number) + 1;
+  for (let at = 0; at < bound; at++) start[at + 1] = (start[at + 1] as number) + (start[at] as number);
+  return start;
+}
+
+function byColumn(values: Uint32Array, bound: number): Uint32Array {
+  const next = countStarts(values, bound);
+  const order = new Uint32Array(values.length);
+  values.forEach((value, at) => {
+    order[next[value]++ as number] = at;
+  });
+  return order;
+}
+
+function sumDuplicates(of: Interactions): Interactions {
+  const { index, weight } = of;
+  const kept = new Uint8Array(index.length);
+  for (let user = 0; user < of.users; user++) {
+    const end = of.start[user + 1] as number;
+    for (let at = of.start[user] as number; at < end; ) {
+      const first = at;
+      let sum = 0;
+      for (; at < end && index[at] === index[first]; at++) sum += weight[at] as number;
+      weight[first] = sum;
+      if ((weight[first] as number) > 0) kept[first] = 1;
+    }
+  }
+  return filterEntries(of, (entry) => kept[entry] === 1);
+}

@@ -1,0 +1,75 @@
+import { wasm } from "./kernel/wasm";
+
+interface KernelExports {
+  addGram(rows: number, count: number, stride: number, matrix: number): void;
+  solve(matrix: number, right: number, stride: number, solution: number): void;
+  solveRows(
+    start: number,
+    index: number,
+    weight: number,
+    from: number,
+    to: number,
+    solved: number,
+    fixed: number,
+    stride: number,
+    base: number,
+    ridge: number,
+    scratch: number,
+    chunk: number,
+  ): void;
+  scores(rows: number, count: number, stride: number, vector: number, out: number): void;
+}
+
+// Declared here because neither the ES library nor the types of Node 20 know the engine's global.
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object;
+  Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
+  Instance: new (module: object, imports: object) => { readonly exports: unknown };
+};
+
+let compiled: object | undefined;
+
+/** The SIMD kernel with a memory of fixed size from which arrays are handed out one after another. */
+export class Kernel {
+  readonly run: KernelExports;
+  private readonly buffer: ArrayBuffer;
+  private used = 0;
+
+  constructor(bytes: number) {
+    compiled ??= new WebAssembly.Module(Buffer.from(wasm, "base64"));
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536) });
+    this.buffer = memory.buffer;
+    this.run = new WebAssembly.Instance(compiled, { env: { memory } }).exports as KernelExports;
+  }
+
+  /** Room for floats, zero at first. */
+  floats(length: number): Float32Array {
+    return new Float32Array(this.buffer, this.take(length), length);
+  }
+
+  /** Room for whole numbers, zero at first. */
+  integers(length: number): Uint32Array {
+    return new Uint32Array(this.buffer, this.take(length), length);
+  }
+
+  private take(length: number): number {
+    const at = this.used;
+    this.used += arrayBytes(length);
+    return at;
+  }
+}
+
+/** Bytes that an array of so many 4-byte numbers takes of a kernel's memory. */
+export function arrayBytes(length: number): number {
+  return Math.ceil(length / 4) * 16;
+}
+
+/** Floats from one vector to the next: the kernel works on multiples of 8, the rest is zero. */
+export function strideOf(dimensions: number): number {
+  return Math.ceil(dimensions / 8) * 8;
+}
+
+/** Rows rounded up so that the kernel's scores, which come four at a time, stay inside the array. */
+export function paddedRows(rows: number): number {
+  return Math.ceil(rows / 4) * 4;
+}

@@ -1,0 +1,44 @@
+// Compiles kernel.as to wasm.ts, which is committed; with --check it only says whether wasm.ts is current.
+import { readFileSync, writeFileSync } from "node:fs";
+import asc from "assemblyscript/asc";
+
+const source = new URL("kernel.as", import.meta.url);
+const target = new URL("wasm.ts", import.meta.url);
+
+let binary;
+const { error, stderr } = await asc.main(
+  [
+    "kernel.ts",
+    "--outFile",
+    "kernel.wasm",
+    "-O3",
+    "--runtime",
+    "stub",
+    "--importMemory",
+    "--noAssert",
+    "--enable",
+    "simd",
+  ],
+  {
+    readFile: (name) => (name === "kernel.ts" ? readFileSync(source, "utf8") : null),
+    writeFile: (name, contents) => {
+      if (name === "kernel.wasm") binary = contents;
+    },
+    listFiles: () => [],
+  },
+);
+if (error) {
+  console.error(stderr.toString());
+  process.exit(1);
+}
+
+const text = `// Generated from kernel.as by build.mjs: do not edit.
+/** The compiled kernel, in base64. */
+export const wasm =
+  "${Buffer.from(binary).toString("base64")}";
+`;
+if (!process.argv.includes("--check")) writeFileSync(target, text);
+else if (readFileSync(target, "utf8") !== text) {
+  console.error("service/algorithms/kernel/wasm.ts is stale: run `node service/algorithms/kernel/build.mjs`");
+  process.exit(1);
+}

@@ -1,0 +1,158 @@
+// AssemblyScript: the inner loops of alternating least squares over rows of `d` floats, d a multiple of 8.
+
+/** Adds the product of the transpose of `z` (n rows of d floats) with itself to the upper triangle of `a`. */
+export function addGram(z: usize, n: i32, d: i32, a: usize): void {
+  const stride = (<usize>d) << 2;
+  for (let i = 0; i < d; i += 4) {
+    for (let j = i & ~7; j < d; j += 8) {
+      let a00 = f32x4.splat(0), a01 = f32x4.splat(0);
+      let a10 = f32x4.splat(0), a11 = f32x4.splat(0);
+      let a20 = f32x4.splat(0), a21 = f32x4.splat(0);
+      let a30 = f32x4.splat(0), a31 = f32x4.splat(0);
+      let left = z + ((<usize>i) << 2);
+      let right = z + ((<usize>j) << 2);
+      for (let r = 0; r < n; r++) {
+        const c0 = v128.load(right);
+        const c1 = v128.load(right, 16);
+        let s = v128.load32_splat(left);
+        a00 = f32x4.add(a00, f32x4.mul(s, c0));
+        a01 = f32x4.add(a01, f32x4.mul(s, c1));
+        s = v128.load32_splat(left, 4);
+        a10 = f32x4.add(a10, f32x4.mul(s, c0));
+        a11 = f32x4.add(a11, f32x4.mul(s, c1));
+        s = v128.load32_splat(left, 8);
+        a20 = f32x4.add(a20, f32x4.mul(s, c0));
+        a21 = f32x4.add(a21, f32x4.mul(s, c1));
+        s = v128.load32_splat(left, 12);
+        a30 = f32x4.add(a30, f32x4.mul(s, c0));
+        a31 = f32x4.add(a31, f32x4.mul(s, c1));
+        left += stride;
+        right += stride;
+      }
+      let out = a + <usize>i * stride + ((<usize>j) << 2);
+      addTo(out, a00, a01);
+      addTo(out + stride, a10, a11);
+      addTo(out + 2 * stride, a20, a21);
+      addTo(out + 3 * stride, a30, a31);
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function addTo(out: usize, low: v128, high: v128): void {
+  v128.store(out, f32x4.add(v128.load(out), low));
+  v128.store(out, f32x4.add(v128.load(out, 16), high), 16);
+}
+
+/** Subtracts `factor` times the floats from `from` to `to` of `source` from those of `target`. */
+// @ts-ignore: decorator
+@inline
+function subtract(target: usize, source: usize, factor: f32, from: usize, to: usize): void {
+  const f = f32x4.splat(factor);
+  for (let o = from; o < to; o += 16) {
+    v128.store(target + o, f32x4.sub(v128.load(target + o), f32x4.mul(f, v128.load(source + o))));
+  }
+}
+
+/** Solves `a · x = b` for the symmetric positive matrix whose upper triangle is in `a`; overwrites a and b. */
+export function solve(a: usize, b: usize, d: i32, x: usize): void {
+  const end = (<usize>d) << 2;
+  for (let k = 0; k < d; k++) {
+    const row = a + <usize>k * end;
+    const at = (<usize>k) << 2;
+    const from = at & ~15;
+    const scale: f32 = 1 / sqrt<f32>(max<f32>(load<f32>(row + at), 1e-12));
+    const s = f32x4.splat(scale);
+    for (let o = from; o < end; o += 16) v128.store(row + o, f32x4.mul(v128.load(row + o), s));
+    const z: f32 = load<f32>(b + at) * scale;
+    subtract(b, row, z, from, end);
+    for (let o = at + 4; o < end; o += 4) {
+      subtract(a + (o >> 2) * end, row, load<f32>(row + o), o & ~15, end);
+    }
+    // Kept in x until the way back, because the vector steps also touch earlier entries of b.
+    store<f32>(x + at, z);
+  }
+  memory.copy(b, x, end);
+  memory.fill(x, 0, end);
+  for (let k = d - 1; k >= 0; k--) {
+    const row = a + <usize>k * end;
+    const at = (<usize>k) << 2;
+    let sum = f32x4.splat(0);
+    for (let o = at & ~15; o < end; o += 16) {
+      sum = f32x4.add(sum, f32x4.mul(v128.load(row + o), v128.load(x + o)));
+    }
+    const dot: f32 =
+      f32x4.extract_lane(sum, 0) + f32x4.extract_lane(sum, 1) + f32x4.extract_lane(sum, 2) + f32x4.extract_lane(sum, 3);
+    store<f32>(x + at, (load<f32>(b + at) - dot) / load<f32>(row + at));
+  }
+}
+
+/**
+ * Solves rows `from` to `to` of `x` against the fixed rows `y`: the entries of row r are start[r] to start[r+1] of
+ * `index` and `weight`, `base` is the weighted gram matrix of y, `ridge` the regularisation of each row.
+ * `scratch` holds a matrix, a vector and `chunk` gathered rows.
+ */
+export function solveRows(
+  start: usize, index: usize, weight: usize, from: i32, to: i32,
+  x: usize, y: usize, d: i32, base: usize, ridge: usize, scratch: usize, chunk: i32,
+): void {
+  const stride = (<usize>d) << 2;
+  const a = scratch;
+  const b = a + stride * <usize>d;
+  const gathered = b + stride;
+  for (let row = from; row < to; row++) {
+    const slot = start + ((<usize>row) << 2);
+    const last = load<u32>(slot, 4);
+    let next = load<u32>(slot);
+    memory.copy(a, base, stride * <usize>d);
+    memory.fill(b, 0, stride);
+    while (next < last) {
+      const stop = min<u32>(next + <u32>chunk, last);
+      let out = gathered;
+      const n = <i32>(stop - next);
+      for (; next < stop; next++) {
+        const w = load<f32>(weight + ((<usize>next) << 2));
+        const root = f32x4.splat(sqrt<f32>(w));
+        const full = f32x4.splat(w);
+        const source = y + <usize>load<u32>(index + ((<usize>next) << 2)) * stride;
+        for (let o: usize = 0; o < stride; o += 16) {
+          const v = v128.load(source + o);
+          v128.store(out + o, f32x4.mul(v, root));
+          v128.store(b + o, f32x4.add(v128.load(b + o), f32x4.mul(v, full)));
+        }
+        out += stride;
+      }
+      addGram(gathered, n, d, a);
+    }
+    const r = load<f32>(ridge + ((<usize>row) << 2));
+    for (let o: usize = 0; o < stride; o += 4) {
+      const diagonal = a + (o >> 2) * stride + o;
+      store<f32>(diagonal, load<f32>(diagonal) + r);
+    }
+    solve(a, b, d, x + <usize>row * stride);
+  }
+}
+
+/** Writes the dot products of `x` with n rows of `y` to `out`, four at a time: y and out have room for that. */
+export function scores(y: usize, n: i32, d: i32, x: usize, out: usize): void {
+  const stride = (<usize>d) << 2;
+  for (let row = 0; row < n; row += 4) {
+    const p = y + <usize>row * stride;
+    const q = p + stride;
+    const r = q + stride;
+    const s = r + stride;
+    let a = f32x4.splat(0), b = f32x4.splat(0), c = f32x4.splat(0), e = f32x4.splat(0);
+    for (let o: usize = 0; o < stride; o += 16) {
+      const v = v128.load(x + o);
+      a = f32x4.add(a, f32x4.mul(v, v128.load(p + o)));
+      b = f32x4.add(b, f32x4.mul(v, v128.load(q + o)));
+      c = f32x4.add(c, f32x4.mul(v, v128.load(r + o)));
+      e = f32x4.add(e, f32x4.mul(v, v128.load(s + o)));
+    }
+    const ab = f32x4.add(v128.shuffle<f32>(a, b, 0, 4, 1, 5), v128.shuffle<f32>(a, b, 2, 6, 3, 7));
+    const ce = f32x4.add(v128.shuffle<f32>(c, e, 0, 4, 1, 5), v128.shuffle<f32>(c, e, 2, 6, 3, 7));
+    const sum = f32x4.add(v128.shuffle<f32>(ab, ce, 0, 1, 4, 5), v128.shuffle<f32>(ab, ce, 2, 3, 6, 7));
+    v128.store(out + ((<usize>row) << 2), sum);
+  }
+}

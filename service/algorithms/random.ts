@@ -1,0 +1,39 @@
+/** A seeded source of random numbers: the same seed gives the same sequence on every machine. */
+export interface Random {
+  /** A number from 0 up to, not including, 1. */
+  next(): number;
+  /** A whole number from 0 up to, not including, `bound`. */
+  below(bound: number): number;
+  /** A normally distributed number of mean 0 and deviation 1. */
+  normal(): number;
+}
+
+/** Makes a seeded source of random numbers (mulberry32). */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+  return {
+    next,
+    below: (bound) => Math.floor(next() * bound),
+    normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
+  };
+}
+
+/** Draws `count` different numbers below `bound`, in ascending order. */
+export function sample(random: Random, bound: number, count: number): Uint32Array {
+  const pool = Uint32Array.from({ length: bound }, (_, index) => index);
+  const drawn = Math.min(bound, count);
+  for (let at = 0; at < drawn; at++) {
+    const other = at + random.below(bound - at);
+    const swapped = pool[at] as number;
+    pool[at] = pool[other] as number;
+    pool[other] = swapped;
+  }
+  return pool.slice(0, drawn).sort();
+}
