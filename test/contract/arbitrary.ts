@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { z } from "zod";
+import { inlined } from "../../contract/field";
+
+/** Keys that break careless code: wire names, prototype keys, the empty key, unicode. */
+export const awkwardKey = fc.oneof(
+  fc.constantFrom("user_id", "camelCase", "__proto__", "constructor", "toString", "", "naïve 名", "a.b", "0"),
+  fc.string({ unit: "grapheme" }),
+);
+
+const awkwardJson = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.constantFrom(null, true, 0, -0.5, 1e21),
+    fc.string(),
+    fc.array(tie("value"), { maxLength: 3 }),
+    mapWith(tie("value")),
+  ),
+})).value;
+
+/** A map with awkward keys, each of them a property of its own, `__proto__` too. */
+export function mapWith(value: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unknown>> {
+  return fc
+    .array(fc.tuple(awkwardKey, value), { maxLength: 4 })
+    .map((entries) => Object.fromEntries(entries));
+}
+
+/** Values that a schema of the contract accepts. */
+export function arbitraryOf(schema: z.ZodType): fc.Arbitrary<unknown> {
+  if (schema instanceof z.ZodObject) return arbitraryObject(schema);
+  if (schema instanceof z.ZodArray) {
+    return fc.array(arbitraryOf(schema.element as z.ZodType), { minLength: 1, maxLength: 3 });
+  }
+  if (schema instanceof z.ZodDiscriminatedUnion || schema instanceof z.ZodUnion) {
+    return fc.oneof(...(schema.options as z.ZodType[]).map(arbitraryOf));
+  }
+  if (schema instanceof z.ZodOptional) return fc.option(inner(schema), { nil: undefined });
+  if (schema instanceof z.ZodNullable) return fc.option(inner(schema), { nil: null });
+  if (schema instanceof z.ZodDefault) return inner(schema);
+  if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
+  if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
+  if (schema instanceof z.ZodString) return fc.string({ minLength: 1 });
+  if (schema instanceof z.ZodBoolean) return fc.boolean();
+  if (schema instanceof z.ZodNumber) {
+    return schema.format === "safeint"
+      ? fc.integer({ min: Math.max(schema.minValue ?? 0, 0) })
+      : fc.double({ noNaN: true, noDefaultInfinity: true });
+  }
+  return mapOrJson(schema);
+}
+
+function inner(schema: z.ZodOptional | z.ZodNullable | z.ZodDefault): fc.Arbitrary<unknown> {
+  return arbitraryOf(schema.def.innerType as z.ZodType);
+}
+
+function arbitraryObject(schema: z.ZodObject): fc.Arbitrary<unknown> {
+  const shape = schema.shape as Record<string, z.ZodType>;
+  const fields = Object.keys(shape).map((key) =>
+    arbitraryOf(shape[key]).map((value) => [key, value] as const),
+  );
+  return fc
+    .tuple(...fields)
+    .map((entries) => Object.fromEntries(entries.filter(([, value]) => value !== undefined)));
+}
+
+/** The contract's own maps and JSON values tell what they hold in their JSON schema. */
+function mapOrJson(schema: z.ZodType): fc.Arbitrary<unknown> {
+  const { type, additionalProperties } = (schema.meta()?.override ?? {}) as {
+    type?: string;
+    additionalProperties?: { enum?: string[]; type?: string };
+  };
+  if (type !== "object") return awkwardJson;
+  if (additionalProperties?.enum) return mapWith(fc.constantFrom(...additionalProperties.enum));
+  if (additionalProperties?.type === "string") return mapWith(fc.string());
+  // On the wire an inlined map shares its keys with its siblings, so theirs are not free.
+  return inlined.has(schema)
+    ? mapWith(awkwardJson).map(({ item_id: _, ...rest }) => rest)
+    : mapWith(awkwardJson);
+}

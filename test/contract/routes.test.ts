@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { routes, wireName } from "../../contract";
+import { openApiDocument } from "../../tools/openapi";
+
+/** The operations of the specification, written here by hand so that the contract cannot vouch for itself. */
+const specification = `
+POST /create-user-dataset
+POST /upsert-dataset-users
+POST /create-item-dataset
+POST /upsert-dataset-items
+POST /create-event-dataset
+PUT /update-event-dataset
+GET /get-event-dataset
+GET /list-event-datasets
+DELETE /delete-event-dataset
+POST /upsert-dataset-events
+DELETE /delete-dataset-user-events
+DELETE /delete-dataset-events-before-ts
+POST /create-project
+POST /create-algorithm
+POST /submit-training-job
+POST /submit-deployment-job
+POST /submit-querying-job
+POST /submit-clustering-job
+GET /get-job
+PUT /update-model
+GET /get-model
+GET /list-models
+DELETE /delete-model
+DELETE /shutdown-deployment
+POST /recommend-items-to-user`
+  .trim()
+  .split("\n")
+  .sort();
+
+describe("routes", () => {
+  test("every operation of the specification has a route, and no other has", () => {
+    const contract = Object.values(routes).map((route) => `${route.method} ${route.path}`);
+    expect(contract.sort()).toEqual(specification);
+  });
+
+  test("a route is called what its path is called", () => {
+    for (const [name, route] of Object.entries(routes)) {
+      expect(`/${wireName(name).replaceAll("_", "-")}`).toBe(route.path);
+    }
+  });
+
+  test("exactly the calls that create or submit are not repeatable", () => {
+    const once = Object.values(routes).filter((route) => !route.repeatable);
+    expect(once.map((route) => route.path).sort()).toEqual(
+      specification
+        .map((line) => line.split(" ")[1])
+        .filter((path) => /^\/(create|submit)-/.test(path))
+        .sort(),
+    );
+  });
+});
+
+describe("openapi.json", () => {
+  test("is what `npm run openapi` writes", () => {
+    const written = JSON.parse(readFileSync(join(__dirname, "..", "..", "openapi.json"), "utf8"));
+    expect(JSON.parse(JSON.stringify(openApiDocument()))).toEqual(written);
+  });
+});
