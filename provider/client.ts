@@ -1,0 +1,270 @@
+import { randomUUID } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { Agent, type Dispatcher } from "undici";
+import { decode, encode, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
+import { type Clock, systemClock } from "./clock";
+import { TokenCache, type TokenSource } from "./credentials";
+import { ApiError, InputError, issuesText, OutcomeUnknownError, ReplyError, readRefusal } from "./errors";
+import {
+  connectionFailure,
+  defaultRetry,
+  delayMs,
+  type Failure,
+  otherFailure,
+  type RetryPolicy,
+  refusalFailure,
+  retryAfterMs,
+} from "./retry";
+
+export type { Clock } from "./clock";
+export { commandToken, endpointToken, fixedToken, type TokenEndpoint, type TokenSource } from "./credentials";
+export { ApiError, ConnectionError, InputError, OutcomeUnknownError, ReplyError, TokenError } from "./errors";
+export type { RetryPolicy } from "./retry";
+
+/** Bodies above this size are compressed. */
+const gzipAboveBytes = 1024;
+const compress = promisify(gzip);
+
+/** Time limits of one attempt. */
+export interface Timeouts {
+  /** To open a connection. */
+  readonly connectMs: number;
+  /** From the request's end to the answer's headers. */
+  readonly headersMs: number;
+  /** Between two pieces of the answer's body. */
+  readonly bodyMs: number;
+}
+
+/** What a client is made with. */
+export interface ClientOptions {
+  /** Address of the service; a path in it is kept. */
+  readonly baseUrl: string;
+  /** The developer's key. */
+  readonly apiKey: string;
+  /** Where access tokens come from. */
+  readonly token: TokenSource;
+  /** Whether bodies over 1 kB go compressed; true unless set. */
+  readonly gzip?: boolean;
+  /** Connections kept to the service at most; 64 unless set. */
+  readonly connections?: number;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retry?: Partial<RetryPolicy>;
+  /** Hears of every attempt that failed and will be made again. */
+  readonly onRetry?: (message: string) => void;
+  readonly clock?: Clock;
+  /** Between 0 and 1; spreads the retries. */
+  readonly random?: () => number;
+}
+
+/** What one call may add. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Makes the same call under the same key one call, with a service that honours it. */
+  readonly idempotencyKey?: string | undefined;
+  /** Address to call instead of the base address: a project's serving address. */
+  readonly baseUrl?: string | undefined;
+}
+
+interface Prepared {
+  readonly route: Route;
+  readonly url: URL;
+  readonly body: Buffer | string | null;
+  readonly headers: Record<string, string>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Calls the service: one connection pool, one set of credentials, one way to fail. */
+export class Client {
+  readonly baseUrl: string;
+  readonly #options: ClientOptions;
+  readonly #agent: Agent;
+  readonly #tokens: TokenCache;
+  readonly #clock: Clock;
+  readonly #retry: RetryPolicy;
+  /** Which addresses honour idempotency keys; an address that has not answered yet is not in it. */
+  readonly #honours = new Map<string, boolean>();
+
+  constructor(options: ClientOptions) {
+    this.baseUrl = options.baseUrl.replace(/\/+$/, "");
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#retry = { ...defaultRetry, ...options.retry };
+    const timeouts: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
+    this.#agent = new Agent({
+      connections: options.connections ?? 64,
+      connect: { timeout: timeouts.connectMs },
+      headersTimeout: timeouts.headersMs,
+      bodyTimeout: timeouts.bodyMs,
+    });
+    this.#tokens = new TokenCache(options.token, this.#agent, this.#clock);
+  }
+
+  /** Makes one call of the API and gives its reply. */
+  async call<R extends Route>(route: R, input: Input<R>, options: CallOptions = {}): Promise<Reply<R>> {
+    const prepared = await this.#prepare(route, input, options);
+    const began = this.#clock.now();
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await this.#attempt(prepared);
+      if ("reply" in outcome) return outcome.reply as Reply<R>;
+      const failure = outcome;
+      const key = prepared.headers["idempotency-key"];
+      const final = (): Error =>
+        failure.mayBeDone && !route.repeatable
+          ? new OutcomeUnknownError(route, key, failure.error)
+          : failure.error;
+      if (!failure.transient || prepared.signal?.aborted) throw final();
+      if (failure.mayBeDone && !route.repeatable && !(await this.#honoursKeys(prepared))) throw final();
+      const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
+      const spent = this.#clock.now() - began;
+      if (spent + delay > this.#retry.budgetMs) {
+        failure.error.message += ` (given up after ${attempt + 1} attempts in ${Math.round(spent / 1000)} s)`;
+        throw final();
+      }
+      this.#options.onRetry?.(`${failure.error.message}; again in ${Math.ceil(delay)} ms`);
+      await this.#clock.sleep(delay, prepared.signal).catch((reason) => {
+        throw failure.mayBeDone && !route.repeatable ? final() : reason;
+      });
+    }
+  }
+
+  /** Closes the connections; calls under way are finished first. */
+  close(): Promise<void> {
+    return this.#agent.close();
+  }
+
+  async #prepare(route: Route, input: unknown, options: CallOptions): Promise<Prepared> {
+    options.signal?.throwIfAborted();
+    const checked = route.request.safeParse(input);
+    if (!checked.success) throw new InputError(route, checked.error.issues);
+    const request = encode(route.request, checked.data) as Record<string, unknown>;
+    const url = new URL((options.baseUrl?.replace(/\/+$/, "") ?? this.baseUrl) + route.path);
+    const headers: Record<string, string> = { accept: "application/json", apikey: this.#options.apiKey };
+    const prepared = { route, url, headers, signal: options.signal };
+    if (route.method === "GET") {
+      for (const [key, value] of Object.entries(request)) url.searchParams.set(key, String(value));
+      return { ...prepared, body: null };
+    }
+    headers["content-type"] = "application/json";
+    if (route.method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? randomUUID();
+    const text = JSON.stringify(request);
+    if (this.#options.gzip === false || Buffer.byteLength(text) <= gzipAboveBytes) {
+      return { ...prepared, body: text };
+    }
+    headers["content-encoding"] = "gzip";
+    return { ...prepared, body: await compress(text, { level: 1 }) };
+  }
+
+  /** One attempt, and a second one with a new token when the first token is refused. */
+  async #attempt(prepared: Prepared): Promise<{ reply: unknown } | Failure> {
+    const { route, signal } = prepared;
+    try {
+      const token = await abortable(this.#tokens.get(route.path), signal);
+      const outcome = await this.#send(prepared, token);
+      if (!(this.#wasRefused(outcome) && signal?.aborted !== true)) return outcome;
+      await this.#tokens.drop(route.path, token);
+      const newToken = await abortable(this.#tokens.get(route.path), signal);
+      return newToken === token ? outcome : await this.#send(prepared, newToken);
+    } catch (error) {
+      return otherFailure(error as Error);
+    }
+  }
+
+  #wasRefused(outcome: object): boolean {
+    return "error" in outcome && outcome.error instanceof ApiError && outcome.error.status === 401;
+  }
+
+  async #send(prepared: Prepared, token: string): Promise<{ reply: unknown } | Failure> {
+    const { route, url, body, signal } = prepared;
+    let answer: Dispatcher.ResponseData;
+    let text: string;
+    try {
+      answer = await this.#agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: route.method,
+        headers: { ...prepared.headers, authorization: `Bearer ${token}` },
+        body,
+        ...(signal ? { signal } : {}),
+      });
+      this.#learn(url.origin, answer);
+      text = await answer.body.text();
+    } catch (error) {
+      if (signal?.aborted) return { error: error as Error, transient: false, mayBeDone: true };
+      return connectionFailure(route, url.origin, error as NodeJS.ErrnoException);
+    }
+    const requestId = header(answer, "x-request-id") ?? header(answer, "request-id");
+    if (answer.statusCode >= 300) {
+      const refusal = readRefusal(text);
+      const said = {
+        ...refusal,
+        message: this.#redact(refusal.message),
+        requestId,
+        status: answer.statusCode,
+      };
+      const error = new ApiError(route, said, this.#hint(answer.statusCode));
+      return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), this.#clock.now()));
+    }
+    return { reply: this.#read(route, answer.statusCode, text, requestId) };
+  }
+
+  #read(route: Route, status: number, text: string, requestId: string | undefined): unknown {
+    let body: unknown;
+    try {
+      body = text.trim() === "" ? {} : JSON.parse(text);
+    } catch {
+      const cutShort = /^\s*[[{]/.test(text);
+      const problem = cutShort ? "its JSON breaks off" : readRefusal(text).message;
+      throw new ReplyError(route, status, this.#redact(problem), { requestId, cutShort });
+    }
+    const reply = route.reply.safeParse(decode(route.reply, body));
+    if (reply.success) return reply.data;
+    const problem = `the reply is not what it should be: ${issuesText(reply.error.issues)}`;
+    throw new ReplyError(route, status, this.#redact(problem), { requestId });
+  }
+
+  /** Only a success speaks for the service: an error page may come from something that stands before it. */
+  #learn(origin: string, answer: Dispatcher.ResponseData): void {
+    const honours = (header(answer, idempotencyHeader) ?? "").toUpperCase().includes("POST");
+    const silent = answer.statusCode < 300 && !this.#honours.has(origin);
+    if (honours || silent) this.#honours.set(origin, honours);
+  }
+
+  /** Whether the service is known to honour idempotency keys; where it has said nothing yet, it is asked by a read. */
+  async #honoursKeys(prepared: Prepared): Promise<boolean> {
+    const { origin } = prepared.url;
+    if (!this.#honours.has(origin)) {
+      const probe = await this.#prepare(routes.listEventDatasets, {}, { signal: prepared.signal });
+      await this.#attempt(probe);
+    }
+    return this.#honours.get(origin) ?? false;
+  }
+
+  #hint(status: number): string {
+    if (status === 401) return `; the token came from ${this.#tokens.source.origin}: is it still valid?`;
+    if (status === 403)
+      return `; the token came from ${this.#tokens.source.origin}: does it cover this scope?`;
+    return "";
+  }
+
+  #redact(text: string): string {
+    const masked = this.#options.apiKey ? text.replaceAll(this.#options.apiKey, "[secret]") : text;
+    return this.#tokens.redact(masked);
+  }
+}
+
+function header(answer: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** A shared piece of work goes on when one of those who wait for it gives up. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return work;
+  signal.throwIfAborted();
+  return new Promise<T>((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Where time comes from, so that waiting can be tried without waiting. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves after the given time; rejects with the signal's reason when that comes first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The clock of the machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    try {
+      await sleep(ms, undefined, signal ? { signal } : {});
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    }
+  },
+};

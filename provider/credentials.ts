@@ -1,0 +1,168 @@
+import { exec } from "node:child_process";
+import type { Dispatcher } from "undici";
+import { z } from "zod";
+import type { Clock } from "./clock";
+import { readRefusal, TokenError } from "./errors";
+
+/** An access token and how long it serves. */
+interface Token {
+  readonly value: string;
+  /** Milliseconds from its issue; unknown where the source does not tell. */
+  readonly lifetimeMs?: number | undefined;
+}
+
+/** A way to get an access token for a scope. */
+export interface TokenSource {
+  /** What it is called when a token of it is refused. */
+  readonly origin: string;
+  /** Texts that must never be shown. */
+  readonly secrets: readonly string[];
+  fetch(scope: string, http: Dispatcher): Promise<Token>;
+}
+
+/** One token for every scope. */
+export function fixedToken(value: string, origin = "accessToken"): TokenSource {
+  return { origin, secrets: [value], fetch: async () => ({ value }) };
+}
+
+/** A shell command that prints a token; it finds the scope in `RECOMMENDER_SCOPE`. */
+export function commandToken(
+  command: string,
+  { origin = "tokenCommand", timeoutMs = 60_000 } = {},
+): TokenSource {
+  const fetch = (scope: string) =>
+    new Promise<Token>((resolve, reject) => {
+      const options = { timeout: timeoutMs, env: { ...process.env, RECOMMENDER_SCOPE: scope } };
+      exec(command, options, (error, stdout, stderr) => {
+        const value = stdout.trim();
+        if (error) {
+          const said = masked(stderr.trim().split("\n").at(-1) ?? "");
+          const how = error.killed ? `gave no token within ${timeoutMs} ms` : `exited with ${error.code}`;
+          // The command's own error is not passed on as the cause: it quotes the command, which may hold a secret.
+          reject(new TokenError(`${origin} ${how} for the scope ${scope}${said ? `: ${said}` : ""}`));
+        } else if (value === "" || /\s/.test(value)) {
+          const what = value === "" ? "nothing" : "more than one word";
+          reject(
+            new TokenError(`${origin} printed ${what} for the scope ${scope}; it must print the token alone`),
+          );
+        } else resolve({ value, lifetimeMs: jwtLifetimeMs(value) });
+      });
+    });
+  return { origin, secrets: [], fetch };
+}
+
+/** Where a token endpoint is, and who asks it. */
+export interface TokenEndpoint {
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly origin?: string;
+}
+
+const tokenReply = z.object({ access_token: z.string().min(1), expires_in: z.coerce.number().optional() });
+
+/** OAuth 2 client credentials, with the path of the operation as the scope. */
+export function endpointToken(endpoint: TokenEndpoint): TokenSource {
+  const { url, clientId, clientSecret, origin = `tokenUrl ${url}` } = endpoint;
+  const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
+  const { origin: host, pathname, search } = new URL(url);
+  const fetch = async (scope: string, http: Dispatcher): Promise<Token> => {
+    const options = {
+      origin: host,
+      path: pathname + search,
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
+      body: new URLSearchParams({ ...form, scope }).toString(),
+    } as const;
+    const { statusCode, body } = await http.request(options).catch((error: Error) => {
+      throw new TokenError(`${origin} did not answer: ${error.message}`, { cause: error, transient: true });
+    });
+    const text = await body.text().catch(() => "");
+    if (statusCode >= 300) {
+      const { code, message } = readRefusal(text.replaceAll(clientSecret, "[secret]"));
+      const transient = statusCode === 429 || statusCode >= 500;
+      const cure = transient ? "" : "; check clientId and clientSecret";
+      const said = `${statusCode} ${code ? `${code}: ` : ""}${message}${cure}`;
+      throw new TokenError(`${origin} refused a token for the scope ${scope}: ${said}`, { transient });
+    }
+    const reply = tokenReply.safeParse(parsed(text)).data;
+    if (!reply) throw new TokenError(`${origin} answered ${statusCode} without an access_token`);
+    const { access_token: value, expires_in: seconds } = reply;
+    return { value, lifetimeMs: seconds === undefined ? jwtLifetimeMs(value) : seconds * 1000 };
+  };
+  return { origin, secrets: [clientSecret], fetch };
+}
+
+/** Tokens of one source, kept per scope until shortly before they expire and fetched once under concurrency. */
+export class TokenCache {
+  readonly #kept = new Map<string, { token: Promise<Token>; freshUntil: number }>();
+  readonly #seen = new Set<string>();
+
+  constructor(
+    readonly source: TokenSource,
+    private readonly http: Dispatcher,
+    private readonly clock: Clock,
+  ) {}
+
+  async get(scope: string): Promise<string> {
+    const kept = this.#kept.get(scope);
+    if (kept && kept.freshUntil > this.clock.now()) return (await kept.token).value;
+    const entry = { token: this.source.fetch(scope, this.http), freshUntil: Number.POSITIVE_INFINITY };
+    this.#kept.set(scope, entry);
+    try {
+      const { value, lifetimeMs } = await entry.token;
+      this.#seen.add(value);
+      if (lifetimeMs !== undefined) {
+        entry.freshUntil = this.clock.now() + lifetimeMs - Math.min(30_000, lifetimeMs * 0.1);
+      }
+      return value;
+    } catch (error) {
+      if (this.#kept.get(scope) === entry) this.#kept.delete(scope);
+      throw error;
+    }
+  }
+
+  /** Forgets a token that was refused, unless a newer one has taken its place. */
+  async drop(scope: string, refused: string): Promise<void> {
+    const kept = this.#kept.get(scope);
+    if (
+      kept &&
+      (await kept.token.catch(() => undefined))?.value === refused &&
+      this.#kept.get(scope) === kept
+    ) {
+      this.#kept.delete(scope);
+    }
+  }
+
+  /** The same text with every secret of the source and every token it gave masked. */
+  redact(text: string): string {
+    let masked = text;
+    for (const secret of [...this.source.secrets, ...this.#seen]) {
+      if (secret) masked = masked.replaceAll(secret, "[secret]");
+    }
+    return masked;
+  }
+}
+
+/** A signed web token tells when it expires; where the clocks disagree, its whole lifetime is taken instead. */
+function jwtLifetimeMs(token: string): number | undefined {
+  const payload = parsed(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+  const { iat, exp } = (payload ?? {}) as { iat?: unknown; exp?: unknown };
+  if (typeof exp !== "number") return undefined;
+  const now = Date.now() / 1000;
+  const issued = typeof iat === "number" ? iat : now;
+  return (exp - (issued <= now && now < exp ? now : issued)) * 1000;
+}
+
+/** Long unbroken words may be secrets that we cannot know. */
+function masked(text: string): string {
+  return text.replace(/[\w+/=.-]{20,}/g, "[masked]");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,161 @@
+import type { z } from "zod";
+import type { Route } from "../contract";
+
+type Call = Pick<Route, "method" | "path">;
+
+/** The service answered and refused the call. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** The service's own word for what is wrong, where its answer has one. */
+  readonly code: string | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(call: Call, answer: { status: number; requestId?: string | undefined } & Refusal, hint = "") {
+    const code = answer.code ? ` ${answer.code}` : "";
+    const request = answer.requestId ? ` (request ${answer.requestId})` : "";
+    super(`${call.method} ${call.path}: ${answer.status}${code}: ${answer.message}${request}${hint}`);
+    this.method = call.method;
+    this.path = call.path;
+    this.status = answer.status;
+    this.code = answer.code;
+    this.requestId = answer.requestId;
+  }
+}
+
+/** The service answered success with a body that is not what the contract says. */
+export class ReplyError extends Error {
+  override readonly name = "ReplyError";
+  readonly status: number;
+  readonly requestId: string | undefined;
+  /** Whether the body ends before its JSON does, so that trying again may bring the whole. */
+  readonly cutShort: boolean;
+
+  constructor(
+    call: Call,
+    status: number,
+    problem: string,
+    options: { requestId?: string | undefined; cutShort?: boolean } = {},
+  ) {
+    const request = options.requestId ? ` (request ${options.requestId})` : "";
+    super(`${call.method} ${call.path}: answered ${status}, but ${problem}${request}`);
+    this.status = status;
+    this.requestId = options.requestId;
+    this.cutShort = options.cutShort ?? false;
+  }
+}
+
+/** The call did not reach the service, or no whole answer came back, and it was not worth or not safe to go on. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+
+  constructor(call: Call, origin: string, problem: string, options?: ErrorOptions) {
+    super(`${call.method} ${call.path}: ${problem} (${origin})`, options);
+  }
+}
+
+/** A call that creates or submits may or may not have been carried out; `cause` says what was seen. */
+export class OutcomeUnknownError extends Error {
+  override readonly name = "OutcomeUnknownError";
+  override readonly cause: Error;
+  readonly method: string;
+  readonly path: string;
+  /** The key under which a service that honours it would answer the same call again. */
+  readonly idempotencyKey: string;
+
+  constructor(call: Call, idempotencyKey: string, cause: Error) {
+    super(
+      `The outcome of ${call.method} ${call.path} is unknown: it may have been carried out. ` +
+        `It was not sent again, so as not to carry it out twice. Seen: ${cause.message}`,
+    );
+    this.cause = cause;
+    this.method = call.method;
+    this.path = call.path;
+    this.idempotencyKey = idempotencyKey;
+  }
+}
+
+/** What was given to a call does not fit the contract; nothing was sent. */
+export class InputError extends Error {
+  override readonly name = "InputError";
+
+  constructor(call: Call, issues: readonly z.core.$ZodIssue[]) {
+    super(`${call.method} ${call.path}: ${issuesText(issues)}`);
+  }
+}
+
+/** No token could be had for a call; nothing was sent. */
+export class TokenError extends Error {
+  override readonly name = "TokenError";
+  /** Whether trying again may help. */
+  readonly transient: boolean;
+
+  constructor(message: string, options: ErrorOptions & { transient?: boolean } = {}) {
+    super(message, options);
+    this.transient = options.transient ?? false;
+  }
+}
+
+/** Issues of a check as people read them: `attributeSchema.age: expected NUMERICAL or CATEGORICAL`. */
+export function issuesText(issues: readonly z.core.$ZodIssue[]): string {
+  return issues
+    .map((issue) => `${issue.path.length ? `${issue.path.join(".")}: ` : ""}${issue.message}`)
+    .join("; ");
+}
+
+interface Refusal {
+  readonly code?: string | undefined;
+  readonly message: string;
+}
+
+/** What an error body says, whatever it is: JSON of any shape, HTML, plain text, cut off, or nothing. */
+export function readRefusal(body: string): Refusal {
+  const text = body.trim();
+  if (text === "") return { message: "the answer has no body" };
+  try {
+    return fromJson(JSON.parse(text));
+  } catch {
+    return { message: /^\s*</.test(text) ? fromHtml(text) : shortened(text) };
+  }
+}
+
+function fromJson(value: unknown): Refusal {
+  if (typeof value !== "object" || value === null) return { message: shortened(String(value)) };
+  const object = value as Record<string, unknown>;
+  const inner = object.error ?? object.errors ?? object.fault;
+  if (Array.isArray(inner) && inner.length > 0) return fromJson(inner[0]);
+  if (typeof inner === "object" && inner !== null) return fromJson(inner);
+  const code = firstText(object, ["code", "error_code", "errorCode", "type", "error"]);
+  const message = firstText(object, [
+    "message",
+    "error_description",
+    "detail",
+    "title",
+    "reason",
+    "msg",
+    "error",
+  ]);
+  const details = Array.isArray(object.details) ? object.details.map(detailText).filter(Boolean) : [];
+  return { code, message: [message ?? shortened(JSON.stringify(value)), ...details].join("; ") };
+}
+
+function firstText(object: Record<string, unknown>, keys: string[]): string | undefined {
+  const key = keys.find((name) => ["string", "number"].includes(typeof object[name]) && object[name] !== "");
+  return key === undefined ? undefined : shortened(String(object[key]));
+}
+
+function detailText(detail: unknown): string {
+  const { path, message } = (detail ?? {}) as { path?: unknown; message?: unknown };
+  return typeof message === "string" ? `${path ? `${path}: ` : ""}${message}` : "";
+}
+
+function fromHtml(text: string): string {
+  const title = /<title[^>]*>([^<]+)/i.exec(text)?.[1] ?? /<h1[^>]*>([^<]+)/i.exec(text)?.[1];
+  return `an HTML page${title ? ` titled "${shortened(title.trim())}"` : ""} came instead of JSON`;
+}
+
+function shortened(text: string): string {
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+}

@@ -1,0 +1,191 @@
+import { inspect } from "node:util";
+import { routes } from "../../contract";
+import { commandToken, endpointToken, TokenError } from "../../provider/client";
+import { type Answer, clientOf, reply, scriptedServer } from "./server";
+
+type Server = Awaited<ReturnType<typeof scriptedServer>>;
+const servers: Server[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+async function start(...answers: Answer[]): Promise<Server> {
+  const server = await scriptedServer(...answers);
+  servers.push(server);
+  return server;
+}
+
+const ok = reply(200, { event_datasets: [], event_dataset_id: "d" });
+const list = routes.listEventDatasets;
+
+/** A service that takes only the newest token it is told of. */
+function guarded(valid: () => string): Answer {
+  return (request, response) =>
+    (request.headers.authorization === `Bearer ${valid()}` ? ok : reply(401))(request, response);
+}
+
+function endpointOf(server: Server) {
+  return endpointToken({ url: `${server.url}/oauth/token`, clientId: "me", clientSecret: "s3cret-s3cret" });
+}
+
+describe("a token endpoint", () => {
+  test("is asked with client credentials and the path as the scope, once per scope", async () => {
+    const service = await start(ok);
+    const endpoint = await start(reply(200, { access_token: "t", expires_in: 3600 }));
+    const { client } = clientOf(service, { token: endpointOf(endpoint) });
+    await client.call(list, {});
+    await client.call(list, {});
+    await client.call(routes.getEventDataset, { eventDatasetId: "d" });
+    expect(
+      endpoint.arrived.map((request) => Object.fromEntries(new URLSearchParams(request.body as string))),
+    ).toEqual(
+      ["/list-event-datasets", "/get-event-dataset"].map((scope) => ({
+        grant_type: "client_credentials",
+        client_id: "me",
+        client_secret: "s3cret-s3cret",
+        scope,
+      })),
+    );
+    expect(service.arrived[0].headers.authorization).toBe("Bearer t");
+  });
+
+  test("is asked once by 1,000 calls at the same time", async () => {
+    const service = await start(ok);
+    const endpoint = await start(reply(200, { access_token: "t", expires_in: 3600 }));
+    const { client } = clientOf(service, { token: endpointOf(endpoint) });
+    await Promise.all(Array.from({ length: 1000 }, () => client.call(list, {})));
+    expect(service.arrived).toHaveLength(1000);
+    expect(endpoint.arrived).toHaveLength(1);
+    await client.close();
+  });
+
+  test("is asked anew shortly before the token expires", async () => {
+    const service = await start(ok);
+    const endpoint = await start(reply(200, { access_token: "t", expires_in: 600 }));
+    const { client, clock } = clientOf(service, { token: endpointOf(endpoint) });
+    await client.call(list, {});
+    clock.time += 569_000;
+    await client.call(list, {});
+    expect(endpoint.arrived).toHaveLength(1);
+    clock.time += 2_000;
+    await client.call(list, {});
+    expect(endpoint.arrived).toHaveLength(2);
+  });
+
+  test("is asked anew once when a token is refused, also by many calls at once", async () => {
+    let issued = 0;
+    const service = await start(guarded(() => "t2"));
+    const endpoint = await start((request, response) => {
+      issued++;
+      reply(200, { access_token: `t${issued}`, expires_in: 3600 })(request, response);
+    });
+    const { client } = clientOf(service, { token: endpointOf(endpoint) });
+    await Promise.all(Array.from({ length: 50 }, () => client.call(list, {})));
+    expect(issued).toBe(2);
+    await client.close();
+  });
+
+  test("whose new token is refused too ends the call with the source named", async () => {
+    let issued = 0;
+    const service = await start(guarded(() => "never"));
+    const endpoint = await start((request, response) => {
+      issued++;
+      reply(200, { access_token: `t${issued}`, expires_in: 3600 })(request, response);
+    });
+    const { client } = clientOf(service, { token: endpointOf(endpoint) });
+    await expect(client.call(list, {})).rejects.toThrow(/401.*the token came from tokenUrl/);
+    expect(issued).toBe(2);
+    expect(service.arrived).toHaveLength(2);
+  });
+
+  test("that is down for a moment is asked again, and a create waits for it", async () => {
+    const service = await start(reply(200, { event_dataset_id: "d" }));
+    const endpoint = await start(reply(503), reply(200, { access_token: "t" }));
+    const { client } = clientOf(service, { token: endpointOf(endpoint) });
+    await client.call(routes.createEventDataset, { name: "n", numShards: 1 });
+    expect(service.arrived).toHaveLength(1);
+  });
+
+  test.each<[string, Answer, RegExp]>([
+    [
+      "refuses the client",
+      reply(401, { error: "invalid_client" }),
+      /401 invalid_client.*check clientId and clientSecret/,
+    ],
+    ["answers without a token", reply(200, { token: "t" }), /answered 200 without an access_token/],
+    ["answers HTML", reply(200, "<html>"), /answered 200 without an access_token/],
+  ])("that %s ends the call before anything is sent to the service", async (_, answer, message) => {
+    const service = await start(ok);
+    const endpoint = await start(answer);
+    const { client } = clientOf(service, { token: endpointOf(endpoint) });
+    const error = await client.call(list, {}).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(TokenError);
+    expect(error.message).toMatch(message);
+    expect(service.arrived).toHaveLength(0);
+  });
+
+  test("that quotes the secret in its refusal does not get it shown", async () => {
+    const service = await start(ok);
+    const endpoint = await start((request, response) =>
+      reply(400, `what is ${request.body}?`)(request, response),
+    );
+    const { client } = clientOf(service, { token: endpointOf(endpoint) });
+    const error = await client.call(list, {}).catch((thrown) => thrown);
+    expect(inspect([error, error.stack], { depth: 10 })).not.toContain("s3cret-s3cret");
+  });
+});
+
+describe("a token command", () => {
+  test("finds the scope in its environment and its output is the token", async () => {
+    const service = await start(ok);
+    const { client } = clientOf(service, { token: commandToken('echo "token-for$RECOMMENDER_SCOPE"') });
+    await client.call(list, {});
+    expect(service.arrived[0].headers.authorization).toBe("Bearer token-for/list-event-datasets");
+  });
+
+  test("that prints a signed web token is run again shortly before that expires", async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const claims = Buffer.from(JSON.stringify({ iat: now, exp: now + 600 })).toString("base64url");
+    const service = await start(ok);
+    const { client, clock } = clientOf(service, { token: commandToken(`echo head.${claims}.$$`) });
+    await client.call(list, {});
+    await client.call(list, {});
+    clock.time += 580_000;
+    await client.call(list, {});
+    const [first, second, third] = service.arrived.map((request) => request.headers.authorization);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+  });
+
+  test.each([
+    ["fails", "echo 'log in again, please' >&2; exit 3", /tokenCommand exited with 3 .*log in again, please/],
+    ["prints nothing", "true", /tokenCommand printed nothing .*it must print the token alone/],
+    ["prints more than the token", "echo your token is x", /tokenCommand printed more than one word/],
+  ])("that %s ends the call and says so", async (_, command, message) => {
+    const service = await start(ok);
+    const { client } = clientOf(service, { token: commandToken(command) });
+    await expect(client.call(list, {})).rejects.toThrow(message);
+    expect(service.arrived).toHaveLength(0);
+  });
+
+  test("that hangs is ended", async () => {
+    const service = await start(ok);
+    const { client } = clientOf(service, { token: commandToken("sleep 60", { timeoutMs: 200 }) });
+    await expect(client.call(list, {})).rejects.toThrow(/gave no token within 200 ms/);
+  });
+
+  test("that fails does not get its command line or a token in its complaint shown", async () => {
+    const service = await start(ok);
+    const secret = "abcdefghijklmnopqrstuvwxyz123456";
+    const { client } = clientOf(service, { token: commandToken(`echo bad ${secret} >&2; exit 1`) });
+    const error = await client.call(list, {}).catch((thrown) => thrown);
+    expect(inspect([error, error.stack, error.cause], { depth: 10 })).not.toContain(secret);
+  });
+});
+
+test("a fixed token that is refused is not tried a second time, and the error names where it came from", async () => {
+  const service = await start(reply(401, { error: { code: "EXPIRED", message: "token expired" } }));
+  const { client } = clientOf(service);
+  await expect(client.call(list, {})).rejects.toThrow(
+    /401 EXPIRED: token expired; the token came from accessToken/,
+  );
+  expect(service.arrived).toHaveLength(1);
+});

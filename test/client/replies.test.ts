@@ -1,0 +1,224 @@
+import { inspect } from "node:util";
+import { routes } from "../../contract";
+import { ApiError, fixedToken, InputError, ReplyError } from "../../provider/client";
+import { type Answer, clientOf, reply, scriptedServer } from "./server";
+
+const ref = { eventDatasetId: "d1" };
+let server: Awaited<ReturnType<typeof scriptedServer>>;
+afterEach(() => server?.close());
+
+async function refusedWith(answer: Answer): Promise<ApiError> {
+  server = await scriptedServer(answer);
+  const { client } = clientOf(server);
+  const error = await client.call(routes.getEventDataset, ref).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(ApiError);
+  return error;
+}
+
+describe("a refusal becomes an ApiError with what can be read", () => {
+  test.each<[string, unknown, { code?: string; message: RegExp }]>([
+    [
+      "our own shape",
+      {
+        error: {
+          code: "NOT_FOUND",
+          message: "no such dataset",
+          details: [{ path: "a.b", message: "wrong" }],
+        },
+      },
+      { code: "NOT_FOUND", message: /404 NOT_FOUND: no such dataset; a\.b: wrong/ },
+    ],
+    ["flat JSON", { code: 17, message: "gone" }, { code: "17", message: /404 17: gone/ }],
+    [
+      "OAuth's shape",
+      { error: "invalid_scope", error_description: "no" },
+      { code: "invalid_scope", message: /: no/ },
+    ],
+    ["problem details", { type: "about:blank", title: "Not found", detail: "d" }, { message: /: d/ }],
+    ["a list of errors", { errors: [{ code: "X", message: "first" }] }, { code: "X", message: /first/ }],
+    ["JSON of no known shape", { nope: [1, 2] }, { message: /\{"nope":\[1,2\]\}/ }],
+    ["a JSON string", '"just text"', { message: /just text/ }],
+    ["null", "null", { message: /null/ }],
+    ["HTML", "<html><title>Bad Gateway</title><body>…", { message: /HTML page titled "Bad Gateway"/ }],
+    ["nothing", "", { message: /the answer has no body/ }],
+    ["JSON that breaks off", '{"error":{"code":"NOT', { message: /\{"error":\{"code":"NOT/ }],
+    ["plain text", "nope", { message: /404: nope/ }],
+  ])("%s", async (_, body, expected) => {
+    const error = await refusedWith(reply(404, body, { "x-request-id": "r-1" }));
+    expect(error).toMatchObject({ status: 404, method: "GET", path: "/get-event-dataset", requestId: "r-1" });
+    expect(error.code).toBe("code" in expected ? expected.code : error.code);
+    expect(error.message).toMatch(expected.message);
+    expect(error.message).toMatch(/^GET \/get-event-dataset: 404/);
+    expect(error.message).toMatch(/\(request r-1\)/);
+  });
+
+  test("a megabyte of text is cut", async () => {
+    expect((await refusedWith(reply(400, "x".repeat(1_000_000)))).message.length).toBeLessThan(700);
+  });
+});
+
+describe("a success that is not what the contract says becomes a ReplyError", () => {
+  test.each<[string, Answer, RegExp]>([
+    [
+      "HTML",
+      reply(200, "<html><h1>Log in</h1>", { "content-type": "text/html" }),
+      /HTML page titled "Log in"/,
+    ],
+    ["plain text", reply(200, "OK", { "content-type": "text/plain" }), /answered 200, but OK/],
+    ["no id", reply(200, { name: "n" }), /eventDatasetId/],
+    ["a list instead of an object", reply(200, []), /expected object/],
+    ["null", reply(200, "null"), /expected object/],
+    ["nothing", reply(200, ""), /eventDatasetId/],
+    ["wrong kinds", reply(200, { event_dataset_id: 5 }), /eventDatasetId: .*expected string/],
+  ])("%s", async (_, answer, message) => {
+    server = await scriptedServer(answer);
+    const { client } = clientOf(server);
+    const error = await client.call(routes.getEventDataset, ref).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(ReplyError);
+    expect(error).not.toBeInstanceOf(ApiError);
+    expect(error.message).toMatch(message);
+    expect(server.arrived).toHaveLength(1);
+  });
+
+  test("but a wrong content type around the right JSON is read", async () => {
+    server = await scriptedServer(reply(200, '{"event_dataset_id":"d1"}', { "content-type": "text/plain" }));
+    const { client } = clientOf(server);
+    await expect(client.call(routes.getEventDataset, ref)).resolves.toEqual({ eventDatasetId: "d1" });
+  });
+
+  test("and an empty success is enough where nothing in it is needed", async () => {
+    server = await scriptedServer((_, response) => response.writeHead(204).end());
+    const { client } = clientOf(server);
+    await expect(client.call(routes.deleteEventDataset, ref)).resolves.toEqual({});
+  });
+});
+
+describe("a request", () => {
+  test("carries the key, the token and JSON with the wire's names", async () => {
+    server = await scriptedServer(reply(200, { event_dataset_id: "d1" }));
+    const { client } = clientOf(server);
+    await client.call(routes.updateEventDataset, {
+      ...ref,
+      name: "n",
+      attributeSchema: { fooBar: "NUMERICAL" },
+    });
+    expect(server.arrived[0]).toMatchObject({
+      method: "PUT",
+      path: "/update-event-dataset",
+      headers: {
+        authorization: "Bearer token-abcdef",
+        apikey: "key-0123456789",
+        "content-type": "application/json",
+      },
+      body: { event_dataset_id: "d1", name: "n", attribute_schema: { fooBar: "NUMERICAL" } },
+    });
+  });
+
+  test("puts the parameters of a GET into the query and the body of a DELETE into JSON", async () => {
+    server = await scriptedServer(reply(200, { event_dataset_id: "ä &=?" }));
+    const { client } = clientOf(server);
+    await client.call(routes.getEventDataset, { eventDatasetId: "ä &=?" });
+    await client.call(routes.deleteEventDataset, { eventDatasetId: "ä &=?" });
+    expect(server.arrived[0]).toMatchObject({ query: { event_dataset_id: "ä &=?" }, body: "" });
+    expect(server.arrived[1]).toMatchObject({ query: {}, body: { event_dataset_id: "ä &=?" } });
+  });
+
+  test("keeps a path in the base address, and goes elsewhere when told", async () => {
+    server = await scriptedServer(reply(200, { results: [], event_datasets: [] }));
+    const { client } = clientOf({ url: `${server.url}/api/v2/` });
+    await client.call(routes.listEventDatasets, {});
+    await client.call(routes.recommendItemsToUser, { userId: "u" }, { baseUrl: `${server.url}/serving/p1` });
+    expect(server.arrived.map((request) => request.path)).toEqual([
+      "/api/v2/list-event-datasets",
+      "/serving/p1/recommend-items-to-user",
+    ]);
+  });
+
+  const users = Array.from({ length: 200 }, (_, index) => ({ userId: `u${index}`, attributes: {} }));
+  test.each([
+    ["over 1 kB goes compressed", {}, users, "gzip"],
+    ["under 1 kB goes as it is", {}, users.slice(0, 3), undefined],
+    ["over 1 kB goes as it is where compression is switched off", { gzip: false }, users, undefined],
+  ])("%s", async (_, options, batch, encoding) => {
+    server = await scriptedServer(reply(200, { succeed_ids: [], failed_ids: [] }));
+    const { client } = clientOf(server, options);
+    await client.call(routes.upsertDatasetUsers, { userDatasetId: "d", users: batch });
+    const [request] = server.arrived;
+    expect(request.headers["content-encoding"]).toBe(encoding);
+    expect(request.raw.subarray(0, 2).equals(Buffer.from([0x1f, 0x8b]))).toBe(encoding === "gzip");
+    expect(request.body).toEqual({
+      user_dataset_id: "d",
+      users: batch.map(({ userId, attributes }) => ({ user_id: userId, attributes })),
+    });
+  });
+
+  test("that does not fit the contract is refused before anything is sent", async () => {
+    server = await scriptedServer(reply(200));
+    const { client } = clientOf(server);
+    const error = await client
+      .call(routes.createEventDataset, { name: "", numShards: 0 })
+      .catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(InputError);
+    expect(error.message).toMatch(/^POST \/create-event-dataset: name: .*; numShards: /);
+    expect(server.arrived).toHaveLength(0);
+  });
+
+  test("many at once share a bounded number of kept connections", async () => {
+    const ports = new Set<number | undefined>();
+    server = await scriptedServer((request, response) => {
+      ports.add(response.socket?.remotePort);
+      reply(200, { event_datasets: [] })(request, response);
+    });
+    const { client } = clientOf(server, { connections: 5 });
+    await Promise.all(Array.from({ length: 200 }, () => client.call(routes.listEventDatasets, {})));
+    expect(server.arrived).toHaveLength(200);
+    expect(ports.size).toBeLessThanOrEqual(5);
+    await client.close();
+  });
+});
+
+describe("an abort", () => {
+  test("before, during the wait for an answer and between attempts ends the call with its reason", async () => {
+    const reason = new Error("enough");
+    const before = AbortSignal.abort(reason);
+    server = await scriptedServer(() => undefined);
+    const { client } = clientOf(server);
+    await expect(client.call(routes.listEventDatasets, {}, { signal: before })).rejects.toBe(reason);
+    expect(server.arrived).toHaveLength(0);
+    const during = new AbortController();
+    const call = client.call(routes.listEventDatasets, {}, { signal: during.signal });
+    const check = expect(call).rejects.toBe(reason);
+    while (server.arrived.length === 0) await new Promise(setImmediate);
+    during.abort(reason);
+    await check;
+  });
+
+  test("during a create leaves its outcome unknown and says so", async () => {
+    server = await scriptedServer(() => undefined);
+    const { client } = clientOf(server);
+    const abort = new AbortController();
+    const call = client.call(
+      routes.createEventDataset,
+      { name: "n", numShards: 1 },
+      { signal: abort.signal },
+    );
+    const check = expect(call).rejects.toThrow(/outcome .* is unknown.*enough/);
+    while (server.arrived.length === 0) await new Promise(setImmediate);
+    abort.abort(new Error("enough"));
+    await check;
+  });
+});
+
+test("no key and no token is in an error, its stack, its cause or a printed client", async () => {
+  const echo: Answer = (request, response) => {
+    const { authorization, apikey } = request.headers;
+    reply(400, { error: { message: `bad headers ${authorization} ${apikey}` } })(request, response);
+  };
+  server = await scriptedServer(echo);
+  const { client } = clientOf(server, { token: fixedToken("token-abcdef") });
+  const error = await client.call(routes.listEventDatasets, {}).catch((thrown) => thrown);
+  const shown = inspect([error, error.stack, client], { depth: 10, showHidden: true });
+  expect(error.message).toContain("[secret]");
+  expect(shown).not.toContain("token-abcdef");
+  expect(shown).not.toContain("key-0123456789");
+});

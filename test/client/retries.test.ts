@@ -1,0 +1,179 @@
+import { routes } from "../../contract";
+import { ApiError, ConnectionError, OutcomeUnknownError } from "../../provider/client";
+import { type Answer, clientOf, cutOff, reply, reset, scriptedServer } from "./server";
+
+const dataset = { event_dataset_id: "d1", name: "n", num_shards: 1, attribute_schema: null };
+const honoured = { "accept-idempotency-key": "POST" };
+const hang: Answer = () => undefined;
+
+let server: Awaited<ReturnType<typeof scriptedServer>>;
+afterEach(() => server?.close());
+
+const create = { name: "n", numShards: 1 };
+const ref = { eventDatasetId: "d1" };
+
+const repeatable = {
+  "a GET": (call: Calls) => call(routes.getEventDataset, ref),
+  "a PUT": (call: Calls) => call(routes.updateEventDataset, { ...ref, name: "n", attributeSchema: null }),
+  "a DELETE": (call: Calls) => call(routes.deleteEventDataset, ref),
+};
+type Calls = ReturnType<typeof clientOf>["client"]["call"];
+
+describe.each(Object.entries(repeatable))("%s is made again", (_, make) => {
+  test.each<[string, Answer]>([
+    ["a 429", reply(429)],
+    ["a 500", reply(500, "<html>oops</html>")],
+    ["a 502", reply(502)],
+    ["a 503", reply(503)],
+    ["a 504", reply(504)],
+    ["a reset", reset],
+    ["an answer that breaks off", cutOff],
+    ["an answer whose JSON breaks off", reply(200, '{"event_dataset_id":')],
+    ["headers that never come", hang],
+  ])("after %s", async (_name, fault) => {
+    server = await scriptedServer(fault, reply(200, dataset));
+    const { client } = clientOf(server, { timeouts: { headersMs: 300 } });
+    await expect(make(client.call.bind(client))).resolves.toMatchObject({ eventDatasetId: "d1" });
+    expect(server.arrived).toHaveLength(2);
+  });
+});
+
+test("an upsert and a recommendation are made again after a reset, under the same key", async () => {
+  server = await scriptedServer(reset, reply(200, { succeed_ids: ["u"], failed_ids: [], results: [] }));
+  const { client } = clientOf(server);
+  await client.call(routes.upsertDatasetUsers, { userDatasetId: "d", users: [{ userId: "u" }] });
+  expect(server.arrived).toHaveLength(2);
+  expect(server.arrived[1].headers["idempotency-key"]).toBe(server.arrived[0].headers["idempotency-key"]);
+  await client.call(routes.recommendItemsToUser, { userId: "u" });
+});
+
+describe("a create", () => {
+  test.each<[string, Answer]>([
+    ["a 429", reply(429)],
+    ["a 503 with Retry-After", reply(503, {}, { "retry-after": "1" })],
+  ])("is made again after %s, which cannot have been carried out", async (_, fault) => {
+    server = await scriptedServer(fault, reply(200, dataset));
+    const { client } = clientOf(server);
+    await expect(client.call(routes.createEventDataset, create)).resolves.toMatchObject({
+      eventDatasetId: "d1",
+    });
+    expect(server.arrived).toHaveLength(2);
+    expect(server.arrived[1].headers["idempotency-key"]).toBe(server.arrived[0].headers["idempotency-key"]);
+  });
+
+  test.each<[string, Answer]>([
+    ["a reset", reset],
+    ["an answer that breaks off", cutOff],
+    ["a success whose JSON breaks off", reply(200, '{"event_data')],
+    ["a success without the id", reply(200, { name: "n" })],
+    ["a 500", reply(500)],
+    ["a 502", reply(502, "<html>Bad gateway</html>")],
+    ["a 503 without Retry-After", reply(503)],
+    ["headers that never come", hang],
+  ])("is sent once and its outcome is called unknown after %s", async (_, fault) => {
+    server = await scriptedServer(fault, reply(200, { event_datasets: [] }));
+    const { client } = clientOf(server, { timeouts: { headersMs: 300 } });
+    const error = await client.call(routes.createEventDataset, create).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error.message).toMatch(
+      /outcome of POST \/create-event-dataset is unknown: it may have been carried out/,
+    );
+    const creates = server.arrived.filter((request) => request.path === "/create-event-dataset");
+    expect(creates).toHaveLength(1);
+    expect(error.idempotencyKey).toBe(creates[0].headers["idempotency-key"]);
+  });
+
+  test.each<[string, Answer]>([
+    ["a reset", reset],
+    ["an answer that breaks off", cutOff],
+    ["a 500", reply(500)],
+  ])("is repeated under its key after %s where the service says that it honours keys", async (_, fault) => {
+    const list = reply(200, { event_datasets: [] }, honoured);
+    server = await scriptedServer(list, fault, reply(200, dataset, honoured));
+    const { client } = clientOf(server);
+    await client.call(routes.listEventDatasets, {});
+    await expect(client.call(routes.createEventDataset, create)).resolves.toMatchObject({
+      eventDatasetId: "d1",
+    });
+    const keys = server.arrived.slice(1).map((request) => request.headers["idempotency-key"]);
+    expect(keys).toEqual([keys[0], keys[0]]);
+  });
+
+  test("that is lost before the service ever answered makes the client ask by a read whether keys are honoured", async () => {
+    const list = reply(200, { event_datasets: [] }, honoured);
+    server = await scriptedServer(reset, list, reply(200, dataset, honoured));
+    const { client } = clientOf(server);
+    await expect(client.call(routes.createEventDataset, create)).resolves.toMatchObject({
+      eventDatasetId: "d1",
+    });
+    expect(server.arrived.map((request) => request.path)).toEqual([
+      "/create-event-dataset",
+      "/list-event-datasets",
+      "/create-event-dataset",
+    ]);
+  });
+
+  test("is made again where the connection is refused or the name is not known, and then says where it tried", async () => {
+    server = await scriptedServer(reply(200, dataset));
+    await server.close();
+    for (const url of [server.url, "http://no-such-host.invalid"]) {
+      const { client, clock } = clientOf({ url });
+      const error = await client.call(routes.createEventDataset, create).catch((thrown) => thrown);
+      expect(error).toBeInstanceOf(ConnectionError);
+      expect(error.message).toMatch(/could not be reached: .*given up after \d+ attempts/);
+      expect(error.message).toContain(url);
+      expect(clock.slept.length).toBeGreaterThan(3);
+    }
+  });
+
+  test("uses the key that it is given", async () => {
+    server = await scriptedServer(reply(200, dataset));
+    const { client } = clientOf(server);
+    await client.call(routes.createEventDataset, create, { idempotencyKey: "mine" });
+    expect(server.arrived[0].headers["idempotency-key"]).toBe("mine");
+  });
+});
+
+describe("the time between attempts", () => {
+  test("doubles its upper bound up to the cap and ends with the budget", async () => {
+    server = await scriptedServer(reply(500, { error: { message: "down" } }));
+    const { client, clock } = clientOf(server, { retry: { baseMs: 100, capMs: 400, budgetMs: 2000 } });
+    const error = await client.call(routes.listEventDatasets, {}).catch((thrown) => thrown);
+    expect(clock.slept).toEqual([100, 200, 400, 400, 400, 400]);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error.message).toMatch(/500: down.*given up after 7 attempts in 2 s/);
+  });
+
+  test("is spread over the whole range below its bound", async () => {
+    server = await scriptedServer(reply(500), reply(500), reply(200, { event_datasets: [] }));
+    const { client, clock } = clientOf(server, { random: () => 0.25, retry: { baseMs: 100 } });
+    await client.call(routes.listEventDatasets, {});
+    expect(clock.slept).toEqual([25, 50]);
+  });
+
+  test.each([
+    ["seconds", () => "7"],
+    ["a date", (now: number) => new Date(now + 7000).toUTCString()],
+  ])("is at least what Retry-After says in %s", async (_, value) => {
+    const limited: Answer = (request, response) =>
+      reply(429, {}, { "retry-after": value(1_800_000_000_000) })(request, response);
+    server = await scriptedServer(limited, reply(200, { event_datasets: [] }));
+    const { client, clock } = clientOf(server, { random: () => 0 });
+    await client.call(routes.listEventDatasets, {});
+    expect(clock.slept).toEqual([7000]);
+  });
+
+  test("is not waited out when Retry-After goes beyond the budget", async () => {
+    server = await scriptedServer(reply(429, {}, { "retry-after": "86400" }));
+    const { client, clock } = clientOf(server);
+    await expect(client.call(routes.listEventDatasets, {})).rejects.toThrow(ApiError);
+    expect(clock.slept).toEqual([]);
+  });
+});
+
+test.each([400, 403, 404, 409, 413, 422])("a %i is final", async (status) => {
+  server = await scriptedServer(reply(status));
+  const { client } = clientOf(server);
+  await expect(client.call(routes.getEventDataset, ref)).rejects.toMatchObject({ status });
+  expect(server.arrived).toHaveLength(1);
+});
