@@ -3,6 +3,8 @@ module.exports = {
   testEnvironment: "node",
   roots: ["<rootDir>/test"],
   testMatch: ["**/*.test.ts"],
+  globalSetup: "<rootDir>/tools/jest/global-setup.js",
+  reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   transform: {
     "^.+\\.ts$": [
       "@swc/jest",

@@ -1,0 +1,126 @@
+const { spawn } = require("node:child_process");
+const fs = require("node:fs");
+const path = require("node:path");
+const readline = require("node:readline");
+const { executable, fileNames } = require("./programs.js");
+const { WayClosed } = require("./way.js");
+
+/** @typedef {import("./pinned.js").GoProgram} GoProgram */
+
+/**
+ * Builds the engine into `bin` out of the pinned Go modules.
+ * @param {{ version: string, programs: GoProgram[], bin: string,
+ *   progress: import("./progress.js").Progress, signal: AbortSignal, env: NodeJS.ProcessEnv }} options
+ */
+async function buildEngine({ version, programs, bin, progress, signal, env }) {
+  /** @type {GoRunner} */
+  const go = (program, args, onLine) => runGo(args, { cwd: program.directory, env, signal }, onLine);
+  await requireGo(programs, go);
+
+  const stale = new Map();
+  for (const program of programs) stale.set(program, await countStale(program, go, progress));
+  const total = [...stale.values()].reduce((sum, count) => sum + count, 0);
+  progress.say(`building ${version} from source: ${total} packages to compile`);
+
+  let compiled = 0;
+  for (const program of programs) {
+    const end = compiled + stale.get(program);
+    const flags = program.versionVariable ? ` -X ${program.versionVariable}=v${version}` : "";
+    const output = path.join(bin, executable(program.name));
+    const args = ["build", "-v", "-mod=readonly", "-buildvcs=false", `-ldflags=-s -w${flags}`];
+    const ticking = setInterval(() => progress.at(standing(compiled, end, total, program)), 1_000);
+    try {
+      await go(program, [...args, "-o", output, program.package], () => {
+        compiled = Math.min(compiled + 1, end);
+        progress.at(standing(compiled, end, total, program));
+      });
+    } finally {
+      clearInterval(ticking);
+    }
+    compiled = end;
+  }
+  await copyDynamicProvider(bin);
+}
+
+/** @param {number} compiled @param {number} end @param {number} total @param {GoProgram} program */
+function standing(compiled, end, total, program) {
+  if (compiled === end) return `linking ${program.name}`;
+  return `compiling ${Math.floor((compiled / total) * 100)} % (${compiled} of ${total} packages)`;
+}
+
+/**
+ * How many packages are not in Go's own build cache; fetches the modules on the way.
+ * @param {GoProgram} program
+ * @param {GoRunner} go
+ * @param {import("./progress.js").Progress} progress
+ */
+async function countStale(program, go, progress) {
+  let downloaded = 0;
+  let count = 0;
+  const format = "{{if .Stale}}{{.ImportPath}}{{end}}";
+  await go(program, ["list", "-mod=readonly", "-deps", "-f", format, program.package], (line) => {
+    if (line.startsWith("go: downloading")) progress.at(`fetching Go modules (${++downloaded} so far)`);
+    else if (line !== "" && !line.startsWith("go: ")) count++;
+  });
+  return count;
+}
+
+/** Go may be absent, or older than go.mod asks. @param {GoProgram[]} programs @param {GoRunner} go */
+async function requireGo(programs, go) {
+  const wanted = programs
+    .map(({ directory }) => fs.readFileSync(path.join(directory, "go.mod"), "utf8"))
+    .map((text) => /^go (\S+)/m.exec(text)?.[1] ?? "")
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    .at(-1);
+  for (const program of programs) {
+    try {
+      await go(program, ["list", "-m"], () => {});
+    } catch (error) {
+      const absent = error instanceof Error && "code" in error && error.code === "ENOENT";
+      const reason = error instanceof Error ? error.message : String(error);
+      const cure = `Install Go ${wanted} or newer (go.dev/dl) and put \`go\` on PATH.`;
+      throw new WayClosed(absent ? "there is no `go` on PATH" : reason, cure);
+    }
+  }
+}
+
+/** The dynamic provider is a script that comes with the SDK, not with the engine. @param {string} bin */
+async function copyDynamicProvider(bin) {
+  const script = /** @type {string} */ (fileNames.find((name) => name.includes("resource-pulumi-nodejs")));
+  const sdk = path.dirname(require.resolve("@pulumi/pulumi/package.json"));
+  await fs.promises.copyFile(path.join(sdk, script), path.join(bin, script));
+  await fs.promises.chmod(path.join(bin, script), 0o755);
+}
+
+/** @typedef {(program: GoProgram, args: string[], onLine: (line: string) => void) => Promise<void>} GoRunner */
+
+/**
+ * @param {string[]} args
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv, signal: AbortSignal }} options
+ * @param {(line: string) => void} onLine hears both streams: `go` reports progress on standard error
+ * @returns {Promise<void>}
+ */
+function runGo(args, { cwd, env, signal }, onLine) {
+  return new Promise((resolve, reject) => {
+    // Without cgo no C compiler is needed; a workspace file further up must not replace the pins.
+    const goEnv = { ...env, CGO_ENABLED: "0", GOWORK: "off" };
+    const child = spawn("go", args, { cwd, env: goEnv, signal, stdio: ["ignore", "pipe", "pipe"] });
+    /** @type {string[]} */
+    const lastLines = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      readline.createInterface({ input: stream }).on("line", (line) => {
+        lastLines.splice(0, lastLines.length - 4);
+        lastLines.push(line);
+        onLine(line);
+      });
+    }
+    child.on("error", reject);
+    child.on("close", (code) => {
+      if (code === 0) return resolve();
+      const cure = "Make the Go module proxy reachable (see `go env GOPROXY`) and run this again.";
+      reject(new WayClosed(`\`go ${args[0]}\` failed: ${lastLines.join(" / ")}`, cure));
+    });
+  });
+}
+
+module.exports = { buildEngine };

@@ -1,0 +1,84 @@
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { executable, fileNames, versionOf } = require("./programs.js");
+
+/** @typedef {import("./way.js").Engine} Engine */
+
+const markerName = "engine.json";
+
+/** The folder that keeps engines between runs. @param {NodeJS.ProcessEnv} env */
+function cacheDirectory(env) {
+  if (env.RECOMMENDER_ENGINE_CACHE) return path.resolve(env.RECOMMENDER_ENGINE_CACHE);
+  const home = os.homedir();
+  const root =
+    process.platform === "win32"
+      ? (env.LOCALAPPDATA ?? path.join(home, "AppData", "Local"))
+      : process.platform === "darwin"
+        ? path.join(home, "Library", "Caches")
+        : (env.XDG_CACHE_HOME ?? path.join(home, ".cache"));
+  return path.join(root, "pulumi-recommender", "engine");
+}
+
+/**
+ * The place of one version in the cache. It exists only whole: it is filled under another name and renamed.
+ * @param {string} cache
+ * @param {string} version
+ */
+function cachePlace(cache, version) {
+  return path.join(cache, `v${version}-${process.platform}-${process.arch}`);
+}
+
+/**
+ * The finished engine at a place, unless it is absent or a cleaner took a part of it away.
+ * @param {string} place
+ * @returns {Engine | undefined}
+ */
+function cachedEngine(place) {
+  const bin = path.join(place, "bin");
+  try {
+    const marker = JSON.parse(fs.readFileSync(path.join(place, markerName), "utf8"));
+    const whole = fileNames.every((name) => fs.statSync(path.join(bin, name)).size === marker.bytes[name]);
+    return whole ? { version: marker.version, bin, source: marker.source } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Makes the engine in `making`, proves that it runs, and only then gives it its place.
+ * @param {{ place: string, making: string, version: string, source: "download" | "build" }} target
+ * @param {(bin: string) => Promise<void>} fill
+ * @returns {Promise<Engine>}
+ */
+async function keepEngine({ place, making, version, source }, fill) {
+  const bin = path.join(making, "bin");
+  try {
+    await fs.promises.mkdir(bin, { recursive: true });
+    await fill(bin);
+    const made = versionOf(path.join(bin, executable("pulumi")));
+    if (made !== version) throw new Error(`the engine says it is ${made}, not ${version}`);
+    const bytes = Object.fromEntries(fileNames.map((name) => [name, fs.statSync(path.join(bin, name)).size]));
+    const marker = { version, source, bytes };
+    await fs.promises.writeFile(path.join(making, markerName), JSON.stringify(marker, null, 2));
+    await fs.promises.rm(place, { recursive: true, force: true });
+    await fs.promises.rename(making, place);
+    return { version, bin: path.join(place, "bin"), source };
+  } finally {
+    await fs.promises.rm(making, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Removes what killed runs left half-made. Only the holder of the lock may call it.
+ * @param {string} place
+ */
+async function sweepHalfMade(place) {
+  const cache = path.dirname(place);
+  for (const name of await fs.promises.readdir(cache)) {
+    if (!name.startsWith(`${path.basename(place)}.making-`)) continue;
+    await fs.promises.rm(path.join(cache, name), { recursive: true, force: true });
+  }
+}
+
+module.exports = { cacheDirectory, cachePlace, cachedEngine, keepEngine, sweepHalfMade };

@@ -1,0 +1,40 @@
+const path = require("node:path");
+
+/** The engine release this package is tested with. */
+const version = "3.259.0";
+
+/** The oldest engine on PATH that is used as it is; the same bound as the peer range of @pulumi/pulumi. */
+const oldestVersion = "3.216.0";
+
+/** Where the vendor publishes its releases. */
+const downloadBase = "https://get.pulumi.com/releases/sdk";
+
+/**
+ * One Go program of the engine, built out of a small module whose go.sum pins everything.
+ * @typedef {object} GoProgram
+ * @property {string} name file name of the program, without `.exe`
+ * @property {string} directory where go.mod and go.sum lie
+ * @property {string} package import path of its main package
+ * @property {string} [versionVariable] variable the linker sets to the version
+ */
+
+/**
+ * The language host stays at SDK 3.68.0: later releases moved it to a module of its own, which the Go
+ * module proxy does not serve. It works with the current engine and the current SDK.
+ * @type {GoProgram[]}
+ */
+const programs = [
+  {
+    name: "pulumi",
+    directory: path.join(__dirname, "pulumi"),
+    package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+    versionVariable: "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version",
+  },
+  {
+    name: "pulumi-language-nodejs",
+    directory: path.join(__dirname, "language-nodejs"),
+    package: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
+  },
+];
+
+module.exports = { version, oldestVersion, downloadBase, programs };

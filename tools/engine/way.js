@@ -1,0 +1,36 @@
+/**
+ * A working engine.
+ * @typedef {object} Engine
+ * @property {string} version
+ * @property {string} bin folder that holds the three programs
+ * @property {"path" | "download" | "build"} source
+ */
+
+/** Why one way to an engine is closed, and what would open it. */
+class WayClosed extends Error {
+  /**
+   * @param {string} reason
+   * @param {string} cure
+   */
+  constructor(reason, cure) {
+    super(reason);
+    this.name = "WayClosed";
+    this.cure = cure;
+  }
+}
+
+/** No way led to an engine: every reason, with its cure. */
+class NoEngine extends Error {
+  /** @param {{ way: string, error: unknown }[]} closed */
+  constructor(closed) {
+    const lines = closed.map(({ way, error }, place) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      const cure = error instanceof WayClosed ? error.cure : "This was not foreseen; please report it.";
+      return `  ${place + 1}. ${way}: ${reason}\n     Cure: ${cure}`;
+    });
+    super(`No working Pulumi engine. Each way was tried; opening one is enough.\n${lines.join("\n")}`);
+    this.name = "NoEngine";
+  }
+}
+
+module.exports = { WayClosed, NoEngine };

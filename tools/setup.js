@@ -1,0 +1,69 @@
+const fs = require("node:fs");
+const path = require("node:path");
+const { run, runNpm } = require("./command.js");
+
+/** The top folder of the checkout. */
+const root = path.join(__dirname, "..");
+
+/**
+ * Installs the packages of package-lock.json unless exactly they are installed already. npm leaves its own
+ * lock file in node_modules as the last step, so an interrupted installation is noticed too.
+ */
+async function installPackages() {
+  if (packagesAreInstalled()) return;
+  console.error("Installing packages");
+  await runNpm(["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root });
+}
+
+function packagesAreInstalled() {
+  const wanted = lockedPackages("package-lock.json");
+  const installed = lockedPackages("node_modules/.package-lock.json");
+  return Object.entries(wanted ?? {}).every(
+    ([name, { version, optional }]) =>
+      name === "" || installed?.[name]?.version === version || (optional && installed !== undefined),
+  );
+}
+
+/**
+ * @param {string} file
+ * @returns {Record<string, { version: string, optional?: boolean }> | undefined}
+ */
+function lockedPackages(file) {
+  try {
+    return JSON.parse(fs.readFileSync(path.join(root, file), "utf8")).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+const sources = ["contract", "provider", "service", "cli", "tsconfig.json", "tsconfig.build.json"];
+
+/** Compiles dist/ unless no source changed since it was last compiled. */
+async function buildPackage() {
+  const stamp = path.join(root, "dist", ".sources.json");
+  const now = Object.fromEntries(sources.flatMap(filesUnder).map((file) => [file, modifiedMs(file)]));
+  /** @type {Record<string, number>} */
+  const then = fs.existsSync(stamp) ? JSON.parse(fs.readFileSync(stamp, "utf8")) : {};
+  if (JSON.stringify(now) === JSON.stringify(then)) return;
+
+  console.error("Building dist/");
+  // The compiler does not remove what a deleted source had become.
+  const removed = Object.keys(then).some((file) => !(file in now));
+  if (removed) await fs.promises.rm(path.join(root, "dist"), { recursive: true, force: true });
+  const compiler = require.resolve("typescript/bin/tsc");
+  await run(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
+  await fs.promises.writeFile(stamp, JSON.stringify(now));
+}
+
+/** @param {string} file @returns {string[]} paths of the files, relative to the root */
+function filesUnder(file) {
+  const stat = fs.statSync(path.join(root, file), { throwIfNoEntry: false });
+  if (stat === undefined) return [];
+  if (stat.isFile()) return [file];
+  return fs.readdirSync(path.join(root, file)).flatMap((name) => filesUnder(path.join(file, name)));
+}
+
+/** @param {string} file */
+const modifiedMs = (file) => fs.statSync(path.join(root, file)).mtimeMs;
+
+module.exports = { root, installPackages, buildPackage };
