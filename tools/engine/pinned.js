@@ -1,13 +1,13 @@
 const path = require("node:path");
 
 /** The engine release this package is tested with. */
-const version = "3.259.0";
+const pinnedVersion = "3.259.0";
 
 /** The oldest engine on PATH that is used as it is; the same bound as the peer range of @pulumi/pulumi. */
 const oldestVersion = "3.216.0";
 
 /** Where the vendor publishes its releases. */
-const downloadBase = "https://get.pulumi.com/releases/sdk";
+const officialBase = "https://get.pulumi.com/releases/sdk";
 
 /**
  * One Go program of the engine, built out of a small module whose go.sum pins everything.
@@ -23,7 +23,7 @@ const downloadBase = "https://get.pulumi.com/releases/sdk";
  * module proxy does not serve. It works with the current engine and the current SDK.
  * @type {GoProgram[]}
  */
-const programs = [
+const pinnedPrograms = [
   {
     name: "pulumi",
     directory: path.join(__dirname, "pulumi"),
@@ -37,4 +37,4 @@ const programs = [
   },
 ];
 
-module.exports = { version, oldestVersion, downloadBase, programs };
+module.exports = { pinnedVersion, oldestVersion, officialBase, pinnedPrograms };

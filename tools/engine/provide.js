@@ -1,10 +1,10 @@
 const { randomUUID } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
-const pinned = require("./pinned.js");
 const { cacheDirectory, cachePlace, cachedEngine, keepEngine, sweepHalfMade } = require("./cache.js");
 const { withLock } = require("./lock.js");
 const { engineOnPath } = require("./on-path.js");
+const { pinnedVersion, oldestVersion, officialBase, pinnedPrograms } = require("./pinned.js");
 const { Progress } = require("./progress.js");
 const { NoEngine } = require("./way.js");
 
@@ -25,11 +25,11 @@ const { NoEngine } = require("./way.js");
  * @returns {Promise<Engine>}
  */
 async function provideEngine(options = {}) {
-  const { env = process.env, version = pinned.version, progress = new Progress() } = options;
+  const { env = process.env, version = pinnedVersion, progress = new Progress() } = options;
   /** @type {{ way: string, error: unknown }[]} */
   const closed = [];
   try {
-    return engineOnPath({ searchPath: env.PATH ?? env.Path ?? "", oldestVersion: pinned.oldestVersion });
+    return engineOnPath({ searchPath: env.PATH ?? env.Path ?? "", oldestVersion });
   } catch (error) {
     closed.push({ way: "an engine on PATH", error });
   }
@@ -56,13 +56,13 @@ async function provideEngine(options = {}) {
  * @param {string} place
  * @param {{ way: string, error: unknown }[]} closed
  */
-async function makeEngine({ env, version, programs = pinned.programs, progress }, place, closed) {
+async function makeEngine({ env, version, programs = pinnedPrograms, progress }, place, closed) {
   const interruption = new AbortController();
   const { signal } = interruption;
   const interrupt = (/** @type {NodeJS.Signals} */ name) =>
     interruption.abort(new Error(`stopped by ${name}`));
   const target = { place, making: `${place}.making-${randomUUID()}`, version };
-  const base = env.RECOMMENDER_ENGINE_DOWNLOAD ?? pinned.downloadBase;
+  const base = env.RECOMMENDER_ENGINE_DOWNLOAD ?? officialBase;
 
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   try {

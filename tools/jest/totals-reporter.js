@@ -11,7 +11,8 @@ class TotalsReporter {
     const passed = results.numPassedTests + checksPassed;
     // A file that could not even be loaded has no tests that could be counted.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + checksFailed;
-    process.stderr.write(`\n${passed} passed, ${failed} failed\n`);
+    // Jest appends its own summary after all reporters, and this line is to be the last.
+    process.once("exit", () => console.log(`${passed} passed, ${failed} failed`));
   }
 }
 

@@ -1,0 +1,56 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
+
+const repository = join(__dirname, "../..");
+
+/** A Pulumi project in a folder of its own, with a state and an engine home that nothing else shares. */
+export interface EngineWorkspace {
+  readonly directory: string;
+  readonly stack: Stack;
+  /** Replaces the program; the next `up` runs the new one. */
+  setProgram(source: string): Promise<void>;
+  /** Removes the folder. Resources that were not destroyed are forgotten. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Sets up a project whose `index.ts` is `source`; it may import `@pulumi/pulumi` and `pulumi-recommender`.
+ * The engine is the one on PATH, where the set-up of the tests has put it.
+ */
+export async function engineWorkspace(
+  source: string,
+  env: Record<string, string> = {},
+): Promise<EngineWorkspace> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "recommender-engine-")));
+  const setProgram = (text: string) => writeFile(join(directory, "index.ts"), text);
+  await setProgram(source);
+  await writeFile(join(directory, "Pulumi.yaml"), "name: test\nruntime: nodejs\n");
+  await writeFile(join(directory, "package.json"), JSON.stringify({ name: "test", private: true }));
+  await mkdir(join(directory, "node_modules"));
+  await symlink(
+    join(repository, "node_modules/@pulumi"),
+    join(directory, "node_modules/@pulumi"),
+    "junction",
+  );
+  await symlink(repository, join(directory, "node_modules/pulumi-recommender"), "junction");
+  for (const name of ["home", "state"]) await mkdir(join(directory, name));
+
+  const stack = await LocalWorkspace.createOrSelectStack(
+    { stackName: "test", workDir: directory },
+    {
+      envVars: {
+        PULUMI_HOME: join(directory, "home"),
+        PULUMI_BACKEND_URL: `file://${join(directory, "state")}`,
+        PULUMI_CONFIG_PASSPHRASE: "test",
+        PULUMI_SKIP_UPDATE_CHECK: "1",
+        // `npm run check` checks types; here it would only cost time.
+        PULUMI_NODEJS_TRANSPILE_ONLY: "true",
+        ...env,
+      },
+    },
+  );
+  const dispose = () => rm(directory, { recursive: true, force: true });
+  return { directory, stack, setProgram, dispose };
+}
