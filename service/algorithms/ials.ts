@@ -18,10 +18,18 @@ export interface Factors {
   readonly itemVectors: Float32Array;
 }
 
-const CHUNK = 64;
+/** Rows that the kernel gathers at a time. */
+export const CHUNK = 64;
+
+/** Floats that the kernel needs beside its input: a matrix, a vector and the gathered rows. */
+export function scratchLength(stride: number): number {
+  return stride * stride + stride + CHUNK * stride;
+}
 
 interface Side {
   readonly rows: number;
+  /** Rows with at least one entry: the others do not count as unobserved. */
+  readonly active: number;
   readonly start: Uint32Array;
   readonly index: Uint32Array;
   readonly weight: Float32Array;
@@ -53,7 +61,7 @@ export class Factorizer {
     const seenFromItems = transpose(interactions);
     const { users, items } = interactions;
     const entries = interactions.index.length;
-    const scratch = stride * stride + stride + CHUNK * stride;
+    const scratch = scratchLength(stride);
     const sideBytes = (rows: number) =>
       arrayBytes(rows + 1) +
       2 * arrayBytes(entries) +
@@ -137,9 +145,10 @@ export class Factorizer {
         totals[row] = (totals[row] as number) + (side.weight[at] as number);
       }
     }
+    const active = totals.reduce((count, total) => (total > 0 ? count + 1 : count), 0);
     const vectors = this.kernel.floats(paddedRows(side.users) * stride);
     const ridge = this.kernel.floats(side.users);
-    return { rows: side.users, start, index, weight, totals, vectors, ridge };
+    return { rows: side.users, active, start, index, weight, totals, vectors, ridge };
   }
 
   private setRidges(): void {
@@ -148,8 +157,8 @@ export class Factorizer {
         side.ridge[row] = ridgeOf(this.parameters, side.totals[row] as number, others);
       }
     };
-    set(this.users, this.items.rows);
-    set(this.items, this.users.rows);
+    set(this.users, this.items.active);
+    set(this.items, this.users.active);
   }
 
   private halfStep(solved: Side, fixed: Side): void {
@@ -175,7 +184,7 @@ export class Factorizer {
   }
 }
 
-/** Regularisation of a row whose weights sum to `total` against `others` rows on the other side. */
+/** Regularisation of a row whose weights sum to `total` against `others` active rows on the other side. */
 export function ridgeOf(parameters: FactorParameters, total: number, others: number): number {
   const { regularization, alpha, regularizationExponent } = parameters;
   return Math.max(1e-6, regularization * (total + alpha * others) ** regularizationExponent);

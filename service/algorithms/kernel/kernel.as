@@ -84,13 +84,15 @@ export function solve(a: usize, b: usize, d: i32, x: usize): void {
     }
     const dot: f32 =
       f32x4.extract_lane(sum, 0) + f32x4.extract_lane(sum, 1) + f32x4.extract_lane(sum, 2) + f32x4.extract_lane(sum, 3);
-    store<f32>(x + at, (load<f32>(b + at) - dot) / load<f32>(row + at));
+    const value: f32 = (load<f32>(b + at) - dot) / load<f32>(row + at);
+    // Directions that regularisation drives to nothing would end as denormal numbers, which are very slow.
+    store<f32>(x + at, abs(value) < 1e-12 ? 0 : value);
   }
 }
 
 /**
  * Solves rows `from` to `to` of `x` against the fixed rows `y`: the entries of row r are start[r] to start[r+1] of
- * `index` and `weight`, `base` is the weighted gram matrix of y, `ridge` the regularisation of each row.
+ * `index` and `weight`, `base` is the weighted gram matrix of y, `ridge` the regularisation of each row. A row without entries becomes zero.
  * `scratch` holds a matrix, a vector and `chunk` gathered rows.
  */
 export function solveRows(
@@ -105,6 +107,10 @@ export function solveRows(
     const slot = start + ((<usize>row) << 2);
     const last = load<u32>(slot, 4);
     let next = load<u32>(slot);
+    if (next == last) {
+      memory.fill(x + <usize>row * stride, 0, stride);
+      continue;
+    }
     memory.copy(a, base, stride * <usize>d);
     memory.fill(b, 0, stride);
     while (next < last) {

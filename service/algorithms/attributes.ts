@@ -1,0 +1,170 @@
+/** How an attribute is handled. */
+export type AttributeKind = "NUMERICAL" | "CATEGORICAL";
+
+/** Attribute name to kind. */
+export type AttributeSchema = Readonly<Record<string, AttributeKind>>;
+
+/** Attributes of one user or item; undefined where there is no record. */
+export type Attributes = Readonly<Record<string, unknown>>;
+
+/** Turns attributes into features: learned from the records of one data set. */
+export interface FeatureSpace {
+  /** How many features there are. */
+  readonly size: number;
+  readonly attributes: readonly FeatureAttribute[];
+}
+
+type FeatureAttribute =
+  | {
+      readonly name: string;
+      readonly kind: "NUMERICAL";
+      readonly at: number;
+      readonly mean: number;
+      readonly deviation: number;
+    }
+  | {
+      readonly name: string;
+      readonly kind: "CATEGORICAL";
+      readonly at: number;
+      readonly categories: readonly string[];
+    };
+
+/** Features of one record: places and values, those left out are 0. */
+export interface Features {
+  readonly places: number[];
+  readonly values: number[];
+}
+
+const MAX_FEATURES = 1000;
+const MAX_CATEGORIES = 400;
+
+/** Categories of an attribute's value: one or several; the empty value has none. */
+export function categoriesOf(value: unknown): string[] {
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return [...new Set(value.flatMap(categoriesOf))];
+  return [typeof value === "object" ? JSON.stringify(value) : String(value)];
+}
+
+/** Infers the kinds of attributes: numbers are numerical, everything else is categorical. */
+export function inferSchema(records: Iterable<Attributes | undefined>): AttributeSchema {
+  const kinds = new Map<string, AttributeKind>();
+  for (const record of records) {
+    for (const [name, value] of Object.entries(record ?? {})) {
+      if (value === null || value === undefined) continue;
+      const kind = typeof value === "number" ? "NUMERICAL" : "CATEGORICAL";
+      if (kinds.get(name) !== "CATEGORICAL") kinds.set(name, kind);
+    }
+  }
+  return Object.fromEntries([...kinds].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Learns the features of the records; categories that occur once say nothing about others and are left out. */
+export function learnFeatures(
+  records: readonly (Attributes | undefined)[],
+  schema: AttributeSchema,
+): FeatureSpace {
+  const attributes: FeatureAttribute[] = [];
+  let size = 0;
+  for (const [name, kind] of Object.entries(schema)) {
+    const room = MAX_FEATURES - size;
+    if (room <= 0) break;
+    if (kind === "NUMERICAL") {
+      const numbers = records
+        .map((record) => numberOf(record?.[name]))
+        .filter((value) => value !== undefined);
+      if (numbers.length < 2) continue;
+      const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+      const variance = numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length;
+      if (!(variance > 0) || !Number.isFinite(variance)) continue;
+      attributes.push({ name, kind, at: size++, mean, deviation: Math.sqrt(variance) });
+    } else {
+      const categories = frequentCategories(records, name).slice(0, Math.min(room, MAX_CATEGORIES));
+      if (categories.length === 0) continue;
+      attributes.push({ name, kind, at: size, categories });
+      size += categories.length;
+    }
+  }
+  return { size, attributes };
+}
+
+/** Makes the function that turns a record into its features. */
+export function featureReader(space: FeatureSpace): (record: Attributes | undefined) => Features {
+  const placesOf = new Map(
+    space.attributes.map((attribute) => [
+      attribute.name,
+      new Map(
+        attribute.kind === "CATEGORICAL"
+          ? attribute.categories.map((category, k) => [category, attribute.at + k])
+          : [],
+      ),
+    ]),
+  );
+  return (record) => {
+    const features: Features = { places: [], values: [] };
+    if (!record) return features;
+    for (const attribute of space.attributes) {
+      const value = record[attribute.name];
+      if (attribute.kind === "NUMERICAL") {
+        const number = numberOf(value);
+        if (number === undefined) continue;
+        features.places.push(attribute.at);
+        // Far outliers would otherwise throw a vector out of all proportion.
+        features.values.push(Math.max(-4, Math.min(4, (number - attribute.mean) / attribute.deviation)));
+      } else {
+        const places = categoriesOf(value).flatMap(
+          (category) => placesOf.get(attribute.name)?.get(category) ?? [],
+        );
+        for (const place of places) {
+          features.places.push(place);
+          features.values.push(1 / Math.sqrt(places.length));
+        }
+      }
+    }
+    return features;
+  };
+}
+
+/** One value of an item attribute and the items that have it. */
+export interface AttributeValue {
+  readonly attribute: string;
+  readonly value: string;
+  readonly items: Uint32Array;
+}
+
+/** Lists the values of categorical item attributes with the items that have them. */
+export function attributeValues(
+  records: readonly (Attributes | undefined)[],
+  schema: AttributeSchema = inferSchema(records),
+): AttributeValue[] {
+  const lists = new Map<string, { attribute: string; value: string; items: number[] }>();
+  records.forEach((record, item) => {
+    for (const [attribute, kind] of Object.entries(schema)) {
+      if (kind !== "CATEGORICAL") continue;
+      for (const value of categoriesOf(record?.[attribute])) {
+        const key = JSON.stringify([attribute, value]);
+        const list = lists.get(key) ?? { attribute, value, items: [] };
+        list.items.push(item);
+        lists.set(key, list);
+      }
+    }
+  });
+  return [...lists.values()].map((list) => ({ ...list, items: Uint32Array.from(list.items) }));
+}
+
+function numberOf(value: unknown): number | undefined {
+  if (value === null || value === undefined || value === "" || Array.isArray(value)) return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function frequentCategories(records: readonly (Attributes | undefined)[], name: string): string[] {
+  const counts = new Map<string, number>();
+  for (const record of records) {
+    for (const category of categoriesOf(record?.[name]))
+      counts.set(category, (counts.get(category) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, count]) => count >= 2)
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .map(([category]) => category);
+}

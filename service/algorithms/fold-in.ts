@@ -1,0 +1,84 @@
+import { CHUNK, ridgeOf, scratchLength } from "./ials";
+import { itemCounts } from "./interactions";
+import { arrayBytes, Kernel } from "./kernel";
+import type { TrainedModel } from "./model";
+import type { UserItem } from "./serving";
+import { scaledWeight } from "./weighting";
+
+/** Solves the vector of a single user against the trained items: one half step of the training. */
+export class FoldIn {
+  private readonly kernel: Kernel;
+  private readonly activeItems: number;
+  private readonly itemVectors: Float32Array;
+  private readonly gram: Float32Array;
+  private readonly start: Uint32Array;
+  private readonly index: Uint32Array;
+  private readonly weight: Float32Array;
+  private readonly ridge: Float32Array;
+  private readonly solved: Float32Array;
+  private readonly scratch: Float32Array;
+
+  constructor(private readonly model: TrainedModel) {
+    const { stride, items } = model;
+    const lengths = [items * stride, stride * stride, 2, items, items, 1, stride, scratchLength(stride)];
+    this.kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
+    this.itemVectors = this.kernel.floats(items * stride);
+    this.gram = this.kernel.floats(stride * stride);
+    this.start = this.kernel.integers(2);
+    this.index = this.kernel.integers(items);
+    this.weight = this.kernel.floats(items);
+    this.ridge = this.kernel.floats(1);
+    this.solved = this.kernel.floats(stride);
+    this.scratch = this.kernel.floats(scratchLength(stride));
+
+    const counts = itemCounts(model.interactions);
+    this.activeItems = counts.reduce((count, of) => (of > 0 ? count + 1 : count), 0);
+    this.itemVectors.set(model.itemVectors);
+    // Vectors made from attributes were not there in training and take no part in the weight of the unobserved.
+    counts.forEach((count, item) => {
+      if (count === 0) this.itemVectors.fill(0, item * stride, (item + 1) * stride);
+    });
+    this.kernel.run.addGram(this.itemVectors.byteOffset, items, stride, this.gram.byteOffset);
+    this.gram.forEach((value, at) => {
+      this.gram[at] = value * model.parameters.alpha;
+    });
+    this.itemVectors.set(model.itemVectors);
+  }
+
+  /** The user's vector, null when the model knows none of the items. */
+  solve(items: readonly UserItem[]): Float32Array | null {
+    const { model } = this;
+    const sums = new Map<number, number>();
+    for (const { item, weight } of items) {
+      if (item >= 0 && item < model.items && Number.isFinite(weight))
+        sums.set(item, (sums.get(item) ?? 0) + weight);
+    }
+    let length = 0;
+    let total = 0;
+    for (const [item, sum] of sums) {
+      if (!(sum > 0)) continue;
+      const weight = scaledWeight(model.weightScale, sum);
+      this.index[length] = item;
+      this.weight[length++] = weight;
+      total += weight;
+    }
+    if (length === 0) return null;
+    this.start[1] = length;
+    this.ridge[0] = ridgeOf(model.parameters, total, this.activeItems);
+    this.kernel.run.solveRows(
+      this.start.byteOffset,
+      this.index.byteOffset,
+      this.weight.byteOffset,
+      0,
+      1,
+      this.solved.byteOffset,
+      this.itemVectors.byteOffset,
+      model.stride,
+      this.gram.byteOffset,
+      this.ridge.byteOffset,
+      this.scratch.byteOffset,
+      CHUNK,
+    );
+    return this.solved.some((value) => value !== 0) ? this.solved.slice() : null;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Quality } from "./evaluation";
+import type { Interactions } from "./interactions";
+import type { G1Parameters, TrainingReport } from "./model";
+import { type Point, TrialBench } from "./trial";
+
+/** What the search settled on. */
+export interface Choice {
+  readonly point: Point;
+  readonly epochs: number;
+  readonly report: TrainingReport;
+}
+
+const SEARCH_DIMENSIONS = 32;
+const LARGER_DIMENSIONS = [64, 128];
+const TRIAL_EPOCHS = 5;
+const MOMENTS = [4, 6, 8, 11, 15];
+const EXPECTED_TRIALS = 24;
+/** Multiplications that the final training may take: about half a minute on one core. */
+const MAX_WORK = 1.5e11;
+
+/** Chooses the parameters that are not given by walking uphill on a hold-out, one parameter after another. */
+export function searchParameters(
+  interactions: Interactions,
+  given: G1Parameters,
+  onTrial: (fraction: number) => void,
+): Choice {
+  const affordable = LARGER_DIMENSIONS.filter((dimensions) => workOf(interactions, dimensions) <= MAX_WORK);
+  const larger = given.dimensions === undefined ? affordable : [given.dimensions];
+  const bench = new TrialBench(interactions, given, Math.max(SEARCH_DIMENSIONS, ...larger));
+  let best: Point = {
+    dimensions: Math.min(given.dimensions ?? SEARCH_DIMENSIONS, SEARCH_DIMENSIONS),
+    balance: 8,
+    strength: 0.12,
+    regularizationExponent: given.regularizationExponent ?? 1,
+    weighting: given.weighting ?? "linear",
+  };
+  if (!bench.possible) {
+    const point = { ...best, dimensions: given.dimensions ?? best.dimensions };
+    return { point, epochs: given.epochs ?? 8, report: { quality: null, popularity: null, trials: 0 } };
+  }
+
+  const gain = (point: Point) => {
+    const { ndcg20 } = bench.measure(point, TRIAL_EPOCHS);
+    onTrial(Math.min(0.99, bench.trials / EXPECTED_TRIALS));
+    return ndcg20;
+  };
+  const walk = (from: Point, key: "balance" | "strength", factor: number): Point => {
+    if (key === "balance" ? given.alpha !== undefined : given.regularization !== undefined) return from;
+    let reached = from;
+    for (const step of [factor, 1 / factor]) {
+      for (;;) {
+        const next = { ...reached, [key]: reached[key] * step };
+        if (next.strength > 1 || gain(next) <= gain(reached)) break;
+        reached = next;
+      }
+      if (reached !== from) break;
+    }
+    return reached;
+  };
+
+  best = walk(best, "strength", 1.7);
+  best = walk(best, "balance", 3);
+  best = walk(best, "strength", 1.3);
+  if (
+    given.weighting === undefined &&
+    interactions.weight.some((weight) => weight !== interactions.weight[0])
+  ) {
+    const other = walk({ ...best, weighting: "log" }, "strength", 1.3);
+    if (gain(other) > gain(best)) best = other;
+  }
+  for (const dimensions of larger) {
+    const other = walk({ ...best, dimensions }, "strength", 1.3);
+    if (given.dimensions === undefined && gain(other) < gain(best) * WORTHWHILE) break;
+    best = other;
+  }
+  const moments = given.epochs === undefined ? MOMENTS : [given.epochs];
+  const qualities = bench.trace(best, moments);
+  const at = firstNearBest(qualities);
+  onTrial(1);
+  return {
+    point: best,
+    epochs: moments[at] as number,
+    report: { quality: qualities[at] as Quality, popularity: bench.popularity(), trials: bench.trials },
+  };
+}
+
+/** A costlier model must be better by so much. */
+const WORTHWHILE = 1.003;
+
+function firstNearBest(qualities: readonly Quality[]): number {
+  const best = Math.max(...qualities.map((quality) => quality.ndcg20));
+  return qualities.findIndex((quality) => quality.ndcg20 * WORTHWHILE >= best);
+}
+
+function workOf(interactions: Interactions, dimensions: number): number {
+  const perEpoch = interactions.index.length * dimensions ** 2 * 1.2;
+  const solving = ((interactions.users + interactions.items) * dimensions ** 3) / 4;
+  return (perEpoch + solving) * 10;
+}

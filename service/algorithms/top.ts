@@ -1,0 +1,53 @@
+/** Indices of the `count` highest scores, highest first; equal scores go by lower index, -Infinity is left out. */
+export function topIndices(scores: ArrayLike<number>, count: number): number[] {
+  const size = Math.min(count, scores.length);
+  const heap: number[] = [];
+  if (size <= 0) return heap;
+  let floor = Number.NEGATIVE_INFINITY;
+  for (let index = 0; index < scores.length; index++) {
+    const score = scores[index] as number;
+    // Written so that NaN never enters.
+    if (!(score > floor)) continue;
+    if (heap.length < size) {
+      heap.push(index);
+      siftUp(heap, scores);
+      if (heap.length === size) floor = scores[heap[0] as number] as number;
+    } else {
+      heap[0] = index;
+      siftDown(heap, scores);
+      floor = scores[heap[0] as number] as number;
+    }
+  }
+  return heap.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
+}
+
+function worse(a: number, b: number, scores: ArrayLike<number>): boolean {
+  const difference = (scores[a] as number) - (scores[b] as number);
+  return difference < 0 || (difference === 0 && a > b);
+}
+
+function siftUp(heap: number[], scores: ArrayLike<number>): void {
+  let at = heap.length - 1;
+  const moved = heap[at] as number;
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
+    if (!worse(moved, heap[parent] as number, scores)) break;
+    heap[at] = heap[parent] as number;
+    at = parent;
+  }
+  heap[at] = moved;
+}
+
+function siftDown(heap: number[], scores: ArrayLike<number>): void {
+  const moved = heap[0] as number;
+  let at = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    if (child >= heap.length) break;
+    if (child + 1 < heap.length && worse(heap[child + 1] as number, heap[child] as number, scores)) child++;
+    if (!worse(heap[child] as number, moved, scores)) break;
+    heap[at] = heap[child] as number;
+    at = child;
+  }
+  heap[at] = moved;
+}

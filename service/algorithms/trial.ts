@@ -1,0 +1,129 @@
+import { evaluate, type HoldOut, holdOut, type Quality } from "./evaluation";
+import { Factorizer, type FactorParameters } from "./ials";
+import { type Interactions, itemCounts, selectUsers } from "./interactions";
+import type { G1Parameters } from "./model";
+import { createRandom, sample } from "./random";
+import { alphaOf, massOf, vanishingRegularization } from "./scale";
+import { scaleWeights, type Weighting, weightScaleOf } from "./weighting";
+
+/** Parameters in terms that mean the same on every data set and on every sample of it. */
+export interface Point {
+  readonly dimensions: number;
+  /** Weight of all unobserved pairs together against that of the observed ones. */
+  readonly balance: number;
+  /** Regularisation as a share of the one from which on all vectors vanish. */
+  readonly strength: number;
+  readonly regularizationExponent: number;
+  readonly weighting: Weighting;
+}
+
+const SHARE = 0.1;
+const MAX_ENTRIES = 250_000;
+const ENOUGH_HELD_OUT = 2000;
+const MAX_FOLDS = 5;
+const MAX_USERS = 2000;
+const MAX_PRODUCTS = 40_000_000;
+const SEED = 20_240_229;
+
+/** The parameters of the factorisation that a point stands for on the given data; given ones win. */
+export function factorParameters(point: Point, given: G1Parameters, data: Interactions): FactorParameters {
+  const { dimensions, regularizationExponent } = point;
+  const alpha = given.alpha ?? alphaOf(point.balance, massOf(data));
+  const regularization =
+    given.regularization ?? point.strength * vanishingRegularization(data, alpha, regularizationExponent);
+  return { dimensions, alpha, regularization, regularizationExponent };
+}
+
+interface Fold extends HoldOut {
+  readonly users: Uint32Array;
+  readonly factorizers: Map<Weighting, { readonly data: Interactions; readonly factorizer: Factorizer }>;
+}
+
+/** Tries points on a hold-out: on a sample of users where there are many, on several hold-outs where there are few. */
+export class TrialBench {
+  /** How many points were tried. */
+  trials = 0;
+  private readonly folds: Fold[] = [];
+  private readonly known = new Map<string, Quality>();
+
+  constructor(
+    interactions: Interactions,
+    private readonly given: G1Parameters,
+    private readonly maxDimensions: number,
+  ) {
+    const random = createRandom(SEED);
+    const entries = interactions.index.length;
+    const sampled =
+      entries <= MAX_ENTRIES
+        ? interactions
+        : selectUsers(
+            interactions,
+            sample(random, interactions.users, Math.ceil((interactions.users * MAX_ENTRIES) / entries)),
+          );
+    const maxUsers = Math.min(MAX_USERS, Math.ceil(MAX_PRODUCTS / interactions.items));
+    for (let fold = 0, held = 0; fold < MAX_FOLDS && held < ENOUGH_HELD_OUT; fold++) {
+      const divided = holdOut(sampled, SHARE, SEED + fold);
+      if (divided.test.index.length === 0) break;
+      held += divided.test.index.length;
+      const withAny = Uint32Array.from({ length: sampled.users }, (_, user) => user).filter(
+        (user) => divided.test.start[user] !== divided.test.start[user + 1],
+      );
+      const users = sample(random, withAny.length, maxUsers).map((at) => withAny[at] as number);
+      this.folds.push({ ...divided, users, factorizers: new Map() });
+    }
+  }
+
+  /** Whether anything could be held out. */
+  get possible(): boolean {
+    return this.folds.length > 0;
+  }
+
+  /** Quality of a point after so many epochs. */
+  measure(point: Point, epochs: number): Quality {
+    const key = JSON.stringify([point, epochs]);
+    const quality = this.known.get(key) ?? (this.trace(point, [epochs])[0] as Quality);
+    this.known.set(key, quality);
+    return quality;
+  }
+
+  /** Quality of a point at several moments of one training, given in ascending order. */
+  trace(point: Point, moments: readonly number[]): Quality[] {
+    this.trials++;
+    const perFold = this.folds.map((fold) => {
+      const { data, factorizer } = this.factorizerOf(fold, point.weighting);
+      factorizer.begin(factorParameters(point, this.given, data), SEED);
+      let epoch = 0;
+      return moments.map((moment) => {
+        for (; epoch < moment; epoch++) factorizer.epoch();
+        return evaluate(fold, fold.users, (user) => factorizer.scores(user));
+      });
+    });
+    return moments.map((_, at) => average(perFold.map((qualities) => qualities[at] as Quality)));
+  }
+
+  /** Quality of the order of popularity. */
+  popularity(): Quality {
+    return average(
+      this.folds.map((fold) => {
+        const counts = Float32Array.from(itemCounts(fold.train));
+        return evaluate(fold, fold.users, () => counts.slice());
+      }),
+    );
+  }
+
+  private factorizerOf(fold: Fold, weighting: Weighting) {
+    let made = fold.factorizers.get(weighting);
+    if (!made) {
+      const data = scaleWeights(fold.train, weightScaleOf(fold.train.weight, weighting));
+      made = { data, factorizer: new Factorizer(data, this.maxDimensions) };
+      fold.factorizers.set(weighting, made);
+    }
+    return made;
+  }
+}
+
+function average(qualities: readonly Quality[]): Quality {
+  const mean = (of: (quality: Quality) => number) =>
+    qualities.reduce((sum, quality) => sum + of(quality), 0) / qualities.length;
+  return { recall20: mean((quality) => quality.recall20), ndcg20: mean((quality) => quality.ndcg20) };
+}
