@@ -1,0 +1,71 @@
+import { InteractionsBuilder } from "../../service/algorithms";
+import { itemCounts, selectUsers, transpose } from "../../service/algorithms/interactions";
+import { scaledWeight, weightScaleOf } from "../../service/algorithms/weighting";
+
+function build(events: [number, number, number][]) {
+  const builder = new InteractionsBuilder();
+  for (const event of events) builder.add(...event);
+  return builder.build();
+}
+
+test("events of the same pair add up their weights, items ascend within a user", () => {
+  const of = build([
+    [1, 2, 1],
+    [0, 1, 0.5],
+    [1, 0, 3],
+    [1, 2, 4],
+  ]);
+  expect([...of.start]).toEqual([0, 1, 3]);
+  expect([...of.index]).toEqual([1, 0, 2]);
+  expect([...of.weight]).toEqual([0.5, 3, 5]);
+});
+
+test("pairs whose weights do not sum to more than 0 are left out", () => {
+  const of = build([
+    [0, 0, 0],
+    [0, 1, 2],
+    [0, 1, -2],
+    [0, 2, Number.NaN],
+    [0, 3, 1],
+  ]);
+  expect([...of.index]).toEqual([3]);
+});
+
+test("users and items without events keep their place", () => {
+  const builder = new InteractionsBuilder();
+  builder.add(1, 1, 1);
+  const of = builder.build(4, 3);
+  expect([...of.start]).toEqual([0, 0, 1, 1, 1]);
+  expect([...itemCounts(of)]).toEqual([0, 1, 0]);
+  expect(() => builder.build(1, 1)).toThrow(RangeError);
+});
+
+test("many events grow the buffers and transposing twice gives the same", () => {
+  const builder = new InteractionsBuilder();
+  for (let event = 0; event < 5000; event++)
+    builder.add((event * 7) % 61, (event * 13) % 47, 1 + (event % 3));
+  const of = builder.build();
+  expect(transpose(transpose(of))).toEqual(of);
+});
+
+test("selecting users renumbers them and keeps the items", () => {
+  const of = selectUsers(
+    build([
+      [0, 4, 1],
+      [1, 3, 2],
+      [2, 1, 3],
+    ]),
+    Uint32Array.of(2, 0),
+  );
+  expect([...of.start]).toEqual([0, 1, 2]);
+  expect([...of.index]).toEqual([1, 4]);
+  expect(of.items).toBe(5);
+});
+
+test.each(["linear", "log"] as const)("%s weights average 1 and grow with the value", (weighting) => {
+  const values = Float32Array.of(1, 5, 20, 400);
+  const scale = weightScaleOf(values, weighting);
+  const weights = [...values].map((value) => scaledWeight(scale, value));
+  expect(weights.reduce((sum, weight) => sum + weight) / 4).toBeCloseTo(1, 5);
+  expect(weights).toEqual([...weights].sort((a, b) => a - b));
+});
