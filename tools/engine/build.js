@@ -3,7 +3,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const readline = require("node:readline");
 const { executable, fileNames } = require("./programs.js");
-const { WayClosed } = require("./way.js");
+const { WayClosed, codeOf, reasonOf } = require("./way.js");
 
 /** @typedef {import("./pinned.js").GoProgram} GoProgram */
 
@@ -76,10 +76,9 @@ async function requireGo(programs, go) {
     try {
       await go(program, ["list", "-m"], () => {});
     } catch (error) {
-      const absent = error instanceof Error && "code" in error && error.code === "ENOENT";
-      const reason = error instanceof Error ? error.message : String(error);
+      const absent = codeOf(error) === "ENOENT";
       const cure = `Install Go ${wanted} or newer (go.dev/dl) and put \`go\` on PATH.`;
-      throw new WayClosed(absent ? "there is no `go` on PATH" : reason, cure);
+      throw new WayClosed(absent ? "there is no `go` on PATH" : reasonOf(error), cure);
     }
   }
 }

@@ -7,7 +7,7 @@ const { pipeline } = require("node:stream/promises");
 const { promisify } = require("node:util");
 const { EnvHttpProxyAgent, fetch } = require("undici");
 const { executable, fileNames } = require("./programs.js");
-const { WayClosed } = require("./way.js");
+const { WayClosed, reasonOf } = require("./way.js");
 
 const limits = { connectMs: 5_000, headersMs: 15_000, stallMs: 30_000 };
 
@@ -114,10 +114,13 @@ async function unpack(archive, bin, signal) {
   await fs.promises.mkdir(unpacked);
   // Windows 10 and newer ship a tar that reads zip files too.
   await promisify(execFile)("tar", ["-xf", archive, "-C", unpacked], { signal });
-  const files = await fs.promises.readdir(unpacked, { recursive: true });
-  const program = files.find((file) => path.basename(file) === executable("pulumi"));
+  const names = await fs.promises.readdir(unpacked, { recursive: true });
+  const program = names
+    .filter((name) => path.basename(name) === executable("pulumi"))
+    .map((name) => path.join(unpacked, name))
+    .find((file) => fs.statSync(file).isFile());
   if (program === undefined) throw new Error(`${path.basename(archive)} holds no ${executable("pulumi")}`);
-  const folder = path.join(unpacked, path.dirname(program));
+  const folder = path.dirname(program);
   for (const file of fileNames) await fs.promises.rename(path.join(folder, file), path.join(bin, file));
   await fs.promises.rm(unpacked, { recursive: true });
   await fs.promises.rm(archive);
@@ -129,12 +132,6 @@ function downloaded(bytes, totalBytes) {
   if (!(totalBytes > 0)) return `downloading ${megabytes(bytes)} MB`;
   const percent = Math.floor((bytes / totalBytes) * 100);
   return `downloading ${percent} % (${megabytes(bytes)} of ${megabytes(totalBytes)} MB)`;
-}
-
-/** fetch hides why it failed one level down. @param {unknown} error */
-function reasonOf(error) {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }
 
 module.exports = { archiveName, downloadEngine };

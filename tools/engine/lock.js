@@ -1,4 +1,5 @@
 const { setTimeout: delay } = require("node:timers/promises");
+const { codeOf } = require("./way.js");
 
 const pollMs = 500;
 
@@ -19,7 +20,7 @@ async function withLock({ place, staleMs, onWait }, work) {
     try {
       release = await lockfile.lock(place, { realpath: false, stale: staleMs });
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ELOCKED")) throw error;
+      if (codeOf(error) !== "ELOCKED") throw error;
       onWait();
       await delay(pollMs);
     }

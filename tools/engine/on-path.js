@@ -1,7 +1,7 @@
 const fs = require("node:fs");
 const path = require("node:path");
 const { executable, missingFrom, versionOf, isAtLeast } = require("./programs.js");
-const { WayClosed } = require("./way.js");
+const { WayClosed, reasonOf } = require("./way.js");
 
 /**
  * The first `pulumi` on PATH, if it is new enough and has its companions beside it.
@@ -29,7 +29,7 @@ function engineOnPath({ searchPath, oldestVersion }) {
   try {
     version = versionOf(program);
   } catch (error) {
-    throw new WayClosed(error instanceof Error ? error.message : String(error), cure);
+    throw new WayClosed(reasonOf(error), cure);
   }
   if (!isAtLeast(version, oldestVersion)) {
     throw new WayClosed(`${program} is version ${version}, older than ${oldestVersion}`, cure);

@@ -6,7 +6,7 @@ const { withLock } = require("./lock.js");
 const { engineOnPath } = require("./on-path.js");
 const { pinnedVersion, oldestVersion, officialBase, pinnedPrograms } = require("./pinned.js");
 const { Progress } = require("./progress.js");
-const { NoEngine } = require("./way.js");
+const { NoEngine, reasonOf } = require("./way.js");
 
 /** @typedef {import("./way.js").Engine} Engine */
 
@@ -92,8 +92,5 @@ async function makeEngine({ env, version, programs = pinnedPrograms, progress },
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
   }
 }
-
-/** @param {unknown} error */
-const reasonOf = (error) => (error instanceof Error ? error.message : String(error));
 
 module.exports = { provideEngine };

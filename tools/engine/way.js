@@ -6,6 +6,20 @@
  * @property {"path" | "download" | "build"} source
  */
 
+/**
+ * What went wrong, in one line; fetch hides it one level down. Told by shape and not by class: errors of
+ * Node itself are of another realm in jest.
+ * @param {unknown} error
+ * @returns {string}
+ */
+function reasonOf(error) {
+  const { message, cause } = /** @type {{ message?: string, cause?: unknown }} */ (error);
+  return cause ? `${message} (${reasonOf(cause)})` : (message ?? String(error));
+}
+
+/** The code of a system error. @param {unknown} error */
+const codeOf = (error) => /** @type {{ code?: unknown }} */ (error).code;
+
 /** Why one way to an engine is closed, and what would open it. */
 class WayClosed extends Error {
   /**
@@ -24,13 +38,12 @@ class NoEngine extends Error {
   /** @param {{ way: string, error: unknown }[]} closed */
   constructor(closed) {
     const lines = closed.map(({ way, error }, place) => {
-      const reason = error instanceof Error ? error.message : String(error);
       const cure = error instanceof WayClosed ? error.cure : "This was not foreseen; please report it.";
-      return `  ${place + 1}. ${way}: ${reason}\n     Cure: ${cure}`;
+      return `  ${place + 1}. ${way}: ${reasonOf(error)}\n     Cure: ${cure}`;
     });
     super(`No working Pulumi engine. Each way was tried; opening one is enough.\n${lines.join("\n")}`);
     this.name = "NoEngine";
   }
 }
 
-module.exports = { WayClosed, NoEngine };
+module.exports = { WayClosed, NoEngine, reasonOf, codeOf };

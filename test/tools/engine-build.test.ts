@@ -1,0 +1,128 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { provideEngine } from "../../tools/engine/provide.js";
+import {
+  contentsOf,
+  heardProgress,
+  pathWithoutEngine,
+  startProviding,
+  temporaryFolder,
+  tinyPrograms,
+} from "./provide";
+
+const version = "9.8.7";
+
+/** A machine without an engine, from which no download can be had. */
+async function machine(): Promise<{ env: NodeJS.ProcessEnv; cache: string }> {
+  const cache = await temporaryFolder();
+  const env = {
+    ...process.env,
+    PATH: pathWithoutEngine(),
+    RECOMMENDER_ENGINE_CACHE: cache,
+    RECOMMENDER_ENGINE_DOWNLOAD: `http://127.0.0.1:${await closedPort()}`,
+    GOTOOLCHAIN: "local",
+  };
+  return { env, cache };
+}
+
+/** A port on which nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+const place = `v${version}-${process.platform}-${process.arch}`;
+
+describe("an engine built from source", () => {
+  test("is kept, and found again without being built", async () => {
+    const { env, cache } = await machine();
+    const programs = await tinyPrograms();
+    const { progress, heard } = heardProgress();
+    const engine = await provideEngine({ env, version, programs, progress });
+    expect(engine).toEqual({ version, bin: join(cache, place, "bin"), source: "build" });
+    expect(execFileSync(join(engine.bin, "pulumi"), { encoding: "utf8" })).toBe(`v${version}\n`);
+    expect(heard.join("")).toMatch(/building 9\.8\.7 from source: \d+ packages to compile/);
+    expect(await contentsOf(cache)).toEqual([place]);
+
+    const again = heardProgress();
+    expect(await provideEngine({ env, version, programs: [], progress: again.progress })).toEqual(engine);
+    expect(again.heard).toEqual([]);
+  }, 60_000);
+
+  test("is built anew when a part of it has gone", async () => {
+    const { env } = await machine();
+    const options = { env, version, programs: await tinyPrograms(), progress: heardProgress().progress };
+    const { bin } = await provideEngine(options);
+    await rm(join(bin, "pulumi"));
+    await provideEngine(options);
+    expect(execFileSync(join(bin, "pulumi"), { encoding: "utf8" })).toBe(`v${version}\n`);
+  }, 60_000);
+
+  test("is built once by two runs at the same time", async () => {
+    const { env, cache } = await machine();
+    const programs = await tinyPrograms();
+    const first = startProviding({ version, programs }, env);
+    await first.hasSaid("building");
+    const second = startProviding({ version, programs }, env);
+    const [one, two] = await Promise.all([first.ended, second.ended]);
+    expect(one).toMatchObject({ code: 0 });
+    expect(two).toEqual(one);
+    expect(second.said()).toContain("another run is preparing the same engine");
+    expect(second.said()).not.toContain("building");
+    expect(await contentsOf(cache)).toEqual([place]);
+  }, 60_000);
+
+  test("is built by the next run when the first is killed, which leaves its lock behind", async () => {
+    const { env, cache } = await machine();
+    const programs = await tinyPrograms();
+    const killed = startProviding({ version, programs }, env);
+    await killed.hasSaid("building");
+    killed.process.kill("SIGKILL");
+    await killed.ended;
+    expect(await contentsOf(cache)).toContain(`${place}.lock`);
+
+    const next = startProviding({ version, programs, staleLockMs: 2_000 }, env);
+    expect(await next.ended).toMatchObject({ code: 0 });
+    expect(await contentsOf(cache)).toEqual([place]);
+  }, 60_000);
+
+  test("leaves nothing behind when it is interrupted", async () => {
+    const { env, cache } = await machine();
+    const run = startProviding({ version, programs: await tinyPrograms() }, env);
+    await run.hasSaid("building");
+    run.process.kill("SIGINT");
+    expect(await run.ended).toMatchObject({ code: 1 });
+    expect(run.said()).toContain("stopped by SIGINT");
+    expect(await contentsOf(cache)).toEqual([]);
+  }, 60_000);
+});
+
+describe("when no way is open", () => {
+  test("every reason is told with its cure", async () => {
+    const { env } = await machine();
+    const programs = await tinyPrograms("1.21.3");
+    const none = provideEngine({ env: { ...env, PATH: "/nowhere" }, version, programs, ...heardProgress() });
+    const message = await none.catch((error: Error) => error.message);
+    expect(message).toContain("1. an engine on PATH: there is no `pulumi` on PATH");
+    expect(message).toContain("Cure: Install Pulumi 3.216.0 or newer");
+    expect(message).toMatch(/2\. the official download: .*ECONNREFUSED/);
+    expect(message).toContain("Cure: Make 127.0.0.1:");
+    expect(message).toContain("3. a build from source: there is no `go` on PATH");
+    expect(message).toContain("Cure: Install Go 1.21.3 or newer");
+  }, 30_000);
+
+  test("a Go that is too old is named, with the version that is needed", async () => {
+    const { env } = await machine();
+    const programs = await tinyPrograms("1.999");
+    const none = provideEngine({ env, version, programs, ...heardProgress() });
+    const message = await none.catch((error: Error) => error.message);
+    expect(message).toMatch(/go\.mod requires go >= 1\.999/);
+    expect(message).toContain("Install Go 1.999 or newer");
+  }, 30_000);
+});

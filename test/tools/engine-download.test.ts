@@ -1,0 +1,130 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { cp, mkdir, readFile, stat } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { archiveName } from "../../tools/engine/download.js";
+import { fileNames, versionOf } from "../../tools/engine/programs.js";
+import { provideEngine } from "../../tools/engine/provide.js";
+import { contentsOf, heardProgress, providedBin, startProviding, temporaryFolder } from "./provide";
+
+/** What the vendor's site does in a test; everything else it does as the real one. */
+interface Behaviour {
+  checksum?: string | undefined;
+  /** How many bytes of the archive it sends before it cuts the connection, or falls silent. */
+  cutAfterBytes?: number;
+  silentAfterBytes?: number;
+}
+
+describe("the official download", () => {
+  const version = versionOf(join(providedBin(), "pulumi"));
+  let server: Server;
+  let archive: string;
+  let checksum: string;
+  let behaviour: Behaviour;
+
+  beforeAll(async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "pulumi"));
+    for (const name of fileNames) await cp(join(providedBin(), name), join(folder, "pulumi", name));
+    archive = join(folder, archiveName(version));
+    execFileSync("tar", ["-cf", archive, "-I", "gzip -1", "-C", folder, "pulumi"]);
+    checksum = createHash("sha256")
+      .update(await readFile(archive))
+      .digest("hex");
+    server = createServer(async (request, response) => {
+      if (request.url === `/sdk/pulumi-${version}-checksums.txt` && behaviour.checksum !== undefined) {
+        response.end(`${"0".repeat(64)}  other.tar.gz\n${behaviour.checksum}  ${archiveName(version)}\n`);
+      } else if (request.url === `/sdk/${archiveName(version)}`) {
+        response.setHeader("content-length", (await stat(archive)).size);
+        const end = behaviour.cutAfterBytes ?? behaviour.silentAfterBytes;
+        const body = createReadStream(archive, end === undefined ? {} : { end });
+        body.pipe(response, { end: end === undefined });
+        if (behaviour.cutAfterBytes) body.on("end", () => setTimeout(() => response.destroy(), 50));
+      } else {
+        response.writeHead(404).end();
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  }, 60_000);
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  /** A machine that has neither an engine nor Go. */
+  async function machine(): Promise<{ env: NodeJS.ProcessEnv; cache: string }> {
+    const cache = await temporaryFolder();
+    const { port } = server.address() as AddressInfo;
+    const base = `http://127.0.0.1:${port}/sdk`;
+    return {
+      cache,
+      env: { PATH: "/nowhere", RECOMMENDER_ENGINE_CACHE: cache, RECOMMENDER_ENGINE_DOWNLOAD: base },
+    };
+  }
+
+  test("is checked, unpacked and kept", async () => {
+    behaviour = { checksum };
+    const { env, cache } = await machine();
+    const { progress, heard } = heardProgress();
+    const engine = await provideEngine({ env, version, progress });
+    expect(engine).toMatchObject({ version, source: "download" });
+    expect(versionOf(join(engine.bin, "pulumi"))).toBe(version);
+    expect(heard.join("")).toMatch(/downloading \d+ % \(\d+\.\d of \d+\.\d MB\)/);
+    expect(heard.join("")).not.toContain("no checksum");
+    expect(await contentsOf(cache)).toHaveLength(1);
+    expect(await contentsOf(join(engine.bin, ".."))).toEqual(["bin", "engine.json"]);
+  }, 60_000);
+
+  test("is refused when its checksum is not the published one", async () => {
+    behaviour = { checksum: "f".repeat(64) };
+    const { env, cache } = await machine();
+    await expect(provideEngine({ env, version, ...heardProgress() })).rejects.toThrow(
+      new RegExp(`has SHA-256 ${checksum}, but f{64} is published; it was thrown away`),
+    );
+    expect(await contentsOf(cache)).toEqual([]);
+  }, 60_000);
+
+  test("says when no checksum is published", async () => {
+    behaviour = {};
+    const { env } = await machine();
+    const { progress, heard } = heardProgress();
+    await provideEngine({ env, version, progress });
+    expect(heard.join("")).toContain("no checksum is published for");
+  }, 60_000);
+
+  test("leaves nothing behind when the connection breaks", async () => {
+    behaviour = { checksum, cutAfterBytes: 1_000_000 };
+    const { env, cache } = await machine();
+    await expect(provideEngine({ env, version, ...heardProgress() })).rejects.toThrow(
+      /2\. the official download: /,
+    );
+    expect(await contentsOf(cache)).toEqual([]);
+  }, 60_000);
+
+  test("leaves nothing behind when it is interrupted", async () => {
+    behaviour = { checksum, silentAfterBytes: 1_000_000 };
+    const { env, cache } = await machine();
+    const run = startProviding({ version }, env);
+    await run.hasSaid("downloading");
+    expect(await contentsOf(cache)).not.toEqual([]);
+    run.process.kill("SIGTERM");
+    expect(await run.ended).toMatchObject({ code: 1 });
+    expect(run.said()).toContain("stopped by SIGTERM");
+    expect(await contentsOf(cache)).toEqual([]);
+  }, 60_000);
+});
+
+test.each([
+  ["linux", "x64", "pulumi-v3.259.0-linux-x64.tar.gz"],
+  ["darwin", "arm64", "pulumi-v3.259.0-darwin-arm64.tar.gz"],
+  ["win32", "x64", "pulumi-v3.259.0-windows-x64.zip"],
+] as const)("the archive for %s on %s is %s", (platform, arch, name) => {
+  expect(archiveName("3.259.0", platform, arch)).toBe(name);
+});
+
+test("a platform the vendor does not serve is named", () => {
+  expect(() => archiveName("3.259.0", "freebsd", "x64")).toThrow(/nothing for freebsd on x64/);
+});

@@ -1,0 +1,60 @@
+import { chmod, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { engineOnPath } from "../../tools/engine/on-path.js";
+import { isAtLeast } from "../../tools/engine/programs.js";
+import { providedBin, temporaryFolder } from "./provide";
+
+const oldestVersion = "3.216.0";
+
+async function folderWith(version: string, companions: string[]): Promise<string> {
+  const folder = await temporaryFolder();
+  for (const name of ["pulumi", ...companions]) {
+    await writeFile(join(folder, name), `#!/bin/sh\necho ${version}\n`);
+    await chmod(join(folder, name), 0o755);
+  }
+  return folder;
+}
+
+const companions = ["pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"];
+
+describe("an engine on PATH", () => {
+  test("is used when it is new enough and complete", () => {
+    const engine = engineOnPath({ searchPath: `/nowhere:${providedBin()}`, oldestVersion });
+    expect(engine).toMatchObject({ bin: providedBin(), source: "path" });
+  });
+
+  test("is found behind a link that lies elsewhere", async () => {
+    const folder = await temporaryFolder();
+    await symlink(join(providedBin(), "pulumi"), join(folder, "pulumi"));
+    expect(engineOnPath({ searchPath: folder, oldestVersion }).bin).toBe(providedBin());
+  });
+
+  test("is passed over when it is too old", async () => {
+    const searchPath = await folderWith("v3.99.0", companions);
+    expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(
+      /is version 3\.99\.0, older than 3\.216\.0/,
+    );
+  });
+
+  test("is passed over without the language host beside it", async () => {
+    const searchPath = await folderWith("v3.300.0", []);
+    expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(/lacks pulumi-language-nodejs and/);
+  });
+
+  test("is passed over when it does not run", async () => {
+    const searchPath = await folderWith("; exit 1", companions);
+    expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(/version` does not work/);
+  });
+});
+
+test.each([
+  ["3.216.0", true],
+  ["3.216.1", true],
+  ["3.1000.0", true],
+  ["4.0.0", true],
+  ["3.217.0-alpha.1", true],
+  ["3.215.9", false],
+  ["2.300.0", false],
+])("%s is new enough: %s", (version, expected) => {
+  expect(isAtLeast(version, oldestVersion)).toBe(expected);
+});
