@@ -64,6 +64,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** Address to call instead of the base address: a project's serving address. */
   readonly baseUrl?: string | undefined;
+  /** Hears that the answer is that of an earlier call under the same key. */
+  readonly onReplayed?: (() => void) | undefined;
 }
 
 interface Prepared {
@@ -72,6 +74,7 @@ interface Prepared {
   readonly body: Buffer | string | null;
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal | undefined;
+  readonly onReplayed: (() => void) | undefined;
 }
 
 /** Calls the service: one connection pool, one set of credentials, one way to fail. */
@@ -140,7 +143,8 @@ export class Client {
     const request = encode(route.request, checked.data) as Record<string, unknown>;
     const url = new URL((options.baseUrl?.replace(/\/+$/, "") ?? this.baseUrl) + route.path);
     const headers: Record<string, string> = { accept: "application/json", apikey: this.#options.apiKey };
-    const prepared = { route, url, headers, signal: options.signal };
+    const { signal, onReplayed } = options;
+    const prepared = { route, url, headers, signal, onReplayed };
     if (route.method === "GET") {
       for (const [key, value] of Object.entries(request)) url.searchParams.set(key, String(value));
       return { ...prepared, body: null };
@@ -205,7 +209,9 @@ export class Client {
       const error = new ApiError(route, said, this.#hint(answer.statusCode));
       return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), this.#clock.now()));
     }
-    return { reply: this.#read(route, answer.statusCode, text, requestId) };
+    const reply = this.#read(route, answer.statusCode, text, requestId);
+    if (header(answer, "idempotent-replayed") === "true") prepared.onReplayed?.();
+    return { reply };
   }
 
   #read(route: Route, status: number, text: string, requestId: string | undefined): unknown {

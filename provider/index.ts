@@ -1,1 +1,20 @@
+export { Algorithm, type AlgorithmArgs, type AlgorithmType } from "./algorithm";
 export { Client } from "./client";
+export { Deployment, type DeploymentArgs, type DeploymentCheck } from "./deployment";
+export { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
+export { type AttributeHandling, type DatasetArgs, EventDataset } from "./event-dataset";
+export { ItemDataset } from "./item-dataset";
+export * from "./lookups";
+export { Model, type ModelArgs, type Quality } from "./model";
+export { Project, type ProjectArgs, type ProjectType } from "./project";
+export { TrainingJob, type TrainingJobArgs } from "./training-job";
+export { ClusteringJob, UserClustering, type UserClusteringArgs } from "./user-clustering";
+export { UserDataset } from "./user-dataset";
+export {
+  QueryingJob,
+  type UsageCondition,
+  type UserDistributionQuery,
+  type UserListQuery,
+  UserQuery,
+  type UserQueryArgs,
+} from "./user-query";

@@ -1,0 +1,70 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { algorithmFields, type JsonMap, routes } from "../contract";
+import { id } from "../contract/field";
+import { lifecycle, type Noun, Resource } from "./resource";
+import { unseen } from "./unseen";
+
+/** Kind of algorithm. */
+export type AlgorithmType = "G1";
+
+/** What an algorithm is declared with. */
+export interface AlgorithmArgs {
+  /** Id of the project that owns it. */
+  readonly projectId: pulumi.Input<string>;
+  /** Name of the algorithm; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** Kind of algorithm; G1 unless set. */
+  readonly algorithmType?: pulumi.Input<AlgorithmType>;
+  /** Parameters; the empty object, which is the default, lets the service choose all of them. */
+  readonly algorithmParameters?: pulumi.Input<JsonMap>;
+  /** Id of an algorithm that is there already, to be taken over instead of made. */
+  readonly existingId?: pulumi.Input<string>;
+}
+
+/** A configuration from which models are trained. */
+export class Algorithm extends Resource {
+  declare readonly algorithmId: pulumi.Output<string>;
+  declare readonly projectId: pulumi.Output<string>;
+  declare readonly name: pulumi.Output<string>;
+  declare readonly algorithmType: pulumi.Output<AlgorithmType>;
+  declare readonly algorithmParameters: pulumi.Output<JsonMap>;
+
+  constructor(name: string, args: AlgorithmArgs, options?: pulumi.CustomResourceOptions) {
+    const declared = { name, algorithmType: "G1", algorithmParameters: {}, ...args };
+    super("Algorithm", name, declared, ["algorithmId"], options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(algorithm());
+}
+
+interface State {
+  readonly projectId: string;
+  readonly name: string;
+  readonly algorithmType: AlgorithmType;
+  readonly algorithmParameters: JsonMap;
+  readonly existingId?: string;
+}
+
+/** The API can neither read an algorithm, nor change it, nor delete it. */
+function algorithm(): Noun<State, { algorithmId: string }> {
+  return {
+    type: "Algorithm",
+    args: algorithmFields.extend({ existingId: id.optional() }),
+    ...unseen(
+      "Algorithm",
+      ["projectId", "name", "algorithmType", "algorithmParameters"],
+      "Models of it are trained again.",
+    ),
+
+    async create({ projectId, name, algorithmType, algorithmParameters }, { client }) {
+      const fields = { projectId, name, algorithmType, algorithmParameters };
+      const { algorithmId } = await client.call(routes.createAlgorithm, fields);
+      return { id: algorithmId, algorithmId };
+    },
+
+    async adopt(algorithmId) {
+      return { algorithmId };
+    },
+  };
+}

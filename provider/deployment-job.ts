@@ -1,0 +1,76 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { deploymentFields, routes } from "../contract";
+import { submitJob } from "./jobs";
+import { lifecycle, type Noun, Resource } from "./resource";
+
+/** What a deployment is submitted with. */
+export interface DeploymentJobArgs {
+  /** Id of the project that is to serve. */
+  readonly projectId: pulumi.Input<string>;
+  /** Name of the job; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** Id of the model that produces the results. */
+  readonly generatorModelId: pulumi.Input<string>;
+  /** Id of the model that puts the generator's results in a new order. */
+  readonly rankerModelId?: pulumi.Input<string>;
+  /** Queries per second that the recommendation call may use; 1 unless set. */
+  readonly qps?: pulumi.Input<number>;
+}
+
+/**
+ * A deployment that was submitted. Every `Deployment` has one beside it, so that the job is written down before the
+ * wait for it begins.
+ */
+export class DeploymentJob extends Resource {
+  declare readonly jobId: pulumi.Output<string>;
+  declare readonly projectId: pulumi.Output<string>;
+
+  constructor(name: string, args: DeploymentJobArgs, options?: pulumi.CustomResourceOptions) {
+    super("DeploymentJob", name, { name, ...args }, ["jobId"], options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(deploymentJob());
+}
+
+/** What a deployment is submitted with, as it reaches a lifecycle. */
+export interface DeploymentState {
+  readonly projectId: string;
+  readonly name: string;
+  readonly generatorModelId: string;
+  readonly rankerModelId?: string;
+  readonly qps: number;
+}
+
+/** The request of a deployment. */
+export function deploymentRequest({
+  projectId,
+  name,
+  generatorModelId,
+  rankerModelId,
+  qps,
+}: DeploymentState) {
+  return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
+}
+
+/** The API has no way to read a job that it has forgotten, nor to stop one; so neither read nor delete. */
+function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
+  return {
+    type: "DeploymentJob",
+    args: deploymentFields,
+    replaceOn: ["projectId"],
+    ignore: ["name"],
+
+    async create(args, context) {
+      const jobId = await submitJob(context, routes.submitDeploymentJob, deploymentRequest(args));
+      return { id: jobId, jobId };
+    },
+
+    async update(_id, _olds, news, context) {
+      return { jobId: await submitJob(context, routes.submitDeploymentJob, deploymentRequest(news)) };
+    },
+
+    // The deployment itself is shut down by its own resource.
+    async delete() {},
+  };
+}

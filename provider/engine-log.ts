@@ -1,0 +1,29 @@
+import * as pulumi from "@pulumi/pulumi";
+
+/** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
+export type Urn = string | undefined;
+
+/** Says something in the output of the running command, beside the resource it is about. */
+export const say = {
+  /** Shown while the work goes on, replaced by what comes next. */
+  progress: (urn: Urn, message: string) => pulumi.log.info(message, named(urn), undefined, true),
+  info: (urn: Urn, message: string) => pulumi.log.info(message, named(urn)),
+  warn: (urn: Urn, message: string) => pulumi.log.warn(message, named(urn)),
+  debug: (urn: Urn, message: string) => pulumi.log.debug(message, named(urn)),
+};
+
+/**
+ * Connects the messages of a dynamic provider's process to the engine.
+ * The process is told the engine's address but does not pass it to the SDK, so that messages would come out as text
+ * of no severity and of no resource.
+ */
+export function connectToEngine(address: string | undefined = process.argv[2]): void {
+  const isProvider = process.argv[1]?.includes("dynamic-provider");
+  if (!isProvider || !address) return;
+  pulumi.runtime.resetOptions(pulumi.getProject(), pulumi.getStack(), -1, address, "", false, "");
+}
+
+/** The log needs a resource only for its URN. */
+function named(urn: Urn): pulumi.Resource | undefined {
+  return urn ? ({ urn: pulumi.output(urn) } as pulumi.Resource) : undefined;
+}

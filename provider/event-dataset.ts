@@ -1,0 +1,127 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { datasetFields, type Reply, routes } from "../contract";
+import { id } from "../contract/field";
+import { gone, Listing } from "./listing";
+import { type Context, lifecycle, type Noun, Resource } from "./resource";
+
+/** How an attribute is handled. */
+export type AttributeHandling = "NUMERICAL" | "CATEGORICAL";
+
+/** What every kind of dataset is declared with. */
+export interface DatasetArgs {
+  /** Name of the dataset; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** Number of shards, each of at most 100,000 records; another number makes another dataset. */
+  readonly numShards: pulumi.Input<number>;
+  /** Handling of each named attribute; null lets the service infer it. */
+  readonly attributeSchema?: pulumi.Input<Record<string, pulumi.Input<AttributeHandling>> | null>;
+  /** Id of a dataset that is there already, to be taken over instead of made. */
+  readonly existingId?: pulumi.Input<string>;
+}
+
+/** The arguments of a dataset, checked. */
+export const datasetArgs = datasetFields.extend({ existingId: id.optional() });
+
+/** What a dataset is declared with, as it reaches a lifecycle. */
+export interface DatasetState {
+  readonly name: string;
+  readonly numShards: number;
+  readonly attributeSchema?: Readonly<Record<string, AttributeHandling>> | null;
+  readonly existingId?: string;
+}
+
+/** A dataset of what users did with items; several projects may share one. */
+export class EventDataset extends Resource {
+  declare readonly eventDatasetId: pulumi.Output<string>;
+  declare readonly name: pulumi.Output<string>;
+  declare readonly numShards: pulumi.Output<number>;
+  declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
+
+  constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
+    super("EventDataset", name, { name, attributeSchema: null, ...args }, ["eventDatasetId"], options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(eventDataset());
+}
+
+interface Outputs {
+  readonly eventDatasetId: string;
+}
+
+const datasets = new Listing<Reply<typeof routes.getEventDataset>>();
+
+function eventDataset(): Noun<DatasetState, Outputs> {
+  return {
+    type: "EventDataset",
+    args: datasetArgs,
+    replaceOn: ["numShards"],
+
+    replacing(olds, news) {
+      return (
+        `Replacing EventDataset ${olds.name} deletes its events: ` +
+        `${olds.numShards} → ${news.numShards} shards. Its records must be loaded again; ` +
+        "set the option protect to forbid it."
+      );
+    },
+
+    async create({ name, numShards, attributeSchema = null }, { client }) {
+      const created = await client.call(routes.createEventDataset, { name, numShards, attributeSchema });
+      datasets.forget();
+      return { id: created.eventDatasetId, eventDatasetId: created.eventDatasetId };
+    },
+
+    async adopt(id, args, context) {
+      const found = await find(id, context);
+      if (!found) throw new Error(`existingId ${id}: there is no such event dataset in this account`);
+      if (found.numShards != null && found.numShards !== args.numShards) {
+        throw new Error(
+          `existingId ${id}: it has ${found.numShards} shards and ${args.numShards} are declared, which cannot ` +
+            `be changed; declare numShards: ${found.numShards}`,
+        );
+      }
+      return change(id, args, context);
+    },
+
+    async read(id, state, context) {
+      const found = await find(id, context);
+      return found && { ...state, ...seen(found), eventDatasetId: id };
+    },
+
+    async update(id, _olds, news, context) {
+      return change(id, news, context);
+    },
+
+    async delete(id, _state, { client }) {
+      await gone(client.call(routes.deleteEventDataset, { eventDatasetId: id }));
+      datasets.forget();
+    },
+  };
+}
+
+/** What a service leaves out of its answer cannot be seen, and stays as it was declared. */
+function seen(found: Reply<typeof routes.getEventDataset>): Partial<DatasetState> {
+  return {
+    ...(found.name != null && { name: found.name }),
+    ...(found.numShards != null && { numShards: found.numShards }),
+    ...(found.attributeSchema !== undefined && {
+      attributeSchema: found.attributeSchema as DatasetState["attributeSchema"] & object,
+    }),
+  };
+}
+
+async function change(eventDatasetId: string, args: DatasetState, { client }: Context): Promise<Outputs> {
+  const { name, attributeSchema = null } = args;
+  await client.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema });
+  datasets.forget();
+  return { eventDatasetId };
+}
+
+/** One list answers for all; what is missing in it is asked for by itself, in case the list had only a page. */
+async function find(eventDatasetId: string, { client, clock }: Context) {
+  const list = await datasets.get("", clock, async () => {
+    const { eventDatasets } = await client.call(routes.listEventDatasets, {});
+    return new Map(eventDatasets.map((dataset) => [dataset.eventDatasetId, dataset]));
+  });
+  return list.get(eventDatasetId) ?? gone(client.call(routes.getEventDataset, { eventDatasetId }));
+}

@@ -1,0 +1,46 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { routes } from "../contract";
+import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
+import { lifecycle, type Noun, Resource } from "./resource";
+import { unseen } from "./unseen";
+
+/** A dataset of items. */
+export class ItemDataset extends Resource {
+  declare readonly itemDatasetId: pulumi.Output<string>;
+  declare readonly name: pulumi.Output<string>;
+  declare readonly numShards: pulumi.Output<number>;
+  declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
+
+  constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
+    super("ItemDataset", name, { name, attributeSchema: null, ...args }, ["itemDatasetId"], options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(itemDataset());
+}
+
+/** The API can neither read an item dataset, nor change it, nor delete it. */
+function itemDataset(): Noun<DatasetState, { itemDatasetId: string }> {
+  return {
+    type: "ItemDataset",
+    args: datasetArgs,
+    ...unseen(
+      "ItemDataset",
+      ["name", "numShards", "attributeSchema"],
+      "Its records must be loaded into the new one.",
+    ),
+
+    async create({ name, numShards, attributeSchema = null }, { client }) {
+      const { itemDatasetId } = await client.call(routes.createItemDataset, {
+        name,
+        numShards,
+        attributeSchema,
+      });
+      return { id: itemDatasetId, itemDatasetId };
+    },
+
+    async adopt(itemDatasetId) {
+      return { itemDatasetId };
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+import { type Json, type JsonMap, type Reply, routes } from "../contract";
+import { id, label } from "../contract/field";
+import { say } from "./engine-log";
+import { finishJob, jobKinds, submitJob } from "./jobs";
+import { gone, Listing } from "./listing";
+import { type Context, lifecycle, type Noun, Resource, siblingOptions } from "./resource";
+import { TrainingJob } from "./training-job";
+
+/** What a model is declared with. */
+export interface ModelArgs {
+  /** Id of the project. */
+  readonly projectId: pulumi.Input<string>;
+  /** Id of the algorithm that is trained; not needed with existingId. */
+  readonly algorithmId?: pulumi.Input<string>;
+  /** Name of the model, for people only; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** Any values: content hashes of records, a date, a nonce. When one of them changes, the model is trained again. */
+  readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
+  /** Id of a model that is there already, to be taken over instead of trained. */
+  readonly existingId?: pulumi.Input<string>;
+}
+
+/** What the training measured on the data that it held out. */
+export interface Quality {
+  /** Share of the held-out items that are among the first 20 recommended. */
+  readonly recallAt20?: number;
+  /** The same, weighted by rank. */
+  readonly ndcgAt20?: number;
+  /** What recommending the most popular items to everyone would have reached. */
+  readonly popularityNdcgAt20?: number;
+}
+
+/** A trained model. */
+export class Model extends Resource {
+  declare readonly modelId: pulumi.Output<string>;
+  declare readonly projectId: pulumi.Output<string>;
+  declare readonly name: pulumi.Output<string>;
+  /** The job that made it; undefined for a model that was taken over. */
+  declare readonly trainingJobId: pulumi.Output<string | undefined>;
+  declare readonly algorithmType: pulumi.Output<string | undefined>;
+  /** The parameters it was trained with. */
+  declare readonly algorithmParameters: pulumi.Output<JsonMap | undefined>;
+  /** What the training measured, where the service tells it. */
+  declare readonly quality: pulumi.Output<Quality | undefined>;
+
+  constructor(name: string, args: ModelArgs, options?: pulumi.CustomResourceOptions) {
+    const { algorithmId, triggers, ...declared } = { name, ...args };
+    const outputs = ["modelId", "trainingJobId", "algorithmType", "algorithmParameters", "quality"];
+    if (args.existingId === undefined) {
+      if (algorithmId === undefined) throw new Error(`Model ${name}: algorithmId is needed to train it`);
+      const training = {
+        projectId: args.projectId,
+        algorithmId,
+        name: declared.name,
+        triggers: triggers ?? [],
+      };
+      const job = new TrainingJob(name, training, siblingOptions(options, "Model", "TrainingJob"));
+      super("Model", name, { ...declared, submittedJobId: job.jobId, algorithmId }, outputs, options);
+    } else super("Model", name, declared, outputs, options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(model());
+}
+
+interface State {
+  readonly projectId: string;
+  readonly algorithmId?: string;
+  readonly name: string;
+  readonly submittedJobId?: string;
+  readonly existingId?: string;
+}
+
+interface Outputs {
+  readonly modelId: string;
+  readonly trainingJobId?: string;
+  readonly algorithmType?: string;
+  readonly algorithmParameters?: JsonMap;
+  readonly quality?: Quality;
+}
+
+type Found = Reply<typeof routes.getModel>;
+const models = new Listing<Found>();
+
+function model(): Noun<State, Outputs> {
+  return {
+    type: "Model",
+    args: z.strictObject({
+      projectId: id,
+      algorithmId: id.optional(),
+      name: label,
+      submittedJobId: id.optional(),
+      existingId: id.optional(),
+    }),
+    replaceOn: ["projectId", "submittedJobId"],
+    // Another algorithm is another training job, which decides.
+    ignore: ["algorithmId"],
+
+    async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
+      const { client } = context;
+      let found: Found | undefined;
+      const job = await finishJob(context, {
+        kind: jobKinds.training,
+        projectId,
+        jobId: submittedJobId,
+        submitAgain: (key) =>
+          submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name }, key),
+        resultIsThere: async ({ jobResult }) => {
+          const modelId = jobResult?.modelId;
+          if (!modelId) return false;
+          found = await gone(client.call(routes.getModel, { projectId, modelId }));
+          return found !== undefined;
+        },
+      });
+      models.forget();
+      const modelId = job.jobResult?.modelId as string;
+      // A name that was changed between the submission and now is not the job's.
+      if (found?.name != null && found.name !== name)
+        await client.call(routes.updateModel, { projectId, modelId, name });
+      const quality = told(job.jobData?.quality);
+      const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
+      if (quality?.ndcgAt20 !== undefined) {
+        await say.info(context.urn, `trained with NDCG@20 ${quality.ndcgAt20.toFixed(3)} on held-out data`);
+      }
+      return {
+        id: modelId,
+        modelId,
+        trainingJobId: job.id,
+        ...(found && described(found)),
+        ...(parameters && { algorithmParameters: parameters }),
+        ...(quality && { quality }),
+      };
+    },
+
+    async adopt(modelId, { projectId, name }, context) {
+      const found = await find(modelId, projectId, context);
+      if (!found) throw new Error(`existingId ${modelId}: there is no such model in project ${projectId}`);
+      if (found.name !== name) await context.client.call(routes.updateModel, { projectId, modelId, name });
+      return { modelId, ...described(found) };
+    },
+
+    async read(modelId, state, context) {
+      const found = await find(modelId, state.projectId, context);
+      return found && { ...state, ...(found.name != null && { name: found.name }) };
+    },
+
+    async update(modelId, { trainingJobId, algorithmType, algorithmParameters, quality }, news, { client }) {
+      await client.call(routes.updateModel, { projectId: news.projectId, modelId, name: news.name });
+      models.forget();
+      const told = { trainingJobId, algorithmType, algorithmParameters, quality };
+      return {
+        modelId,
+        ...(Object.fromEntries(Object.entries(told).filter(([, value]) => value)) as object),
+      };
+    },
+
+    async delete(modelId, { projectId }, { client }) {
+      await gone(client.call(routes.deleteModel, { projectId, modelId }));
+      models.forget();
+    },
+  };
+}
+
+function described(found: Found): Partial<Outputs> {
+  return {
+    ...(found.algorithmType != null && { algorithmType: found.algorithmType }),
+    ...(found.algorithmParameters != null && { algorithmParameters: found.algorithmParameters }),
+  };
+}
+
+/** Without what the service left out. */
+function told(quality: object | null | undefined): Quality | undefined {
+  const entries = Object.entries(quality ?? {}).filter(([, value]) => value != null);
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
+/** One list per project answers for all its models; what is missing in it is asked for by itself. */
+async function find(
+  modelId: string,
+  projectId: string,
+  { client, clock }: Context,
+): Promise<Found | undefined> {
+  const list = await models.get(projectId, clock, async () => {
+    const answer = await gone(client.call(routes.listModels, { projectId }));
+    return new Map((answer?.models ?? []).map((entry) => [entry.modelId, entry]));
+  });
+  return list.get(modelId) ?? gone(client.call(routes.getModel, { projectId, modelId }));
+}

@@ -1,0 +1,87 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { projectFields, routes } from "../contract";
+import { id } from "../contract/field";
+import { lifecycle, type Noun, Resource } from "./resource";
+import { unseen } from "./unseen";
+
+/** What a project recommends. */
+export type ProjectType = "RECOMMEND_ITEMS_TO_USER";
+
+/** What a project is declared with. */
+export interface ProjectArgs {
+  /** Name of the project; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** What the project recommends; RECOMMEND_ITEMS_TO_USER unless set. */
+  readonly projectType?: pulumi.Input<ProjectType>;
+  /** Id of the dataset of its users. */
+  readonly userDatasetId: pulumi.Input<string>;
+  /** Id of the dataset of its items. */
+  readonly itemDatasetId: pulumi.Input<string>;
+  /** Id of the dataset of its events; several projects may share one. */
+  readonly eventDatasetId: pulumi.Input<string>;
+  /** The event type that models are optimised for. */
+  readonly targetEventType: pulumi.Input<string>;
+  /** Id of a project that is there already, to be taken over instead of made. */
+  readonly existingId?: pulumi.Input<string>;
+}
+
+/** A use of one user, one item and one event dataset. */
+export class Project extends Resource {
+  declare readonly projectId: pulumi.Output<string>;
+  declare readonly name: pulumi.Output<string>;
+  declare readonly projectType: pulumi.Output<ProjectType>;
+  declare readonly userDatasetId: pulumi.Output<string>;
+  declare readonly itemDatasetId: pulumi.Output<string>;
+  declare readonly eventDatasetId: pulumi.Output<string>;
+  declare readonly targetEventType: pulumi.Output<string>;
+  /** Address of the project's recommendation service, where the service tells it. */
+  declare readonly servingUri: pulumi.Output<string | undefined>;
+
+  constructor(name: string, args: ProjectArgs, options?: pulumi.CustomResourceOptions) {
+    const declared = { name, projectType: "RECOMMEND_ITEMS_TO_USER", ...args };
+    super("Project", name, declared, ["projectId", "servingUri"], options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(project());
+}
+
+interface State {
+  readonly name: string;
+  readonly projectType: ProjectType;
+  readonly userDatasetId: string;
+  readonly itemDatasetId: string;
+  readonly eventDatasetId: string;
+  readonly targetEventType: string;
+  readonly existingId?: string;
+}
+
+/** The API can neither read a project, nor change it, nor delete it. */
+function project(): Noun<State, { projectId: string; servingUri?: string }> {
+  return {
+    type: "Project",
+    args: projectFields.extend({ existingId: id.optional() }),
+    ...unseen(
+      "Project",
+      ["name", "projectType", "userDatasetId", "itemDatasetId", "eventDatasetId", "targetEventType"],
+      "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
+    ),
+
+    async create({ existingId: _, ...fields }, { client }) {
+      const { name, projectType, userDatasetId, itemDatasetId, eventDatasetId, targetEventType } = fields;
+      const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
+      const created = await client.call(routes.createProject, {
+        name,
+        projectType,
+        targetEventType,
+        ...datasets,
+      });
+      const { projectId, servingUri } = created;
+      return { id: projectId, projectId, ...(servingUri != null && { servingUri }) };
+    },
+
+    async adopt(projectId) {
+      return { projectId };
+    },
+  };
+}

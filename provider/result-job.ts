@@ -1,0 +1,88 @@
+import type { z } from "zod";
+import { type Input, routes } from "../contract";
+import { id } from "../contract/field";
+import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
+import { gone } from "./listing";
+import type { Noun } from "./resource";
+
+/** What a finished querying or clustering gives. */
+export interface ResultOutputs {
+  readonly jobId: string;
+  readonly downloadUrl?: string;
+  readonly expiredAtSec?: number;
+  readonly message?: string;
+}
+
+/** What both kinds are submitted with at least. */
+interface Submission {
+  readonly projectId: string;
+  readonly name: string;
+}
+
+type ResultRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
+
+/** A querying or clustering: its route, its arguments, and how they become the request. */
+export interface ResultKind<Args extends Submission> {
+  readonly kind: JobKind;
+  readonly route: ResultRoute;
+  readonly args: z.ZodObject;
+  readonly keys: readonly (keyof Args & string)[];
+  request(args: Args): Input<ResultRoute>;
+}
+
+/** The job that was submitted, written down before the wait for it begins; the API has no way to stop or delete it. */
+export function submittedJob<Args extends Submission>(
+  type: string,
+  { route, args, keys, request }: ResultKind<Args>,
+): Noun<Args, { jobId: string }> {
+  return {
+    type,
+    args,
+    replaceOn: keys,
+
+    async create(given, context) {
+      const jobId = await submitJob(context, route, request(given));
+      return { id: jobId, jobId };
+    },
+
+    async delete() {},
+  };
+}
+
+/** The result of the job; the API keeps it as long as it likes, so that deleting only forgets it. */
+export function finishedJob<Args extends Submission & { submittedJobId: string }>(
+  type: string,
+  { kind, route, args, keys, request }: ResultKind<Args>,
+): Noun<Args, ResultOutputs> {
+  return {
+    type,
+    args: args.safeExtend({ submittedJobId: id }),
+    replaceOn: [...keys, "submittedJobId"],
+
+    async create(given, context) {
+      const { projectId, submittedJobId: jobId } = given;
+      const submitAgain = (key: string) => submitJob(context, route, request(given), key);
+      const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
+      return outputs(job, job.id);
+    },
+
+    async read(_id, state, { client }) {
+      const { projectId, jobId } = state;
+      const job = await gone(client.call(routes.getJob, { projectId, jobId }));
+      return job && { ...state, ...outputs(job, jobId) };
+    },
+
+    async delete() {},
+  };
+}
+
+function outputs({ jobResult }: Job, jobId: string): ResultOutputs & { id: string } {
+  const { downloadUrl, expiredAtSec, message } = jobResult ?? {};
+  return {
+    id: jobId,
+    jobId,
+    ...(downloadUrl != null && { downloadUrl }),
+    ...(expiredAtSec != null && { expiredAtSec }),
+    ...(message != null && { message }),
+  };
+}

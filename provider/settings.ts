@@ -1,0 +1,132 @@
+import ms, { type StringValue } from "ms";
+import { z } from "zod";
+
+const duration = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text, context) => {
+      const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);
+      if (value !== undefined && value > 0) return value;
+      context.addIssue(`expected a time such as 90m or 5h, received ${JSON.stringify(text)}`);
+      return z.NEVER;
+    });
+
+const count = (fallback: number, unit: string) =>
+  z.coerce.number(`expected ${unit}`).int().min(1, `expected ${unit}`).default(fallback);
+
+const url = z.url({ protocol: /^https?$/, error: "expected an address such as https://api.example.com" });
+
+/** Everything that can be configured, under the namespace `recommender:` or in the environment, which wins. */
+const schema = z.object({
+  /** Address of the service, or `embedded:DIR` for the one that keeps its data in DIR. */
+  baseUrl: z
+    .union([z.templateLiteral(["embedded:", z.string().min(1)]), url])
+    .default("embedded:.recommender"),
+  /** The developer's key. */
+  apiKey: z.string().optional(),
+  /** One access token for every scope. */
+  accessToken: z.string().optional(),
+  /** A command that prints a token for the scope in RECOMMENDER_SCOPE. */
+  tokenCommand: z.string().optional(),
+  /** Address of a token endpoint, OAuth 2 client credentials. */
+  tokenUrl: url.optional(),
+  clientId: z.string().optional(),
+  clientSecret: z.string().optional(),
+  /** First pause between two looks at a job; later ones grow to 30 s. */
+  jobPollMs: count(1000, "a whole number of milliseconds"),
+  trainingTimeout: duration("8h"),
+  deploymentTimeout: duration("3h"),
+  queryingTimeout: duration("3h"),
+  clusteringTimeout: duration("3h"),
+  /** Words of job_status, beside FAILED and its like, that mean a job has failed. */
+  failedJobStatuses: z
+    .string()
+    .default("")
+    .transform((text) =>
+      text
+        .split(",")
+        .map((word) => word.trim().toUpperCase())
+        .filter(Boolean),
+    ),
+  /** Connections kept to the service at most. */
+  parallel: count(64, "a whole number of connections"),
+});
+
+/** The configuration as it holds for one run. */
+export type Settings = z.output<typeof schema>;
+
+/** A key of the configuration. */
+export type SettingKey = keyof Settings;
+
+const keys = Object.keys(schema.shape) as SettingKey[];
+
+/** Keys that must be stored encrypted. */
+export const secretKeys = ["apiKey", "accessToken", "clientSecret"] as const satisfies SettingKey[];
+
+const tokenKeys = ["accessToken", "tokenCommand", "tokenUrl"] as const;
+const endpointKeys = ["clientId", "clientSecret"] as const;
+
+/** The environment variable of a key: `baseUrl` is RECOMMENDER_BASE_URL. */
+export function environmentName(key: SettingKey): string {
+  return `RECOMMENDER_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+/** The configuration is missing something or contradicts itself; the message shows the command that mends it. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+}
+
+/** Reads the configuration, each key from the environment before the stack. */
+export function readSettings(
+  fromStack: (key: SettingKey) => string | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): Settings {
+  const values: Partial<Record<SettingKey, string | undefined>> = {};
+  const fromEnvironment = (key: SettingKey) => environment[environmentName(key)] || undefined;
+  // Credentials of the environment replace those of the stack as a whole: a token of one and an endpoint of the
+  // other would contradict each other although each of the two is complete.
+  const ownToken = tokenKeys.some(fromEnvironment);
+  for (const key of keys) {
+    const tokenPart = [...tokenKeys, ...endpointKeys].some((part) => part === key);
+    values[key] = fromEnvironment(key) ?? (tokenPart && ownToken ? undefined : fromStack(key));
+  }
+  const read = schema.safeParse(values);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    const key = issue.path[0] as SettingKey;
+    const message = issue.code === "invalid_union" ? "expected an address or embedded:DIR" : issue.message;
+    throw new SettingsError(`recommender:${key}: ${message}. ${howToSet(key)}`);
+  }
+  checkCredentials(read.data);
+  return read.data;
+}
+
+function checkCredentials(settings: Settings): void {
+  if (settings.baseUrl.startsWith("embedded:")) return;
+  if (!settings.apiKey) throw new SettingsError(`recommender:apiKey is not set. ${howToSet("apiKey")}`);
+  const given = tokenKeys.filter((key) => settings[key]);
+  if (given.length === 0) {
+    throw new SettingsError(
+      "No source of access tokens is set: one of recommender:accessToken, recommender:tokenCommand and " +
+        `recommender:tokenUrl is needed. ${howToSet("accessToken")}`,
+    );
+  }
+  if (given.length > 1) {
+    const [first, second] = given;
+    throw new SettingsError(
+      `recommender:${first} and recommender:${second} contradict each other: set one of them only, ` +
+        `and take the other away with \`pulumi config rm recommender:${second}\`.`,
+    );
+  }
+  for (const key of settings.tokenUrl ? endpointKeys : []) {
+    if (!settings[key]) {
+      throw new SettingsError(`recommender:tokenUrl needs recommender:${key}. ${howToSet(key)}`);
+    }
+  }
+}
+
+function howToSet(key: SettingKey): string {
+  const secret = secretKeys.some((name) => name === key) ? "--secret " : "";
+  return `Set it with \`pulumi config set ${secret}recommender:${key} VALUE\` or ${environmentName(key)}.`;
+}

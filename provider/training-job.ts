@@ -1,0 +1,82 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+import { type Json, routes } from "../contract";
+import { id, json, label } from "../contract/field";
+import { say } from "./engine-log";
+import { isOver, submitJob } from "./jobs";
+import { gone } from "./listing";
+import { lifecycle, type Noun, Resource } from "./resource";
+import { shown } from "./unseen";
+
+/** What a training is submitted with. */
+export interface TrainingJobArgs {
+  /** Id of the project. */
+  readonly projectId: pulumi.Input<string>;
+  /** Id of the algorithm that is trained. */
+  readonly algorithmId: pulumi.Input<string>;
+  /** Name of the job and of the model that it makes; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** Any values: content hashes of records, a date, a nonce. When one of them changes, it trains again. */
+  readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
+}
+
+/**
+ * A training that was submitted. Every `Model` has one beside it, so that the job is written down before the wait
+ * for it begins: whatever happens to the wait, no training is lost and none is run twice.
+ */
+export class TrainingJob extends Resource {
+  declare readonly jobId: pulumi.Output<string>;
+  declare readonly projectId: pulumi.Output<string>;
+
+  constructor(name: string, args: TrainingJobArgs, options?: pulumi.CustomResourceOptions) {
+    super("TrainingJob", name, { name, triggers: [], ...args }, ["jobId"], options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(trainingJob());
+}
+
+interface State {
+  readonly projectId: string;
+  readonly algorithmId: string;
+  readonly name: string;
+  readonly triggers: readonly Json[];
+}
+
+/** The API has no way to read a job that it has forgotten, nor to stop one; so neither read nor update. */
+function trainingJob(): Noun<State, { jobId: string }> {
+  return {
+    type: "TrainingJob",
+    args: z.strictObject({
+      projectId: id,
+      algorithmId: id,
+      name: label,
+      triggers: z.array(json).default([]),
+    }),
+    replaceOn: ["projectId", "algorithmId", "triggers"],
+    // A model is renamed by itself; the job that made it keeps the name it had.
+    ignore: ["name"],
+
+    replacing(olds, news, changed) {
+      const before = olds as unknown as Record<string, unknown>;
+      const after = news as unknown as Record<string, unknown>;
+      const why = changed.map((key) => `${key} ${shown(before[key])} → ${shown(after[key])}`).join(", ");
+      return `Model ${news.name}: this trains again, because of ${why}.`;
+    },
+
+    async create({ projectId, algorithmId, name }, context) {
+      const jobId = await submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name });
+      return { id: jobId, jobId };
+    },
+
+    async delete(jobId, { projectId }, { client, settings, urn }) {
+      const job = await gone(client.call(routes.getJob, { projectId, jobId }));
+      if (!job || isOver(job, settings)) return;
+      await say.warn(
+        urn,
+        `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it makes is ` +
+          `left behind in project ${projectId}.`,
+      );
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { clusteringFields, routes } from "../contract";
+import { jobKinds } from "./jobs";
+import { lifecycle, Resource, siblingOptions } from "./resource";
+import { finishedJob, type ResultKind, submittedJob } from "./result-job";
+
+/** What a grouping of users is declared with. */
+export interface UserClusteringArgs {
+  /** Id of the project. */
+  readonly projectId: pulumi.Input<string>;
+  /** Id of the model whose view of the users is grouped. */
+  readonly modelId: pulumi.Input<string>;
+  /** Name of the job; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** What is grouped; user unless set. */
+  readonly clusterType?: pulumi.Input<"user">;
+  /** Clustering parameters; groups with fewer users than minUserNum are dropped. */
+  readonly parameters: pulumi.Input<{ minUserNum?: pulumi.Input<number> }>;
+}
+
+/** A clustering that was submitted; every `UserClustering` has one beside it. */
+export class ClusteringJob extends Resource {
+  declare readonly jobId: pulumi.Output<string>;
+
+  constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
+    super("ClusteringJob", name, { name, clusterType: "user", ...args }, ["jobId"], options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(submittedJob("ClusteringJob", clustering()));
+}
+
+/** Groups of a model's users. */
+export class UserClustering extends Resource {
+  declare readonly jobId: pulumi.Output<string>;
+  /** Where the result can be fetched until it expires; secret, as it needs no further credentials. */
+  declare readonly downloadUrl: pulumi.Output<string | undefined>;
+  /** When the address stops working, in seconds since 1970. */
+  declare readonly expiredAtSec: pulumi.Output<number | undefined>;
+  declare readonly message: pulumi.Output<string | undefined>;
+
+  constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
+    const job = new ClusteringJob(name, args, siblingOptions(options, "UserClustering", "ClusteringJob"));
+    const declared = { name, clusterType: "user", ...args, submittedJobId: job.jobId };
+    const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
+    const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
+    super("UserClustering", name, declared, outputs, { ...options, ...secret });
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(finishedJob("UserClustering", clustering()));
+}
+
+interface State {
+  readonly projectId: string;
+  readonly modelId: string;
+  readonly name: string;
+  readonly clusterType: "user";
+  readonly parameters: { readonly minUserNum: number };
+  readonly submittedJobId: string;
+}
+
+function clustering(): ResultKind<State> {
+  return {
+    kind: jobKinds.clustering,
+    route: routes.submitClusteringJob,
+    args: clusteringFields,
+    keys: ["projectId", "modelId", "name", "clusterType", "parameters"],
+    request: ({ projectId, modelId, name, clusterType, parameters }) => ({
+      projectId,
+      modelId,
+      name,
+      clusterType,
+      parameters,
+    }),
+  };
+}

@@ -1,0 +1,46 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { routes } from "../contract";
+import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
+import { lifecycle, type Noun, Resource } from "./resource";
+import { unseen } from "./unseen";
+
+/** A dataset of users. */
+export class UserDataset extends Resource {
+  declare readonly userDatasetId: pulumi.Output<string>;
+  declare readonly name: pulumi.Output<string>;
+  declare readonly numShards: pulumi.Output<number>;
+  declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
+
+  constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
+    super("UserDataset", name, { name, attributeSchema: null, ...args }, ["userDatasetId"], options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(userDataset());
+}
+
+/** The API can neither read a user dataset, nor change it, nor delete it. */
+function userDataset(): Noun<DatasetState, { userDatasetId: string }> {
+  return {
+    type: "UserDataset",
+    args: datasetArgs,
+    ...unseen(
+      "UserDataset",
+      ["name", "numShards", "attributeSchema"],
+      "Its records must be loaded into the new one.",
+    ),
+
+    async create({ name, numShards, attributeSchema = null }, { client }) {
+      const { userDatasetId } = await client.call(routes.createUserDataset, {
+        name,
+        numShards,
+        attributeSchema,
+      });
+      return { id: userDatasetId, userDatasetId };
+    },
+
+    async adopt(userDatasetId) {
+      return { userDatasetId };
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+import { type Input, routes } from "../contract";
+import { id, json, label } from "../contract/field";
+import { jobKinds } from "./jobs";
+import { lifecycle, Resource, siblingOptions } from "./resource";
+import { finishedJob, type ResultKind, submittedJob } from "./result-job";
+
+/** A bound on a user's usage of one value of one item attribute. */
+export interface UsageCondition {
+  /** Item attribute. */
+  readonly attribute: pulumi.Input<string>;
+  /** Value of the item attribute. */
+  readonly value: pulumi.Input<string | number | boolean>;
+  /** Least usage, included; none unless set. */
+  readonly lowerBound?: pulumi.Input<number>;
+  /** Greatest usage, included; none unless set. */
+  readonly upperBound?: pulumi.Input<number>;
+}
+
+/** Asks for the users who meet all conditions. */
+export interface UserListQuery {
+  /** Conditions, all of which a user must meet. */
+  readonly conditions: pulumi.Input<pulumi.Input<UsageCondition>[]>;
+}
+
+/** Asks how usage of one value is spread over the users. */
+export interface UserDistributionQuery {
+  /** Item attribute. */
+  readonly attribute: pulumi.Input<string>;
+  /** Value of the item attribute. */
+  readonly value: pulumi.Input<string | number | boolean>;
+  /** Number of histogram bins; 20 unless set. */
+  readonly bins?: pulumi.Input<number>;
+}
+
+/** What is asked of a model about its users. */
+export interface UserQueryArgs {
+  /** Id of the project. */
+  readonly projectId: pulumi.Input<string>;
+  /** Id of the model that is asked. */
+  readonly modelId: pulumi.Input<string>;
+  /** Name of the job; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** Whether users are listed or their distribution is drawn. */
+  readonly queryType: pulumi.Input<"user_list" | "user_distribution">;
+  /** The queries, each of the kind that queryType says. */
+  readonly queries: pulumi.Input<pulumi.Input<UserListQuery | UserDistributionQuery>[]>;
+}
+
+/** A querying that was submitted; every `UserQuery` has one beside it. */
+export class QueryingJob extends Resource {
+  declare readonly jobId: pulumi.Output<string>;
+
+  constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {
+    super("QueryingJob", name, { name, ...args }, ["jobId"], options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(submittedJob("QueryingJob", querying()));
+}
+
+/** What a model knows about its users' usage of item attribute values. */
+export class UserQuery extends Resource {
+  declare readonly jobId: pulumi.Output<string>;
+  /** Where the result can be fetched until it expires; secret, as it needs no further credentials. */
+  declare readonly downloadUrl: pulumi.Output<string | undefined>;
+  /** When the address stops working, in seconds since 1970. */
+  declare readonly expiredAtSec: pulumi.Output<number | undefined>;
+  declare readonly message: pulumi.Output<string | undefined>;
+
+  constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {
+    const job = new QueryingJob(name, args, siblingOptions(options, "UserQuery", "QueryingJob"));
+    const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
+    const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
+    super("UserQuery", name, { name, ...args, submittedJobId: job.jobId }, outputs, {
+      ...options,
+      ...secret,
+    });
+  }
+
+  /** @internal */
+  static readonly lifecycle = lifecycle(finishedJob("UserQuery", querying()));
+}
+
+interface State {
+  readonly projectId: string;
+  readonly modelId: string;
+  readonly name: string;
+  readonly queryType: "user_list" | "user_distribution";
+  readonly queries: readonly object[];
+  readonly submittedJobId: string;
+}
+
+function querying(): ResultKind<State> {
+  const request = ({ projectId, modelId, name, queryType, queries }: State) =>
+    ({ projectId, modelId, name, queryType, queries }) as Input<typeof routes.submitQueryingJob>;
+  return {
+    kind: jobKinds.querying,
+    route: routes.submitQueryingJob,
+    keys: ["projectId", "modelId", "name", "queryType", "queries"],
+    request,
+    args: z
+      .strictObject({
+        projectId: id,
+        modelId: id,
+        name: label,
+        queryType: z.enum(["user_list", "user_distribution"], {
+          error: "expected user_list or user_distribution",
+        }),
+        queries: z.array(json).min(1),
+      })
+      // What a query may hold depends on its type; the contract says how.
+      .superRefine((args, context) => {
+        const { error } = routes.submitQueryingJob.request.safeParse(request(args as unknown as State));
+        for (const issue of error?.issues ?? [])
+          context.addIssue({ ...issue } as z.core.$ZodRawIssue as never);
+      }),
+  };
+}
