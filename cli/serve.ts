@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import { type Command, InvalidArgumentError } from "commander";
+import { defaultDataDir } from "./data";
+
+interface ServeOptions {
+  readonly port: number;
+  readonly data: string;
+  readonly host: string;
+  readonly ephemeral?: true;
+  readonly seed?: string;
+  readonly planShards: number;
+  readonly jobDelay: number;
+  readonly idleMinutes?: number;
+  readonly faults?: true;
+  readonly verbose?: true;
+  readonly json?: true;
+}
+
+/** Adds `recommender serve`. */
+export function addServe(program: Command): void {
+  program
+    .command("serve")
+    .description(
+      "Serve the whole API from a folder until stopped; data is kept there and found again at the next start.",
+    )
+    .option("--port <number>", "port; 0 takes the one kept in the folder, or a free one", whole, 0)
+    .option("--data <dir>", "folder of all data", defaultDataDir)
+    .option("--host <address>", "interface to listen on; the key travels in the clear", "127.0.0.1")
+    .option("--ephemeral", "keep data in a temporary folder that goes with the service")
+    .option("--seed <file>", "fill it from a JSON file with users, items and events, then train and deploy")
+    .option("--plan-shards <number>", "shards of all event datasets together", whole, 100)
+    .option("--job-delay <ms>", "stretch every job, to try waiting", whole, 0)
+    .option("--idle-minutes <number>", "end when nobody has used it for so long", whole)
+    .option("--faults", "allow faults to be switched on at run time through /faults")
+    .option("--verbose", "log to standard error instead of the folder's service.log")
+    .option("--json", "print one line of JSON when ready")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender serve\n  recommender serve --ephemeral --seed shop.json\n  recommender serve --json --port 8080 --data ./.recommender",
+    )
+    .action(serve);
+}
+
+/** Loaded here and not above, so that `--help` and errors of arguments come at once. */
+async function serve(options: ServeOptions): Promise<void> {
+  const { seed, startService } = await import("../service/index.js");
+  const content = options.seed === undefined ? undefined : JSON.parse(readFileSync(options.seed, "utf8"));
+  const service = await startService({
+    port: options.port,
+    host: options.host,
+    planShards: options.planShards,
+    jobDelayMs: options.jobDelay,
+    faults: options.faults ?? false,
+    log: options.verbose ? "stderr" : "file",
+    ...(options.ephemeral ? {} : { dataDir: options.data }),
+    ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
+    onIdle: () => process.exit(0),
+  });
+  for (const warning of service.warnings) process.stderr.write(`${warning}\n`);
+  const end = async () => {
+    await service.close();
+    process.exit(0);
+  };
+  process.once("SIGINT", end);
+  process.once("SIGTERM", end);
+  const { url, dataDir, keyFile } = service;
+  const projectId = content === undefined ? undefined : await seed(service, content);
+  if (options.json) {
+    process.stdout.write(
+      `${JSON.stringify({ url, dataDir, keyFile, pid: process.pid, ...(projectId ? { projectId } : {}) })}\n`,
+    );
+  } else {
+    process.stdout.write(`Serving ${url} from ${dataDir}\nThe API key lies in ${keyFile}\n`);
+    if (projectId) process.stdout.write(`Seeded project ${projectId}\n`);
+  }
+}
+
+function whole(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("Expected a whole number.");
+  return Number(text);
+}

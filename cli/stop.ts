@@ -1,0 +1,38 @@
+import type { Command } from "commander";
+import { defaultDataDir } from "./data";
+
+/** Adds `recommender stop`. */
+export function addStop(program: Command): void {
+  program
+    .command("stop")
+    .description("End the service of a folder; its data stays.")
+    .option("--data <dir>", "folder of all data", defaultDataDir)
+    .option("--json", "print one line of JSON")
+    .action(async ({ data, json }: { data: string; json?: true }) => {
+      const pid = await stop(data);
+      if (json) process.stdout.write(`${JSON.stringify({ stopped: pid !== undefined, pid: pid ?? null })}\n`);
+      else
+        process.stdout.write(
+          pid === undefined ? `No service runs for ${data}\n` : `Stopped process ${pid}\n`,
+        );
+    });
+}
+
+/** Ends the service of a folder, waits until it is gone, and gives its process id. */
+export async function stop(dir: string): Promise<number | undefined> {
+  const { findRunning, folderAt } = await import("../service/index.js");
+  const running = await findRunning(folderAt(dir));
+  if (!running) return undefined;
+  process.kill(running.pid, "SIGTERM");
+  while (isAlive(running.pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+  return running.pid;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

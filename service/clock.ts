@@ -1,0 +1,55 @@
+/** Tells the time and waits; tests put one of their own in its place. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves after so many milliseconds, or at once when the signal is aborted. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The machine's own time. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal?.addEventListener("abort", done);
+    }),
+};
+
+/** A clock that stands still until it is moved; waits end when it passes them. */
+export class ManualClock implements Clock {
+  private readonly waits = new Set<{ due: number; done: () => void }>();
+
+  constructor(private time = Date.now()) {}
+
+  now(): number {
+    return this.time;
+  }
+
+  wait(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted || ms <= 0) return resolve();
+      const entry = {
+        due: this.time + ms,
+        done: () => {
+          this.waits.delete(entry);
+          resolve();
+        },
+      };
+      this.waits.add(entry);
+      signal?.addEventListener("abort", entry.done, { once: true });
+    });
+  }
+
+  /** Moves the time on and ends the waits that lie behind it. */
+  advance(ms: number): void {
+    this.time += ms;
+    for (const entry of [...this.waits]) if (entry.due <= this.time) entry.done();
+  }
+}

@@ -1,0 +1,92 @@
+import type { Request, routes } from "../contract";
+import { categoriesOf, histogramOf, usageOf, usersWithin } from "./algorithms";
+import { chart } from "./chart";
+import { writeWhole } from "./folder";
+import { loadModel, type StoredModel } from "./model-file";
+import { attributeTable, Places, snapshot } from "./snapshot";
+import type { Db } from "./store";
+import type { ProjectData } from "./training";
+
+type Fields = Request<(typeof routes)["submitQueryingJob"]>;
+
+/** A query as a thread carries it out. */
+export interface QueryingTask {
+  readonly kind: "QUERYING";
+  readonly data: ProjectData;
+  readonly modelFile: string;
+  readonly query: Pick<Fields, "queryType" | "queries">;
+  /** Names of the result's files: the JSON, and a chart for each distribution. */
+  readonly jsonFile: string;
+  readonly chartFiles: readonly string[];
+}
+
+/** Answers the queries from what the model knows of each user's usage. */
+export async function query(db: Db, task: QueryingTask): Promise<{ message: string | null }> {
+  const stored = loadModel(task.modelFile);
+  const { model } = stored;
+  const attributes = await itemAttributes(db, task.data, stored);
+  const missing = new Set<string>();
+  const usages = new Map<string, Float64Array>();
+  const usage = (attribute: string, value: string | number | boolean): Float64Array => {
+    const key = JSON.stringify([attribute, String(value)]);
+    const known = usages.get(key);
+    if (known) return known;
+    const items = attributes.flatMap((record, item) =>
+      categoriesOf(record?.[attribute]).includes(String(value)) ? [item] : [],
+    );
+    if (items.length === 0) missing.add(`${attribute} = ${value}`);
+    const found = usageOf(model, items);
+    usages.set(key, found);
+    return found;
+  };
+
+  const queries =
+    task.query.queryType === "user_list"
+      ? (task.query.queries as ListQuery[]).map(({ conditions }) => {
+          const lists = conditions.map(({ attribute, value, lowerBound, upperBound }) =>
+            usersWithin(usage(attribute, value), lowerBound ?? null, upperBound ?? null),
+          );
+          const users = intersection(lists).map((user) => stored.userIds[user] as string);
+          return { conditions: conditions.map(wireCondition), user_count: users.length, user_ids: users };
+        })
+      : (task.query.queries as DistributionQuery[]).map(({ attribute, value, bins }) => {
+          const { edges, counts } = histogramOf(usage(attribute, value), bins);
+          const histogram = counts.map((users, at) => ({
+            from: edges[at] as number,
+            to: edges[at + 1] as number,
+            users,
+          }));
+          return { attribute, value, bins: histogram };
+        });
+  for (const [at, file] of task.chartFiles.entries()) {
+    const one = queries[at] as {
+      attribute: string;
+      value: string;
+      bins: { from: number; to: number; users: number }[];
+    };
+    writeWhole(file, await chart(`Usage of ${one.attribute} = ${one.value}`, one.bins));
+  }
+  writeWhole(task.jsonFile, JSON.stringify({ query_type: task.query.queryType, queries }));
+  return { message: missing.size > 0 ? `No item has ${[...missing].join(", ")}.` : null };
+}
+
+type ListQuery = Extract<Fields, { queryType: "user_list" }>["queries"][number];
+type DistributionQuery = Extract<Fields, { queryType: "user_distribution" }>["queries"][number];
+
+/** Attributes of the model's own items; items that came later have no events in it. */
+export async function itemAttributes(db: Db, data: ProjectData, stored: StoredModel) {
+  const places = new Places([...stored.itemIds]);
+  const { records } = await snapshot(db, (frozen) => attributeTable(frozen, data.items, places));
+  return Array.from({ length: stored.itemIds.length }, (_, item) => records[item]);
+}
+
+function wireCondition({ attribute, value, lowerBound, upperBound }: ListQuery["conditions"][number]) {
+  return { attribute, value, lower_bound: lowerBound ?? null, upper_bound: upperBound ?? null };
+}
+
+function intersection([first = [], ...others]: number[][]): number[] {
+  return others.reduce((kept, list) => {
+    const also = new Set(list);
+    return kept.filter((user) => also.has(user));
+  }, first);
+}

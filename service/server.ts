@@ -1,0 +1,205 @@
+import { randomUUID } from "node:crypto";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { decode, encode, idempotencyHeader, type RouteName, routes, wireSchema } from "../contract";
+import { type Body, maxBodyBytes, readForm, readJson, tooLarge } from "./body";
+import type { Context } from "./context";
+import { download } from "./download";
+import { renderError, ServiceError } from "./error";
+import { type CallFault, carryOut } from "./faults";
+import type { Call, Handler } from "./handler";
+import { handlers } from "./handlers";
+import { fingerprintOf, type Keyed } from "./idempotency";
+import { envelopes } from "./record";
+import { status } from "./status";
+import { detailsOf, unstorablePaths } from "./validation";
+
+/** The HTTP face: match, authenticate, decode, call, encode, render errors. */
+export function createServer(context: Context, touched: () => void): FastifyInstance {
+  const app = Fastify({
+    bodyLimit: maxBodyBytes,
+    requestTimeout: 120_000,
+    genReqId: () => randomUUID(),
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => sendError(context, error, request, reply),
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson as never);
+  app.addHook("onRequest", async (request, reply) => {
+    touched();
+    reply.headers({ "x-request-id": request.id, [idempotencyHeader]: "POST" });
+  });
+  app.addHook("onResponse", async (request, reply) => logCall(context, request, reply));
+  app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
+  for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
+  addOwnRoutes(app, context);
+  app.setNotFoundHandler((request) => {
+    throw unknownRoute(app, request);
+  });
+  return app;
+}
+
+/** Faults that strike after the call was carried out. */
+const late = new WeakMap<FastifyRequest, CallFault>();
+
+function addRoute(app: FastifyInstance, context: Context, name: RouteName): void {
+  const route = routes[name];
+  const schema = wireSchema(envelopes[name as keyof typeof envelopes] ?? route.request);
+  const handle = handlers[name] as unknown as Handler<RouteName>;
+  const paths =
+    name === "recommendItemsToUser" ? [route.path, `/serving/:projectId${route.path}`] : [route.path];
+  for (const url of paths) {
+    app.route({
+      method: route.method,
+      url,
+      onRequest: async (request) => {
+        const fault = context.options.faults ? context.faults.ofCall(route.path) : undefined;
+        if (fault?.after) late.set(request, fault);
+        else if (fault) await carryOut(fault, context.clock, () => request.raw.destroy());
+        context.tokens.check(request.headers, route.path);
+      },
+      handler: async (request, reply) => {
+        const body = request.body as Body | undefined;
+        const input = check(schema, route.method === "GET" ? request.query : body?.json, name in envelopes);
+        const keyed = route.repeatable ? undefined : keyOf(request, route.path, body);
+        const call = callOf(context, request, keyed);
+        const work = () => handle(decode(route.request, input) as never, call);
+        const { reply: answer, replayed } = keyed
+          ? await context.idempotency.once(keyed, work)
+          : { reply: await work(), replayed: false };
+        const fault = late.get(request);
+        if (fault) await carryOut(fault, context.clock, () => request.raw.destroy());
+        if (replayed) reply.header("idempotent-replayed", "true");
+        return encode(route.reply, answer as never);
+      },
+    });
+  }
+}
+
+/** The calls that the specification leaves open: tokens, downloads, and what a developer needs of an emulator. */
+function addOwnRoutes(app: FastifyInstance, context: Context): void {
+  app.register(async (scope) => {
+    scope.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "buffer" }, readForm as never);
+    scope.post("/oauth/token", async (request, reply) => {
+      const form = (request.body as Body | undefined)?.json;
+      reply.header("cache-control", "no-store");
+      return context.tokens.issue(isRecord(form) ? form : {}, request.headers.authorization);
+    });
+  });
+  app.get("/download/:jobId", async (request, reply) => {
+    const { jobId } = request.params as { jobId: string };
+    const { type, body } = download(context, jobId, request.query as Record<string, unknown>);
+    return reply.type(type).send(body);
+  });
+  app.get("/status", async (request) => {
+    context.tokens.checkKey(request.headers);
+    return status(context);
+  });
+  app.route({
+    method: ["GET", "PUT"],
+    url: "/faults",
+    onRequest: async (request) => {
+      context.tokens.checkKey(request.headers);
+      if (!context.options.faults) {
+        throw new ServiceError(
+          "FORBIDDEN",
+          "Faults are off; start the service with --faults to switch them at run time.",
+        );
+      }
+      if (!/^(::ffff:)?127\.|^::1$/.test(request.ip)) {
+        throw new ServiceError("FORBIDDEN", "Faults can be switched from the service's own machine only.");
+      }
+    },
+    handler: async (request) => {
+      if (request.method === "PUT") context.faults.set((request.body as Body | undefined)?.json);
+      return context.faults.answer();
+    },
+  });
+}
+
+function check(schema: ReturnType<typeof wireSchema>, given: unknown, recordsApart: boolean): unknown {
+  const parsed = schema.safeParse(given ?? {});
+  // Texts inside records are checked with each record.
+  const details = parsed.success
+    ? recordsApart
+      ? []
+      : unstorablePaths(parsed.data)
+    : detailsOf(parsed.error);
+  if (details.length === 0) return parsed.data;
+  throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; mend what details names.", {
+    details,
+  });
+}
+
+function keyOf(request: FastifyRequest, path: string, body: Body | undefined): Keyed | undefined {
+  const key = request.headers["idempotency-key"];
+  if (typeof key !== "string" || key === "") return undefined;
+  if (key.length > 255)
+    throw new ServiceError("BAD_REQUEST", "The Idempotency-Key is longer than 255 characters.");
+  return { key, fingerprint: fingerprintOf(path, body?.bytes ?? Buffer.alloc(0)) };
+}
+
+function callOf(context: Context, request: FastifyRequest, keyed: Keyed | undefined): Call {
+  const { store, idempotency } = context;
+  return Object.assign(Object.create(context) as Context, {
+    db: store.db,
+    addressedProject: (request.params as { projectId?: string }).projectId,
+    log: context.log.child({ requestId: request.id }),
+    write: <T>(work: Parameters<Call["write"]>[0]) =>
+      store.transaction(async (db) => {
+        const reply = await work(db);
+        if (keyed) await idempotency.keep(db, keyed, reply);
+        return reply as T;
+      }),
+  }) as Call;
+}
+
+function unknownRoute(app: FastifyInstance, request: FastifyRequest): ServiceError {
+  const url = request.url.split("?")[0] as string;
+  const methods = (["GET", "POST", "PUT", "DELETE"] as const).filter((method) =>
+    app.findRoute({ method, url }),
+  );
+  if (methods.length === 0) return new ServiceError("NOT_FOUND", `There is no operation at ${url}.`);
+  const allow = methods.join(", ");
+  return new ServiceError("METHOD_NOT_ALLOWED", `${url} takes ${allow}, not ${request.method}.`, {
+    headers: { allow },
+  });
+}
+
+function sendError(context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const refused = asServiceError(error);
+  if (refused.statusCode >= 500) context.log.error({ err: error, requestId: request.id }, "call failed");
+  reply
+    .code(refused.statusCode)
+    .headers({ "x-request-id": request.id, [idempotencyHeader]: "POST", ...refused.more.headers })
+    .send(renderError(refused, request.id));
+}
+
+function asServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const { statusCode = 500, message } = error as { statusCode?: number; message?: string };
+  if (statusCode === 413) return tooLarge();
+  if (statusCode === 415)
+    return new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
+  if (statusCode >= 400 && statusCode < 500)
+    return new ServiceError("BAD_REQUEST", `The request cannot be read: ${message}.`);
+  return new ServiceError("INTERNAL", "The service failed; its log tells more under the request id.");
+}
+
+/** Query strings are left out, for a download's signature is one. */
+function logCall({ log }: Context, request: FastifyRequest, reply: FastifyReply): void {
+  log.info(
+    {
+      requestId: request.id,
+      method: request.method,
+      path: request.url.split("?")[0],
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 100) / 100,
+    },
+    "call",
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

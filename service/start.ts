@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Clock, systemClock } from "./clock";
+import type { Context, Options } from "./context";
+import { lastSeqIn } from "./event";
+import { Faults } from "./faults";
+import { folderAt, forgetRunning, lockFolder, makeFolder, secretText, writeWhole } from "./folder";
+import { Idempotency } from "./idempotency";
+import { Jobs } from "./jobs";
+import { listen } from "./listen";
+import { createLog, type LogTarget } from "./log";
+import { removeStrayModels } from "./model";
+import { createServer } from "./server";
+import { Serving } from "./serving";
+import { openStore } from "./store";
+import { sweepDeleted } from "./sweep";
+import { Tokens } from "./token";
+
+/** What a service can be started with. */
+export interface StartOptions {
+  /** Folder of all data; a temporary one that goes with the service when left out. */
+  readonly dataDir?: string;
+  /** Port to listen on; 0 or left out: the one kept in the folder, or a free one that is kept there from then on. */
+  readonly port?: number;
+  /** Interface to listen on; 127.0.0.1 unless given, for the key travels in the clear. */
+  readonly host?: string;
+  /** Shards that all event datasets may have together; 100 unless given. */
+  readonly planShards?: number;
+  /** Milliseconds by which every job is stretched. */
+  readonly jobDelayMs?: number;
+  /** Whether faults may be switched on at run time. */
+  readonly faults?: boolean;
+  /** Minutes without a call or a job after which the service closes by itself; never unless given. */
+  readonly idleMinutes?: number;
+  /** Called when the service has closed by itself. */
+  readonly onIdle?: () => void;
+  readonly clock?: Clock;
+  readonly log?: LogTarget;
+}
+
+/** A service that runs. */
+export interface Service {
+  /** The base address. */
+  readonly url: string;
+  readonly dataDir: string;
+  readonly key: string;
+  readonly keyFile: string;
+  /** What the start has to say to people, such as a port that had to change. */
+  readonly warnings: readonly string[];
+  /** Ends it; jobs under way are taken up again by the next start. */
+  close(): Promise<void>;
+}
+
+/** Starts the recommendation service in this process. */
+export async function startService(options: StartOptions = {}): Promise<Service> {
+  const ephemeral = options.dataDir === undefined;
+  const folder = folderAt(options.dataDir ?? mkdtempSync(join(tmpdir(), "recommender-")));
+  makeFolder(folder);
+  const unlock = lockFolder(folder);
+  const end = new AbortController();
+  const clock = options.clock ?? systemClock;
+  const log = createLog(options.log ?? "file", folder);
+  const store = await openStore(folder.database);
+  const secrets = { key: secretText(folder.keyFile, "rk_"), signing: secretText(folder.secretFile) };
+  let seq = await lastSeqIn(store.db);
+  let lastUse = clock.now();
+  let url = "";
+  let sweeping = Promise.resolve();
+
+  const context = {
+    options: optionsOf(options),
+    clock,
+    log,
+    folder,
+    secrets,
+    store,
+    tokens: new Tokens({ secrets, clock }),
+    idempotency: new Idempotency(store, () => clock.now()),
+    faults: new Faults(options.jobDelayMs ?? 0),
+    startedTs: clock.now(),
+    get url() {
+      return url;
+    },
+    closing: end.signal,
+    takeSeqs: (count: number) => {
+      seq += count;
+      return seq - count + 1;
+    },
+    lastSeq: () => seq,
+    sweep: () => {
+      sweeping = sweeping
+        .then(() => sweepDeleted(context))
+        .catch((error) => log.error({ err: error }, "sweep failed"));
+    },
+  } as unknown as Context & { jobs: Jobs; serving: Serving };
+  context.jobs = new Jobs(context);
+  context.serving = new Serving(context);
+
+  const app = createServer(context, () => {
+    lastUse = clock.now();
+  });
+  const warnings: string[] = [];
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= (async () => {
+      end.abort();
+      await app.close();
+      await context.jobs.close();
+      await sweeping;
+      forgetRunning(folder);
+      await store.close();
+      unlock();
+      log.flush();
+      if (ephemeral) rmSync(folder.path, { recursive: true, force: true });
+    })();
+    return closed;
+  };
+
+  try {
+    url = await listen(app, folder, options, warnings);
+    await removeStrayModels(context);
+    await context.idempotency.prune();
+    context.serving.loadAll(await store.db.selectFrom("deployments").selectAll().execute());
+    await context.jobs.start();
+    context.sweep();
+    writeWhole(folder.runningFile, JSON.stringify({ url, pid: process.pid }));
+    for (const warning of warnings) log.warn(warning);
+    log.info({ url, dataDir: folder.path }, "ready");
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  if (options.idleMinutes !== undefined) {
+    void closeWhenIdle(
+      context,
+      options.idleMinutes * 60_000,
+      () => lastUse,
+      async () => {
+        await close();
+        options.onIdle?.();
+      },
+    );
+  }
+  return { url, dataDir: folder.path, key: secrets.key, keyFile: folder.keyFile, warnings, close };
+}
+
+function optionsOf({ planShards = 100, jobDelayMs = 0, faults = false }: StartOptions): Options {
+  return { planShards, jobDelayMs, faults };
+}
+
+async function closeWhenIdle(
+  { clock, closing, jobs, log }: Context,
+  idleMs: number,
+  lastUse: () => number,
+  close: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    const left = lastUse() + idleMs - clock.now();
+    if (closing.aborted) return;
+    if (left <= 0 && !jobs.busy) break;
+    await clock.wait(left <= 0 ? idleMs : left, closing);
+  }
+  log.info("closing: idle");
+  await close();
+}

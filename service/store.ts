@@ -1,0 +1,67 @@
+import { Kysely, SqliteDialect, type SqliteStatement, type Transaction } from "kysely";
+import Database from "libsql";
+import { migrate } from "./migrations";
+import type { Tables } from "./tables";
+
+/** A way to the tables, inside a transaction or not. */
+export type Db = Kysely<Tables>;
+
+/** The open database of a service. */
+export interface Store {
+  readonly file: string;
+  /** For reading, on a connection of its own, so that no reader waits for a transaction; writes go through `transaction`. */
+  readonly db: Db;
+  /** Carries out all of the work or nothing; one at a time. */
+  transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Opens the database, made first where there is none, and brings its tables up to date. */
+export async function openStore(file: string): Promise<Store> {
+  const writer = connect(file);
+  await migrate(writer);
+  const reader = connect(file);
+  return {
+    file,
+    db: reader,
+    transaction: (work) => writer.transaction().execute(work),
+    close: async () => {
+      await reader.destroy();
+      await writer.destroy();
+    },
+  };
+}
+
+/** A connection of its own to an existing database, as each worker has. */
+export function connect(file: string): Db {
+  const database = new Database(file);
+  // Readers never wait for the writer, and what was committed survives the death of the process.
+  database.exec("PRAGMA journal_mode=WAL");
+  database.exec("PRAGMA synchronous=NORMAL");
+  // Checkpoints write the pages of the random-key index many times over; rarer ones double the rate of inserts.
+  database.exec("PRAGMA wal_autocheckpoint=32000");
+  database.exec("PRAGMA cache_size=-65536");
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: withKeptStatements(database) }) });
+}
+
+const keptStatements = 256;
+
+/** Kysely prepares each query anew, which for an insert of many rows costs more than the insert itself. */
+function withKeptStatements(database: Database.Database) {
+  const kept = new Map<string, SqliteStatement>();
+  return {
+    close: () => {
+      database.close();
+    },
+    prepare: (sql: string): SqliteStatement => {
+      let statement = kept.get(sql);
+      if (!statement) {
+        statement = database.prepare(sql) as unknown as SqliteStatement;
+        const oldest = kept.size >= keptStatements ? kept.keys().next().value : undefined;
+        if (oldest !== undefined) kept.delete(oldest);
+        kept.set(sql, statement);
+      }
+      return statement;
+    },
+  };
+}
