@@ -1,4 +1,5 @@
 const { spawn } = require("node:child_process");
+const path = require("node:path");
 
 /** A program that was started ended with a failure it has already explained. */
 class CommandFailed extends Error {
@@ -36,7 +37,13 @@ function run(program, args, { cwd, env = process.env, stdout = "inherit" } = {})
     child.on("close", (code, signal) => {
       settled();
       if (code === 0) resolve();
-      else reject(new CommandFailed([program, ...args].join(" "), code ?? (signal === "SIGINT" ? 130 : 1)));
+      else
+        reject(
+          new CommandFailed(
+            [path.basename(program), ...args].join(" "),
+            code ?? (signal === "SIGINT" ? 130 : 1),
+          ),
+        );
     });
   });
 }
