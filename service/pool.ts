@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Context } from "./context";
 import { JobError } from "./job-error";
@@ -10,7 +9,7 @@ import type { Answer, Task, TaskKind, TaskResult } from "./worker";
  * From the sources (tests, tsx) the file is TypeScript, and Node needs tsx to load it.
  */
 export function loaderArguments(): string[] {
-  return __filename.endsWith(".ts") ? ["--import", pathToFileURL(require.resolve("tsx")).href] : [];
+  return __filename.endsWith(".ts") ? ["--require", require.resolve("tsx/cjs")] : [];
 }
 
 /** A file of ours, compiled or not as this one is. */

@@ -44,7 +44,8 @@ const late = new WeakMap<FastifyRequest, CallFault>();
 
 function addRoute(app: FastifyInstance, context: Context, name: RouteName): void {
   const route = routes[name];
-  const schema = wireSchema(envelopes[name as keyof typeof envelopes] ?? route.request);
+  const accepted = envelopes[name as keyof typeof envelopes] ?? route.request;
+  const schema = wireSchema(accepted);
   const handle = handlers[name] as unknown as Handler<RouteName>;
   const paths =
     name === "recommendItemsToUser" ? [route.path, `/serving/:projectId${route.path}`] : [route.path];
@@ -63,7 +64,7 @@ function addRoute(app: FastifyInstance, context: Context, name: RouteName): void
         const input = check(schema, route.method === "GET" ? request.query : body?.json, name in envelopes);
         const keyed = route.repeatable ? undefined : keyOf(request, route.path, body);
         const call = callOf(context, request, keyed);
-        const work = () => handle(decode(route.request, input) as never, call);
+        const work = () => handle(decode(accepted, input) as never, call);
         const { reply: answer, replayed } = keyed
           ? await context.idempotency.once(keyed, work)
           : { reply: await work(), replayed: false };
