@@ -15,13 +15,15 @@ const duration = (fallback: string) =>
 const count = (fallback: number, unit: string) =>
   z.coerce.number(`expected ${unit}`).int().min(1, `expected ${unit}`).default(fallback);
 
+const baseUrlRule = "expected an address such as https://api.example.com, or embedded:DIR";
+
 const url = z.url({ protocol: /^https?$/, error: "expected an address such as https://api.example.com" });
 
 /** Everything that can be configured, under the namespace `recommender:` or in the environment, which wins. */
 const schema = z.object({
   /** Address of the service, or `embedded:DIR` for the one that keeps its data in DIR. */
   baseUrl: z
-    .union([z.templateLiteral(["embedded:", z.string().min(1)]), url])
+    .union([z.string().regex(/^embedded:./), url], { error: baseUrlRule })
     .default("embedded:.recommender"),
   /** The developer's key. */
   apiKey: z.string().optional(),
@@ -95,8 +97,7 @@ export function readSettings(
   if (!read.success) {
     const [issue] = read.error.issues;
     const key = issue.path[0] as SettingKey;
-    const message = issue.code === "invalid_union" ? "expected an address or embedded:DIR" : issue.message;
-    throw new SettingsError(`recommender:${key}: ${message}. ${howToSet(key)}`);
+    throw new SettingsError(`recommender:${key}: ${issue.message}. ${howToSet(key)}`);
   }
   checkCredentials(read.data);
   return read.data;

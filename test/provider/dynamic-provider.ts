@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import * as grpc from "@grpc/grpc-js";
+import * as engineGrpc from "@pulumi/pulumi/proto/engine_grpc_pb";
+import * as providerGrpc from "@pulumi/pulumi/proto/provider_grpc_pb";
+import * as provider from "@pulumi/pulumi/proto/provider_pb";
+import * as empty from "google-protobuf/google/protobuf/empty_pb";
+import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
+
+type Properties = Record<string, unknown>;
+
+/** What `diff` of a dynamic provider answers. */
+export interface Diff {
+  readonly changes: boolean;
+  readonly replaces: string[];
+}
+
+/** Stands for "not known yet" in previews. */
+export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** The dynamic provider of the SDK in a process of its own, spoken to as the engine speaks to it. */
+export class DynamicProvider {
+  /** What lifecycles said to the engine, by severity. */
+  readonly said: { severity: "debug" | "info" | "warning" | "error"; message: string; urn: string }[] = [];
+  readonly #engine = new grpc.Server();
+  #process!: ChildProcess;
+  #client!: providerGrpc.IResourceProviderClient;
+
+  static async start(config: Record<string, string>, cwd: string): Promise<DynamicProvider> {
+    const started = new DynamicProvider();
+    const enginePort = await started.#listen();
+    const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");
+    started.#process = spawn(process.execPath, [script, `127.0.0.1:${enginePort}`], {
+      cwd,
+      stdio: ["ignore", "pipe", "ignore"],
+      env: { ...process.env, PULUMI_CONFIG: "{}", PULUMI_NODEJS_PROJECT: "test" },
+    });
+    const output = createInterface({ input: started.#process.stdout as NodeJS.ReadableStream });
+    const [port] = (await once(output, "line")) as [string];
+    started.#client = new providerGrpc.ResourceProviderClient(
+      `127.0.0.1:${port}`,
+      grpc.credentials.createInsecure(),
+    ) as unknown as providerGrpc.IResourceProviderClient;
+    const request = new provider.ConfigureRequest();
+    request.setArgs(struct(config));
+    await started.#call<provider.ConfigureResponse>("configure", request);
+    return started;
+  }
+
+  async check(type: string, news: Properties): Promise<{ inputs: Properties; failures: string[] }> {
+    const request = new provider.CheckRequest();
+    request.setOlds(struct({}));
+    request.setNews(this.#properties(type, news));
+    const reply = await this.#call<provider.CheckResponse>("check", request);
+    const failures = reply
+      .getFailuresList()
+      .map((failure) => `${failure.getProperty()}: ${failure.getReason()}`);
+    return { inputs: plain(reply.getInputs()), failures };
+  }
+
+  async diff(type: string, id: string, olds: Properties, news: Properties): Promise<Diff> {
+    const request = new provider.DiffRequest();
+    request.setId(id);
+    request.setOlds(this.#properties(type, olds));
+    request.setNews(this.#properties(type, news));
+    const reply = await this.#call<provider.DiffResponse>("diff", request);
+    const changes = reply.getChanges() === provider.DiffResponse.DiffChanges.DIFF_SOME;
+    return { changes, replaces: reply.getReplacesList() };
+  }
+
+  async create(type: string, news: Properties): Promise<{ id: string; state: Properties }> {
+    const request = new provider.CreateRequest();
+    request.setProperties(this.#properties(type, news));
+    const reply = await this.#call<provider.CreateResponse>("create", request);
+    return { id: reply.getId(), state: plain(reply.getProperties()) };
+  }
+
+  async read(
+    type: string,
+    id: string,
+    state: Properties,
+  ): Promise<{ id: string; state: Properties; inputs: Properties }> {
+    const request = new provider.ReadRequest();
+    request.setId(id);
+    request.setProperties(this.#properties(type, state));
+    const reply = await this.#call<provider.ReadResponse>("read", request);
+    return { id: reply.getId(), state: plain(reply.getProperties()), inputs: plain(reply.getInputs()) };
+  }
+
+  async update(type: string, id: string, olds: Properties, news: Properties): Promise<Properties> {
+    const request = new provider.UpdateRequest();
+    request.setId(id);
+    request.setOlds(this.#properties(type, olds));
+    request.setNews(this.#properties(type, news));
+    return plain((await this.#call<provider.UpdateResponse>("update", request)).getProperties());
+  }
+
+  async delete(type: string, id: string, state: Properties): Promise<void> {
+    const request = new provider.DeleteRequest();
+    request.setId(id);
+    request.setProperties(this.#properties(type, state));
+    await this.#call("delete", request);
+  }
+
+  async stop(): Promise<void> {
+    (this.#client as unknown as grpc.Client).close();
+    this.#process.kill();
+    await once(this.#process, "exit");
+    this.#engine.forceShutdown();
+  }
+
+  #properties(type: string, properties: Properties): Struct {
+    const __provider = `exports.handler=()=>require("pulumi-recommender").${type}.lifecycle`;
+    const __urn = `urn:pulumi:test::test::pulumi-nodejs:dynamic/recommender:${type}::${properties.name ?? "unnamed"}`;
+    return struct({ __provider, __urn, ...properties });
+  }
+
+  #call<Reply>(method: string, request: unknown): Promise<Reply> {
+    const client = this.#client as unknown as Record<
+      string,
+      (request: unknown, callback: (error: Error | null, reply: Reply) => void) => void
+    >;
+    return new Promise((resolve, reject) => {
+      client[method](request, (error, reply) => (error ? reject(error) : resolve(reply)));
+    });
+  }
+
+  async #listen(): Promise<number> {
+    const log: grpc.handleUnaryCall<
+      { getSeverity(): number; getMessage(): string; getUrn(): string },
+      unknown
+    > = ({ request }, callback) => {
+      const severity = (["debug", "info", "warning", "error"] as const)[request.getSeverity()];
+      this.said.push({ severity, message: request.getMessage(), urn: request.getUrn() });
+      callback(null, new empty.Empty());
+    };
+    const refuse = (_: unknown, callback: (error: Error) => void) =>
+      callback(new Error("not part of this test"));
+    const service = engineGrpc as unknown as { EngineService: grpc.ServiceDefinition };
+    const names = Object.keys(service.EngineService);
+    const handlers = Object.fromEntries(names.map((name) => [name, name === "log" ? log : refuse]));
+    this.#engine.addService(service.EngineService, handlers as grpc.UntypedServiceImplementation);
+    return new Promise((resolve, reject) => {
+      this.#engine.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
+        error ? reject(error) : resolve(port),
+      );
+    });
+  }
+}
+
+function struct(properties: Properties): Struct {
+  return Struct.fromJavaScript(properties as Record<string, JavaScriptValue>);
+}
+
+function plain(value: Struct | undefined): Properties {
+  return (value?.toJavaScript() ?? {}) as Properties;
+}

@@ -1,0 +1,83 @@
+import { environmentName, readSettings, SettingsError } from "../../provider/settings";
+
+const complete = { baseUrl: "https://api.example.com", apiKey: "k", accessToken: "t" };
+
+function read(stack: Record<string, string>, environment: NodeJS.ProcessEnv = {}) {
+  return readSettings((key) => stack[key], environment);
+}
+
+function complaint(stack: Record<string, string>, environment: NodeJS.ProcessEnv = {}): string {
+  try {
+    read(stack, environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SettingsError);
+    return (error as Error).message;
+  }
+  throw new Error("nothing was complained about");
+}
+
+describe("configuration", () => {
+  test("of nothing at all means the embedded service in .recommender", () => {
+    expect(read({})).toMatchObject({ baseUrl: "embedded:.recommender", jobPollMs: 1000, parallel: 64 });
+  });
+
+  test("comes from the environment before it comes from the stack", () => {
+    const environment = { RECOMMENDER_BASE_URL: "https://other.example.com", RECOMMENDER_API_KEY: "rotated" };
+    expect(read(complete, environment)).toMatchObject({
+      baseUrl: "https://other.example.com",
+      apiKey: "rotated",
+      accessToken: "t",
+    });
+  });
+
+  test("of a token in the environment replaces the whole token source of the stack", () => {
+    const stack = {
+      ...complete,
+      accessToken: "",
+      tokenUrl: "https://t.example.com",
+      clientId: "c",
+      clientSecret: "s",
+    };
+    const { accessToken, tokenUrl, clientSecret } = read(stack, { RECOMMENDER_ACCESS_TOKEN: "env" });
+    expect({ accessToken, tokenUrl, clientSecret }).toEqual({ accessToken: "env" });
+  });
+
+  test("names an environment variable for each key", () => {
+    expect(environmentName("baseUrl")).toBe("RECOMMENDER_BASE_URL");
+    expect(environmentName("deploymentTimeout")).toBe("RECOMMENDER_DEPLOYMENT_TIMEOUT");
+  });
+
+  test("reads times as people write them", () => {
+    expect(read({ ...complete, trainingTimeout: "90m" }).trainingTimeout).toBe(5_400_000);
+    expect(complaint({ ...complete, trainingTimeout: "90" })).toMatch(
+      /trainingTimeout: expected a time such as 90m/,
+    );
+  });
+
+  test.each([
+    [
+      { baseUrl: complete.baseUrl },
+      /recommender:apiKey is not set.*pulumi config set --secret recommender:apiKey VALUE/,
+    ],
+    [
+      { ...complete, accessToken: "" },
+      /No source of access tokens.*pulumi config set --secret recommender:accessToken/,
+    ],
+    [
+      { ...complete, tokenCommand: "x" },
+      /accessToken and recommender:tokenCommand contradict.*pulumi config rm/,
+    ],
+    [
+      { ...complete, accessToken: "", tokenUrl: "https://x.example.com" },
+      /tokenUrl needs recommender:clientId/,
+    ],
+    [
+      { ...complete, baseUrl: "api.example.com" },
+      /recommender:baseUrl: expected an address such as https:.* or embedded:DIR/,
+    ],
+    [{ ...complete, parallel: "many" }, /recommender:parallel: expected a whole number of connections/],
+    [{ ...complete, jobPollMs: "0" }, /recommender:jobPollMs: expected a whole number of milliseconds/],
+  ])("that is missing something or contradicts itself says so and how to mend it: %j", (stack, message) => {
+    expect(complaint(stack)).toMatch(message);
+  });
+});
