@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Pool } from "undici";
+
+/** A service in a process of its own, run from the compiled files as users run it. */
+export interface ServiceProcess {
+  readonly url: string;
+  readonly key: string;
+  readonly readyMs: number;
+  kill(): void;
+}
+
+/** Starts a service and waits until it is ready. */
+export function startProcess(dataDir: string): Promise<ServiceProcess> {
+  const began = performance.now();
+  const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
+  const child = spawn(process.execPath, [main, "serve", "--json", "--data", dataDir], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return new Promise((resolve, reject) => {
+    child.once("exit", () => reject(new Error("the service ended at its start")));
+    child.stdout.once("data", (line) => {
+      const { url, keyFile } = JSON.parse(String(line));
+      const key = readFileSync(keyFile, "utf8").trim();
+      resolve({ url, key, readyMs: performance.now() - began, kill: () => child.kill("SIGTERM") });
+    });
+  });
+}
+
+/** Calls on the wire, with a token for each path. */
+export class Api {
+  eventDatasetId = "";
+  private readonly tokens = new Map<string, string>();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly key: string,
+  ) {}
+
+  /** One call with a body. */
+  async call(method: "POST", path: string, body: object): Promise<Record<string, unknown>> {
+    return this.send(path, JSON.stringify(body), false, method);
+  }
+
+  /** One call with a body that is ready to go. */
+  async send(
+    path: string,
+    body: string | Buffer,
+    gzip: boolean,
+    method: "POST" = "POST",
+  ): Promise<Record<string, unknown>> {
+    const headers = {
+      ...(await this.headers(path)),
+      "content-type": "application/json",
+      ...(gzip ? { "content-encoding": "gzip" } : {}),
+    };
+    const answer = await this.pool.request({ method, path, headers, body });
+    const reply = (await answer.body.json()) as Record<string, unknown>;
+    if (answer.statusCode !== 200) throw new Error(`${path}: ${JSON.stringify(reply)}`);
+    return reply;
+  }
+
+  /** Waits for a job's end and tells how long it took from its submission. */
+  async job(projectId: unknown, { job_id }: Record<string, unknown>) {
+    const began = performance.now();
+    const query = new URLSearchParams({ project_id: String(projectId), job_id: String(job_id) });
+    for (;;) {
+      const answer = await this.pool.request({
+        method: "GET",
+        path: `/get-job?${query}`,
+        headers: await this.headers("/get-job"),
+      });
+      const job = (await answer.body.json()) as { job_status: string; job_result: unknown };
+      if (job.job_status === "FAILED") throw new Error(JSON.stringify(job));
+      if (job.job_status === "SUCCEED")
+        return { result: job.job_result, seconds: (performance.now() - began) / 1000 };
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** What the service tells about itself. */
+  async status(): Promise<{ memory_bytes: number }> {
+    const answer = await this.pool.request({ method: "GET", path: "/status", headers: { apikey: this.key } });
+    return (await answer.body.json()) as { memory_bytes: number };
+  }
+
+  /** The headers of a call to a path. */
+  async headers(path: string): Promise<Record<string, string>> {
+    let token = this.tokens.get(path);
+    if (!token) {
+      const form = new URLSearchParams({
+        grant_type: "client_credentials",
+        client_secret: this.key,
+        scope: path,
+      });
+      const answer = await this.pool.request({
+        method: "POST",
+        path: "/oauth/token",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body: form.toString(),
+      });
+      token = ((await answer.body.json()) as { access_token: string }).access_token;
+      this.tokens.set(path, token);
+    }
+    return { apikey: this.key, authorization: `Bearer ${token}` };
+  }
+}
+
+/** A way to a running service. */
+export async function connect({ url, key }: ServiceProcess): Promise<Api> {
+  return new Api(new Pool(url, { connections: 32 }), key);
+}
