@@ -1,7 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { algorithmFields, type JsonMap, routes } from "../contract";
 import { id } from "../contract/field";
-import { lifecycle, type Noun, Resource } from "./resource";
+import { lifecycle, type Noun } from "./lifecycle";
+import { Resource } from "./resource";
 import { unseen } from "./unseen";
 
 /** Kind of algorithm. */

@@ -1,7 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { deploymentFields, routes } from "../contract";
 import { submitJob } from "./jobs";
-import { lifecycle, type Noun, Resource } from "./resource";
+import { lifecycle, type Noun } from "./lifecycle";
+import { Resource } from "./resource";
 
 /** What a deployment is submitted with. */
 export interface DeploymentJobArgs {

@@ -10,9 +10,10 @@ import {
 } from "./deployment-job";
 import { say } from "./engine-log";
 import { finishJob, type Job, jobKinds, submitJob } from "./jobs";
+import { type Context, lifecycle, type Noun, PartialStateError } from "./lifecycle";
 import { gone } from "./listing";
 import { meansNotServing, recommendItems } from "./recommendation";
-import { type Context, lifecycle, type Noun, PartialStateError, Resource, siblingOptions } from "./resource";
+import { Resource, siblingOptions } from "./resource";
 
 /** What is tried after a switch to other models. */
 export interface DeploymentCheck {

@@ -1,8 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
+import { type Context, lifecycle, type Noun } from "./lifecycle";
 import { gone, Listing } from "./listing";
-import { type Context, lifecycle, type Noun, Resource } from "./resource";
+import { Resource } from "./resource";
 
 /** How an attribute is handled. */
 export type AttributeHandling = "NUMERICAL" | "CATEGORICAL";

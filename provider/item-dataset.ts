@@ -1,7 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { routes } from "../contract";
 import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
-import { lifecycle, type Noun, Resource } from "./resource";
+import { lifecycle, type Noun } from "./lifecycle";
+import { Resource } from "./resource";
 import { unseen } from "./unseen";
 
 /** A dataset of items. */

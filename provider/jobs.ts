@@ -1,7 +1,7 @@
 import ms from "ms";
 import { type Input, type Reply, type Route, routes } from "../contract";
 import { say } from "./engine-log";
-import type { Context } from "./resource";
+import type { Context } from "./lifecycle";
 import type { Settings } from "./settings";
 
 /** A job as the service answers it. */

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { type Input as CallInput, type Reply, type Route, routes } from "../contract";
 import { type Recommendation, type RecommendationInput, recommendItems } from "./recommendation";
 import { openSession } from "./session";
+import { readSettings } from "./settings";
 
 /** Reads something of the service from within a program; with `Output`, from arguments that are outputs. */
 type Lookup<Args, Result> = (args: Args) => Promise<Result>;
@@ -13,7 +14,7 @@ type LookupOutput<Args, Result> = (
 
 async function session() {
   const config = new pulumi.Config("recommender");
-  return openSession((key) => config.get(key));
+  return openSession(readSettings((key) => config.get(key)));
 }
 
 function lookup<R extends Route>(route: R): Lookup<CallInput<R>, Reply<R>> {

@@ -4,8 +4,9 @@ import { type Json, type JsonMap, type Reply, routes } from "../contract";
 import { id, label } from "../contract/field";
 import { say } from "./engine-log";
 import { finishJob, jobKinds, submitJob } from "./jobs";
+import { type Context, lifecycle, type Noun } from "./lifecycle";
 import { gone, Listing } from "./listing";
-import { type Context, lifecycle, type Noun, Resource, siblingOptions } from "./resource";
+import { Resource, siblingOptions } from "./resource";
 import { TrainingJob } from "./training-job";
 
 /** What a model is declared with. */

@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { type Input, routes } from "../contract";
 import { id } from "../contract/field";
 import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
+import type { Noun } from "./lifecycle";
 import { gone } from "./listing";
-import type { Noun } from "./resource";
 
 /** What a finished querying or clustering gives. */
 export interface ResultOutputs {

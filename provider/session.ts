@@ -1,7 +1,7 @@
 import { Client, commandToken, endpointToken, fixedToken, type TokenSource } from "./client";
 import { type Clock, systemClock } from "./clock";
 import { say } from "./engine-log";
-import { environmentName, readSettings, type SettingKey, type Settings, secretKeys } from "./settings";
+import { environmentName, type SettingKey, type Settings, secretKeys } from "./settings";
 
 /** What the lifecycles of one run share: the configuration, the client and the clock. */
 export interface Session {
@@ -13,8 +13,7 @@ export interface Session {
 const sessions = new Map<string, Promise<Session>>();
 
 /** The session for a configuration; the same configuration gets the same session. */
-export function openSession(fromStack: (key: SettingKey) => string | undefined): Promise<Session> {
-  const settings = readSettings(fromStack);
+export function openSession(settings: Settings): Promise<Session> {
   const key = JSON.stringify(settings);
   let session = sessions.get(key);
   if (!session) {

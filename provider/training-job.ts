@@ -4,8 +4,9 @@ import { type Json, routes } from "../contract";
 import { id, json, label } from "../contract/field";
 import { say } from "./engine-log";
 import { isOver, submitJob } from "./jobs";
+import { lifecycle, type Noun } from "./lifecycle";
 import { gone } from "./listing";
-import { lifecycle, type Noun, Resource } from "./resource";
+import { Resource } from "./resource";
 import { shown } from "./unseen";
 
 /** What a training is submitted with. */

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { Noun } from "./resource";
+import type { Noun } from "./lifecycle";
 
 /** What nouns share that the API cannot read, change or delete: a change makes another one and leaves this behind. */
 export function unseen<Args extends object, Key extends keyof Args & string>(

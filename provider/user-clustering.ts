@@ -1,7 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { clusteringFields, routes } from "../contract";
 import { jobKinds } from "./jobs";
-import { lifecycle, Resource, siblingOptions } from "./resource";
+import { lifecycle } from "./lifecycle";
+import { Resource, siblingOptions } from "./resource";
 import { finishedJob, type ResultKind, submittedJob } from "./result-job";
 
 /** What a grouping of users is declared with. */

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { type Input, routes } from "../contract";
 import { id, json, label } from "../contract/field";
 import { jobKinds } from "./jobs";
-import { lifecycle, Resource, siblingOptions } from "./resource";
+import { lifecycle } from "./lifecycle";
+import { Resource, siblingOptions } from "./resource";
 import { finishedJob, type ResultKind, submittedJob } from "./result-job";
 
 /** A bound on a user's usage of one value of one item attribute. */

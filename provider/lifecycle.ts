@@ -1,0 +1,185 @@
+import type * as pulumi from "@pulumi/pulumi";
+import type { z } from "zod";
+import { faults, hasChanged, type Properties, pick, withDefaults } from "./arguments";
+import { connectToEngine, say, type Urn } from "./engine-log";
+import { openSession, type Session } from "./session";
+import { readSettings, type Settings } from "./settings";
+
+/** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
+const stateVersion = 1;
+
+/** What a lifecycle works with: the session, and the resource it is about. */
+export interface Context extends Session {
+  readonly urn: Urn;
+  /** The resource as people know it: `EventDataset clicks`. */
+  readonly title: string;
+}
+
+/** What becomes of one noun of the API: what it accepts, and how it is made, read, changed and removed. */
+export interface Noun<Args extends object, Outputs extends object> {
+  readonly type: string;
+  readonly args: z.ZodObject;
+  /** Arguments that the API cannot change: another value makes another one. */
+  readonly replaceOn: readonly (keyof Args & string)[];
+  /** Arguments that only say how, not what: another value changes nothing by itself. */
+  readonly ignore?: readonly (keyof Args & string)[];
+  /** What a replacement means, in words, before it happens. */
+  replacing?(olds: Args & Outputs, news: Args, changed: readonly string[]): string;
+  create(args: Args, context: Context): Promise<Outputs & { id: string }>;
+  /** Takes over what is there already; makes sure that it is what is declared, as far as that can be seen. */
+  adopt?(id: string, args: Args, context: Context): Promise<Outputs>;
+  /** What is there now; undefined when it is gone. Absent where the API cannot read it back. */
+  read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
+  update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
+  /** Absent where the API has no way to delete it: then it is left behind, and that is said. */
+  delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
+}
+
+/** The lifecycle of a noun as the engine's dynamic provider runs it. */
+export function lifecycle<Args extends object, Outputs extends object>(
+  noun: Noun<Args, Outputs>,
+): pulumi.dynamic.ResourceProvider {
+  type State = Args & Outputs;
+  const argKeys = Object.keys(noun.args.shape);
+  // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
+  let settings: () => Settings;
+
+  const contextOf = async (properties: Properties): Promise<Context> => {
+    const urn = properties.__urn as Urn;
+    const name = urn?.split("::").at(-1) ?? String(properties.name ?? "");
+    return { ...(await openSession(settings())), urn, title: `${noun.type} ${name}` };
+  };
+  const kept = (properties: Properties, outputs: object): Properties => {
+    const { __provider, ...rest } = properties;
+    return { ...rest, ...outputs, __v: stateVersion };
+  };
+
+  /** State that an error leaves behind must lead back to this lifecycle like any other. */
+  const partially = <T>(properties: Properties, work: Promise<T>): Promise<T> =>
+    work.catch((error) => {
+      if (error instanceof PartialStateError) {
+        error.properties = { ...kept(properties, error.properties), __provider: properties.__provider };
+      }
+      throw error;
+    });
+
+  return {
+    async configure({ config }) {
+      connectToEngine();
+      settings = () => readSettings((key) => config.get(`recommender:${key}`));
+    },
+
+    async check(_olds: Properties, news: Properties) {
+      return quietly(async () => {
+        // Configuration that is missing or contradicts itself is told by the preview.
+        settings();
+        return { inputs: withDefaults(noun.args, news), failures: faults(noun.args, news) };
+      });
+    },
+
+    async diff(id: string, olds: Properties, news: Properties) {
+      return quietly(async () => {
+        const changed = argKeys.filter((key) => hasChanged(key, id, olds, news));
+        const effective = changed.filter((key) => !noun.ignore?.some((ignored) => ignored === key));
+        const replaces = effective.filter(
+          (key) => key === "existingId" || noun.replaceOn.some((k) => k === key),
+        );
+        if (replaces.length > 0 && noun.replacing) {
+          const urn = news.__urn as Urn;
+          await say.warn(urn, noun.replacing(olds as State, news as Args, replaces));
+        }
+        return { changes: effective.length > 0, replaces, deleteBeforeReplace: false };
+      });
+    },
+
+    async create(inputs: Properties) {
+      const context = await contextOf(inputs);
+      return titled(context, async () => {
+        const { existingId } = inputs as { existingId?: string };
+        if (existingId && noun.adopt) {
+          if (!noun.read) {
+            const unread = `${context.title}: ${existingId} is taken over as declared; the API cannot read it back.`;
+            await say.warn(context.urn, unread);
+          }
+          const outputs = await noun.adopt(existingId, inputs as Args, context);
+          return { id: existingId, outs: kept(inputs, outputs) };
+        }
+        const { id, ...outputs } = await partially(inputs, noun.create(inputs as Args, context));
+        return { id, outs: kept(inputs, outputs) };
+      });
+    },
+
+    async read(id: string, properties: Properties = {}) {
+      return quietly(async () => {
+        const { read } = noun;
+        if (!read) return { id, props: properties, inputs: pick(properties, argKeys) };
+        const context = await contextOf(properties);
+        const state = await titled(context, () => read.call(noun, id, properties as State, context));
+        if (!state) return { id: "", props: {} };
+        const props = kept(properties, state);
+        return { id, props, inputs: pick(props, argKeys) };
+      });
+    },
+
+    async update(id: string, olds: Properties, news: Properties) {
+      const context = await contextOf(news);
+      const { update } = noun;
+      if (!update) return { outs: kept({ ...olds, ...news }, {}) };
+      return titled(context, async () => {
+        const outputs = await partially(news, update.call(noun, id, olds as State, news as Args, context));
+        return { outs: kept(news, outputs) };
+      });
+    },
+
+    async delete(id: string, properties: Properties) {
+      return quietly(async () => {
+        const context = await contextOf(properties);
+        if (noun.delete) {
+          const remove = noun.delete.bind(noun);
+          await titled(context, () => remove(id, properties as State, context));
+        } else {
+          await say.warn(
+            context.urn,
+            `${context.title} (${id}) is left behind: the API has no way to delete it.`,
+          );
+        }
+      });
+    },
+  };
+}
+
+/** Says for which resource something failed. */
+async function titled<T>(context: Context, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    (error as Error).message = `${context.title}: ${(error as Error).message}`;
+    throw error;
+  }
+}
+
+/** An error after which the engine keeps the given state, and calls update next time. */
+export class PartialStateError extends Error {
+  override readonly name = "PartialStateError";
+  readonly reasons: string[];
+
+  constructor(
+    readonly id: string,
+    /** What is kept; the dynamic provider hands it to the engine. */
+    public properties: object,
+    reason: string,
+  ) {
+    super(reason);
+    this.reasons = [reason];
+  }
+}
+
+/** The dynamic provider prints the stack of what these calls throw; the message alone is what people need. */
+async function quietly<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    (error as Error).stack = "";
+    throw error;
+  }
+}
