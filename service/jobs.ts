@@ -52,6 +52,14 @@ export class Jobs {
     return this.running.size > 0;
   }
 
+  /** Resolves when no job waits or runs. */
+  async idle(): Promise<void> {
+    while (this.claiming || this.work.size > 0) {
+      await this.claiming;
+      await Promise.all(this.work);
+    }
+  }
+
   /** Ends the threads; jobs under way go back into the queue. */
   async close(): Promise<void> {
     await this.pool.close();

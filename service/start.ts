@@ -48,6 +48,8 @@ export interface Service {
   readonly keyFile: string;
   /** What the start has to say to people, such as a port that had to change. */
   readonly warnings: readonly string[];
+  /** Resolves when no job waits or runs. */
+  idle(): Promise<void>;
   /** Ends it; jobs under way are taken up again by the next start. */
   close(): Promise<void>;
 }
@@ -142,7 +144,7 @@ export async function startService(options: StartOptions = {}): Promise<Service>
       },
     );
   }
-  return { url, dataDir: folder.path, key: secrets.key, keyFile: folder.keyFile, warnings, close };
+  return { url, dataDir: folder.path, key: secrets.key, keyFile: folder.keyFile, warnings, idle: () => context.jobs.idle(), close };
 }
 
 function optionsOf({ planShards = 100, jobDelayMs = 0, faults = false }: StartOptions): Options {

@@ -36,9 +36,7 @@ const g1Parameters = z.strictObject({
 /** What is wrong with given parameters. */
 export function faultsOfParameters(parameters: JsonMap): Detail[] {
   const { error } = g1Parameters.safeParse(parameters);
-  return error
-    ? detailsOf(error).map(({ path, message }) => ({ path: `algorithm_parameters.${path}`, message }))
-    : [];
+  return error ? detailsOf(error, ["algorithm_parameters"]) : [];
 }
 
 /** The parameters in the form that the mathematics takes. */

@@ -3,8 +3,10 @@ import type { z } from "zod";
 import type { Detail } from "./error";
 
 /** The faults of a request with their places as the wire names them. */
-export function detailsOf(error: z.ZodError): Detail[] {
-  return error.issues.slice(0, 20).map(({ path, message }) => ({ path: pathOf(path), message }));
+export function detailsOf(error: z.ZodError, under: readonly PropertyKey[] = []): Detail[] {
+  return error.issues
+    .slice(0, 20)
+    .map(({ path, message }) => ({ path: pathOf([...under, ...path]), message }));
 }
 
 /** A place in a body, as in `queries[0].conditions[1].value`. */

@@ -1,0 +1,135 @@
+import { Agent, request } from "undici";
+import {
+  decode,
+  encode,
+  errorBody,
+  type Input,
+  type Reply,
+  type RouteName,
+  routes,
+  wireSchema,
+} from "../../contract";
+import { type Service, type StartOptions, startService } from "../../service";
+
+/** A refused call: its status, and its body, which is held to the one shape of errors. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly error: { code: string; message: string; details?: { path: string; message: string }[] | null },
+    readonly headers: Record<string, unknown>,
+  ) {
+    super(`${status} ${error.code}: ${error.message}`);
+  }
+}
+
+/** What a raw call may carry. */
+export interface Raw {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer | AsyncIterable<Buffer>;
+}
+
+/** A caller of a running service, over real HTTP. */
+export class Caller {
+  readonly agent = new Agent();
+  private readonly tokens = new Map<string, string>();
+
+  constructor(readonly service: Pick<Service, "url" | "key">) {}
+
+  /** Makes a call of the contract and holds its reply to the contract. */
+  async call<K extends RouteName>(
+    name: K,
+    input: Input<(typeof routes)[K]>,
+    { base = this.service.url, headers = {} }: { base?: string; headers?: Record<string, string> } = {},
+  ): Promise<Reply<(typeof routes)[K]>> {
+    const route = routes[name];
+    const wire = encode(route.request, input as never) as Record<string, string>;
+    const all = { ...(await this.headers(route.path)), ...headers };
+    const { status, body, answered } =
+      route.method === "GET"
+        ? await this.raw(`${base}${route.path}?${new URLSearchParams(wire)}`, { headers: all })
+        : await this.raw(`${base}${route.path}`, {
+            method: route.method,
+            headers: { "content-type": "application/json", ...all },
+            body: JSON.stringify(wire),
+          });
+    if (status !== 200) throw refusal(status, body, answered);
+    const reply = wireSchema(route.reply).parse(body);
+    return decode(route.reply, reply) as Reply<(typeof routes)[K]>;
+  }
+
+  /** Makes any request. */
+  async raw(url: string, { method = "GET", headers = {}, body }: Raw = {}) {
+    const answer = await request(url.startsWith("/") ? `${this.service.url}${url}` : url, {
+      method: method as "GET",
+      headers,
+      body: (body ?? null) as never,
+      dispatcher: this.agent,
+    });
+    const text = await answer.body.text();
+    const type = String(answer.headers["content-type"]);
+    return {
+      status: answer.statusCode,
+      answered: answer.headers,
+      text,
+      body: type.includes("json") ? JSON.parse(text) : text,
+    };
+  }
+
+  /** The headers that a call to the path needs. */
+  async headers(path: string): Promise<Record<string, string>> {
+    let token = this.tokens.get(path);
+    if (token === undefined) {
+      token = await this.token(path);
+      this.tokens.set(path, token);
+    }
+    return { apikey: this.service.key, authorization: `Bearer ${token}` };
+  }
+
+  /** A new token for a path. */
+  async token(scope: string): Promise<string> {
+    const form = { grant_type: "client_credentials", client_secret: this.service.key, scope };
+    const { body } = await this.raw("/oauth/token", {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(form).toString(),
+    });
+    return body.access_token;
+  }
+
+  close(): Promise<void> {
+    return this.agent.close();
+  }
+}
+
+/** The error of a refused call. */
+export function refusal(status: number, body: unknown, headers: Record<string, unknown>): Refusal {
+  const { error } = decode(errorBody, wireSchema(errorBody).parse(body)) as { error: Refusal["error"] };
+  return new Refusal(status, error, headers);
+}
+
+/** A service in this process for the tests of one file, with a folder that goes with it. */
+export class Running extends Caller {
+  private constructor(
+    override readonly service: Service,
+    readonly options: StartOptions,
+  ) {
+    super(service);
+  }
+
+  static async start(options: StartOptions = {}): Promise<Running> {
+    const all: StartOptions = { log: "none", ...options };
+    return new Running(await startService(all), all);
+  }
+
+  /** Waits for all jobs and reads one. */
+  async finished(projectId: string, jobId: string) {
+    await this.service.idle();
+    return this.call("getJob", { projectId, jobId });
+  }
+
+  async end(): Promise<void> {
+    await this.close();
+    await this.service.close();
+  }
+}
