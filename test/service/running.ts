@@ -86,6 +86,11 @@ export class Caller {
     return { apikey: this.service.key, authorization: `Bearer ${token}` };
   }
 
+  /** Lets go of tokens that a moved clock made stale. */
+  forgetTokens(): void {
+    this.tokens.clear();
+  }
+
   /** A new token for a path. */
   async token(scope: string): Promise<string> {
     const form = { grant_type: "client_credentials", client_secret: this.service.key, scope };
