@@ -34,8 +34,9 @@ export async function gone<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function meansGone({ status, code }: ApiError): boolean {
-  return (
-    status === 404 || status === 410 || (status === 400 && /NOT_?FOUND|NO_?SUCH|UNKNOWN/i.test(code ?? ""))
-  );
+const goneWords = /not[ _]?found|no[ _]such|unknown|not[ _]?deployed|does not exist/i;
+
+function meansGone({ status, code = "", message }: ApiError): boolean {
+  if (status === 404 || status === 410) return true;
+  return (status === 400 || status === 409) && (goneWords.test(code) || goneWords.test(message));
 }

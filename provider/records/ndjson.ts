@@ -1,0 +1,36 @@
+import { type Row, type Rows, rowOf, SourceError } from "./row";
+import { type Readable, textOf } from "./text";
+
+/** A line that is longer is no record but another format. */
+const longestLine = 32 * 1024 * 1024;
+
+/** The rows of a file with one JSON object per line; empty lines are passed over. */
+export async function* ndjsonRows(file: Readable, onBytes: (count: number) => void): Rows {
+  let line = 1;
+  let rest = "";
+  const take = (text: string, rows: Row[]) => {
+    if (text.trim() !== "") rows.push(parsed(text, line));
+    line++;
+  };
+  for await (const chunk of textOf(file, onBytes, () => line)) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() as string;
+    if (rest.length > longestLine) {
+      throw new SourceError(file.shown, line, "the line does not end within 32 MB; is this NDJSON?");
+    }
+    const rows: Row[] = [];
+    for (const text of lines) take(text, rows);
+    if (rows.length > 0) yield rows;
+  }
+  const rows: Row[] = [];
+  take(rest, rows);
+  if (rows.length > 0) yield rows;
+}
+
+function parsed(text: string, line: number): Row {
+  try {
+    return rowOf(JSON.parse(text), line);
+  } catch (error) {
+    return { line, fault: `not JSON: ${(error as Error).message}`, text };
+  }
+}

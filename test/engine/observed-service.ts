@@ -1,0 +1,93 @@
+import { type Input, type Reply, type Route, routes } from "../../contract";
+import { Client, endpointToken } from "../../provider/client";
+import { type Service, type StartOptions, startService } from "../../service";
+
+/** A call as the service logged it. */
+export interface LoggedCall {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+}
+
+/** The embedded service on a port of its own, with what it logged, and a client for doing things behind Pulumi's back. */
+export class ObservedService {
+  readonly #calls: LoggedCall[] = [];
+  private constructor(
+    readonly service: Service,
+    readonly client: Client,
+    calls: LoggedCall[],
+  ) {
+    this.#calls = calls;
+  }
+
+  static async start(options: StartOptions = {}): Promise<ObservedService> {
+    const calls: LoggedCall[] = [];
+    const write = (line: string) => {
+      const { msg, method, path, status } = JSON.parse(line);
+      if (msg === "call" && path !== "/oauth/token") calls.push({ method, path, status });
+    };
+    const service = await startService({ log: { write }, ...options });
+    const credentials = { clientId: "test", clientSecret: service.key };
+    const token = endpointToken({ url: `${service.url}/oauth/token`, ...credentials });
+    return new ObservedService(
+      service,
+      new Client({ baseUrl: service.url, apiKey: service.key, token }),
+      calls,
+    );
+  }
+
+  /** The environment in which a program reaches this service. */
+  get environment(): Record<string, string> {
+    return {
+      RECOMMENDER_BASE_URL: this.service.url,
+      RECOMMENDER_API_KEY: this.service.key,
+      RECOMMENDER_TOKEN_URL: `${this.service.url}/oauth/token`,
+      RECOMMENDER_CLIENT_ID: "test",
+      RECOMMENDER_CLIENT_SECRET: this.service.key,
+      RECOMMENDER_JOB_POLL_MS: "50",
+    };
+  }
+
+  call<R extends Route>(route: R, input: Input<R>): Promise<Reply<R>> {
+    return this.client.call(route, input);
+  }
+
+  /** What was called since this was last asked, as `POST /create-project`, in order. */
+  calls(): string[] {
+    return this.#calls.splice(0).map(({ method, path }) => `${method} ${path}`);
+  }
+
+  /** Loads users, items and events in which every user likes one of two genres. */
+  async load(
+    ids: { users: string; items: string; events: string },
+    { users = 30, items = 24, each = 8 } = {},
+  ) {
+    const genre = (index: number) => (index % 2 ? "jazz" : "folk");
+    await this.call(routes.upsertDatasetUsers, {
+      userDatasetId: ids.users,
+      users: Array.from({ length: users }, (_, u) => ({ userId: `u${u}`, attributes: { likes: genre(u) } })),
+    });
+    await this.call(routes.upsertDatasetItems, {
+      itemDatasetId: ids.items,
+      items: Array.from({ length: items }, (_, i) => ({ itemId: `i${i}`, attributes: { genre: genre(i) } })),
+    });
+    const events = Array.from({ length: users * each }, (_, at) => {
+      const [u, k] = [at % users, Math.floor(at / users)];
+      const itemId = `i${(u % 2) + 2 * ((u * 5 + k) % (items / 2))}`;
+      return {
+        eventId: `e${at}`,
+        userId: `u${u}`,
+        itemId,
+        ts: 1_700_000_000_000 + at,
+        eventType: "purchase",
+      };
+    });
+    await this.call(routes.upsertDatasetEvents, { eventDatasetId: ids.events, events });
+    this.calls();
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+    await this.service.close();
+  }
+}
