@@ -1,6 +1,6 @@
 const fs = require("node:fs");
 const path = require("node:path");
-const { run, runNpm } = require("./command.js");
+const { CommandFailed, run, runNpm } = require("./command.js");
 
 /** The top folder of the checkout. */
 const root = path.join(__dirname, "..");
@@ -36,11 +36,20 @@ function lockedPackages(file) {
   }
 }
 
-const sources = ["contract", "provider", "service", "cli", "tsconfig.json", "tsconfig.build.json"];
+const dist = path.join(root, "dist");
+const sources = [
+  "contract",
+  "provider",
+  "service",
+  "cli",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+];
 
 /** Compiles dist/ unless no source changed since it was last compiled. */
 async function buildPackage() {
-  const stamp = path.join(root, "dist", ".sources.json");
+  const stamp = path.join(dist, ".sources.json");
   const now = Object.fromEntries(sources.flatMap(filesUnder).map((file) => [file, modifiedMs(file)]));
   /** @type {Record<string, number>} */
   const then = fs.existsSync(stamp) ? JSON.parse(fs.readFileSync(stamp, "utf8")) : {};
@@ -49,11 +58,37 @@ async function buildPackage() {
   console.error("Building dist/");
   // The compiler does not remove what a deleted source had become.
   const removed = Object.keys(then).some((file) => !(file in now));
-  if (removed) await fs.promises.rm(path.join(root, "dist"), { recursive: true, force: true });
+  if (removed) await removeBuilt();
   const compiler = require.resolve("typescript/bin/tsc");
   await run(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
+  await trimPackageJson();
   await fs.promises.writeFile(stamp, JSON.stringify(now));
 }
+
+/** The same for tests: an error in one file must not keep the tests of another from running. */
+async function buildForTests() {
+  try {
+    await buildPackage();
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    console.error("dist/ was built in spite of these errors; `npm run check` fails for them.");
+    await trimPackageJson();
+  }
+}
+
+/**
+ * The compiler copies package.json because the code imports its version. A whole second package.json would
+ * be the nearest one to everything in dist/, with a name and exports that lead nowhere.
+ */
+async function trimPackageJson() {
+  const file = path.join(dist, "package.json");
+  if (!fs.existsSync(file)) return;
+  const { version, type } = JSON.parse(await fs.promises.readFile(file, "utf8"));
+  await fs.promises.writeFile(file, JSON.stringify({ version, type }));
+}
+
+/** Removes all of dist/. */
+const removeBuilt = () => fs.promises.rm(dist, { recursive: true, force: true });
 
 /** @param {string} file @returns {string[]} paths of the files, relative to the root */
 function filesUnder(file) {
@@ -66,4 +101,4 @@ function filesUnder(file) {
 /** @param {string} file */
 const modifiedMs = (file) => fs.statSync(path.join(root, file)).mtimeMs;
 
-module.exports = { root, installPackages, buildPackage };
+module.exports = { root, installPackages, buildPackage, buildForTests, removeBuilt };

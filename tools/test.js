@@ -1,5 +1,5 @@
 const { CommandFailed, run, runCommand } = require("./command.js");
-const { buildPackage, installPackages, root } = require("./setup.js");
+const { buildForTests, installPackages, root } = require("./setup.js");
 
 /** `npm test [-- <arguments of jest>]`: the set-up, the checks, all tests. */
 runCommand(async () => {
@@ -23,7 +23,7 @@ runCommand(async () => {
 async function setUpAndCheck() {
   try {
     await installPackages();
-    await buildPackage();
+    await buildForTests();
     await require("./engine/provide.js").provideEngine();
     return await require("./check.js").check();
   } catch (error) {

@@ -1,0 +1,9 @@
+const { runCommand } = require("./command.js");
+const { buildPackage, installPackages, removeBuilt } = require("./setup.js");
+
+/** `npm run build [-- --clean]`: compiles dist/. */
+runCommand(async () => {
+  await installPackages();
+  if (process.argv.includes("--clean")) await removeBuilt();
+  await buildPackage();
+});
