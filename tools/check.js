@@ -3,7 +3,7 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { runCommand, runNpm } = require("./command.js");
-const { buildPackage, installPackages, root } = require("./setup.js");
+const { buildForTests, installPackages, root } = require("./setup.js");
 
 /** `npm run check`: everything that can be said about the code without running it. */
 async function check() {
@@ -69,7 +69,7 @@ module.exports = { check };
 if (require.main === module) {
   runCommand(async () => {
     await installPackages();
-    await buildPackage();
+    await buildForTests();
     const failed = (await check()).filter(({ passed }) => !passed);
     if (failed.length > 0) throw new Error(`Failed: ${failed.map(({ name }) => name).join(", ")}.`);
   });

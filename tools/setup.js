@@ -65,7 +65,7 @@ async function buildPackage() {
   await fs.promises.writeFile(stamp, JSON.stringify(now));
 }
 
-/** The same for tests: an error in one file must not keep the tests of another from running. */
+/** The same for tests and checks: an error in one file must not keep the others from being tested. */
 async function buildForTests() {
   try {
     await buildPackage();
