@@ -85,7 +85,8 @@ export class Faults {
 export async function carryOut(fault: CallFault, clock: Clock, reset: () => void): Promise<void> {
   if (fault.delayMs > 0) await clock.wait(fault.delayMs);
   if (fault.reset) reset();
-  else if (fault.status !== undefined) throw new InjectedError(fault.status);
+  // After a reset nobody hears the error, but it keeps the call from being carried out.
+  if (fault.reset || fault.status !== undefined) throw new InjectedError(fault.status ?? 503);
 }
 
 /** An error that /faults asked for. */

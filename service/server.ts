@@ -56,7 +56,7 @@ function addRoute(app: FastifyInstance, context: Context, name: RouteName): void
       onRequest: async (request) => {
         const fault = context.options.faults ? context.faults.ofCall(route.path) : undefined;
         if (fault?.after) late.set(request, fault);
-        else if (fault) await carryOut(fault, context.clock, () => request.raw.destroy());
+        else if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
         context.tokens.check(request.headers, route.path);
       },
       handler: async (request, reply) => {
@@ -69,7 +69,7 @@ function addRoute(app: FastifyInstance, context: Context, name: RouteName): void
           ? await context.idempotency.once(keyed, work)
           : { reply: await work(), replayed: false };
         const fault = late.get(request);
-        if (fault) await carryOut(fault, context.clock, () => request.raw.destroy());
+        if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
         if (replayed) reply.header("idempotent-replayed", "true");
         return encode(route.reply, answer as never);
       },

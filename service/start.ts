@@ -144,7 +144,15 @@ export async function startService(options: StartOptions = {}): Promise<Service>
       },
     );
   }
-  return { url, dataDir: folder.path, key: secrets.key, keyFile: folder.keyFile, warnings, idle: () => context.jobs.idle(), close };
+  return {
+    url,
+    dataDir: folder.path,
+    key: secrets.key,
+    keyFile: folder.keyFile,
+    warnings,
+    idle: () => context.jobs.idle(),
+    close,
+  };
 }
 
 function optionsOf({ planShards = 100, jobDelayMs = 0, faults = false }: StartOptions): Options {
