@@ -1,0 +1,33 @@
+import { spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "./provide";
+
+/** Runs jest in a folder with the given test files and returns its last line and exit code. */
+async function runJest(files: Record<string, string>, checks?: string) {
+  const folder = await temporaryFolder();
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const reporters = ["default", require.resolve("../../tools/jest/totals-reporter.js")];
+  await writeFile(join(folder, "jest.config.json"), JSON.stringify({ reporters, transform: {} }));
+  const jest = spawnSync(process.execPath, [require.resolve("jest/bin/jest")], {
+    cwd: folder,
+    env: { ...process.env, RECOMMENDER_CHECKS: checks },
+    encoding: "utf8",
+  });
+  return { lastLine: jest.stdout.trimEnd().split("\n").at(-1), code: jest.status };
+}
+
+const passing = 'test("one", () => {}); test("two", () => {});';
+
+test("a run ends with its totals", async () => {
+  expect(await runJest({ "a.test.js": passing })).toEqual({ lastLine: "2 passed, 0 failed", code: 0 });
+}, 30_000);
+
+test("a file that cannot be loaded and a failed check count as failures", async () => {
+  const files = {
+    "a.test.js": passing,
+    "b.test.js": 'test("three", () => { throw new Error("no"); });',
+    "c.test.js": "this is no program",
+  };
+  expect(await runJest(files, "4 1")).toEqual({ lastLine: "6 passed, 3 failed", code: 1 });
+}, 30_000);
