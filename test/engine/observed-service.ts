@@ -1,3 +1,4 @@
+import { request } from "undici";
 import { type Input, type Reply, type Route, routes } from "../../contract";
 import { Client, endpointToken } from "../../provider/client";
 import { type Service, type StartOptions, startService } from "../../service";
@@ -46,6 +47,29 @@ export class ObservedService {
       RECOMMENDER_CLIENT_SECRET: this.service.key,
       RECOMMENDER_JOB_POLL_MS: "50",
     };
+  }
+
+  /** The same as the configuration of a stack. */
+  get config(): Record<string, string> {
+    return {
+      "recommender:baseUrl": this.service.url,
+      "recommender:apiKey": this.service.key,
+      "recommender:tokenUrl": `${this.service.url}/oauth/token`,
+      "recommender:clientId": "test",
+      "recommender:clientSecret": this.service.key,
+      "recommender:jobPollMs": "50",
+    };
+  }
+
+  /** Switches faults of the service on, and all others off. */
+  async faults(switches: object): Promise<void> {
+    const { statusCode, body } = await request(`${this.service.url}/faults`, {
+      method: "PUT",
+      headers: { apikey: this.service.key, "content-type": "application/json" },
+      body: JSON.stringify(switches),
+    });
+    if (statusCode !== 200) throw new Error(await body.text());
+    await body.dump();
   }
 
   call<R extends Route>(route: R, input: Input<R>): Promise<Reply<R>> {

@@ -1,5 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { mkdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import * as grpc from "@grpc/grpc-js";
 import * as engineGrpc from "@pulumi/pulumi/proto/engine_grpc_pb";
@@ -24,11 +28,15 @@ export class DynamicProvider {
   /** What lifecycles said to the engine, by severity. */
   readonly said: { severity: "debug" | "info" | "warning" | "error"; message: string; urn: string }[] = [];
   readonly #engine = new grpc.Server();
+  readonly #folder = mkdtempSync(join(tmpdir(), "recommender-provider-"));
   #process!: ChildProcess;
   #client!: providerGrpc.IResourceProviderClient;
 
-  static async start(config: Record<string, string>, cwd: string): Promise<DynamicProvider> {
+  static async start(config: Record<string, string>): Promise<DynamicProvider> {
     const started = new DynamicProvider();
+    const cwd = started.#folder;
+    await mkdir(join(cwd, "node_modules"));
+    await symlink(join(__dirname, "../.."), join(cwd, "node_modules/pulumi-recommender"));
     const enginePort = await started.#listen();
     const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");
     started.#process = spawn(process.execPath, [script, `127.0.0.1:${enginePort}`], {
@@ -108,6 +116,7 @@ export class DynamicProvider {
     this.#process.kill();
     await once(this.#process, "exit");
     this.#engine.forceShutdown();
+    await rm(this.#folder, { recursive: true });
   }
 
   #properties(type: string, properties: Properties): Struct {

@@ -1,6 +1,3 @@
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import * as recommender from "../../provider";
 import { stub } from "../../provider/resource";
 import { DynamicProvider, unknownValue } from "./dynamic-provider";
@@ -167,20 +164,13 @@ const rules: Record<string, { args: Properties; others: Record<string, [unknown,
 };
 
 const types = Object.keys(rules);
-let folder: string;
 let provider: DynamicProvider;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "recommender-rules-"));
-  await mkdir(join(folder, "node_modules"));
-  await symlink(join(__dirname, "../.."), join(folder, "node_modules/pulumi-recommender"));
   const nowhere = { "recommender:baseUrl": "http://127.0.0.1:9", "recommender:apiKey": "k" };
-  provider = await DynamicProvider.start({ ...nowhere, "recommender:accessToken": "t" }, folder);
+  provider = await DynamicProvider.start({ ...nowhere, "recommender:accessToken": "t" });
 });
-afterAll(async () => {
-  await provider.stop();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => provider.stop());
 beforeEach(() => {
   provider.said.length = 0;
 });

@@ -1,0 +1,195 @@
+import { routes } from "../../contract";
+import { ObservedService } from "../engine/observed-service";
+import { DynamicProvider } from "./dynamic-provider";
+
+type Properties = Record<string, unknown>;
+
+let observed: ObservedService;
+let provider: DynamicProvider;
+let projectId: string;
+let models: [string, string];
+
+beforeAll(async () => {
+  observed = await ObservedService.start({ faults: true });
+  provider = await DynamicProvider.start(observed.config);
+  const dataset = { numShards: 1 };
+  const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "users", ...dataset });
+  const { itemDatasetId } = await observed.call(routes.createItemDataset, { name: "items", ...dataset });
+  const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "events", ...dataset });
+  const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
+  await observed.load({ users: userDatasetId, items: itemDatasetId, events: eventDatasetId });
+  ({ projectId } = await observed.call(routes.createProject, {
+    name: "p",
+    targetEventType: "purchase",
+    ...datasets,
+  }));
+  const algorithmParameters = { dimensions: 8 };
+  const { algorithmId } = await observed.call(routes.createAlgorithm, {
+    projectId,
+    name: "g1",
+    algorithmParameters,
+  });
+  const jobs = [1, 2].map((n) =>
+    observed.call(routes.submitTrainingJob, { projectId, algorithmId, name: `m${n}` }),
+  );
+  await Promise.all(jobs);
+  await observed.service.idle();
+  const list = await observed.call(routes.listModels, { projectId });
+  models = list.models.map((model) => model.modelId) as [string, string];
+});
+afterAll(async () => {
+  await provider.stop();
+  await observed.close();
+});
+afterEach(() => observed.faults({}));
+
+const submitted = () => observed.calls().filter((call) => call.includes("/submit-")).length;
+
+async function deploy(args: Properties) {
+  const declared = { name: "live", projectId, qps: 50, rollback: false, ...args };
+  const { check, rollback, ...request } = declared as Properties & { check?: unknown };
+  const job = await provider.create("DeploymentJob", request);
+  const news = { ...declared, submittedJobId: job.id };
+  return { job, news, ...(await provider.create("Deployment", news)) };
+}
+
+/** What the engine does when the models of a deployment change: the job first, then the deployment. */
+async function redeploy(
+  from: { job: { id: string; state: Properties }; state: Properties },
+  change: Properties,
+) {
+  const {
+    check: _,
+    rollback: __,
+    submittedJobId: ___,
+    ...request
+  } = { ...from.state, ...change } as Properties;
+  const { projectId: p, name, generatorModelId, rankerModelId, qps } = request;
+  const asked = { projectId: p, name, generatorModelId, qps, ...(rankerModelId ? { rankerModelId } : {}) };
+  const job = await provider.update("DeploymentJob", from.job.id, from.job.state, asked);
+  const { check, rollback } = { ...from.state, ...change } as Properties;
+  const news = { ...asked, rollback, ...(check ? { check } : {}), submittedJobId: job.jobId };
+  return { job, news, update: () => provider.update("Deployment", projectId, from.state, news) };
+}
+
+/** Which model answers can be told from the deployment's own record. */
+async function serving(jobId: unknown): Promise<unknown> {
+  const job = await observed.call(routes.getJob, { projectId, jobId: jobId as string });
+  return job.jobData?.generatorModelId;
+}
+
+describe("a deployment", () => {
+  test("serves after one job, and goes on serving while other models take over", async () => {
+    const first = await deploy({ generatorModelId: models[0] });
+    expect(first.state).toMatchObject({
+      deploymentJobId: first.job.id,
+      servingUri: expect.stringContaining(projectId),
+    });
+    observed.calls();
+    const second = await redeploy(first, { generatorModelId: models[1], rankerModelId: models[0] });
+    const answers: Promise<unknown>[] = [];
+    const update = second.update();
+    for (let at = 0; at < 20; at++)
+      answers.push(observed.call(routes.recommendItemsToUser, { userId: "u1" }));
+    expect(await update).toMatchObject({ deploymentJobId: second.job.jobId, generatorModelId: models[1] });
+    await Promise.all(answers);
+    const calls = observed.calls();
+    expect(calls.filter((call) => call === "POST /submit-deployment-job")).toHaveLength(1);
+    expect(calls).not.toContain("DELETE /shutdown-deployment");
+  });
+
+  test("that fails keeps the former models serving", async () => {
+    const first = await deploy({ generatorModelId: models[0] });
+    await observed.faults({ jobs: [{ job_type: "DEPLOYMENT", times: 4, message: "no room" }] });
+    const second = await redeploy(first, { generatorModelId: models[1] });
+    await expect(second.update()).rejects.toThrow(/Deployment live: deployment job \S+ failed .*: no room/);
+    expect(
+      (await observed.call(routes.recommendItemsToUser, { userId: "u1" })).results.length,
+    ).toBeGreaterThan(0);
+  });
+
+  test("whose check fails is kept in the state with the reason", async () => {
+    const error = await deploy({
+      generatorModelId: models[0],
+      check: { userIds: ["u1"], minResults: 1000 },
+    }).catch((thrown) => thrown);
+    expect(error.message).toMatch(
+      /Deployment live: it is deployed, but the check failed: user u1 got \d+ results, at least 1000/,
+    );
+    expect(error.metadata.get("grpc-status-details-bin")).toHaveLength(1);
+  });
+
+  test("whose check fails is rolled back when that is asked for, with both reasons, and tried anew by the next run", async () => {
+    const check = { userIds: ["u1", "u2"], minResults: 1 };
+    const first = await deploy({ generatorModelId: models[0], check, rollback: true });
+    observed.calls();
+    const second = await redeploy(first, {
+      generatorModelId: models[1],
+      check: { ...check, minResults: 1000 },
+    });
+    const error = await second.update().catch((thrown) => thrown);
+    expect(error.message).toMatch(/the check failed: .*; the former models were put back by job (job-\S+)/);
+    expect(submitted()).toBe(2);
+    const back = /by job (job-\S+)/.exec(error.message)?.[1];
+    expect(await serving(back)).toBe(models[0]);
+    const kept = { ...first.state, deploymentJobId: back, rolledBackJobId: second.job.jobId };
+    const news = { ...second.news, check };
+    const third = await provider.update("Deployment", projectId, kept, news);
+    expect(submitted()).toBe(1);
+    expect(await serving(third.deploymentJobId)).toBe(models[1]);
+    expect(third.rolledBackJobId).toBeUndefined();
+  });
+
+  test("that does not serve is seen as gone by a refresh that has a check, and shutting it down again is no error", async () => {
+    const first = await deploy({ generatorModelId: models[0], check: { userIds: ["u1"], minResults: 1 } });
+    expect(await provider.read("Deployment", projectId, first.state)).toMatchObject({ id: projectId });
+    await provider.delete("Deployment", projectId, first.state);
+    expect(await provider.read("Deployment", projectId, first.state)).toMatchObject({ id: "" });
+    await provider.delete("Deployment", projectId, first.state);
+  });
+
+  test("that is there already can be taken over by the id of its project", async () => {
+    await deploy({ generatorModelId: models[0] });
+    observed.calls();
+    const args = { name: "live", projectId, generatorModelId: models[0], qps: 50, rollback: false };
+    const adopted = await provider.create("Deployment", { ...args, existingId: projectId });
+    expect(adopted.id).toBe(projectId);
+    expect(submitted()).toBe(0);
+    await expect(provider.create("Deployment", { ...args, existingId: "other" })).rejects.toThrow(
+      /existingId other: the id of a deployment is that of its project/,
+    );
+  });
+});
+
+describe("queries and groups of users", () => {
+  test("give a result that can be downloaded, and are forgotten by a delete", async () => {
+    const conditions = [{ attribute: "genre", value: "jazz", lowerBound: 0.5 }];
+    const query = {
+      name: "q",
+      projectId,
+      modelId: models[0],
+      queryType: "user_list",
+      queries: [{ conditions }],
+    };
+    const job = await provider.create("QueryingJob", query);
+    const { state } = await provider.create("UserQuery", { ...query, submittedJobId: job.id });
+    expect(state).toMatchObject({
+      jobId: job.id,
+      downloadUrl: expect.stringMatching(/^http/),
+      expiredAtSec: expect.any(Number),
+    });
+    expect((await fetch(state.downloadUrl as string)).status).toBe(200);
+    expect(await provider.read("UserQuery", job.id, state)).toMatchObject({ id: job.id });
+    await provider.delete("UserQuery", job.id, state);
+    const grouping = {
+      name: "c",
+      projectId,
+      modelId: models[0],
+      clusterType: "user",
+      parameters: { minUserNum: 2 },
+    };
+    const groupJob = await provider.create("ClusteringJob", grouping);
+    const groups = await provider.create("UserClustering", { ...grouping, submittedJobId: groupJob.id });
+    expect((await fetch(groups.state.downloadUrl as string)).status).toBe(200);
+  });
+});

@@ -1,0 +1,174 @@
+import { routes } from "../../contract";
+import { ObservedService } from "../engine/observed-service";
+import { DynamicProvider } from "./dynamic-provider";
+
+type Properties = Record<string, unknown>;
+
+let observed: ObservedService;
+let provider: DynamicProvider;
+let projectId: string;
+let algorithmId: string;
+
+beforeAll(async () => {
+  observed = await ObservedService.start({ faults: true });
+  provider = await DynamicProvider.start(observed.config);
+  const create = async (type: string, args: Properties) => (await provider.create(type, args)).id;
+  const users = await create("UserDataset", { name: "users", numShards: 1 });
+  const items = await create("ItemDataset", { name: "items", numShards: 1 });
+  const events = await create("EventDataset", { name: "events", numShards: 1 });
+  const datasets = { userDatasetId: users, itemDatasetId: items, eventDatasetId: events };
+  const projectType = "RECOMMEND_ITEMS_TO_USER";
+  projectId = await create("Project", {
+    name: "shop",
+    projectType,
+    targetEventType: "purchase",
+    ...datasets,
+  });
+  const algorithmParameters = { dimensions: 8 };
+  algorithmId = await create("Algorithm", {
+    name: "g1",
+    projectId,
+    algorithmType: "G1",
+    algorithmParameters,
+  });
+  await observed.load({ users, items, events });
+});
+afterAll(async () => {
+  await provider.stop();
+  await observed.close();
+});
+afterEach(() => observed.faults({}));
+
+const submit = (name: string) =>
+  provider.create("TrainingJob", { name, projectId, algorithmId, triggers: [] });
+const finish = (name: string, submittedJobId: string) =>
+  provider.create("Model", { name, projectId, algorithmId, submittedJobId });
+const train = async (name: string) => finish(name, (await submit(name)).id);
+
+/** A provider in a new process: what an earlier one submitted belongs to an earlier run. */
+async function nextRun(config: Record<string, string> = observed.config): Promise<void> {
+  await provider.stop();
+  provider = await DynamicProvider.start(config);
+  observed.calls();
+}
+
+const submissions = () => observed.calls().filter((call) => call.includes("/submit-"));
+
+describe("a training", () => {
+  test("is submitted without waiting, and finished as a model with its parameters and quality", async () => {
+    const job = await submit("first");
+    expect(job.state).toMatchObject({ jobId: job.id });
+    const { id, state } = await finish("first", job.id);
+    expect(state).toMatchObject({
+      modelId: id,
+      trainingJobId: job.id,
+      algorithmType: "G1",
+      algorithmParameters: { dimensions: 8 },
+      quality: { ndcgAt20: expect.any(Number) },
+    });
+    expect(provider.said.map(({ message }) => message).join("\n")).toMatch(
+      /training job-\S+: (PENDING|RUNNING) for/,
+    );
+  });
+
+  test("that fails says why and is not submitted again by the same run", async () => {
+    await observed.faults({
+      jobs: [{ job_type: "TRAINING", name: "broken", times: 4, message: "out of luck" }],
+    });
+    const job = await submit("broken");
+    observed.calls();
+    await expect(finish("broken", job.id)).rejects.toThrow(
+      /Model broken: training job \S+ failed after 3 retries of the service: out of luck.*next `pulumi up` submits it again/,
+    );
+    expect(submissions()).toEqual([]);
+  });
+
+  test("that an earlier run left failed is submitted again, once", async () => {
+    await observed.faults({ jobs: [{ job_type: "TRAINING", name: "again", times: 4 }] });
+    const job = await submit("again");
+    await expect(finish("again", job.id)).rejects.toThrow(/failed/);
+    await nextRun();
+    const { state } = await finish("again", job.id);
+    expect(submissions()).toEqual(["POST /submit-training-job"]);
+    expect(state.submittedJobId).toBe(job.id);
+    expect(state.trainingJobId).not.toBe(job.id);
+  });
+
+  test("that an earlier run submitted again is the same job for the next run, not a third one", async () => {
+    await observed.faults({ jobs: [{ job_type: "TRAINING", name: "thrice", times: 4 }] });
+    const job = await submit("thrice");
+    await expect(finish("thrice", job.id)).rejects.toThrow(/failed/);
+    await nextRun();
+    const second = await finish("thrice", job.id);
+    await nextRun();
+    const third = await finish("thrice", job.id);
+    expect(third.state.trainingJobId).toBe(second.state.trainingJobId);
+    expect(third.id).toBe(second.id);
+  });
+
+  test("whose model was deleted is made again", async () => {
+    const job = await submit("gone");
+    const { id } = await finish("gone", job.id);
+    await observed.call(routes.deleteModel, { projectId, modelId: id });
+    await nextRun();
+    expect((await finish("gone", job.id)).id).not.toBe(id);
+    expect(submissions()).toEqual(["POST /submit-training-job"]);
+  });
+
+  test("that takes too long keeps its job, and the next run waits on without submitting", async () => {
+    await observed.faults({ job_delay_ms: 3000 });
+    await nextRun({ ...observed.config, "recommender:trainingTimeout": "1s" });
+    const job = await submit("slow");
+    await expect(finish("slow", job.id)).rejects.toThrow(
+      /still (PENDING|RUNNING) after 1 second. It goes on; .*pulumi config set recommender:trainingTimeout/,
+    );
+    await observed.faults({});
+    await nextRun();
+    expect((await finish("slow", job.id)).state.trainingJobId).toBe(job.id);
+    expect(submissions()).toEqual([]);
+  });
+
+  test("that is deleted while it runs is said to leave its model behind", async () => {
+    await observed.faults({ job_delay_ms: 1000 });
+    const job = await submit("orphan");
+    provider.said.length = 0;
+    await provider.delete("TrainingJob", job.id, job.state);
+    expect(provider.said).toMatchObject([
+      { severity: "warning", message: expect.stringMatching(/left behind in project/) },
+    ]);
+    await observed.service.idle();
+  });
+});
+
+describe("a model", () => {
+  test("is renamed in place and keeps the rest", async () => {
+    const { id, state } = await train("before");
+    const news = { name: "after", projectId, algorithmId, submittedJobId: state.submittedJobId };
+    const updated = await provider.update("Model", id, state, news);
+    const { __urn: _, ...kept } = state;
+    expect(updated).toMatchObject({ ...kept, name: "after" });
+    expect(await observed.call(routes.getModel, { projectId, modelId: id })).toMatchObject({ name: "after" });
+  });
+
+  test("can be taken over, and one that is not there is refused by name", async () => {
+    const { id } = await train("mine");
+    const adopted = await provider.create("Model", { name: "adopted", projectId, existingId: id });
+    expect(adopted).toMatchObject({ id, state: { modelId: id, name: "adopted" } });
+    expect(await observed.call(routes.getModel, { projectId, modelId: id })).toMatchObject({
+      name: "adopted",
+    });
+    await expect(provider.create("Model", { name: "x", projectId, existingId: "nope" })).rejects.toThrow(
+      /Model x: existingId nope: there is no such model/,
+    );
+  });
+
+  test("that another deployment serves is not deleted, and the error says how to free it", async () => {
+    const { id, state } = await train("served");
+    const args = { name: "d", projectId, generatorModelId: id, qps: 5 };
+    const job = await provider.create("DeploymentJob", args);
+    await provider.create("Deployment", { ...args, rollback: false, submittedJobId: job.id });
+    await expect(provider.delete("Model", id, state)).rejects.toThrow(/Model served: .*shutdown-deployment/);
+    await provider.delete("Deployment", projectId, args);
+    await provider.delete("Model", id, state);
+  });
+});
