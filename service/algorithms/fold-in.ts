@@ -10,7 +10,7 @@ export class FoldIn {
   private readonly kernel: Kernel;
   private readonly activeItems: number;
   private readonly itemVectors: Float32Array;
-  private readonly gram: Float32Array;
+  private readonly base: Float32Array;
   private readonly start: Uint32Array;
   private readonly index: Uint32Array;
   private readonly weight: Float32Array;
@@ -20,10 +20,10 @@ export class FoldIn {
 
   constructor(private readonly model: TrainedModel) {
     const { stride, items } = model;
-    const lengths = [items * stride, stride * stride, 2, items, items, 1, stride, scratchLength(stride)];
+    const lengths = [items * stride, stride, 2, items, items, 1, stride, scratchLength(stride)];
     this.kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
     this.itemVectors = this.kernel.floats(items * stride);
-    this.gram = this.kernel.floats(stride * stride);
+    this.base = this.kernel.floats(stride);
     this.start = this.kernel.integers(2);
     this.index = this.kernel.integers(items);
     this.weight = this.kernel.floats(items);
@@ -36,13 +36,12 @@ export class FoldIn {
     this.itemVectors.set(model.itemVectors);
     // Vectors made from attributes were not there in training and take no part in the weight of the unobserved.
     counts.forEach((count, item) => {
-      if (count === 0) this.itemVectors.fill(0, item * stride, (item + 1) * stride);
+      if (count === 0) return;
+      for (let k = 0; k < stride; k++) {
+        const value = model.itemVectors[item * stride + k] as number;
+        this.base[k] = (this.base[k] as number) + model.parameters.alpha * value * value;
+      }
     });
-    this.kernel.run.addGram(this.itemVectors.byteOffset, items, stride, this.gram.byteOffset);
-    this.gram.forEach((value, at) => {
-      this.gram[at] = value * model.parameters.alpha;
-    });
-    this.itemVectors.set(model.itemVectors);
   }
 
   /** The user's vector, null when the model knows none of the items. */
@@ -74,7 +73,7 @@ export class FoldIn {
       this.solved.byteOffset,
       this.itemVectors.byteOffset,
       model.stride,
-      this.gram.byteOffset,
+      this.base.byteOffset,
       this.ridge.byteOffset,
       this.scratch.byteOffset,
       CHUNK,

@@ -1,3 +1,4 @@
+import { eigenOf } from "./eigen";
 import { type Interactions, transpose } from "./interactions";
 import { arrayBytes, Kernel, paddedRows, strideOf } from "./kernel";
 import { createRandom } from "./random";
@@ -21,9 +22,9 @@ export interface Factors {
 /** Rows that the kernel gathers at a time. */
 export const CHUNK = 64;
 
-/** Floats that the kernel needs beside its input: a matrix, a vector and the gathered rows. */
+/** Floats that the kernel needs beside its input: a matrix, two vectors and the gathered rows. */
 export function scratchLength(stride: number): number {
-  return stride * stride + stride + CHUNK * stride;
+  return stride * stride + 2 * stride + Math.max(CHUNK, stride) * stride;
 }
 
 interface Side {
@@ -47,6 +48,7 @@ export class Factorizer {
   private readonly users: Side;
   private readonly items: Side;
   private readonly gram: Float32Array;
+  private readonly base: Float32Array;
   private readonly scratch: Float32Array;
   private readonly out: Float32Array;
   private parameters: FactorParameters = {
@@ -71,12 +73,14 @@ export class Factorizer {
       sideBytes(users) +
         sideBytes(items) +
         arrayBytes(stride * stride) +
+        arrayBytes(stride) +
         arrayBytes(scratch) +
         arrayBytes(paddedRows(items)),
     );
     this.users = this.place(interactions, stride);
     this.items = this.place(seenFromItems, stride);
     this.gram = this.kernel.floats(stride * stride);
+    this.base = this.kernel.floats(stride);
     this.scratch = this.kernel.floats(scratch);
     this.out = this.kernel.floats(paddedRows(items));
   }
@@ -97,14 +101,6 @@ export class Factorizer {
     this.setRidges();
   }
 
-  /** Goes on from vectors that an earlier run left. */
-  resume(parameters: FactorParameters, factors: Factors): void {
-    this.parameters = parameters;
-    this.users.vectors.set(factors.userVectors);
-    this.items.vectors.set(factors.itemVectors);
-    this.setRidges();
-  }
-
   /** Solves all users, then all items. */
   epoch(): void {
     this.halfStep(this.users, this.items);
@@ -120,8 +116,9 @@ export class Factorizer {
     return this.out.subarray(0, rows);
   }
 
-  /** A copy of the vectors as they stand. */
+  /** A copy of the vectors as they stand, turned so that the gram matrix of the items is diagonal. */
   factors(): Factors {
+    this.diagonalize(this.items, this.users);
     const { dimensions } = this.parameters;
     const stride = strideOf(dimensions);
     return {
@@ -163,11 +160,9 @@ export class Factorizer {
 
   private halfStep(solved: Side, fixed: Side): void {
     const stride = strideOf(this.parameters.dimensions);
-    const { gram, kernel } = this;
-    gram.fill(0);
-    kernel.run.addGram(fixed.vectors.byteOffset, fixed.rows, stride, gram.byteOffset);
-    for (let at = 0; at < stride * stride; at++) gram[at] = (gram[at] as number) * this.parameters.alpha;
-    kernel.run.solveRows(
+    const values = this.diagonalize(fixed);
+    for (let k = 0; k < stride; k++) this.base[k] = this.parameters.alpha * (values[k] as number);
+    this.kernel.run.solveRows(
       solved.start.byteOffset,
       solved.index.byteOffset,
       solved.weight.byteOffset,
@@ -176,11 +171,25 @@ export class Factorizer {
       solved.vectors.byteOffset,
       fixed.vectors.byteOffset,
       stride,
-      gram.byteOffset,
+      this.base.byteOffset,
       solved.ridge.byteOffset,
       this.scratch.byteOffset,
       CHUNK,
     );
+  }
+
+  /** Turns the vectors of one side so that their gram matrix is diagonal, and those of the other side with them. */
+  private diagonalize(side: Side, other?: Side): Float64Array {
+    const stride = strideOf(this.parameters.dimensions);
+    const { gram, kernel, scratch } = this;
+    gram.fill(0);
+    kernel.run.addGram(side.vectors.byteOffset, side.rows, stride, gram.byteOffset);
+    const { vectors, values } = eigenOf(gram, stride);
+    gram.set(vectors);
+    for (const turned of other ? [side, other] : [side]) {
+      kernel.run.rotate(turned.vectors.byteOffset, turned.rows, stride, gram.byteOffset, scratch.byteOffset);
+    }
+    return values.map((value) => Math.max(0, value));
   }
 }
 

@@ -17,6 +17,7 @@ interface KernelExports {
     scratch: number,
     chunk: number,
   ): void;
+  rotate(rows: number, count: number, stride: number, matrix: number, scratch: number): void;
   scores(rows: number, count: number, stride: number, vector: number, out: number): void;
 }
 

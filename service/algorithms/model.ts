@@ -41,7 +41,10 @@ export interface TrainedModel {
   readonly stride: number;
   readonly users: number;
   readonly items: number;
-  /** From events where there are any, else from attributes, else zero. */
+  /**
+   * From events where there are any, else from attributes, else zero; the gram matrix of the item vectors that come
+   * from events is diagonal.
+   */
   readonly userVectors: Float32Array;
   readonly itemVectors: Float32Array;
   /** What the model was trained on. */

@@ -1,6 +1,7 @@
 import type { Quality } from "./evaluation";
-import type { Interactions } from "./interactions";
+import { type Interactions, itemCounts } from "./interactions";
 import type { G1Parameters, TrainingReport } from "./model";
+import { massOf } from "./scale";
 import { type Point, TrialBench } from "./trial";
 
 /** What the search settled on. */
@@ -13,8 +14,9 @@ export interface Choice {
 const SEARCH_DIMENSIONS = 32;
 const LARGER_DIMENSIONS = [64, 128];
 const TRIAL_EPOCHS = 5;
-const MOMENTS = [4, 6, 8, 11, 15];
-const EXPECTED_TRIALS = 24;
+const MOMENTS = [4, 6, 8, 12];
+const EXPECTED_TRIALS = 20;
+const TYPICAL_EPOCHS = 8;
 /** Multiplications that the final training may take: about half a minute on one core. */
 const MAX_WORK = 1.5e11;
 
@@ -24,7 +26,11 @@ export function searchParameters(
   given: G1Parameters,
   onTrial: (fraction: number) => void,
 ): Choice {
-  const affordable = LARGER_DIMENSIONS.filter((dimensions) => workOf(interactions, dimensions) <= MAX_WORK);
+  const mass = massOf(interactions);
+  const affordable = LARGER_DIMENSIONS.filter(
+    (dimensions) =>
+      dimensions * 4 <= Math.min(mass.users, mass.items) && workOf(interactions, dimensions) <= MAX_WORK,
+  );
   const larger = given.dimensions === undefined ? affordable : [given.dimensions];
   const bench = new TrialBench(interactions, given, Math.max(SEARCH_DIMENSIONS, ...larger));
   let best: Point = {
@@ -69,10 +75,11 @@ export function searchParameters(
     if (gain(other) > gain(best)) best = other;
   }
   for (const dimensions of larger) {
-    const other = walk({ ...best, dimensions }, "strength", 1.3);
+    const other = { ...best, dimensions };
     if (given.dimensions === undefined && gain(other) < gain(best) * WORTHWHILE) break;
     best = other;
   }
+  if (given.dimensions !== undefined) best = walk(best, "strength", 1.3);
   const moments = given.epochs === undefined ? MOMENTS : [given.epochs];
   const qualities = bench.trace(best, moments);
   const at = firstNearBest(qualities);
@@ -93,7 +100,14 @@ function firstNearBest(qualities: readonly Quality[]): number {
 }
 
 function workOf(interactions: Interactions, dimensions: number): number {
-  const perEpoch = interactions.index.length * dimensions ** 2 * 1.2;
-  const solving = ((interactions.users + interactions.items) * dimensions ** 3) / 4;
-  return (perEpoch + solving) * 10;
+  const rowWork = (entries: number) =>
+    entries <= 0.75 * dimensions
+      ? entries ** 2 * (0.6 * dimensions + entries / 4)
+      : dimensions ** 2 * (0.6 * entries + dimensions / 4);
+  let work = 0;
+  for (let user = 0; user < interactions.users; user++) {
+    work += rowWork((interactions.start[user + 1] as number) - (interactions.start[user] as number));
+  }
+  for (const entries of itemCounts(interactions)) work += rowWork(entries);
+  return work * TYPICAL_EPOCHS;
 }

@@ -19,8 +19,7 @@ export interface Point {
 
 const SHARE = 0.1;
 const MAX_ENTRIES = 250_000;
-const ENOUGH_HELD_OUT = 2000;
-const MAX_FOLDS = 5;
+const MAX_FOLDS = 4;
 const MAX_USERS = 2000;
 const MAX_PRODUCTS = 40_000_000;
 const SEED = 20_240_229;
@@ -61,10 +60,10 @@ export class TrialBench {
             sample(random, interactions.users, Math.ceil((interactions.users * MAX_ENTRIES) / entries)),
           );
     const maxUsers = Math.min(MAX_USERS, Math.ceil(MAX_PRODUCTS / interactions.items));
-    for (let fold = 0, held = 0; fold < MAX_FOLDS && held < ENOUGH_HELD_OUT; fold++) {
+    const folds = Math.max(1, Math.min(MAX_FOLDS, Math.floor(MAX_ENTRIES / entries)));
+    for (let fold = 0; fold < folds; fold++) {
       const divided = holdOut(sampled, SHARE, SEED + fold);
       if (divided.test.index.length === 0) break;
-      held += divided.test.index.length;
       const withAny = Uint32Array.from({ length: sampled.users }, (_, user) => user).filter(
         (user) => divided.test.start[user] !== divided.test.start[user + 1],
       );

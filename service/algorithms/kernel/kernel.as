@@ -55,7 +55,7 @@ function subtract(target: usize, source: usize, factor: f32, from: usize, to: us
   }
 }
 
-/** Solves `a · x = b` for the symmetric positive matrix whose upper triangle is in `a`; overwrites a and b. */
+/** Solves `a · x = b` for the symmetric positive matrix whose upper triangle is in `a`, d a multiple of 4; overwrites a and b. */
 export function solve(a: usize, b: usize, d: i32, x: usize): void {
   const end = (<usize>d) << 2;
   for (let k = 0; k < d; k++) {
@@ -91,52 +91,135 @@ export function solve(a: usize, b: usize, d: i32, x: usize): void {
 }
 
 /**
- * Solves rows `from` to `to` of `x` against the fixed rows `y`: the entries of row r are start[r] to start[r+1] of
- * `index` and `weight`, `base` is the weighted gram matrix of y, `ridge` the regularisation of each row. A row without entries becomes zero.
- * `scratch` holds a matrix, a vector and `chunk` gathered rows.
+ * Solves rows `from` to `to` of `x` against the fixed rows `y`, whose gram matrix must be diagonal: the entries of
+ * row r are start[r] to start[r+1] of `index` and `weight`, `base` is the weighted diagonal, `ridge` the
+ * regularisation of each row. A row without entries becomes zero. `scratch` holds a matrix, two vectors and
+ * max(chunk, d) gathered rows.
  */
 export function solveRows(
   start: usize, index: usize, weight: usize, from: i32, to: i32,
   x: usize, y: usize, d: i32, base: usize, ridge: usize, scratch: usize, chunk: i32,
 ): void {
   const stride = (<usize>d) << 2;
-  const a = scratch;
-  const b = a + stride * <usize>d;
-  const gathered = b + stride;
   for (let row = from; row < to; row++) {
     const slot = start + ((<usize>row) << 2);
-    const last = load<u32>(slot, 4);
-    let next = load<u32>(slot);
-    if (next == last) {
-      memory.fill(x + <usize>row * stride, 0, stride);
-      continue;
-    }
-    memory.copy(a, base, stride * <usize>d);
-    memory.fill(b, 0, stride);
-    while (next < last) {
-      const stop = min<u32>(next + <u32>chunk, last);
-      let out = gathered;
-      const n = <i32>(stop - next);
-      for (; next < stop; next++) {
-        const w = load<f32>(weight + ((<usize>next) << 2));
-        const root = f32x4.splat(sqrt<f32>(w));
-        const full = f32x4.splat(w);
-        const source = y + <usize>load<u32>(index + ((<usize>next) << 2)) * stride;
-        for (let o: usize = 0; o < stride; o += 16) {
-          const v = v128.load(source + o);
-          v128.store(out + o, f32x4.mul(v, root));
-          v128.store(b + o, f32x4.add(v128.load(b + o), f32x4.mul(v, full)));
-        }
-        out += stride;
-      }
-      addGram(gathered, n, d, a);
-    }
+    const first = load<u32>(slot);
+    const n = <i32>(load<u32>(slot, 4) - first);
+    const at = (<usize>first) << 2;
     const r = load<f32>(ridge + ((<usize>row) << 2));
-    for (let o: usize = 0; o < stride; o += 4) {
-      const diagonal = a + (o >> 2) * stride + o;
-      store<f32>(diagonal, load<f32>(diagonal) + r);
+    const out = x + <usize>row * stride;
+    if (n == 0) memory.fill(out, 0, stride);
+    else if (4 * n <= 3 * d) solveFew(index + at, weight + at, n, out, y, d, base, r, scratch);
+    else solveMany(index + at, weight + at, n, out, y, d, base, r, scratch, chunk);
+  }
+}
+
+/** One row with many entries: d equations. */
+function solveMany(
+  index: usize, weight: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, scratch: usize, chunk: i32,
+): void {
+  const stride = (<usize>d) << 2;
+  const a = scratch;
+  const b = a + stride * <usize>d;
+  const gathered = b + 2 * stride;
+  memory.fill(a, 0, stride * <usize>d);
+  memory.fill(b, 0, stride);
+  for (let next = 0; next < n; ) {
+    const stop = min(next + chunk, n);
+    const count = stop - next;
+    let out = gathered;
+    for (; next < stop; next++) {
+      const w = load<f32>(weight + ((<usize>next) << 2));
+      const root = f32x4.splat(sqrt<f32>(w));
+      const full = f32x4.splat(w);
+      const source = y + <usize>load<u32>(index + ((<usize>next) << 2)) * stride;
+      for (let o: usize = 0; o < stride; o += 16) {
+        const v = v128.load(source + o);
+        v128.store(out + o, f32x4.mul(v, root));
+        v128.store(b + o, f32x4.add(v128.load(b + o), f32x4.mul(v, full)));
+      }
+      out += stride;
     }
-    solve(a, b, d, x + <usize>row * stride);
+    addGram(gathered, count, d, a);
+  }
+  for (let o: usize = 0; o < stride; o += 4) {
+    const diagonal = a + (o >> 2) * stride + o;
+    store<f32>(diagonal, load<f32>(diagonal) + load<f32>(base + o) + ridge);
+  }
+  solve(a, b, d, x);
+}
+
+/** One row with few entries: n equations, by (D + Y'WY)^-1 Y'W = D^-1 Y' (W^-1 + Y D^-1 Y')^-1. */
+function solveFew(
+  index: usize, weight: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, scratch: usize,
+): void {
+  const stride = (<usize>d) << 2;
+  const a = scratch;
+  const b = a + stride * <usize>d;
+  const z = b + stride;
+  const gathered = z + stride;
+  const padded = (n + 3) & ~3;
+  const side = (<usize>padded) << 2;
+  const r = f32x4.splat(ridge);
+  // Until the end, x holds the square roots of D^-1.
+  for (let o: usize = 0; o < stride; o += 16) {
+    v128.store(x + o, f32x4.sqrt(f32x4.div(f32x4.splat(1), f32x4.add(v128.load(base + o), r))));
+  }
+  let out = gathered;
+  for (let i = 0; i < n; i++) {
+    const source = y + <usize>load<u32>(index + ((<usize>i) << 2)) * stride;
+    for (let o: usize = 0; o < stride; o += 16) {
+      v128.store(out + o, f32x4.mul(v128.load(source + o), v128.load(x + o)));
+    }
+    out += stride;
+  }
+  memory.fill(out, 0, <usize>(padded - n) * stride);
+  memory.fill(b, 0, side);
+  for (let i = 0; i < padded; i++) {
+    const block = i & ~3;
+    const line = a + <usize>i * side;
+    const offset = (<usize>i) << 2;
+    scores(gathered + <usize>block * stride, padded - block, d, gathered + <usize>i * stride, line + ((<usize>block) << 2));
+    if (i < n) {
+      store<f32>(line + offset, load<f32>(line + offset) + 1 / load<f32>(weight + offset));
+      store<f32>(b + offset, 1);
+    } else {
+      store<f32>(line + offset, 1);
+    }
+  }
+  solve(a, b, padded, z);
+  for (let o: usize = 0; o < stride; o += 16) {
+    let sum = f32x4.splat(0);
+    let source = gathered + o;
+    for (let i = 0; i < n; i++) {
+      sum = f32x4.add(sum, f32x4.mul(v128.load32_splat(z + ((<usize>i) << 2)), v128.load(source)));
+      source += stride;
+    }
+    const value = f32x4.mul(sum, v128.load(x + o));
+    const large = f32x4.ge(f32x4.abs(value), f32x4.splat(1e-12));
+    v128.store(x + o, v128.and(value, large));
+  }
+}
+
+/** Multiplies n rows of `y` by the matrix `q`, in place; `scratch` holds one row. */
+export function rotate(y: usize, n: i32, d: i32, q: usize, scratch: usize): void {
+  const stride = (<usize>d) << 2;
+  for (let row = 0; row < n; row++) {
+    const p = y + <usize>row * stride;
+    for (let o: usize = 0; o < stride; o += 32) {
+      let low = f32x4.splat(0);
+      let high = f32x4.splat(0);
+      let column = q + o;
+      for (let k: usize = 0; k < stride; k += 4) {
+        const v = v128.load32_splat(p + k);
+        low = f32x4.add(low, f32x4.mul(v, v128.load(column)));
+        high = f32x4.add(high, f32x4.mul(v, v128.load(column, 16)));
+        column += stride;
+      }
+      v128.store(scratch + o, low);
+      v128.store(scratch + o, high, 16);
+    }
+    memory.copy(p, scratch, stride);
   }
 }
 
