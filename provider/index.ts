@@ -3,10 +3,13 @@ export { Client } from "./client";
 export { Deployment, type DeploymentArgs, type DeploymentCheck } from "./deployment";
 export { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
 export { type AttributeHandling, type DatasetArgs, EventDataset } from "./event-dataset";
+export { type EventMapping, type EventRecord, EventRecords, type EventRecordsArgs } from "./event-records";
 export { ItemDataset } from "./item-dataset";
+export { type ItemMapping, type ItemRecord, ItemRecords, type ItemRecordsArgs } from "./item-records";
 export * from "./lookups";
 export { Model, type ModelArgs, type Quality } from "./model";
 export { Project, type ProjectArgs, type ProjectType } from "./project";
+export { numShardsFor } from "./records/shards";
 export { TrainingJob, type TrainingJobArgs } from "./training-job";
 export { ClusteringJob, UserClustering, type UserClusteringArgs } from "./user-clustering";
 export { UserDataset } from "./user-dataset";
@@ -18,3 +21,4 @@ export {
   UserQuery,
   type UserQueryArgs,
 } from "./user-query";
+export { type UserMapping, type UserRecord, UserRecords, type UserRecordsArgs } from "./user-records";

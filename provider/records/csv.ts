@@ -1,10 +1,13 @@
-import { PassThrough, Readable as Stream } from "node:stream";
-import type { CsvError, Info, Parser } from "csv-parse";
+import { Readable as Stream } from "node:stream";
+import type { CsvError, Info } from "csv-parse";
 import { type Row, type Rows, SourceError } from "./row";
 import { type Readable, textOf } from "./text";
 
 const rowsAtOnce = 512;
 const delimiters = [",", ";", "\t"];
+
+type Cells = Record<string, string>;
+type Parsed = { readonly record: Cells; readonly info: Info & { readonly error?: CsvError } };
 
 /** The rows of a CSV file whose first line names the columns; the delimiter is the one that line has most of. */
 export async function* csvRows(file: Readable, onBytes: (count: number) => void): Rows {
@@ -18,31 +21,65 @@ export async function* csvRows(file: Readable, onBytes: (count: number) => void)
   const parser = parse({
     columns: (names: string[]) => columnsOf(names, file),
     delimiter: delimiterOf(head.value),
+    record_delimiter: ["\r\n", "\n"],
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
   });
-  const stream = Stream.from(joined(head.value, text));
+  const stream = Stream.from(following(head.value, text));
   stream.once("error", (error) => parser.destroy(error));
   stream.pipe(parser);
   let rows: Row[] = [];
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: Cells; info: Info & Faulty }>) {
+    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       const began = line + 1 + info.empty_lines - emptyLines;
       emptyLines = info.empty_lines;
       line = info.lines;
-      rows.push(info.error ? { line: began, fault: cellsFault(info.error), text: JSON.stringify(record) } : { line: began, columns: record });
+      rows.push(rowAt(began, record, info.error));
       if (rows.length < rowsAtOnce) continue;
       yield rows;
       rows = [];
     }
   } catch (error) {
-    if (error instanceof SourceError) throw error;
     // What came before the fault is not lost with it.
     if (rows.length > 0) yield rows;
-    throw new SourceError(file.shown, line + 1, csvProblem(error as CsvError));
+    if (error instanceof SourceError) throw error;
+    throw new SourceError(file.shown, line + 1, problemOf(error as CsvError));
   } finally {
     stream.destroy();
   }
   if (rows.length > 0) yield rows;
+}
+
+function rowAt(line: number, cells: Cells, error: CsvError | undefined): Row {
+  if (!error) return { line, columns: cells };
+  const counts = /length is (\d+), got (\d+)/.exec(error.message);
+  const fault = counts ? `${counts[2]} cells where the first line names ${counts[1]} columns` : error.message;
+  return { line, fault, text: JSON.stringify(cells) };
+}
+
+function columnsOf(names: readonly string[], file: Readable): string[] {
+  const columns = names.map((name) => name.trim());
+  const twice = columns.find((name, at) => columns.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new SourceError(file.shown, 1, `two columns are named ${JSON.stringify(twice)}`);
+  return columns;
+}
+
+function delimiterOf(text: string): string {
+  const first = text.slice(0, (text.indexOf("\n") + 1 || text.length + 1) - 1);
+  const counts = delimiters.map((delimiter) => first.split(delimiter).length);
+  return delimiters[counts.indexOf(Math.max(...counts))] as string;
+}
+
+async function* following(head: string, rest: AsyncIterator<string>): AsyncIterable<string> {
+  yield head;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+function problemOf(error: CsvError): string {
+  if (error.code === "CSV_QUOTE_NOT_CLOSED") return "a quote that opens in this record is never closed";
+  if (error.code === "CSV_INVALID_CLOSING_QUOTE")
+    return "text follows a closing quote; a quote inside a quoted cell is written twice";
+  return error.message;
 }

@@ -64,7 +64,8 @@ class Cutter {
     if (this.#depth > 0) {
       throw new SourceError(this.file, this.#beganLine, "the file ends inside the record that begins here");
     }
-    if (this.#array === "open") throw new SourceError(this.file, this.line, "the file ends before its array does");
+    if (this.#array === "open")
+      throw new SourceError(this.file, this.line, "the file ends before its array does");
   }
 
   /** Looks at a character between members; true where a member begins. */

@@ -18,9 +18,7 @@ export interface Readable {
 export async function* bytesOf(file: Readable, onBytes: (count: number) => void): AsyncIterable<Buffer> {
   const raw = createReadStream(file.path, { highWaterMark: readBytes });
   raw.on("data", (chunk) => onBytes(chunk.length));
-  const stream = file.gzip
-    ? pipeline(raw, createGunzip({ chunkSize: readBytes }), () => undefined)
-    : raw;
+  const stream = file.gzip ? pipeline(raw, createGunzip({ chunkSize: readBytes }), () => undefined) : raw;
   try {
     yield* stream as AsyncIterable<Buffer>;
   } finally {

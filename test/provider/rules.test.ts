@@ -24,6 +24,23 @@ const clustering = {
   clusterType: "user",
   parameters: { minUserNum: 5 },
 };
+const records = {
+  source: "records.csv",
+  contentHash: "sha256:1",
+  format: "csv",
+  mapping: {},
+  maxFailures: 0,
+};
+const otherRecords: Record<string, [unknown, Rule]> = {
+  source: ["moved.csv", "no change"],
+  contentHash: ["sha256:2", "in place"],
+  format: [undefined, "in place"],
+  mapping: [{ attributes: ["age"] }, "in place"],
+  maxFailures: [5, "no change"],
+  parallel: [2, "no change"],
+  numShards: [20, "no change"],
+  rejectsFile: ["rejects.ndjson", "no change"],
+};
 
 /** Every resource with an example of its arguments, and for every argument another value and what it leads to. */
 const rules: Record<string, { args: Properties; others: Record<string, [unknown, Rule]> }> = {
@@ -53,6 +70,18 @@ const rules: Record<string, { args: Properties; others: Record<string, [unknown,
       attributeSchema: [null, "in place"],
       existingId: ["another", "replaced"],
     },
+  },
+  UserRecords: {
+    args: { ...records, userDatasetId: "u" },
+    others: { ...otherRecords, userDatasetId: ["o", "replaced"] },
+  },
+  ItemRecords: {
+    args: { ...records, itemDatasetId: "i" },
+    others: { ...otherRecords, itemDatasetId: ["o", "replaced"] },
+  },
+  EventRecords: {
+    args: { ...records, eventDatasetId: "e" },
+    others: { ...otherRecords, eventDatasetId: ["o", "replaced"] },
   },
   Project: {
     args: project,
@@ -240,6 +269,16 @@ describe("bad arguments are refused at preview with path and rule", () => {
       [
         "queries.0.conditions: Invalid input: expected array, received undefined",
         'queries.0: Unrecognized keys: "attribute", "value"',
+      ],
+    ],
+    [
+      "EventRecords",
+      { ...records, eventDatasetId: "e", format: "xls", mapping: { user: "u", ts: 5 }, maxFailures: -1 },
+      [
+        "format: expected one of ndjson, json, csv, parquet",
+        "mapping.ts: expected the name of a column, or { value: … } for all records",
+        'mapping: Unrecognized key: "user"',
+        "maxFailures: Too small: expected number to be >=0",
       ],
     ],
     [

@@ -1,0 +1,124 @@
+import { basename } from "node:path";
+import { z } from "zod";
+import { routes } from "../../contract";
+import { id } from "../../contract/field";
+import { say } from "../engine-log";
+import type { Context, Noun } from "../lifecycle";
+import { gone } from "../listing";
+import type { RecordKind } from "./kind";
+import { type Mapping, mappingSchema } from "./mapping";
+import { contentHash, type Format, findFiles, formats, hashable } from "./source";
+import { defaultParallel, type Progress, upload } from "./upload";
+
+type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
+
+interface State {
+  readonly source: string;
+  readonly contentHash: string;
+  readonly format?: Format;
+  readonly mapping?: Mapping;
+  readonly maxFailures?: number;
+  readonly parallel?: number;
+  readonly numShards?: number;
+  readonly rejectsFile?: string;
+}
+
+interface Outputs {
+  readonly recordCount: number;
+  readonly failedCount: number;
+}
+
+const progressEveryMs = 1000;
+
+/** What becomes of the records of a source: they are sent, and sent again when they have changed. */
+export function filling(
+  type: string,
+  kind: RecordKind,
+  datasetKey: DatasetKey,
+): Noun<State & { readonly [K in DatasetKey]?: string }, Outputs> {
+  return {
+    type,
+    args: z.strictObject({
+      [datasetKey]: id,
+      source: z.string().min(1),
+      contentHash: z.string(),
+      format: z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional(),
+      mapping: mappingSchema(kind).default({}),
+      maxFailures: z.int().min(0).default(0),
+      parallel: z.int().min(1).max(64).default(defaultParallel),
+      numShards: z.int().min(1).optional(),
+      rejectsFile: z.string().min(1).optional(),
+    }),
+    replaceOn: [datasetKey],
+    // The hash tells whether there is anything to upload; a file that only moved is the same.
+    ignore: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
+
+    async create(args, context) {
+      const datasetId = args[datasetKey] as string;
+      return { id: datasetId, ...(await fill(kind, datasetId, args, context)) };
+    },
+
+    // The API cannot read records back, so that what was sent is taken to be there.
+
+    async update(datasetId, olds, news, context) {
+      return fill(kind, datasetId, news, context, olds.contentHash);
+    },
+
+    async delete(datasetId, _state, { urn }) {
+      const cure =
+        kind.noun === "event"
+          ? "they go with the dataset, or with `recommender events prune`"
+          : `the API has no way to delete a ${kind.noun}`;
+      await say.info(urn, `The ${kind.noun}s stay in dataset ${datasetId}: ${cure}.`);
+    },
+  };
+}
+
+async function fill(
+  kind: RecordKind,
+  datasetId: string,
+  args: State,
+  context: Context,
+  basis?: string,
+): Promise<Outputs> {
+  const { client, urn, title } = context;
+  const { mapping = {}, maxFailures = 0, parallel = defaultParallel } = args;
+  const files = await findFiles(args.source, args.format);
+  if ((await contentHash(hashable(files), mapping)) !== args.contentHash) {
+    throw new Error("the source was changed after the program looked at it; run `pulumi up` again");
+  }
+  const name = title.slice(title.indexOf(" ") + 1);
+  const rejectsFile = args.rejectsFile ?? basename(`recommender-rejects-${name}.ndjson`);
+  const { recordCount, failedCount, sentCount } = await upload({
+    ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile, basis },
+    contentHash: args.contentHash,
+    owner: urn ?? title,
+    numShards: args.numShards ?? (await shardsOf(kind, datasetId, context)),
+    onProgress: progressTeller(context),
+  });
+  const again = sentCount < recordCount ? ` (${shown(recordCount - sentCount)} of them were there)` : "";
+  await say.info(urn, `${shown(recordCount)} ${kind.noun}s uploaded${again}`);
+  if (failedCount > 0) await say.warn(urn, `${shown(failedCount)} records were refused; see ${rejectsFile}`);
+  return { recordCount, failedCount };
+}
+
+/** Only event datasets can be read back. */
+async function shardsOf(kind: RecordKind, eventDatasetId: string, { client }: Context) {
+  if (kind.noun !== "event") return undefined;
+  const dataset = await gone(client.call(routes.getEventDataset, { eventDatasetId }));
+  return dataset?.numShards ?? undefined;
+}
+
+function progressTeller({ urn, clock }: Context): (progress: Progress) => void {
+  let told = clock.now();
+  return ({ recordCount, bytes, totalBytes }) => {
+    if (clock.now() - told < progressEveryMs) return;
+    told = clock.now();
+    const share = Math.min(100, Math.floor((100 * bytes) / Math.max(1, totalBytes)));
+    void say.progress(urn, `${shown(recordCount)} records, ${share} %`);
+  };
+}
+
+function shown(count: number): string {
+  return count.toLocaleString("en");
+}

@@ -1,0 +1,79 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { type Row, type Rows, SourceError } from "./row";
+import type { Readable } from "./text";
+
+/** The rows of a Parquet file, one row group at a time: memory is that of its largest group. */
+export async function* parquetRows(file: Readable, onBytes: (count: number) => void): Rows {
+  const unpacked = await unpackedFile(file);
+  try {
+    const { open, parquetReadObjects, compressors } = await libraries();
+    const { buffer, metadata } = await open(unpacked.path).catch((error: Error) => {
+      throw new SourceError(file.shown, undefined, `cannot be read as Parquet: ${error.message}`);
+    });
+    let rowStart = 0;
+    for (const group of metadata.row_groups) {
+      const rowEnd = rowStart + Number(group.num_rows);
+      const values = await parquetReadObjects({
+        file: buffer,
+        metadata,
+        rowStart,
+        rowEnd,
+        compressors,
+      }).catch((error: Error) => {
+        throw new SourceError(file.shown, rowStart + 1, `the row group that begins here: ${error.message}`);
+      });
+      const first = rowStart + 1;
+      yield values.map((columns, at): Row => ({ line: first + at, columns }));
+      onBytes(Number(group.total_byte_size));
+      rowStart = rowEnd;
+    }
+  } finally {
+    await unpacked.remove();
+  }
+}
+
+/** The number of rows that a Parquet file says it has. */
+export async function parquetRowCount(file: Readable): Promise<number> {
+  const unpacked = await unpackedFile(file);
+  try {
+    const { open } = await libraries();
+    return Number((await open(unpacked.path)).metadata.num_rows);
+  } finally {
+    await unpacked.remove();
+  }
+}
+
+/** ES modules, which CommonJS can only import; and only who reads Parquet pays for them. */
+async function libraries() {
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import("hyparquet");
+  const { compressors } = await import("hyparquet-compressors");
+  const open = async (path: string) => {
+    const buffer = await asyncBufferFromFile(path);
+    return { buffer, metadata: await parquetMetadataAsync(buffer) };
+  };
+  return { open, parquetReadObjects, compressors };
+}
+
+/** Parquet is read from its end, which a gzip stream cannot give; so it is unpacked beside. */
+async function unpackedFile(file: Readable): Promise<{ path: string; remove: () => Promise<void> }> {
+  if (!file.gzip) return { path: file.path, remove: async () => undefined };
+  const folder = await mkdtemp(join(tmpdir(), "recommender-parquet-"));
+  const path = join(folder, "unpacked.parquet");
+  const remove = () => rm(folder, { recursive: true, force: true });
+  try {
+    await pipeline(createReadStream(file.path), createGunzip(), createWriteStream(path, { mode: 0o600 }));
+  } catch (error) {
+    await remove();
+    throw new SourceError(
+      file.shown,
+      undefined,
+      `the gzip file is cut short or damaged: ${(error as Error).message}`,
+    );
+  }
+  return { path, remove };
+}

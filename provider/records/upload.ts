@@ -1,0 +1,184 @@
+import type { Client } from "../client";
+import { ApiError } from "../errors";
+import { type Batch, batchesOf } from "./batch";
+import { Gate } from "./gate";
+import { Journal, type Totals } from "./journal";
+import type { RecordKind } from "./kind";
+import type { Mapping } from "./mapping";
+import { type Reject, Rejects } from "./rejects";
+import { assertFits } from "./shards";
+import { assertUnchanged, type SourceFile } from "./source";
+
+/** Refused records after which there is no sense in going on, beyond those that are allowed. */
+const hopelessAfter = 1000;
+
+/** Upserts under way at once unless another number is given. */
+export const defaultParallel = 8;
+
+/** How far an upload is. */
+export interface Progress extends Totals {
+  readonly bytes: number;
+  readonly totalBytes: number;
+  /** Records that were acknowledged in an earlier run and not sent again. */
+  readonly skippedCount: number;
+}
+
+/** What is uploaded, where to, and how. */
+export interface Upload {
+  readonly client: Client;
+  readonly kind: RecordKind;
+  readonly datasetId: string;
+  readonly files: readonly SourceFile[];
+  readonly contentHash: string;
+  readonly mapping: Mapping;
+  /** Names the source among those that fill the dataset. */
+  readonly owner: string;
+  /** Where refused records are written. */
+  readonly rejectsFile: string;
+  /** Refused records that are put up with. */
+  readonly maxFailures: number;
+  readonly parallel: number;
+  /** Shards of the dataset, where they are known. */
+  readonly numShards?: number | undefined;
+  /** The content that the last whole upload brought, if it can be relied on: only what differs is sent. */
+  readonly basis?: string | undefined;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** More records were refused than are put up with. */
+export class TooManyFailuresError extends Error {
+  override readonly name = "TooManyFailuresError";
+}
+
+/** Uploads a source in one pass. */
+export async function upload(order: Upload): Promise<Totals & { readonly sentCount: number }> {
+  const { files, kind, mapping, client, datasetId, contentHash, numShards } = order;
+  if (numShards !== undefined) await assertFits(files, kind, mapping, numShards);
+  const journal = new Journal({ service: client.baseUrl, datasetId, source: order.owner });
+  const trustFinished = order.basis !== undefined && journal.finished?.contentHash === order.basis;
+  const run = new Run(order, journal, new Rejects(order.rejectsFile));
+  journal.begin(contentHash, { trustFinished });
+  try {
+    const totals = await run.all();
+    await assertUnchanged(files);
+    journal.finish(totals);
+    return { ...totals, sentCount: totals.recordCount - run.skipped };
+  } finally {
+    journal.close();
+  }
+}
+
+class Run {
+  skipped = 0;
+  #taken = 0;
+  #bytes = 0;
+  #failure: Error | undefined;
+  readonly #totalBytes: number;
+  readonly #gate: Gate;
+
+  constructor(
+    readonly order: Upload,
+    readonly journal: Journal,
+    readonly rejects: Rejects,
+  ) {
+    this.#gate = new Gate(order.parallel);
+    this.#totalBytes = order.files.reduce((sum, file) => sum + file.bytes, 0);
+  }
+
+  async all(): Promise<Totals> {
+    const { maxFailures, signal } = this.order;
+    const reject = (refused: Reject) => this.rejects.add(refused);
+    const onBytes = (count: number) => {
+      this.#bytes += count;
+    };
+    try {
+      for await (const batch of batchesOf({ ...this.order, reject, onBytes })) {
+        signal?.throwIfAborted();
+        if (this.journal.has(batch.index, batch.hash)) this.#skip(batch);
+        else {
+          await this.#gate.enter(batch.ids);
+          if (this.#failure) break;
+          void this.#send(batch);
+        }
+        if (this.rejects.count > maxFailures + hopelessAfter) break;
+      }
+    } finally {
+      await this.#gate.drained();
+      await this.rejects.close();
+    }
+    if (this.#failure) throw this.#failure;
+    if (this.rejects.count > maxFailures) throw this.#tooMany();
+    return { recordCount: this.#taken, failedCount: this.rejects.count };
+  }
+
+  #skip(batch: Batch): void {
+    this.journal.acknowledge(batch.index, batch.hash);
+    this.#taken += batch.entries.length;
+    this.skipped += batch.entries.length;
+    this.#tell();
+  }
+
+  async #send(batch: Batch): Promise<void> {
+    const { client, kind, signal } = this.order;
+    const onRetry = (error: Error) => {
+      if (error instanceof ApiError && (error.status === 429 || error.status === 503)) this.#gate.slowDown();
+    };
+    try {
+      const reply = await client.send(kind.route, batch.body, { signal, onRetry });
+      const refused = refusedOf(batch, reply);
+      for (const reject of refused) await this.rejects.add(reject);
+      this.#taken += batch.entries.length - refused.length;
+      // A batch with refused records is sent again by the next run, which may find the cause mended.
+      if (refused.length === 0) this.journal.acknowledge(batch.index, batch.hash);
+      this.#tell();
+    } catch (error) {
+      this.#failure ??= error as Error;
+    } finally {
+      this.#gate.leave(batch.ids);
+    }
+  }
+
+  #tell(): void {
+    this.order.onProgress?.({
+      bytes: this.#bytes,
+      totalBytes: this.#totalBytes,
+      recordCount: this.#taken,
+      failedCount: this.rejects.count,
+      skippedCount: this.skipped,
+    });
+  }
+
+  #tooMany(): Error {
+    const { count, path, first } = this.rejects;
+    const { maxFailures } = this.order;
+    const example = first ? ` The first: ${first.source}:${first.line}: ${first.reason}.` : "";
+    return new TooManyFailuresError(
+      `${count}${count > maxFailures + hopelessAfter ? " or more" : ""} records were refused and maxFailures is ` +
+        `${maxFailures}.${example} All of them are in ${path}, with reasons; what was taken is not sent again.`,
+    );
+  }
+}
+
+interface Outcome {
+  readonly succeedIds: readonly string[];
+  readonly failedIds: readonly string[];
+  readonly failures?: readonly { readonly index: number; readonly reason: string }[] | null | undefined;
+}
+
+/** The records of a batch that the service did not take; what it names in neither list it did not take either. */
+function refusedOf(batch: Batch, { succeedIds, failedIds, failures }: Outcome): Reject[] {
+  if (failedIds.length === 0 && !failures?.length && succeedIds.length >= batch.ids.size) return [];
+  const reasons = new Map((failures ?? []).map(({ index, reason }) => [batch.entries[index]?.id, reason]));
+  const failed = new Set(failedIds);
+  const taken = new Set(succeedIds);
+  const last = new Map(batch.entries.map((entry) => [entry.id, entry]));
+  return [...last.values()]
+    .filter(({ id }) => failed.has(id) || reasons.has(id) || !taken.has(id))
+    .map(({ source, line, id, text }) => {
+      const silent = failed.has(id)
+        ? "the service gave no reason"
+        : "the service says nothing about this record";
+      return { source, line, id, reason: reasons.get(id) ?? silent, record: text };
+    });
+}
