@@ -30,7 +30,7 @@ describe("the official download", () => {
     await mkdir(join(folder, "pulumi"));
     for (const name of fileNames) await cp(join(providedBin(), name), join(folder, "pulumi", name));
     archive = join(folder, archiveName(version));
-    execFileSync("tar", ["-cf", archive, "-I", "gzip -1", "-C", folder, "pulumi"]);
+    execFileSync("tar", ["-czf", archive, "-C", folder, "pulumi"]);
     checksum = createHash("sha256")
       .update(await readFile(archive))
       .digest("hex");
