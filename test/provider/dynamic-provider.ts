@@ -11,6 +11,7 @@ import * as providerGrpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as provider from "@pulumi/pulumi/proto/provider_pb";
 import * as empty from "google-protobuf/google/protobuf/empty_pb";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { stub } from "../../provider/resource";
 
 type Properties = Record<string, unknown>;
 
@@ -120,7 +121,7 @@ export class DynamicProvider {
   }
 
   #properties(type: string, properties: Properties): Struct {
-    const __provider = `exports.handler=()=>require("pulumi-recommender").${type}.lifecycle`;
+    const __provider = stub(type);
     const __urn = `urn:pulumi:test::test::pulumi-nodejs:dynamic/recommender:${type}::${properties.name ?? "unnamed"}`;
     return struct({ __provider, __urn, ...properties });
   }

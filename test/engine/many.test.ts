@@ -1,0 +1,39 @@
+import { routes } from "../../contract";
+import { ObservedService } from "./observed-service";
+import { engineWorkspace } from "./workspace";
+
+test("a refresh of 200 event datasets and 200 models makes one list call for each kind and project", async () => {
+  const observed = await ObservedService.start({ planShards: 1000 });
+  const { call } = { call: observed.call.bind(observed) };
+  const { userDatasetId } = await call(routes.createUserDataset, { name: "users", numShards: 1 });
+  const { itemDatasetId } = await call(routes.createItemDataset, { name: "items", numShards: 1 });
+  const { eventDatasetId } = await call(routes.createEventDataset, { name: "events", numShards: 1 });
+  const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
+  await observed.load({ users: userDatasetId, items: itemDatasetId, events: eventDatasetId });
+  const { projectId } = await call(routes.createProject, {
+    name: "p",
+    targetEventType: "purchase",
+    ...datasets,
+  });
+  const algorithmParameters = { dimensions: 4, epochs: 1, regularization: 0.1, alpha: 0.1 };
+  const { algorithmId } = await call(routes.createAlgorithm, { projectId, name: "a", algorithmParameters });
+  const workspace = await engineWorkspace(
+    `
+import * as recommender from "pulumi-recommender";
+for (let n = 0; n < 200; n++) {
+  new recommender.EventDataset("e" + n, { numShards: 1 });
+  new recommender.Model("m" + n, { projectId: "${projectId}", algorithmId: "${algorithmId}" });
+}
+`,
+    observed.environment,
+  );
+  await workspace.stack.up({ parallel: 64 });
+  const made = observed.calls();
+  expect(made.filter((path) => path === "POST /create-event-dataset")).toHaveLength(200);
+  expect(made.filter((path) => path === "POST /submit-training-job")).toHaveLength(200);
+  const { summary } = await workspace.stack.refresh({ parallel: 64 });
+  expect(summary.resourceChanges).toEqual({ same: 601 });
+  expect(observed.calls().sort()).toEqual(["GET /list-event-datasets", "GET /list-models"]);
+  await workspace.dispose();
+  await observed.close();
+}, 300_000);

@@ -1,0 +1,144 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ObservedService } from "./observed-service";
+import { type EngineWorkspace, engineWorkspace } from "./workspace";
+
+const program = (users: string, eventShards = 10) => `
+import * as recommender from "pulumi-recommender";
+const users = new recommender.UserDataset("users", { numShards: 1 });
+const items = new recommender.ItemDataset("items", { numShards: 1 });
+const events = new recommender.EventDataset("events", { numShards: ${eventShards} });
+const project = new recommender.Project("shop", {
+  userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "buy",
+});
+const algorithm = new recommender.Algorithm("g1", { projectId: project.id, algorithmParameters: { dimensions: 4 } });
+const people = new recommender.UserRecords("people", { userDatasetId: users.id, source: ${users} });
+const goods = new recommender.ItemRecords("goods", { itemDatasetId: items.id, source: "goods.csv", numShards: items.numShards });
+const acts = new recommender.EventRecords("acts", { eventDatasetId: events.id, source: "acts/*.ndjson" });
+const model = new recommender.Model("m", {
+  projectId: project.id, algorithmId: algorithm.id, triggers: [people.contentHash, goods.contentHash, acts.contentHash],
+});
+export const eventDatasetId = events.id;
+export const counts = [people.recordCount, goods.recordCount, acts.recordCount];
+export const hash = acts.contentHash;
+export const modelId = model.modelId;
+`;
+
+const twoUsers = `[{ userId: "u0", attributes: { diary: "dear secret" } }, { userId: "u1" }]`;
+
+function acts(from: number, to: number): string {
+  const lines = Array.from({ length: to - from }, (_, at) => {
+    const n = from + at;
+    return JSON.stringify({
+      user_id: `u${n % 40}`,
+      item_id: `i${(n * 7) % 24}`,
+      ts: 1_700_000_000 + n,
+      event_type: "buy",
+    });
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+describe("records through the real engine", () => {
+  let observed: ObservedService;
+  let workspace: EngineWorkspace;
+  const file = (name: string) => join(workspace.directory, name);
+
+  beforeAll(async () => {
+    observed = await ObservedService.start();
+    workspace = await engineWorkspace(program(twoUsers), observed.environment);
+    workspace.stack.workspace.envVars.XDG_STATE_HOME = file("local-state");
+    await mkdir(file("acts"));
+    await writeFile(file("acts/1.ndjson"), acts(0, 1500));
+    await writeFile(
+      file("goods.csv"),
+      Array.from({ length: 24 }, (_, at) => `i${at},${at % 2 ? "jazz" : "folk"}\n`)
+        .join("")
+        .replace(/^/, "item_id,genre\n"),
+    );
+  }, 60_000);
+  afterAll(async () => {
+    await workspace.dispose();
+    await observed.close();
+  });
+
+  const up = async () => {
+    observed.calls();
+    const { outputs, summary } = await workspace.stack.up();
+    return { outputs, changes: summary.resourceChanges, calls: observed.calls() };
+  };
+  const upserts = (calls: string[]) => calls.filter((call) => call.includes("upsert"));
+  const held = async (id: string) => {
+    const headers = { apikey: observed.service.key };
+    const { datasets } = await (await fetch(`${observed.service.url}/status`, { headers })).json();
+    return datasets.find((dataset: { id: string }) => dataset.id === id).records;
+  };
+  let hash: string;
+  let modelId: string;
+
+  test("are uploaded, and the model is trained after them", async () => {
+    const { outputs, calls } = await up();
+    expect(outputs.counts?.value).toEqual([2, 24, 1500]);
+    expect(await held(outputs.eventDatasetId?.value)).toBe(1500);
+    expect(upserts(calls)).toHaveLength(4);
+    expect(calls.indexOf("POST /submit-training-job")).toBeGreaterThan(
+      Math.max(
+        ...["users", "items", "events"].map((kind) => calls.lastIndexOf(`POST /upsert-dataset-${kind}`)),
+      ),
+    );
+    hash = outputs.hash?.value;
+    modelId = outputs.modelId?.value;
+  }, 120_000);
+
+  test("never enter the state, nor stay on the disk", async () => {
+    const state = JSON.stringify(await workspace.stack.exportStack());
+    expect(state).toContain(hash);
+    expect(state).not.toContain("dear secret");
+    expect(await readdir(file("local-state/pulumi-recommender/inline"))).toEqual([]);
+  }, 60_000);
+
+  test("make no call when nothing changed", async () => {
+    const { changes, calls } = await up();
+    expect(changes).toEqual({ same: expect.any(Number) });
+    expect(calls).toEqual([]);
+  }, 60_000);
+
+  test("a preview sees a changed line and what follows from it, without a call", async () => {
+    const text = await readFile(file("acts/1.ndjson"), "utf8");
+    await writeFile(file("acts/1.ndjson"), text.replace(`"ts":1700001499`, `"ts":1700009999`));
+    observed.calls();
+    const { changeSummary, stdout } = await workspace.stack.preview();
+    expect(changeSummary).toMatchObject({ update: 1, replace: 2 });
+    expect(stdout).toMatch(/this trains again, because of triggers/);
+    expect(observed.calls()).toEqual([]);
+  }, 60_000);
+
+  test("only the batch with the changed line is sent, and the model is trained again", async () => {
+    const { outputs, calls } = await up();
+    expect(upserts(calls)).toEqual(["POST /upsert-dataset-events"]);
+    expect(outputs.hash?.value).not.toBe(hash);
+    expect(outputs.modelId?.value).not.toBe(modelId);
+    expect(outputs.counts?.value).toEqual([2, 24, 1500]);
+  }, 120_000);
+
+  test("a replaced dataset is filled again", async () => {
+    await workspace.setProgram(program(twoUsers, 11));
+    const { outputs, calls } = await up();
+    expect(upserts(calls)).toEqual(Array(2).fill("POST /upsert-dataset-events"));
+    expect(await held(outputs.eventDatasetId?.value)).toBe(1500);
+  }, 120_000);
+
+  test("that are refused fail the resource, and the file of rejects says why", async () => {
+    await writeFile(file("goods.csv"), "item_id,genre\ni1,jazz\n,folk\n");
+    await expect(workspace.stack.up()).rejects.toThrow(
+      /ItemRecords goods: 1 records were refused.*goods\.csv:3: item_id/s,
+    );
+    expect(await readFile(file("recommender-rejects-goods.ndjson"), "utf8")).toContain('"line":3');
+  }, 120_000);
+
+  test("a destroy needs neither files nor program", async () => {
+    await workspace.setProgram("throw new Error('not to be run')");
+    const { summary } = await workspace.stack.destroy();
+    expect(summary.result).toBe("succeeded");
+  }, 120_000);
+});

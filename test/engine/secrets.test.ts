@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ObservedService } from "./observed-service";
+import { type EngineWorkspace, engineWorkspace } from "./workspace";
+
+const run = promisify(execFile);
+const program = `
+import * as recommender from "pulumi-recommender";
+export const id = new recommender.EventDataset("events", { numShards: 1 }).id;
+`;
+
+describe("keys and tokens", () => {
+  let observed: ObservedService;
+  let workspace: EngineWorkspace;
+
+  beforeAll(async () => {
+    observed = await ObservedService.start();
+    workspace = await engineWorkspace(program, { RECOMMENDER_JOB_POLL_MS: "50" });
+    for (const [key, value] of Object.entries(observed.config)) {
+      const secret = /apiKey|clientSecret/.test(key);
+      await workspace.stack.setConfig(key, { value, secret });
+    }
+  }, 60_000);
+  afterAll(async () => {
+    await workspace.dispose();
+    await observed.close();
+  });
+
+  test("are nowhere in the state in the clear", async () => {
+    await workspace.stack.up();
+    for (const file of await filesUnder(join(workspace.directory, "state"))) {
+      expect(await readFile(file, "utf8")).not.toContain(observed.service.key);
+    }
+    const { deployment } = await workspace.stack.exportStack();
+    const [dataset] = deployment.resources.filter(({ type }: { type: string }) =>
+      type.endsWith("EventDataset"),
+    );
+    expect(Buffer.byteLength(dataset.inputs.__provider)).toBeLessThanOrEqual(200);
+  }, 60_000);
+
+  const loudly = async (args: string[], environment: Record<string, string>) => {
+    const { stdout, stderr } = await run("pulumi", ["up", "--yes", "--refresh", "--stack", "test", ...args], {
+      cwd: workspace.directory,
+      env: { ...process.env, ...workspace.stack.workspace.envVars, ...environment },
+      maxBuffer: 1 << 28,
+    });
+    return (stdout + stderr).split("\n");
+  };
+
+  test("are nowhere in what a run says at -v=9", async () => {
+    const said = await loudly(["-v=9", "--debug", "--diff"], {});
+    expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
+  }, 60_000);
+
+  // The engine's own trace shows the configuration that it hands to any dynamic provider, decrypted; what comes from
+  // the environment it never sees.
+  test("that come from the environment are not even in the engine's own trace", async () => {
+    const names = Object.keys(observed.config);
+    for (const key of names) await workspace.stack.removeConfig(key);
+    await loudly([], observed.environment);
+    const said = await loudly(["-v=9", "--debug", "--logtostderr", "--logflow"], observed.environment);
+    expect(said.length).toBeGreaterThan(500);
+    expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
+  }, 60_000);
+
+  test("that a stack keeps in the clear are warned of, by name and with the cure", async () => {
+    await workspace.stack.setConfig("recommender:apiKey", { value: observed.service.key, secret: false });
+    const { stdout } = await workspace.stack.preview();
+    expect(stdout).toMatch(
+      /recommender:apiKey is kept in the clear\. Encrypt it: pulumi config set --secret recommender:apiKey/,
+    );
+  }, 60_000);
+
+  test("in the environment win, so that a rotated key reaches a destroy", async () => {
+    for (const [key, value] of Object.entries({ ...observed.config, "recommender:apiKey": "revoked" })) {
+      await workspace.stack.setConfig(key, { value, secret: /apiKey|clientSecret/.test(key) });
+    }
+    await loudly([], observed.environment);
+    await expect(workspace.stack.destroy()).rejects.toThrow(/EventDataset events: .*401/);
+    Object.assign(workspace.stack.workspace.envVars, observed.environment);
+    await workspace.stack.destroy();
+  }, 60_000);
+});
+
+async function filesUnder(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
