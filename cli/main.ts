@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { version } from "../package.json";
+import { addImport } from "./import";
 import { addReset } from "./reset";
 import { addServe } from "./serve";
 import { addStatus } from "./status";
@@ -16,6 +17,7 @@ export function createProgram(): Command {
   addStop(program);
   addReset(program);
   addStatus(program);
+  addImport(program);
   return program;
 }
 

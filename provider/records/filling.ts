@@ -1,12 +1,11 @@
 import { basename } from "node:path";
 import { z } from "zod";
-import { routes } from "../../contract";
 import { id } from "../../contract/field";
 import { say } from "../engine-log";
 import type { Context, Noun } from "../lifecycle";
-import { gone } from "../listing";
 import type { RecordKind } from "./kind";
 import { type Mapping, mappingSchema } from "./mapping";
+import { shardsOf } from "./shards";
 import { contentHash, type Format, findFiles, formats, hashable } from "./source";
 import { defaultParallel, type Progress, upload } from "./upload";
 
@@ -93,20 +92,13 @@ async function fill(
     ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile, basis },
     contentHash: args.contentHash,
     owner: urn ?? title,
-    numShards: args.numShards ?? (await shardsOf(kind, datasetId, context)),
+    numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
     onProgress: progressTeller(context),
   });
   const again = sentCount < recordCount ? ` (${shown(recordCount - sentCount)} of them were there)` : "";
   await say.info(urn, `${shown(recordCount)} ${kind.noun}s uploaded${again}`);
   if (failedCount > 0) await say.warn(urn, `${shown(failedCount)} records were refused; see ${rejectsFile}`);
   return { recordCount, failedCount };
-}
-
-/** Only event datasets can be read back. */
-async function shardsOf(kind: RecordKind, eventDatasetId: string, { client }: Context) {
-  if (kind.noun !== "event") return undefined;
-  const dataset = await gone(client.call(routes.getEventDataset, { eventDatasetId }));
-  return dataset?.numShards ?? undefined;
 }
 
 function progressTeller({ urn, clock }: Context): (progress: Progress) => void {

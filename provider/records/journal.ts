@@ -63,6 +63,12 @@ export class Journal {
     );
   }
 
+  /** Forgets everything, so that everything is sent. */
+  clear(): void {
+    this.#finished = undefined;
+    this.#current = undefined;
+  }
+
   /** Begins to upload a content; with `trustFinished`, what the last whole upload sent is still there. */
   begin(contentHash: string, { trustFinished }: { readonly trustFinished: boolean }): void {
     const finished = trustFinished ? this.#finished : undefined;

@@ -29,7 +29,7 @@ export async function* parquetRows(file: Readable, onBytes: (count: number) => v
       });
       const first = rowStart + 1;
       yield values.map((columns, at): Row => ({ line: first + at, columns }));
-      onBytes(Number(group.total_byte_size));
+      onBytes((buffer.byteLength * Number(group.num_rows)) / Number(metadata.num_rows));
       rowStart = rowEnd;
     }
   } finally {

@@ -1,4 +1,6 @@
-import { limits } from "../../contract";
+import { limits, routes } from "../../contract";
+import type { Client } from "../client";
+import { gone } from "../listing";
 import type { RecordKind } from "./kind";
 import { InvalidRecord, type Mapping, mapper } from "./mapping";
 import { atMostRecords, readRows, type SourceFile } from "./source";
@@ -6,6 +8,17 @@ import { atMostRecords, readRows, type SourceFile } from "./source";
 /** The number of shards for so many records: 10, and one more for each further 100,000 that these do not hold. */
 export function numShardsFor(records: number): number {
   return Math.max(limits.quickStartShards, Math.ceil(records / limits.recordsPerShard));
+}
+
+/** The number of shards of a dataset, where the API can tell it: it reads only event datasets back. */
+export async function shardsOf(
+  kind: RecordKind,
+  datasetId: string,
+  client: Client,
+): Promise<number | undefined> {
+  if (kind.noun !== "event") return undefined;
+  const dataset = await gone(client.call(routes.getEventDataset, { eventDatasetId: datasetId }));
+  return dataset?.numShards ?? undefined;
 }
 
 /** Refuses a source that holds more records than fit into a dataset's shards. */

@@ -42,6 +42,8 @@ export interface Upload {
   readonly numShards?: number | undefined;
   /** The content that the last whole upload brought, if it can be relied on: only what differs is sent. */
   readonly basis?: string | undefined;
+  /** Sends everything, whatever was acknowledged before. */
+  readonly force?: boolean;
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
 }
@@ -57,6 +59,7 @@ export async function upload(order: Upload): Promise<Totals & { readonly sentCou
   if (numShards !== undefined) await assertFits(files, kind, mapping, numShards);
   const journal = new Journal({ service: client.baseUrl, datasetId, source: order.owner });
   const trustFinished = order.basis !== undefined && journal.finished?.contentHash === order.basis;
+  if (order.force) journal.clear();
   const run = new Run(order, journal, new Rejects(order.rejectsFile));
   journal.begin(contentHash, { trustFinished });
   try {
@@ -67,6 +70,11 @@ export async function upload(order: Upload): Promise<Totals & { readonly sentCou
   } finally {
     journal.close();
   }
+}
+
+/** The content that the last whole upload of a source brought into a dataset. */
+export function finishedUpload(client: Client, datasetId: string, owner: string): Journal["finished"] {
+  return new Journal({ service: client.baseUrl, datasetId, source: owner }).finished;
 }
 
 class Run {
