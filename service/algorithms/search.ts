@@ -38,7 +38,7 @@ export function searchParameters(
     balance: 8,
     strength: 0.12,
     regularizationExponent: given.regularizationExponent ?? 1,
-    weighting: given.weighting ?? "linear",
+    weighting: given.weighting ?? "log",
   };
   if (!bench.possible) {
     const point = { ...best, dimensions: given.dimensions ?? best.dimensions };
@@ -71,7 +71,7 @@ export function searchParameters(
     given.weighting === undefined &&
     interactions.weight.some((weight) => weight !== interactions.weight[0])
   ) {
-    const other = walk({ ...best, weighting: "log" }, "strength", 1.3);
+    const other = walk({ ...best, weighting: "linear" }, "strength", 1.3);
     if (gain(other) > gain(best)) best = other;
   }
   for (const dimensions of larger) {

@@ -6,7 +6,7 @@ export type Weighting = "linear" | "log";
 /** Turns sums of event values into weights whose average over the training data is 1. */
 export interface WeightScale {
   readonly weighting: Weighting;
-  /** The sum that is typical, from which the logarithm starts to level off. */
+  /** The median sum: the logarithm is nearly straight far below it and flat far above it. */
   readonly typical: number;
   readonly average: number;
 }
@@ -20,9 +20,12 @@ export function weightScaleOf(weights: Float32Array, weighting: Weighting): Weig
   return { weighting, typical, average: sum / weights.length || 1 };
 }
 
+/** The logarithm starts to level off at this part of the typical sum. */
+const LEVEL = 0.1;
+
 /** The weight of a pair whose event values sum to `value`. */
 export function scaledWeight({ weighting, typical, average }: WeightScale, value: number): number {
-  return (weighting === "log" ? Math.log1p(value / typical) : value) / average;
+  return (weighting === "log" ? Math.log1p(value / (LEVEL * typical)) : value) / average;
 }
 
 /** The same interactions with scaled weights. */

@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { trainG1 } from "../../service/algorithms";
+import { eigenOf } from "../../service/algorithms/eigen";
 import { FoldIn } from "../../service/algorithms/fold-in";
-import { Factorizer, ridgeOf } from "../../service/algorithms/ials";
+import { ridgeOf } from "../../service/algorithms/ials";
 import { arrayBytes, Kernel, paddedRows } from "../../service/algorithms/kernel";
 import { createRandom } from "../../service/algorithms/random";
+import { scaledWeight } from "../../service/algorithms/weighting";
 import { createWorld } from "./world";
 
 test("the committed kernel is compiled from the committed source", () => {
@@ -51,44 +53,50 @@ test.each([
   }
 });
 
-test("a half step of training solves each user's equations", () => {
+test.each([
+  ["few", 3],
+  ["many", 30],
+])("a half step solves the equations of a user with %s items", (_, count) => {
   const { interactions } = createWorld({ users: 60, items: 40 });
-  const parameters = { dimensions: 12, regularization: 0.05, alpha: 0.2, regularizationExponent: 1 };
-  const factorizer = new Factorizer(interactions, 12);
-  factorizer.begin(parameters, 1);
-  factorizer.epoch();
-  const before = factorizer.factors();
-  factorizer.epoch();
-  const { userVectors, stride } = factorizer.factors();
-  const items = before.itemVectors;
-  const active = new Set(interactions.index).size;
-  for (const user of [0, 17, 59]) {
-    const matrix = plainGram(items, interactions.items, stride).map((row) => row.map((value) => value * 0.2));
-    const right = new Array<number>(stride).fill(0);
-    let total = 0;
-    for (let at = interactions.start[user] as number; at < (interactions.start[user + 1] as number); at++) {
-      const weight = interactions.weight[at] as number;
-      const y = items.subarray(
-        (interactions.index[at] as number) * stride,
-        ((interactions.index[at] as number) + 1) * stride,
-      );
-      total += weight;
-      y.forEach((value, i) => {
-        right[i] = (right[i] as number) + weight * value;
-        y.forEach((other, j) => {
-          (matrix[i] as number[])[j] = (matrix[i]?.[j] as number) + weight * value * other;
-        });
+  const model = trainG1({ interactions }, { dimensions: 12, epochs: 3, alpha: 0.2, weighting: "linear" });
+  const { stride, itemVectors, parameters, weightScale } = model;
+  const items = Array.from({ length: count }, (_, item) => ({ item, weight: 1 + (item % 4) }));
+  const x = new FoldIn(model).solve(items) as Float32Array;
+  const matrix = plainGram(itemVectors, model.items, stride).map((row) => row.map((value) => value * 0.2));
+  const right = new Array<number>(stride).fill(0);
+  let total = 0;
+  for (const { item, weight } of items) {
+    const scaled = scaledWeight(weightScale, weight);
+    const y = itemVectors.subarray(item * stride, (item + 1) * stride);
+    total += scaled;
+    y.forEach((value, i) => {
+      right[i] = (right[i] as number) + scaled * value;
+      y.forEach((other, j) => {
+        (matrix[i] as number[])[j] = (matrix[i]?.[j] as number) + scaled * value * other;
       });
-    }
-    const x = userVectors.subarray(user * stride, (user + 1) * stride);
-    matrix.forEach((row, i) => {
-      const product = row.reduce((sum, value, j) => sum + value * (x[j] as number), 0);
-      expect(product + ridgeOf(parameters, total, active) * (x[i] as number)).toBeCloseTo(
-        right[i] as number,
-        3,
-      );
     });
   }
+  const ridge = ridgeOf(parameters, total, new Set(interactions.index).size);
+  matrix.forEach((row, i) => {
+    const product = row.reduce((sum, value, j) => sum + value * (x[j] as number), 0);
+    expect(product + ridge * (x[i] as number)).toBeCloseTo(right[i] as number, 3);
+  });
+});
+
+test("eigenvectors take a symmetric matrix apart", () => {
+  const random = createRandom(6);
+  const rows = Float32Array.from({ length: 20 * 8 }, () => random.normal());
+  const matrix = plainGram(rows, 20, 8);
+  const { vectors, values } = eigenOf(matrix.flat(), 8);
+  matrix.forEach((row, i) => {
+    row.forEach((wanted, j) => {
+      let sum = 0;
+      for (let k = 0; k < 8; k++) {
+        sum += (vectors[i * 8 + k] as number) * (values[k] as number) * (vectors[j * 8 + k] as number);
+      }
+      expect(sum).toBeCloseTo(wanted, 4);
+    });
+  });
 });
 
 test("a user folded in from his items gets nearly the trained vector", () => {
