@@ -3,8 +3,11 @@ import { z } from "zod";
 /** Any value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** A map whose keys belong to the user: attribute names, parameter names. They are never renamed. */
-export type JsonMap = Readonly<Record<string, Json>>;
+/**
+ * A map of JSON values whose keys belong to the user: attribute names, parameter names. They are never renamed.
+ * Its values are `unknown` because TypeScript cannot lift a recursive type into Pulumi's outputs.
+ */
+export type JsonMap = Readonly<Record<string, unknown>>;
 
 /** Other wire keys under which a service has been seen to answer a field. */
 export const aliases = z.registry<{ wireKeys: readonly string[] }>();

@@ -10,7 +10,7 @@ type Lookup<Args, Result> = (args: Args) => Promise<Result>;
 /** The same lookup for arguments that may be outputs. */
 type LookupOutput<Args, Result> = (
   args: pulumi.Input<{ [K in keyof Args]: pulumi.Input<Args[K]> }>,
-) => pulumi.Output<pulumi.Unwrap<Result>>;
+) => pulumi.Output<Result>;
 
 async function session() {
   const config = new pulumi.Config("recommender");
@@ -23,7 +23,9 @@ function lookup<R extends Route>(route: R): Lookup<CallInput<R>, Reply<R>> {
 
 function outputForm<Args, Result>(from: Lookup<Args, Result>): LookupOutput<Args, Result> {
   return (args) =>
-    pulumi.output(args).apply((known) => from(known as Args)) as pulumi.Output<pulumi.Unwrap<Result>>;
+    pulumi
+      .output(args)
+      .apply((known) => from(known as Args)) as pulumi.Output<unknown> as pulumi.Output<Result>;
 }
 
 /** Reads one event dataset. */

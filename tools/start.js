@@ -14,19 +14,34 @@ runCommand(async () => {
   console.log(`Stack ${stackName}, kept by Pulumi engine ${engine.version}\n`);
   table(resources.map(({ type, urn }) => [type.split(/[:/]/).at(-1) ?? type, urn.split("::").at(-1) ?? urn]));
   console.log("\nOutputs");
-  table(Object.entries(outputs).map(([name, value]) => [name, shown(value)]));
+  table(Object.entries(outputs).flatMap(([name, value]) => rowsOf(name, value)));
   console.log("\nTry next");
   table([
     ["npm start", "again: nothing changes"],
     ["examples/quickstart/index.ts", "change it, then npm start"],
     ["npm run pulumi -- preview --diff", "what a change would do"],
     ["npm run pulumi -- refresh --yes", "what changed outside"],
+    ["npm run pulumi -- stack output --show-secrets", "also what is secret"],
     ["npm run pulumi -- destroy --yes", "remove all of it"],
   ]);
 });
 
-/** @param {unknown} value */
-const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+/** The engine's mark of a secret in a state. */
+const secretMark = "4dabf18193072939515e22adb298388d";
+
+/**
+ * A list has a row for each of its members, and so has an object.
+ * @param {string} name
+ * @param {unknown} value
+ * @returns {string[][]}
+ */
+function rowsOf(name, value) {
+  if (typeof value === "number") return [[name, String(Math.round(value * 1000) / 1000)]];
+  if (typeof value !== "object" || value === null) return [[name, String(value)]];
+  if (secretMark in value) return [[name, "[secret]"]];
+  if (Array.isArray(value)) return value.map((member, at) => [at === 0 ? name : "", String(member)]);
+  return Object.entries(value).flatMap(([key, member]) => rowsOf(`${name}.${key}`, member));
+}
 
 /** Two columns within 80. @param {string[][]} rows */
 function table(rows) {

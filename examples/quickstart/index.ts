@@ -1,52 +1,72 @@
-import * as fs from "node:fs/promises";
-import * as path from "node:path";
-import * as pulumi from "@pulumi/pulumi";
-import { routes } from "pulumi-recommender/contract";
+import * as recommender from "pulumi-recommender";
 
-/** A file that lists the operations of the recommendation service. */
-class OperationsFile extends pulumi.dynamic.Resource {
-  declare readonly file: pulumi.Output<string>;
+// A small record shop: who is there, what it sells, and what they did.
+const users = new recommender.UserDataset("users", {
+  numShards: 1,
+  attributeSchema: { age: "NUMERICAL", country: "CATEGORICAL" },
+});
+const items = new recommender.ItemDataset("items", {
+  numShards: 1,
+  attributeSchema: { genre: "CATEGORICAL", year: "NUMERICAL" },
+});
+const events = new recommender.EventDataset("events", { numShards: 1 });
 
-  constructor(name: string, args: { file: string; lines: string[] }) {
-    super(lifecycle, name, args, undefined, "quickstart", "OperationsFile");
-  }
-}
-
-const write = async ({ file, lines }: { file: string; lines: string[] }) => {
-  await fs.mkdir(path.dirname(file), { recursive: true });
-  await fs.writeFile(file, lines.map((line) => `${line}\n`).join(""));
-  return { file, lines };
-};
-
-const lifecycle: pulumi.dynamic.ResourceProvider = {
-  async create(args) {
-    return { id: args.file, outs: await write(args) };
-  },
-  async read(file) {
-    const lines = (await fs.readFile(file, "utf8")).trimEnd().split("\n");
-    return { id: file, props: { file, lines }, inputs: { file, lines } };
-  },
-  async diff(_id, olds, news) {
-    const moved = olds.file !== news.file;
-    return {
-      changes: moved || olds.lines.join() !== news.lines.join(),
-      replaces: moved ? ["file"] : [],
-    };
-  },
-  async update(_id, _olds, news) {
-    return { outs: await write(news) };
-  },
-  async delete(file) {
-    await fs.rm(file, { force: true });
-  },
-};
-
-const operations = Object.entries(routes).map(([name, { method, path }]) => `${name}: ${method} ${path}`);
-
-const listing = new OperationsFile("operations", {
-  file: path.resolve("../../.recommender/operations.txt"),
-  lines: operations,
+const userRecords = new recommender.UserRecords("users", {
+  userDatasetId: users.id,
+  source: "data/users.csv",
+});
+const itemRecords = new recommender.ItemRecords("items", {
+  itemDatasetId: items.id,
+  source: "data/items.csv",
+});
+const eventRecords = new recommender.EventRecords("events", {
+  eventDatasetId: events.id,
+  source: "data/events.csv",
 });
 
-export const operationsFile = listing.file;
-export const operationCount = operations.length;
+const project = new recommender.Project("record-shop", {
+  userDatasetId: users.id,
+  itemDatasetId: items.id,
+  eventDatasetId: events.id,
+  targetEventType: "purchase",
+});
+const algorithm = new recommender.Algorithm("g1", { projectId: project.id });
+
+// Trained again whenever one of the files changes, and never without reason.
+const model = new recommender.Model("weekly", {
+  projectId: project.id,
+  algorithmId: algorithm.id,
+  triggers: [userRecords.contentHash, itemRecords.contentHash, eventRecords.contentHash],
+});
+
+// Another model takes over without a gap; if it does not answer for ada, the former one is put back.
+const live = new recommender.Deployment("live", {
+  projectId: project.id,
+  generatorModelId: model.modelId,
+  qps: 10,
+  check: { userIds: ["ada"], minResults: 3 },
+  rollback: true,
+});
+
+// What the model knows about the audience.
+const jazzLovers = new recommender.UserQuery("jazz-lovers", {
+  projectId: project.id,
+  modelId: model.modelId,
+  queryType: "user_list",
+  queries: [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.5 }] }],
+});
+const groups = new recommender.UserClustering("groups", {
+  projectId: project.id,
+  modelId: model.modelId,
+  parameters: { minUserNum: 3 },
+});
+
+export const servingUri = live.servingUri;
+export const quality = model.quality;
+export const jazzLoversUrl = jazzLovers.downloadUrl;
+export const groupsUrl = groups.downloadUrl;
+export const forAda = recommender
+  .recommendOutput({ userId: "ada", attributes: ["title", "genre"], limit: 3, servingUri: live.servingUri })
+  .results.apply((results) =>
+    results.map(({ item }) => `${item.attributes.title} (${item.attributes.genre})`),
+  );
