@@ -64,7 +64,13 @@ async function serve(options: ServeOptions): Promise<void> {
   process.once("SIGINT", end);
   process.once("SIGTERM", end);
   const { url, dataDir, keyFile } = service;
-  const projectId = content === undefined ? undefined : await seed(service, content);
+  const projectId =
+    content === undefined
+      ? undefined
+      : await seed(service, content).catch(async (error) => {
+          await service.close();
+          throw error;
+        });
   if (options.json) {
     process.stdout.write(
       `${JSON.stringify({ url, dataDir, keyFile, pid: process.pid, ...(projectId ? { projectId } : {}) })}\n`,

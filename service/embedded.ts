@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Folder, folderAt, readRunning } from "./folder";
-import { loaderArguments, ownFile } from "./pool";
+import { ownFile, processArguments } from "./own-file";
 
 /** How to reach a service that serves a folder. */
 export interface Reachable {
@@ -70,7 +70,7 @@ function startDetached(folder: Folder, idleMinutes: number) {
   const child = spawn(
     process.execPath,
     [
-      ...loaderArguments(),
+      ...processArguments(),
       ownFile("..", "cli", "main"),
       "serve",
       "--data",

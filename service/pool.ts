@@ -1,21 +1,8 @@
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Context } from "./context";
 import { JobError } from "./job-error";
+import { ownFile, threadArguments } from "./own-file";
 import type { Answer, Task, TaskKind, TaskResult } from "./worker";
-
-/**
- * Arguments for a thread or process that runs one of our own files.
- * From the sources (tests, tsx) the file is TypeScript, and Node needs tsx to load it.
- */
-export function loaderArguments(): string[] {
-  return __filename.endsWith(".ts") ? ["--require", require.resolve("tsx/cjs")] : [];
-}
-
-/** A file of ours, compiled or not as this one is. */
-export function ownFile(...names: string[]): string {
-  return join(__dirname, ...names) + (__filename.endsWith(".ts") ? ".ts" : ".js");
-}
 
 interface Waiting {
   readonly resolve: (result: unknown) => void;
@@ -48,7 +35,7 @@ export class Pool {
   private start(): Worker {
     const worker = new Worker(ownFile("worker"), {
       workerData: { databaseFile: this.context.store.file, folder: this.context.folder.path },
-      execArgv: loaderArguments(),
+      execArgv: threadArguments(),
     });
     worker.on("message", (answer: Answer) => {
       const waiting = this.busy.get(worker);

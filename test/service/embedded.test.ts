@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { embedded, folderAt, ManualClock, startService } from "../../service";
+import { run, serve } from "./process";
+import { Caller, Running } from "./running";
+
+// Processes are started and trainings run; how long that takes is no concern of these tests.
+jest.setTimeout(600_000);
+
+const source = join(__dirname, "..", "..", "dist", "service");
+
+/** Asks for the folder's service from a process of its own. */
+async function ask(dir: string): Promise<{ url: string; key: string; pid: number }> {
+  const program = `require(${JSON.stringify(source)}).embedded(${JSON.stringify(dir)}).then((it) => console.log(JSON.stringify(it)))`;
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = await once(child.stdout, "data");
+  return JSON.parse(String(line));
+}
+
+describe("the embedded service of a folder", () => {
+  const dir = mkdtempSync(join(tmpdir(), "embedded-"));
+  afterAll(async () => {
+    await run("stop", "--data", dir);
+    rmSync(dir, { recursive: true });
+  });
+
+  test("is one, however many processes ask for it at once; and after a kill it comes back at the same port", async () => {
+    const all = await Promise.all([ask(dir), ask(dir), ask(dir)]);
+    expect(new Set(all.map(({ url, pid }) => `${url} ${pid}`)).size).toBe(1);
+    const [{ url, key, pid }] = all as [Awaited<ReturnType<typeof ask>>];
+    const api = new Caller({ url, key });
+    const { eventDatasetId } = await api.call("createEventDataset", { name: "kept", numShards: 1 });
+    await api.close();
+    process.kill(pid, "SIGKILL");
+    const again = await embedded(dir);
+    expect(again).toMatchObject({ url, key });
+    expect(again.pid).not.toBe(pid);
+    const next = new Caller(again);
+    expect(await next.call("getEventDataset", { eventDatasetId })).toMatchObject({ name: "kept" });
+    await next.close();
+    expect(await embedded(dir)).toEqual(again);
+  });
+
+  test("refuses a second service for the folder, and names the first", async () => {
+    const { url } = await embedded(dir);
+    const { code, err } = await run("serve", "--data", dir);
+    expect(code).toBe(3);
+    expect(err).toContain(url);
+    await expect(startService({ dataDir: dir })).rejects.toThrow("already served");
+  });
+});
+
+describe("a service of this process", () => {
+  test("ends by itself when nobody uses it", async () => {
+    const clock = new ManualClock();
+    let ended = () => {};
+    const end = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const api = await Running.start({ clock, idleMinutes: 30, onIdle: () => ended() });
+    const { dataDir } = api.service;
+    clock.advance(29 * 60_000);
+    await api.raw("/nowhere");
+    clock.advance(29 * 60_000);
+    expect((await api.raw("/nowhere")).status).toBe(404);
+    await api.close();
+    for (let left = 3; left > 0; left--) {
+      clock.advance(30 * 60_000);
+      await new Promise(setImmediate);
+    }
+    await end;
+    expect(() => readFileSync(folderAt(dataDir).keyFile)).toThrow("ENOENT");
+  });
+
+  test("takes another port when a stranger has its own, and says so", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "port-"));
+    const stranger = createServer().listen(0, "127.0.0.1");
+    await once(stranger, "listening");
+    const { port } = stranger.address() as { port: number };
+    writeFileSync(folderAt(dataDir).portFile, `${port}\n`);
+    const service = await startService({ dataDir, log: "none" });
+    expect(service.warnings).toEqual([expect.stringContaining(`The port ${port} of this folder is taken`)]);
+    expect(service.url).not.toContain(`:${port}`);
+    await service.close();
+    await expect(startService({ dataDir, port, log: "none" })).rejects.toThrow(`The port ${port} is in use`);
+    stranger.close();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  test("ends cleanly on SIGTERM and SIGINT", async () => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      const service = await serve("--ephemeral");
+      await service.end(signal);
+      expect(service.child.exitCode).toBe(0);
+    }
+  });
+});

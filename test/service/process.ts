@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The command as users run it, compiled; the test run builds it first. */
+export const command = join(__dirname, "..", "..", "dist", "cli", "main.js");
+
+/** A service in a process of its own. */
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly key: string;
+  /** Ends it with a signal and waits until it is gone. */
+  end(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts a service and waits until it says that it is ready. */
+export async function serve(...options: string[]): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [command, "serve", "--json", ...options], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let errors = "";
+  child.stderr.on("data", (text) => {
+    errors += text;
+  });
+  const line = await Promise.race([
+    once(child.stdout, "data").then(([text]) => String(text)),
+    once(child, "exit").then(() => Promise.reject(new Error(`the service ended at its start: ${errors}`))),
+  ]);
+  const { url, keyFile } = JSON.parse(line);
+  return {
+    child,
+    url,
+    key: readFileSync(keyFile, "utf8").trim(),
+    end: async (signal = "SIGTERM") => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill(signal);
+      await once(child, "exit");
+    },
+  };
+}
+
+/** Runs the command to its end. */
+export async function run(...options: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, [command, ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  const texts = { out: "", err: "" };
+  child.stdout.on("data", (text) => {
+    texts.out += text;
+  });
+  child.stderr.on("data", (text) => {
+    texts.err += text;
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...texts };
+}
