@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
@@ -23,22 +24,43 @@ export async function engineWorkspace(
   source: string,
   env: Record<string, string> = {},
 ): Promise<EngineWorkspace> {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), "recommender-engine-")));
+  const directory = await linkedFolder();
   const setProgram = (text: string) => writeFile(join(directory, "index.ts"), text);
   await setProgram(source);
   await writeFile(join(directory, "Pulumi.yaml"), "name: test\nruntime: nodejs\n");
   await writeFile(join(directory, "package.json"), JSON.stringify({ name: "test", private: true }));
+  return { ...(await stackIn(directory, directory, "test", env)), setProgram };
+}
+
+/** Sets up a copy of an example as it stands in the repository. */
+export async function exampleWorkspace(
+  example: string,
+  env: Record<string, string>,
+  stackName = "test",
+): Promise<EngineWorkspace> {
+  const directory = await linkedFolder();
+  await cp(join(repository, "examples"), join(directory, "examples"), { recursive: true });
+  // The quick start is the project of the repository itself.
+  await cp(join(repository, "Pulumi.yaml"), join(directory, "Pulumi.yaml"));
+  const folder = join(directory, "examples", example);
+  const isProject = existsSync(join(folder, "Pulumi.yaml"));
+  const setProgram = (text: string) => writeFile(join(folder, "index.ts"), text);
+  return { ...(await stackIn(directory, isProject ? folder : directory, stackName, env)), setProgram };
+}
+
+async function linkedFolder(): Promise<string> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "recommender-engine-")));
   await mkdir(join(directory, "node_modules"));
-  await symlink(
-    join(repository, "node_modules/@pulumi"),
-    join(directory, "node_modules/@pulumi"),
-    "junction",
-  );
+  const modules = join(repository, "node_modules");
+  await symlink(join(modules, "@pulumi"), join(directory, "node_modules/@pulumi"), "junction");
   await symlink(repository, join(directory, "node_modules/pulumi-recommender"), "junction");
   for (const name of ["home", "state"]) await mkdir(join(directory, name));
+  return directory;
+}
 
+async function stackIn(directory: string, workDir: string, stackName: string, env: Record<string, string>) {
   const stack = await LocalWorkspace.createOrSelectStack(
-    { stackName: "test", workDir: directory },
+    { stackName, workDir },
     {
       envVars: {
         PULUMI_HOME: join(directory, "home"),
@@ -51,6 +73,5 @@ export async function engineWorkspace(
       },
     },
   );
-  const dispose = () => rm(directory, { recursive: true, force: true });
-  return { directory, stack, setProgram, dispose };
+  return { directory, stack, dispose: () => rm(directory, { recursive: true, force: true }) };
 }
