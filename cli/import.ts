@@ -67,7 +67,7 @@ async function importRecords(
   source: string,
   options: ImportOptions,
 ): Promise<void> {
-  const { openSession } = await import("../provider/session.js");
+  const { connect } = await import("../provider/connection.js");
   const { readSettings } = await import("../provider/settings.js");
   const { recordKinds } = await import("../provider/records/kind.js");
   const { finishedUpload, TooManyFailuresError, upload } = await import("../provider/records/upload.js");
@@ -81,7 +81,7 @@ async function importRecords(
   const environment = options.service
     ? { ...process.env, RECOMMENDER_BASE_URL: options.service }
     : process.env;
-  const { client } = await openSession(readSettings(() => undefined, environment));
+  const client = await connect(readSettings(() => undefined, environment));
   const datasetId = options.dataset;
   const owner = `${kindName} ${resolve(source)}`;
   const rejectsFile =

@@ -111,7 +111,7 @@ export class Client {
   }
 
   /** Makes one call whose body is written already, in the form it has on the wire: for records by the million. */
-  async send<R extends Route>(route: R, body: string, options: CallOptions = {}): Promise<Reply<R>> {
+  async send<R extends Route>(route: R, body: Buffer, options: CallOptions = {}): Promise<Reply<R>> {
     return this.#carryOut<R>(
       route,
       await this.#withBody(this.#envelope(route, options), body, options),
@@ -168,14 +168,18 @@ export class Client {
     return { route, url, headers, signal, onReplayed, body: null };
   }
 
-  async #withBody(prepared: Prepared, text: string, { idempotencyKey }: CallOptions): Promise<Prepared> {
+  async #withBody(
+    prepared: Prepared,
+    body: Buffer | string,
+    { idempotencyKey }: CallOptions,
+  ): Promise<Prepared> {
     const headers: Record<string, string> = { ...prepared.headers, "content-type": "application/json" };
     if (prepared.route.method === "POST") headers["idempotency-key"] = idempotencyKey ?? randomUUID();
-    if (this.#options.gzip === false || Buffer.byteLength(text) <= gzipAboveBytes) {
-      return { ...prepared, headers, body: text };
+    if (this.#options.gzip === false || Buffer.byteLength(body) <= gzipAboveBytes) {
+      return { ...prepared, headers, body };
     }
     headers["content-encoding"] = "gzip";
-    return { ...prepared, headers, body: await compress(text, { level: 1 }) };
+    return { ...prepared, headers, body: await compress(body, { level: 1 }) };
   }
 
   /** One attempt, and a second one with a new token when the first token is refused. */

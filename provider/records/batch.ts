@@ -9,12 +9,11 @@ import { readRows, type SourceFile } from "./source";
 /** Bytes of a batch at most, so that memory is bounded whatever the records are; a larger record goes alone. */
 const batchBytes = 4 * 1024 * 1024;
 
-/** A record of a batch: where it comes from, and its text on the wire. */
+/** A record of a batch: where it comes from, and its id. */
 export interface Entry {
   readonly source: string;
   readonly line: number;
   readonly id: string;
-  readonly text: string;
 }
 
 /** Records that go in one call. */
@@ -23,7 +22,8 @@ export interface Batch {
   readonly index: number;
   readonly entries: readonly Entry[];
   readonly ids: ReadonlySet<string>;
-  readonly body: string;
+  /** The body of the call; the records are kept in it alone, outside the heap, so that memory stays small. */
+  readonly body: Buffer;
   /** A name for its content. */
   readonly hash: string;
 }
@@ -44,28 +44,31 @@ export async function* batchesOf(source: BatchSource): AsyncIterable<Batch> {
   const { before, after } = source.kind.envelope(source.datasetId);
   let index = 0;
   let entries: Entry[] = [];
+  let texts: string[] = [];
   let bytes = 0;
   const cut = (): Batch => {
-    const body = before + entries.map(({ text }) => text).join(",") + after;
+    const body = Buffer.from(before + texts.join(",") + after);
     const hash = createHash("sha256").update(body).digest("base64url").slice(0, 22);
     const batch = { index: index++, entries, ids: new Set(entries.map(({ id }) => id)), body, hash };
     entries = [];
+    texts = [];
     bytes = 0;
     return batch;
   };
   for (const file of source.files) {
-    const entryOf = entryReader(source, file);
+    const textOf = textReader(source, file);
     for await (const rows of readRows(file, source.onBytes)) {
       for (const row of rows) {
-        const entry = entryOf(row);
-        if ("reason" in entry) {
-          await source.reject(entry);
+        const read = textOf(row);
+        if ("reason" in read) {
+          await source.reject({ source: file.shown, line: row.line, ...read });
           continue;
         }
-        const size = Buffer.byteLength(entry.text);
+        const size = Buffer.byteLength(read.text);
         if (entries.length === limits.recordsPerUpsert || (entries.length > 0 && bytes + size > batchBytes))
           yield cut();
-        entries.push(entry);
+        entries.push({ source: file.shown, line: row.line, id: read.id });
+        texts.push(read.text);
         bytes += size;
       }
     }
@@ -73,20 +76,21 @@ export async function* batchesOf(source: BatchSource): AsyncIterable<Batch> {
   if (entries.length > 0) yield cut();
 }
 
-function entryReader({ kind, mapping }: BatchSource, file: SourceFile): (row: Row) => Entry | Reject {
+type Read = { readonly id: string; readonly text: string } | Pick<Reject, "reason" | "record">;
+
+/** Makes the text of records on the wire out of rows. */
+function textReader({ kind, mapping }: BatchSource, file: SourceFile): (row: Row) => Read {
   const record = mapper(kind, mapping, file.format);
-  const source = file.shown;
-  return ({ line, columns, fault, text: unread }) => {
-    if (!columns) return { source, line, reason: fault ?? "", record: unread ?? "" };
+  return ({ columns, fault = "", text: unread = "" }) => {
+    if (!columns) return { reason: fault, record: unread };
     try {
       const wire = record(columns);
-      const id = wire[kind.idKey] as string;
       const text = JSON.stringify(wire);
       if (kind.noun === "event") assertSize(text);
-      return { source, line, id, text };
+      return { id: wire[kind.idKey] as string, text };
     } catch (error) {
       if (!(error instanceof InvalidRecord)) throw error;
-      return { source, line, reason: error.message, record: shownColumns(columns) };
+      return { reason: error.message, record: shownColumns(columns) };
     }
   };
 }

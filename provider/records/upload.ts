@@ -134,7 +134,7 @@ class Run {
     };
     try {
       const reply = await client.send(kind.route, batch.body, { signal, onRetry });
-      const refused = refusedOf(batch, reply);
+      const refused = refusedOf(batch, reply, kind);
       for (const reject of refused) await this.rejects.add(reject);
       this.#taken += batch.entries.length - refused.length;
       // A batch with refused records is sent again by the next run, which may find the cause mended.
@@ -175,18 +175,20 @@ interface Outcome {
 }
 
 /** The records of a batch that the service did not take; what it names in neither list it did not take either. */
-function refusedOf(batch: Batch, { succeedIds, failedIds, failures }: Outcome): Reject[] {
+function refusedOf(batch: Batch, { succeedIds, failedIds, failures }: Outcome, kind: RecordKind): Reject[] {
   if (failedIds.length === 0 && !failures?.length && succeedIds.length >= batch.ids.size) return [];
   const reasons = new Map((failures ?? []).map(({ index, reason }) => [batch.entries[index]?.id, reason]));
   const failed = new Set(failedIds);
   const taken = new Set(succeedIds);
-  const last = new Map(batch.entries.map((entry) => [entry.id, entry]));
+  const records = JSON.parse(batch.body.toString())[`${kind.noun}s`] as unknown[];
+  // Of an id that comes twice the last counts.
+  const last = new Map(batch.entries.map((entry, at) => [entry.id, { ...entry, record: records[at] }]));
   return [...last.values()]
     .filter(({ id }) => failed.has(id) || reasons.has(id) || !taken.has(id))
-    .map(({ source, line, id, text }) => {
-      const silent = failed.has(id)
+    .map((entry) => {
+      const silent = failed.has(entry.id)
         ? "the service gave no reason"
-        : "the service says nothing about this record";
-      return { source, line, id, reason: reasons.get(id) ?? silent, record: text };
+        : "the service says nothing about it";
+      return { ...entry, reason: reasons.get(entry.id) ?? silent, record: JSON.stringify(entry.record) };
     });
 }
