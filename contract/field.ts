@@ -15,11 +15,14 @@ export const aliases = z.registry<{ wireKeys: readonly string[] }>();
 /** Marks a map whose entries lie beside its sibling fields on the wire instead of under a key of their own. */
 export const inlined = z.registry<{ inlined: true }>();
 
+/** Text that every database can keep; PostgreSQL takes no NUL. */
+const text = z.string().regex(/^[^\0]*$/, "expected text without NUL characters");
+
 /** An identifier; the specification shows no format, so any non-empty text is one. */
-export const id = z.string().min(1);
+export const id = text.min(1);
 
 /** A name for people; the specification shows no limit of length, so none is set here. */
-export const label = z.string().min(1);
+export const label = text.min(1);
 
 /** A reply field that a service may leave out or answer with null. */
 export function maybe<T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> {

@@ -12,7 +12,7 @@ export const projectFields = z.strictObject({
   userDatasetId: id.describe("Dataset of its users."),
   itemDatasetId: id.describe("Dataset of its items."),
   eventDatasetId: id.describe("Dataset of its events; several projects may share one."),
-  targetEventType: z.string().min(1).describe("The event type that models are optimised for."),
+  targetEventType: label.describe("The event type that models are optimised for."),
 });
 
 export const createProject = route({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id, jsonMap, maybe } from "./field";
+import { id, jsonMap, label, maybe } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -21,7 +21,7 @@ export const eventRecord = z.strictObject({
   userId: id,
   itemId: id,
   ts: z.int().min(0).describe("Time of the event in milliseconds."),
-  eventType: z.string().min(1).describe("Kind of act; a project optimises one of them."),
+  eventType: label.describe("Kind of act; a project optimises one of them."),
   eventValue: z.number().default(1).describe("Weight in training; the larger, the more it counts."),
   attributes: jsonMap.default({}).describe("Properties of the event; need not match the dataset's schema."),
 });

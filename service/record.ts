@@ -13,6 +13,7 @@ export interface RecordTable {
   attributes: string;
 }
 
+const rowsPerInsert = 100;
 const unchecked = z.array(z.unknown()).max(limits.recordsPerUpsert);
 
 /** What the upsert calls take as a whole; their records are checked one by one. */
@@ -52,9 +53,7 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
 
 /** Why a text cannot be kept, where it cannot. */
 export function unstorable(...texts: string[]): string | undefined {
-  return texts.every(storable)
-    ? undefined
-    : "ids and types must be well-formed Unicode without NUL characters";
+  return texts.every(storable) ? undefined : "ids and types must be well-formed Unicode";
 }
 
 /** The reasons go to the log too, a few of each call, for they may be as many as its records. */
@@ -81,15 +80,17 @@ async function upsert(db: Db, dataset: DatasetTable, parted: Parted<{ attributes
     record_id,
     attributes: JSON.stringify(attributes),
   }));
-  await db
-    .insertInto("records")
-    .values(rows)
-    .onConflict((on) =>
-      on
-        .columns(["dataset", "record_id"])
-        .doUpdateSet((of) => ({ attributes: of.ref("excluded.attributes") })),
-    )
-    .execute();
+  for (let from = 0; from < rows.length; from += rowsPerInsert) {
+    await db
+      .insertInto("records")
+      .values(rows.slice(from, from + rowsPerInsert))
+      .onConflict((on) =>
+        on
+          .columns(["dataset", "record_id"])
+          .doUpdateSet((of) => ({ attributes: of.ref("excluded.attributes") })),
+      )
+      .execute();
+  }
   await countShards(
     db,
     dataset,

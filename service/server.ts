@@ -11,7 +11,7 @@ import { handlers } from "./handlers";
 import { fingerprintOf, type Keyed } from "./idempotency";
 import { envelopes } from "./record";
 import { status } from "./status";
-import { detailsOf, unstorablePaths } from "./validation";
+import { detailsOf, unstorableFields } from "./validation";
 
 /** The HTTP face: match, authenticate, decode, call, encode, render errors. */
 export function createServer(context: Context, touched: () => void): FastifyInstance {
@@ -28,14 +28,13 @@ export function createServer(context: Context, touched: () => void): FastifyInst
   app.addHook("onRequest", async (request, reply) => {
     touched();
     reply.headers({ "x-request-id": request.id, [idempotencyHeader]: "POST" });
+    // Here and not in a handler, so that nothing of the request is judged before its method and path.
+    if (request.is404) throw unknownRoute(app, request);
   });
   app.addHook("onResponse", async (request, reply) => logCall(context, request, reply));
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
   addOwnRoutes(app, context);
-  app.setNotFoundHandler((request) => {
-    throw unknownRoute(app, request);
-  });
   return app;
 }
 
@@ -61,7 +60,7 @@ function addRoute(app: FastifyInstance, context: Context, name: RouteName): void
       },
       handler: async (request, reply) => {
         const body = request.body as Body | undefined;
-        const input = check(schema, route.method === "GET" ? request.query : body?.json, name in envelopes);
+        const input = check(schema, route.method === "GET" ? request.query : body?.json);
         const keyed = route.repeatable ? undefined : keyOf(request, route.path, body);
         const call = callOf(context, request, keyed);
         const work = () => handle(decode(accepted, input) as never, call);
@@ -118,14 +117,9 @@ function addOwnRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-function check(schema: ReturnType<typeof wireSchema>, given: unknown, recordsApart: boolean): unknown {
+function check(schema: ReturnType<typeof wireSchema>, given: unknown): unknown {
   const parsed = schema.safeParse(given ?? {});
-  // Texts inside records are checked with each record.
-  const details = parsed.success
-    ? recordsApart
-      ? []
-      : unstorablePaths(parsed.data)
-    : detailsOf(parsed.error);
+  const details = parsed.success ? unstorableFields(parsed.data as object) : detailsOf(parsed.error);
   if (details.length === 0) return parsed.data;
   throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; mend what details names.", {
     details,
@@ -170,7 +164,9 @@ function unknownRoute(app: FastifyInstance, request: FastifyRequest): ServiceErr
 function sendError(context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refused = asServiceError(error);
   if (refused.statusCode >= 500) context.log.error({ err: error, requestId: request.id }, "call failed");
+  // Fastify would close the connection of a body that is too large, and the client, still sending, would never read why.
   reply
+    .removeHeader("connection")
     .code(refused.statusCode)
     .headers({ "x-request-id": request.id, [idempotencyHeader]: "POST", ...refused.more.headers })
     .send(renderError(refused, request.id));

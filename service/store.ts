@@ -44,7 +44,7 @@ export function connect(file: string): Db {
   return new Kysely<Tables>({ dialect: new SqliteDialect({ database: withKeptStatements(database) }) });
 }
 
-const keptStatements = 256;
+const keptStatements = 64;
 
 /** Kysely prepares each query anew, which for an insert of many rows costs more than the insert itself. */
 function withKeptStatements(database: Database.Database) {

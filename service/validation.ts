@@ -18,21 +18,14 @@ export function pathOf(path: readonly PropertyKey[]): string {
   );
 }
 
-/** Whether a text can be kept in a database as it is: well-formed Unicode without NUL, which PostgreSQL refuses. */
+/** Whether a text can be kept in a database as it is: half a surrogate pair cannot. */
 export function storable(text: string): boolean {
-  return toUSVString(text) === text && !text.includes("\0");
+  return toUSVString(text) === text;
 }
 
-/** The texts of a request that cannot be kept. */
-export function unstorablePaths(value: unknown, path: readonly PropertyKey[] = []): Detail[] {
-  if (typeof value === "string") {
-    return storable(value)
-      ? []
-      : [{ path: pathOf(path), message: "expected well-formed Unicode without NUL characters" }];
-  }
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) => [
-    ...unstorablePaths(key, path),
-    ...unstorablePaths(member, [...path, Array.isArray(value) ? Number(key) : key]),
-  ]);
+/** The fields of a request whose texts cannot be kept; texts inside maps are kept as JSON, which can. */
+export function unstorableFields(fields: object): Detail[] {
+  return Object.entries(fields)
+    .filter(([, value]) => typeof value === "string" && !storable(value))
+    .map(([path]) => ({ path, message: "expected well-formed Unicode" }));
 }

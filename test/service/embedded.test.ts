@@ -31,7 +31,7 @@ describe("the embedded service of a folder", () => {
   test("is one, however many processes ask for it at once; and after a kill it comes back at the same port", async () => {
     const all = await Promise.all([ask(dir), ask(dir), ask(dir)]);
     expect(new Set(all.map(({ url, pid }) => `${url} ${pid}`)).size).toBe(1);
-    const [{ url, key, pid }] = all as [Awaited<ReturnType<typeof ask>>];
+    const { url, key, pid } = all[0];
     const api = new Caller({ url, key });
     const { eventDatasetId } = await api.call("createEventDataset", { name: "kept", numShards: 1 });
     await api.close();
