@@ -15,6 +15,7 @@ export async function* csvRows(file: Readable, onBytes: (count: number) => void)
   const { parse } = require("csv-parse") as typeof import("csv-parse");
   let line = 1;
   let emptyLines = 0;
+  let counted = 1;
   const text = textOf(file, onBytes, () => line)[Symbol.asyncIterator]();
   const head = await text.next();
   if (head.done) return;
@@ -34,7 +35,10 @@ export async function* csvRows(file: Readable, onBytes: (count: number) => void)
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       const began = line + 1 + info.empty_lines - emptyLines;
       emptyLines = info.empty_lines;
-      line = info.lines;
+      const spanned = info.lines - counted;
+      counted = info.lines;
+      // The parser counts a Windows line end inside a cell twice.
+      line += spanned > 1 ? spanned - windowsLineEnds(record) : spanned;
       rows.push(rowAt(began, record, info.error));
       if (rows.length < rowsAtOnce) continue;
       yield rows;
@@ -49,6 +53,10 @@ export async function* csvRows(file: Readable, onBytes: (count: number) => void)
     stream.destroy();
   }
   if (rows.length > 0) yield rows;
+}
+
+function windowsLineEnds(cells: Cells): number {
+  return Object.values(cells).reduce((sum, cell) => sum + cell.split("\r\n").length - 1, 0);
 }
 
 function rowAt(line: number, cells: Cells, error: CsvError | undefined): Row {

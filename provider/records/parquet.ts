@@ -12,9 +12,7 @@ export async function* parquetRows(file: Readable, onBytes: (count: number) => v
   const unpacked = await unpackedFile(file);
   try {
     const { open, parquetReadObjects, compressors } = await libraries();
-    const { buffer, metadata } = await open(unpacked.path).catch((error: Error) => {
-      throw new SourceError(file.shown, undefined, `cannot be read as Parquet: ${error.message}`);
-    });
+    const { buffer, metadata } = await open(unpacked.path, file.shown);
     let rowStart = 0;
     for (const group of metadata.row_groups) {
       const rowEnd = rowStart + Number(group.num_rows);
@@ -42,7 +40,7 @@ export async function parquetRowCount(file: Readable): Promise<number> {
   const unpacked = await unpackedFile(file);
   try {
     const { open } = await libraries();
-    return Number((await open(unpacked.path)).metadata.num_rows);
+    return Number((await open(unpacked.path, file.shown)).metadata.num_rows);
   } finally {
     await unpacked.remove();
   }
@@ -52,9 +50,13 @@ export async function parquetRowCount(file: Readable): Promise<number> {
 async function libraries() {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import("hyparquet");
   const { compressors } = await import("hyparquet-compressors");
-  const open = async (path: string) => {
-    const buffer = await asyncBufferFromFile(path);
-    return { buffer, metadata: await parquetMetadataAsync(buffer) };
+  const open = async (path: string, shown: string) => {
+    try {
+      const buffer = await asyncBufferFromFile(path);
+      return { buffer, metadata: await parquetMetadataAsync(buffer) };
+    } catch (error) {
+      throw new SourceError(shown, undefined, `cannot be read as Parquet: ${(error as Error).message}`);
+    }
   };
   return { open, parquetReadObjects, compressors };
 }

@@ -106,10 +106,9 @@ class Run {
         if (this.journal.has(batch.index, batch.hash)) this.#skip(batch);
         else {
           await this.#gate.enter(batch.ids);
-          if (this.#failure) break;
           void this.#send(batch);
         }
-        if (this.rejects.count > maxFailures + hopelessAfter) break;
+        if (this.#failure || this.rejects.count > maxFailures + hopelessAfter) break;
       }
     } finally {
       await this.#gate.drained();
@@ -133,6 +132,7 @@ class Run {
       if (error instanceof ApiError && (error.status === 429 || error.status === 503)) this.#gate.slowDown();
     };
     try {
+      if (this.#failure) return;
       const reply = await client.send(kind.route, batch.body, { signal, onRetry });
       const refused = refusedOf(batch, reply, kind);
       for (const reject of refused) await this.rejects.add(reject);

@@ -70,8 +70,9 @@ describe("records through the real engine", () => {
   const upserts = (calls: string[]) => calls.filter((call) => call.includes("upsert"));
   const held = async (id: string) => {
     const headers = { apikey: observed.service.key };
-    const { datasets } = await (await fetch(`${observed.service.url}/status`, { headers })).json();
-    return datasets.find((dataset: { id: string }) => dataset.id === id).records;
+    const answer = await fetch(`${observed.service.url}/status`, { headers });
+    const { datasets } = (await answer.json()) as { datasets: { id: string; records: number }[] };
+    return datasets.find((dataset) => dataset.id === id)?.records;
   };
   let hash: string;
   let modelId: string;

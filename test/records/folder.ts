@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { batchesOf } from "../../provider/records/batch";
+import { type RecordKindName, recordKinds } from "../../provider/records/kind";
+import type { Mapping } from "../../provider/records/mapping";
+import type { Reject } from "../../provider/records/rejects";
+import { type Format, findFiles } from "../../provider/records/source";
+
+/** A folder for the files of one test file, and for what is kept between runs. */
+export class Folder {
+  readonly path = mkdtempSync(join(tmpdir(), "recommender-records-"));
+
+  constructor() {
+    process.env.XDG_STATE_HOME = join(this.path, "state");
+  }
+
+  /** Writes a file and gives its path. */
+  write(name: string, content: string | Buffer): string {
+    const path = join(this.path, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** What would be sent of a source, and what would not. */
+export async function read(
+  kind: RecordKindName,
+  source: string,
+  { mapping = {}, format }: { mapping?: Mapping; format?: Format } = {},
+) {
+  const rejects: Reject[] = [];
+  const records: Record<string, unknown>[] = [];
+  const lines: number[] = [];
+  const batches = batchesOf({
+    files: await findFiles(source, format),
+    kind: recordKinds[kind],
+    mapping,
+    datasetId: "d",
+    reject: async (reject) => void rejects.push(reject),
+    onBytes: () => undefined,
+  });
+  for await (const { body, entries } of batches) {
+    records.push(...JSON.parse(body.toString())[kind]);
+    lines.push(...entries.map(({ line }) => line));
+  }
+  return { records, lines, rejects };
+}

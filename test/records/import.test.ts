@@ -1,0 +1,193 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { Loading, userLines } from "./loading";
+
+const main = join(__dirname, "../../dist/cli/main.js");
+let loading: Loading;
+beforeAll(async () => {
+  loading = await Loading.start();
+});
+afterAll(() => loading.end());
+beforeEach(() => loading.observed.faults({}));
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly upserts: number;
+}
+
+/** Runs a command in a process of its own; it can be killed once the service has seen some upserts. */
+async function recommender(args: string[], killAfterUpserts?: number): Promise<Ended> {
+  loading.observed.calls();
+  const env = { ...process.env, ...loading.observed.environment };
+  const child = spawn(process.execPath, [main, ...args], { cwd: loading.folder.path, env });
+  let stdout = "";
+  let stderr = "";
+  let upserts = 0;
+  child.stdout.on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr.on("data", (text) => {
+    stderr += text;
+  });
+  const watch = setInterval(() => {
+    upserts += loading.upserts();
+    if (killAfterUpserts !== undefined && upserts >= killAfterUpserts) child.kill("SIGKILL");
+  }, 2);
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
+    child.once("close", (...end) => resolve(end)),
+  );
+  clearInterval(watch);
+  return { code, signal, stdout, stderr, upserts: upserts + loading.upserts() };
+}
+
+test("imports, and a second time makes no call", async () => {
+  const id = await loading.dataset("users");
+  loading.folder.write("users.ndjson.gz", gzipSync(userLines(0, 3000)));
+  const command = ["import", "users", "users.ndjson.gz", "--dataset", id];
+  const first = await recommender(command);
+  expect(first).toMatchObject({ code: 0, stderr: "", upserts: 3 });
+  expect(first.stdout).toMatch(/^Imported 3,000 users into \S+ in [\d.]+ s \([\d,]+ per second\)\n$/);
+  const second = await recommender([...command, "--json"]);
+  expect(second).toMatchObject({ code: 0, upserts: 0 });
+  expect(JSON.parse(second.stdout)).toMatchObject({ recordCount: 3000, failedCount: 0, sentCount: 0 });
+  expect(await recommender([...command, "--force"])).toMatchObject({ code: 0, upserts: 3 });
+  expect(await loading.held(id)).toBe(3000);
+}, 30_000);
+
+test("killed in the middle, the next run sends the rest and all rows are there", async () => {
+  const id = await loading.dataset("users", 10);
+  loading.folder.write("many.ndjson", userLines(0, 120_000, { note: "n".repeat(50) }));
+  const command = ["import", "users", "many.ndjson", "--dataset", id, "--json"];
+  let sent = 0;
+  for (const enough of [20, 40]) {
+    const killed = await recommender(command, enough);
+    expect(killed).toMatchObject({ code: null, signal: "SIGKILL", stdout: "" });
+    sent += killed.upserts;
+  }
+  const last = await recommender(command);
+  expect(last.code).toBe(0);
+  expect(JSON.parse(last.stdout)).toMatchObject({ recordCount: 120_000, failedCount: 0 });
+  expect(await loading.held(id)).toBe(120_000);
+  // Only what was under way when it was killed is sent twice: at most eight batches each time.
+  expect(sent + last.upserts).toBeGreaterThanOrEqual(120);
+  expect(sent + last.upserts).toBeLessThanOrEqual(120 + 2 * 8);
+}, 60_000);
+
+test("refused records give the exit code 2 and a file of rejects", async () => {
+  const id = await loading.dataset("users");
+  loading.folder.write("bad.csv", "user_id,age\na,1\n,2\n");
+  const command = ["import", "users", "bad.csv", "--dataset", id];
+  const refused = await recommender(command);
+  expect(refused).toMatchObject({ code: 2, stdout: "" });
+  expect(refused.stderr).toMatch(
+    /^1 records were refused.*bad\.csv:3: user_id: .*recommender-rejects-bad\.csv\.ndjson/,
+  );
+  expect(readFileSync(join(loading.folder.path, "recommender-rejects-bad.csv.ndjson"), "utf8")).toContain(
+    '"line":3',
+  );
+  const allowed = await recommender([...command, "--max-failures", "1", "--rejects", "r.ndjson", "--force"]);
+  expect(allowed).toMatchObject({ code: 0, stderr: "The refused records are in r.ndjson\n" });
+  expect(existsSync(join(loading.folder.path, "r.ndjson"))).toBe(true);
+}, 30_000);
+
+test("events are mapped, and do not go into a dataset that is too small", async () => {
+  const id = await loading.dataset("events");
+  loading.folder.write("orders.csv", "who,what,when\nann,1,2026-11-15\nbob,2,1700000000\n");
+  const mapped = [
+    "--map",
+    "userId=who",
+    "--map",
+    "itemId=what",
+    "--map",
+    "ts=when",
+    "--set",
+    "eventType=buy",
+  ];
+  expect(await recommender(["import", "events", "orders.csv", "--dataset", id, ...mapped])).toMatchObject({
+    code: 0,
+  });
+  expect(await loading.held(id)).toBe(2);
+  const wrong = await recommender(["import", "events", "orders.csv", "--dataset", id, "--map", "user=who"]);
+  expect(wrong).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Unrecognized key: "user"; fields are eventId, /),
+  });
+
+  const rows = Array.from(
+    { length: 100_100 },
+    (_, at) => `{"user_id":"u${at}","item_id":"i","ts":${at},"event_type":"t"}\n`,
+  );
+  loading.folder.write("large.ndjson", rows.join(""));
+  const large = await recommender(["import", "events", "large.ndjson", "--dataset", id]);
+  expect(large).toMatchObject({
+    code: 1,
+    upserts: 0,
+    stderr: expect.stringMatching(/1 shards hold 100,000/),
+  });
+}, 30_000);
+
+test("Parquet, plain and packed", async () => {
+  const script = `
+    import { writeFileSync } from "node:fs";
+    import { gzipSync } from "node:zlib";
+    import { parquetWriteBuffer } from "hyparquet-writer";
+    const columnData = [
+      { name: "event_id", data: ["é1", "e2", "e3"], type: "STRING" },
+      { name: "user_id", data: [9007199254740993n, 2n, 3n], type: "INT64" },
+      { name: "item_id", data: ["a", "b", "c"], type: "STRING" },
+      { name: "ts", data: [new Date(1700000000000), new Date(1700000001000), new Date(1700000002000)], type: "TIMESTAMP" },
+      { name: "event_type", data: ["buy", "buy", null], type: "STRING" },
+      { name: "price", data: [1.5, null, 3], type: "DOUBLE" },
+    ];
+    const bytes = Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize: 2 }));
+    writeFileSync(process.argv[1], bytes);
+    writeFileSync(process.argv[1] + ".gz", gzipSync(bytes));
+  `;
+  const path = join(loading.folder.path, "events.parquet");
+  const writer = spawn(process.execPath, ["--input-type=module", "-e", script, path], {
+    cwd: join(__dirname, "../.."),
+  });
+  await new Promise((resolve) => writer.once("close", resolve));
+  for (const name of ["events.parquet", "events.parquet.gz"]) {
+    const id = await loading.dataset("events");
+    const command = [
+      "import",
+      "events",
+      name,
+      "--dataset",
+      id,
+      "--max-failures",
+      "1",
+      "--rejects",
+      "p.ndjson",
+    ];
+    expect(await recommender([...command, "--json"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/"recordCount":2,"failedCount":1/),
+    });
+    expect(await loading.held(id)).toBe(2);
+    const [reject] = readFileSync(join(loading.folder.path, "p.ndjson"), "utf8").trim().split("\n");
+    expect(JSON.parse(reject as string)).toMatchObject({
+      source: name,
+      line: 3,
+      reason: expect.stringContaining("event_type"),
+    });
+  }
+  loading.folder.write("not.parquet", "PAR1 this is none PAR1");
+  const broken = await recommender(["import", "events", "not.parquet", "--dataset", "d", "--shards", "1"]);
+  expect(broken).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^not\.parquet: cannot be read as Parquet/),
+  });
+}, 30_000);
+
+test("--help shows examples and exit codes", async () => {
+  const { code, stdout } = await recommender(["import", "--help"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Exit codes:[\s\S]*Examples:/);
+});

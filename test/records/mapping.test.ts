@@ -1,0 +1,82 @@
+import { limits } from "../../contract";
+import { numShardsFor } from "../../provider";
+import { timestampMs } from "../../provider/records/timestamp";
+import { Folder, read } from "./folder";
+
+const folder = new Folder();
+afterAll(() => folder.remove());
+
+test.each([
+  ["2026-11-15T10:00:00Z", Date.UTC(2026, 10, 15, 10)],
+  ["2026-11-15T10:00:00+02:00", Date.UTC(2026, 10, 15, 8)],
+  ["2026-11-15 10:00:00.5", Date.UTC(2026, 10, 15, 10, 0, 0, 500)],
+  ["2026-11-15", Date.UTC(2026, 10, 15)],
+  [new Date(5), 5],
+  [1_700_000_000, 1_700_000_000_000],
+  ["1700000000", 1_700_000_000_000],
+  [1_700_000_000.25, 1_700_000_000_250],
+  [1_700_000_000_000, 1_700_000_000_000],
+  [1_700_000_000_000n, 1_700_000_000_000],
+  [99_999_999_999, 99_999_999_999_000],
+  [100_000_000_000, 100_000_000_000],
+  ["yesterday", undefined],
+  ["15/11/2026", undefined],
+  [null, undefined],
+])("the time %p is %p", (value, ms) => {
+  expect(timestampMs(value)).toBe(ms);
+});
+
+test("fields come from other columns, from one value, or are built", async () => {
+  const file = folder.write("orders.csv", "customer,sku,time,price,shop\nc1,42,2026-11-15 10:00,9.5,Ulm\n");
+  const mapping = {
+    userId: "customer",
+    itemId: "sku",
+    ts: "time",
+    eventType: { value: "buy" },
+    eventValue: "price",
+  };
+  const ts = Date.UTC(2026, 10, 15, 10);
+  const order = {
+    event_id: `c1:42:${ts}`,
+    user_id: "c1",
+    item_id: "42",
+    ts,
+    event_type: "buy",
+    event_value: 9.5,
+  };
+  expect((await read("events", file, { mapping })).records).toEqual([
+    { ...order, attributes: { shop: "Ulm" } },
+  ]);
+  const without = { ...mapping, attributes: [] };
+  expect((await read("events", file, { mapping: without })).records).toEqual([{ ...order, attributes: {} }]);
+});
+
+test("attributes from one column leave the other columns out", async () => {
+  const file = folder.write("props.ndjson", '{"item_id":1,"props":{"a":1},"b":2}\n');
+  const { records } = await read("items", file, { mapping: { attributes: "props" } });
+  expect(records).toEqual([{ item_id: "1", attributes: { a: 1 } }]);
+});
+
+test("a column named __proto__ is an attribute like any other", async () => {
+  const file = folder.write("proto.ndjson", '{"item_id":"1","__proto__":{"a":1}}\n');
+  const { records } = await read("items", file);
+  expect(JSON.stringify(records)).toBe('[{"item_id":"1","attributes":{"__proto__":{"a":1}}}]');
+});
+
+test("a time that is none is told", async () => {
+  const file = folder.write("times.ndjson", '{"user_id":"u","item_id":"i","event_type":"t","ts":"soon"}\n');
+  const { rejects } = await read("events", file);
+  expect(rejects).toMatchObject([
+    { line: 1, reason: 'ts: expected an ISO date, seconds or milliseconds, received "soon"' },
+  ]);
+});
+
+test.each([
+  [0, 10],
+  [1_000_000, 10],
+  [1_000_001, 11],
+  [1_100_000, 11],
+  [25 * limits.recordsPerShard, 25],
+])("%d records are given %d shards", (records, shards) => {
+  expect(numShardsFor(records)).toBe(shards);
+});

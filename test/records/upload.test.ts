@@ -1,0 +1,264 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { Route } from "../../contract";
+import type { CallOptions, Client } from "../../provider/client";
+import { ApiError } from "../../provider/errors";
+import { Gate } from "../../provider/records/gate";
+import { Loading, userLines } from "./loading";
+
+let loading: Loading;
+beforeAll(async () => {
+  loading = await Loading.start();
+});
+afterAll(() => loading.end());
+beforeEach(() => loading.observed.faults({}));
+
+/** The client with something done to each upsert, in the order in which they are made. */
+function tampered(
+  around: (
+    call: number,
+    send: () => Promise<unknown>,
+    options: CallOptions,
+    body: Buffer,
+  ) => Promise<unknown>,
+): Client {
+  const { client } = loading.observed;
+  let calls = 0;
+  const send = (route: Route, body: Buffer, options: CallOptions) =>
+    around(calls++, () => client.send(route, body, options), options, body);
+  return { baseUrl: client.baseUrl, send } as unknown as Client;
+}
+
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("records go in batches of a thousand and are counted", async () => {
+  const id = await loading.dataset("users");
+  const file = loading.folder.write("all.ndjson", userLines(0, 2500));
+  expect(await loading.upload("users", id, file)).toMatchObject({
+    recordCount: 2500,
+    failedCount: 0,
+    calls: 3,
+  });
+  expect(await loading.held(id)).toBe(2500);
+  expect(existsSync(loading.rejectsFile)).toBe(false);
+});
+
+test("batches are cut by bytes too", async () => {
+  const id = await loading.dataset("users");
+  const file = loading.folder.write("wide.ndjson", userLines(0, 30, { note: "n".repeat(300_000) }));
+  const sizes: number[] = [];
+  const client = tampered((_, send, __, body) => {
+    sizes.push(body.length);
+    return send();
+  });
+  await loading.upload("users", id, file, { client });
+  expect(sizes).toHaveLength(3);
+  expect(Math.max(...sizes)).toBeLessThan(4.2 * 1024 * 1024);
+});
+
+describe("records that are refused", () => {
+  const bad = `{"user_id":"a"}\n{"user_id":"nul\\u0000"}\n{"name":"b"}\n`;
+
+  test("fail the upload and are told in a file, with place and reason", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("bad.ndjson", bad);
+    await expect(loading.upload("users", id, file)).rejects.toThrow(
+      /^2 records were refused and maxFailures is 0\. The first: .*bad\.ndjson:\d: .* All of them are in .*rejects\.ndjson/,
+    );
+    expect(await loading.held(id)).toBe(1);
+    const rejects = readFileSync(loading.rejectsFile, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(rejects.sort((a, b) => a.line - b.line)).toMatchObject([
+      { line: 2, reason: expect.stringMatching(/without NUL/), record: { user_id: "nul\0" } },
+      { line: 3, reason: expect.stringMatching(/^user_id: /), record: { name: "b" } },
+    ]);
+  });
+
+  test("are put up with up to maxFailures", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("bad.ndjson", bad);
+    const totals = await loading.upload("users", id, file, { maxFailures: 2 });
+    expect(totals).toMatchObject({ recordCount: 1, failedCount: 2 });
+  });
+
+  test("stop a hopeless upload early", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("hopeless.ndjson", '{"name":"b"}\n'.repeat(3000) + userLines(0, 5000));
+    await expect(loading.upload("users", id, file)).rejects.toThrow(/or more records were refused/);
+    expect(await loading.held(id)).toBeLessThan(5000);
+  });
+
+  test("are also those of a service that gives no reason, or no word at all", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("three.ndjson", userLines(0, 3));
+    const client = tampered(async () => ({ succeedIds: ["u0"], failedIds: ["u1"] }));
+    await expect(loading.upload("users", id, file, { client })).rejects.toThrow(/2 records were refused/);
+    expect(readFileSync(loading.rejectsFile, "utf8")).toMatch(/gave no reason.*\n.*says nothing about it/);
+  });
+
+  test("carry the reason of a service that gives one", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("three.ndjson", userLines(0, 3));
+    const failures = [{ id: "u2", index: 2, reason: "too tall" }];
+    const client = tampered(async () => ({ succeedIds: ["u0", "u1"], failedIds: ["u2"], failures }));
+    const totals = await loading.upload("users", id, file, { client, maxFailures: 1 });
+    expect(totals).toMatchObject({ recordCount: 2, failedCount: 1 });
+    expect(JSON.parse(readFileSync(loading.rejectsFile, "utf8"))).toEqual({
+      source: file,
+      line: 3,
+      id: "u2",
+      reason: "too tall",
+      record: { user_id: "u2", attributes: {} },
+    });
+  });
+});
+
+describe("an upload that broke off", () => {
+  test("goes on with what was not acknowledged, in whatever order it came", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("long.ndjson", userLines(0, 12_000));
+    const client = tampered(async (call, send) => {
+      if (call === 0) await later(300);
+      if (call === 0 || call === 5) throw new Error("the line is dead");
+      if (call > 5) await later(50);
+      return send();
+    });
+    await expect(loading.upload("users", id, file, { client, parallel: 4 })).rejects.toThrow(
+      "the line is dead",
+    );
+    const acknowledged = (await loading.held(id)) / 1000;
+    expect(acknowledged).toBeGreaterThanOrEqual(4);
+    const { calls, recordCount, sentCount } = await loading.upload("users", id, file);
+    expect(calls).toBe(12 - acknowledged);
+    expect({ recordCount, sentCount }).toEqual({ recordCount: 12_000, sentCount: calls * 1000 });
+    expect(await loading.held(id)).toBe(12_000);
+  });
+
+  test("does not take over what it sent of another content where that is not the same", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("flip.ndjson", userLines(0, 5000));
+    const before = await loading.upload("users", id, file);
+    expect(before.calls).toBe(5);
+    const basis = "sha256:none";
+    loading.folder.write("flip.ndjson", userLines(0, 5000, { changed: true }));
+    const client = tampered((call, send) => (call < 2 ? send() : Promise.reject(new Error("dead"))));
+    await expect(loading.upload("users", id, file, { client, parallel: 1, basis })).rejects.toThrow("dead");
+    loading.folder.write("flip.ndjson", userLines(0, 5000));
+    expect(await loading.upload("users", id, file)).toMatchObject({ calls: 5, sentCount: 5000 });
+  });
+});
+
+describe("a content that changed", () => {
+  test("sends only the batches that differ from the last whole upload", async () => {
+    const id = await loading.dataset("users");
+    const hash = (name: string) => loading.hash(loading.folder.write("grow.ndjson", name));
+    const file = loading.folder.write("grow.ndjson", userLines(0, 4500));
+    await loading.upload("users", id, file);
+    let basis = await hash(userLines(0, 4500));
+
+    const appended = userLines(0, 6000);
+    const next = await hash(appended);
+    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 2, recordCount: 6000 });
+    basis = next;
+
+    loading.folder.write("grow.ndjson", appended.replace('"u1500"', '"u1500b"'));
+    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 1, sentCount: 1000 });
+    expect(await loading.held(id)).toBe(6001);
+  });
+
+  test("sends everything when it is not known what is there, or when told to", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("again.ndjson", userLines(0, 3000));
+    await loading.upload("users", id, file);
+    expect(await loading.upload("users", id, file)).toMatchObject({ calls: 3 });
+    const basis = await loading.hash(file);
+    expect(await loading.upload("users", id, file, { basis, force: true })).toMatchObject({ calls: 3 });
+    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 0, recordCount: 3000 });
+  });
+});
+
+describe("a service that is slow, busy or deaf", () => {
+  test("429 and lost answers are ridden through", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("busy.ndjson", userLines(0, 6000));
+    const path = "/upsert-dataset-users";
+    await loading.observed.faults({
+      calls: [
+        { path, status: 429, times: 3 },
+        { path, reset: true, after: true, times: 2 },
+      ],
+    });
+    expect(await loading.upload("users", id, file)).toMatchObject({ recordCount: 6000, failedCount: 0 });
+    expect(await loading.held(id)).toBe(6000);
+  });
+
+  test("asked for patience, fewer batches go at once", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("patience.ndjson", userLines(0, 12_000));
+    let underWay = 0;
+    const seen: number[] = [];
+    const client = tampered(async (call, send, { onRetry }) => {
+      seen.push(++underWay);
+      if (call === 0)
+        onRetry?.(new ApiError({ method: "POST", path: "/x" }, { status: 429, message: "busy" }));
+      await later(20);
+      const reply = await send();
+      underWay--;
+      return reply;
+    });
+    await loading.upload("users", id, file, { client, parallel: 8 });
+    expect(Math.max(...seen)).toBeLessThanOrEqual(5);
+  });
+
+  test("the gate opens again slowly", () => {
+    const gate = new Gate(8);
+    const none = new Set<string>();
+    gate.slowDown();
+    gate.slowDown();
+    expect(gate.limit).toBe(4);
+    for (let at = 0; at < 16 * 4; at++) {
+      void gate.enter(none);
+      gate.leave(none);
+    }
+    expect(gate.limit).toBe(8);
+  });
+});
+
+test("of an id that comes twice the later record wins, for its batches go one after the other", async () => {
+  const id = await loading.dataset("users");
+  const file = loading.folder.write(
+    "twice.ndjson",
+    userLines(0, 1000) + userLines(500, 1500, { later: true }),
+  );
+  const log: string[] = [];
+  const client = tampered(async (call, send) => {
+    log.push(`begin ${call}`);
+    await later(50);
+    const reply = await send();
+    log.push(`end ${call}`);
+    return reply;
+  });
+  await loading.upload("users", id, file, { client });
+  expect(log).toEqual(["begin 0", "end 0", "begin 1", "end 1"]);
+  expect(await loading.held(id)).toBe(1500);
+});
+
+describe("a source that cannot fit the dataset's shards", () => {
+  test("is refused before the first upload, with the number that would do", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("many.ndjson", userLines(0, 100_200));
+    await expect(loading.upload("users", id, file, { numShards: 1 })).rejects.toThrow(
+      /holds about 100,\d{3} records, but 1 shards hold 100,000; nothing was uploaded\. .*numShards: 10\b/,
+    );
+    expect(loading.upserts()).toBe(0);
+  });
+
+  test("is counted by ids, not by lines", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("repeated.ndjson", userLines(0, 2).repeat(50_100));
+    const held = await loading.upload("users", id, file, { numShards: 1, parallel: 1 });
+    expect(held.recordCount).toBe(100_200);
+    expect(await loading.held(id)).toBe(2);
+  }, 30_000);
+});
