@@ -1,0 +1,145 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
+import { version as pulumiVersion } from "@pulumi/pulumi/package.json";
+import { OtherService } from "./other-service";
+
+const run = promisify(execFile);
+const repository = join(__dirname, "../..");
+const limit = 300_000;
+
+const program = (name: string) => `
+import * as recommender from "pulumi-recommender";
+const users = new recommender.UserDataset("users", { numShards: 1 });
+const items = new recommender.ItemDataset("items", { numShards: 1 });
+const events = new recommender.EventDataset("events", { numShards: 1, name: "${name}" });
+const spare = [1, 2, 3].map((n) => new recommender.EventDataset("spare" + n, { numShards: 1 }));
+const project = new recommender.Project("shop", {
+  userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "purchase",
+});
+export const eventDatasetId = events.eventDatasetId;
+export const projectId = project.projectId;
+`;
+
+const served = `
+const algorithm = new recommender.Algorithm("g1", { projectId: project.id });
+const model = new recommender.Model("weekly", { projectId: project.id, algorithmId: algorithm.id });
+const live = new recommender.Deployment("live", {
+  projectId: project.id, generatorModelId: model.modelId, qps: 3, check: { userIds: ["u"] },
+});
+export const modelId = model.modelId;
+`;
+
+let packed: string;
+let tarball: string;
+
+beforeAll(async () => {
+  packed = await realpath(await mkdtemp(join(tmpdir(), "recommender-packed-")));
+  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", packed], { cwd: repository });
+  tarball = join(packed, (await readdir(packed))[0]);
+}, limit);
+afterAll(() => rm(packed, { recursive: true, force: true }));
+
+/** A folder of a user's own with nothing but the packages that he installed. */
+async function install(manager: "npm" | "pnpm"): Promise<string> {
+  const folder = join(packed, manager);
+  await mkdir(folder);
+  await writeFile(join(folder, "Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
+  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "mine", private: true }));
+  const packages = [`@pulumi/pulumi@${pulumiVersion}`, tarball];
+  if (manager === "npm") await run("npm", ["install", "--prefer-offline", ...packages], { cwd: folder });
+  else {
+    const pnpm = join(repository, "node_modules/pnpm/bin/pnpm.cjs");
+    const store = ["--store-dir", join(packed, "store"), "--prefer-offline"];
+    await run(process.execPath, [pnpm, "add", ...store, ...packages], { cwd: folder });
+  }
+  return folder;
+}
+
+async function stackOf(folder: string, name: string, env: Record<string, string>): Promise<Stack> {
+  const state = join(folder, "state");
+  await mkdir(state, { recursive: true });
+  const envVars = {
+    PULUMI_HOME: join(folder, "home"),
+    PULUMI_BACKEND_URL: `file://${state}`,
+    PULUMI_CONFIG_PASSPHRASE: "test",
+    PULUMI_SKIP_UPDATE_CHECK: "1",
+    PULUMI_NODEJS_TRANSPILE_ONLY: "true",
+    ...env,
+  };
+  return LocalWorkspace.createOrSelectStack({ stackName: name, workDir: folder }, { envVars });
+}
+
+describe("the package as a user gets it", () => {
+  test(
+    "works when npm installed it, with no configuration, on the embedded service",
+    async () => {
+      const folder = await install("npm");
+      await writeFile(join(folder, "index.ts"), program("events"));
+      const stack = await stackOf(folder, "embedded", {});
+      const { outputs } = await stack.up();
+      expect(outputs.eventDatasetId?.value).toMatch(/./);
+      expect((await stack.up()).summary.resourceChanges).toEqual({ same: 8 });
+      const recommender = join(folder, "node_modules/.bin/recommender");
+      const { stdout } = await run(recommender, ["status", "--json"], { cwd: folder });
+      expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1/) });
+      await stack.destroy();
+      await run(recommender, ["stop"], { cwd: folder });
+    },
+    limit,
+  );
+
+  test(
+    "works on a service that chose otherwise wherever the specification is open",
+    async () => {
+      const folder = join(packed, "npm");
+      const other = new OtherService();
+      const environment = await other.start();
+      await writeFile(join(folder, "index.ts"), program("events") + served);
+      const stack = await stackOf(folder, "other", environment);
+      const { outputs } = await stack.up();
+      const ids = { event: outputs.eventDatasetId?.value, model: outputs.modelId?.value };
+      expect(other.models.get(ids.model)).toMatchObject({ name: "weekly" });
+      expect(other.deployed).toMatchObject({ generator_model_id: ids.model, qps: 3 });
+      other.calls.length = 0;
+      await stack.up();
+      expect(other.calls).toEqual([]);
+
+      const dataset = other.eventDatasets.get(ids.event) as Record<string, unknown>;
+      other.eventDatasets.set(ids.event, { ...dataset, name: "by hand" });
+      const refreshed = await stack.refresh();
+      expect(refreshed.summary.resourceChanges).toMatchObject({ update: 1 });
+      await stack.up();
+      expect(other.eventDatasets.get(ids.event)).toMatchObject({ name: "events" });
+
+      other.models.delete(ids.model);
+      other.deployed = undefined;
+      expect((await stack.refresh()).summary.resourceChanges).toMatchObject({ delete: 2 });
+      await stack.up();
+      expect(other.models.size).toBe(1);
+      expect(other.deployed).toBeDefined();
+      await stack.destroy();
+      expect([other.eventDatasets.size, other.models.size, other.deployed]).toEqual([0, 0, undefined]);
+      await other.stop();
+    },
+    limit,
+  );
+
+  test(
+    "works when pnpm installed it",
+    async () => {
+      const folder = await install("pnpm");
+      const other = new OtherService();
+      await writeFile(join(folder, "index.ts"), program("events") + served);
+      const stack = await stackOf(folder, "pnpm", await other.start());
+      await stack.up();
+      expect(other.deployed).toBeDefined();
+      await stack.destroy();
+      await other.stop();
+    },
+    limit,
+  );
+});
