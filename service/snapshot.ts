@@ -1,5 +1,5 @@
 import type { AttributeSchema, Attributes, AttributeTable } from "./algorithms";
-import type { Db } from "./store";
+import { type Db, unindexed } from "./store";
 import type { ProjectData } from "./training";
 
 const rowsPerPage = 10_000;
@@ -46,7 +46,7 @@ export async function eachTargetEvent(
       .selectFrom("events")
       .select(["seq", "user_id", "item_id", "event_value"])
       .where("seq", ">", last)
-      .where("dataset", "=", data.events.number)
+      .where(unindexed("dataset"), "=", data.events.number)
       .where("event_type", "=", data.targetEventType)
       .orderBy("seq")
       .limit(rowsPerPage)

@@ -3,7 +3,7 @@ import type { DatasetTable } from "./dataset";
 import { countDeletion } from "./event";
 import { countShards } from "./outcome";
 import type { EventsChange } from "./serving";
-import type { Store } from "./store";
+import { type Store, unindexed } from "./store";
 
 /** Which events of a dataset are to go: those of a user, or those of a time. */
 export interface Doomed {
@@ -27,7 +27,7 @@ export async function deleteEvents(context: Context, dataset: DatasetTable, doom
       let doomedSeqs = db
         .selectFrom("events")
         .select("seq")
-        .where("dataset", "=", dataset.number)
+        .where(unindexed("dataset"), "=", dataset.number)
         .where("seq", ">", from)
         .where("seq", "<=", to)
         .orderBy("seq")

@@ -45,7 +45,7 @@ export async function latencies(api: Api, users: number, rate: number, seconds: 
         }),
       );
     }
-    await new Promise(setImmediate);
+    await new Promise((resolve) => setTimeout(resolve, 1));
   }
   await Promise.all(pending);
   took.sort((a, b) => a - b);
