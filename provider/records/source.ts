@@ -91,8 +91,8 @@ export async function atMostRecords(files: readonly SourceFile[]): Promise<numbe
   let count = 0;
   for (const file of files) {
     if (file.format === "parquet") count += await parquetRowCount(file);
-    // Each record but the last ends with a line, and each member of a JSON array has a brace.
-    else count += file.format === "json" ? await countBytes(file, 0x7b) : (await countBytes(file, 0x0a)) + 1;
+    // Each member of a JSON array has a brace, and each record of the other forms a line.
+    else count += file.format === "json" ? await countBytes(file, 0x7b) : await countLines(file);
   }
   return count;
 }
@@ -107,9 +107,18 @@ export async function assertUnchanged(files: readonly SourceFile[]): Promise<voi
   }
 }
 
-async function countBytes(file: SourceFile, byte: number): Promise<number> {
+async function countLines(file: SourceFile): Promise<number> {
+  let last = 0x0a;
+  const ends = await countBytes(file, 0x0a, (chunk) => {
+    last = chunk.at(-1) ?? last;
+  });
+  return last === 0x0a ? ends : ends + 1;
+}
+
+async function countBytes(file: SourceFile, byte: number, look?: (chunk: Buffer) => void): Promise<number> {
   let count = 0;
   for await (const chunk of bytesOf(file, () => undefined)) {
+    look?.(chunk);
     for (let at = chunk.indexOf(byte); at >= 0; at = chunk.indexOf(byte, at + 1)) count++;
   }
   return count;

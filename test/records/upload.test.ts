@@ -254,6 +254,12 @@ describe("a source that cannot fit the dataset's shards", () => {
     expect(loading.upserts()).toBe(0);
   });
 
+  test("is not one that just fits", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("exactly.ndjson", userLines(0, 100_000));
+    expect(await loading.upload("users", id, file, { numShards: 1 })).toMatchObject({ recordCount: 100_000 });
+  }, 30_000);
+
   test("is counted by ids, not by lines", async () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("repeated.ndjson", userLines(0, 2).repeat(50_100));

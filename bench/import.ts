@@ -1,0 +1,146 @@
+import { fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
+import { limits } from "../contract";
+import { writeEvents } from "./import/events-file";
+import { type Api, connect, type ServiceProcess, startProcess } from "./service/api";
+
+const scale = Number(process.env.BENCH_SCALE ?? 1);
+const shape = { events: 1_000_000 * scale, few: 100_000 * scale, many: 5_000_000 * scale, rounds: 2 };
+const main = join(__dirname, "..", "dist", "cli", "main.js");
+
+/** What one run of the command came to. */
+interface Imported {
+  readonly seconds: number;
+  readonly peakMemoryBytes: number;
+  readonly sentCount: number;
+}
+
+/** Runs in turn, so that whatever else the machine does falls on both. */
+async function bench(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
+  const service = await startProcess(join(folder, "data"));
+  try {
+    const file = (name: string) => join(folder, `${name}.ndjson`);
+    for (const name of ["events", "few", "many"] as const) await writeEvents(file(name), shape[name]);
+    const api = await connect(service);
+    const into = (name: string) => importEvents(folder, service, file(name));
+    await into("few")(await dataset(api, shape.few));
+
+    const bareSeconds: number[] = [];
+    const imports: Imported[] = [];
+    let last = "";
+    for (let round = 0; round < shape.rounds; round++) {
+      bareSeconds.push(await bare(file("events"), service, await dataset(api, shape.events)));
+      last = await dataset(api, shape.events);
+      imports.push(await into("events")(last));
+    }
+    const again = await into("events")(last);
+    const few = await into("few")(await dataset(api, shape.few));
+    const many = await into("many")(await dataset(api, shape.many));
+    report({ bareSeconds, imports, again, few, many });
+  } finally {
+    service.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function dataset(api: Api, events: number): Promise<string> {
+  const num_shards = Math.ceil(events / limits.recordsPerShard);
+  const reply = await api.call("POST", "/create-event-dataset", { name: "bench", num_shards });
+  return reply.event_dataset_id as string;
+}
+
+async function bare(file: string, { url, key }: ServiceProcess, datasetId: string): Promise<number> {
+  const child = fork(join(__dirname, "import", "bare.ts"), [file, url, key, datasetId], {
+    execArgv: ["--require", require.resolve("tsx/cjs")],
+  });
+  const [seconds] = await once(child, "message");
+  return seconds as number;
+}
+
+/** The command as users run it, from its start to its end; a preloaded line tells the most memory it ever had. */
+function importEvents(folder: string, { url, key }: ServiceProcess, file: string) {
+  const peakFile = join(folder, "peak");
+  const preload = join(folder, "peak.cjs");
+  const write = `require("fs").writeFileSync(${JSON.stringify(peakFile)}, String(process.resourceUsage().maxRSS))`;
+  writeFileSync(preload, `process.on("exit", () => ${write});`);
+  const env = {
+    ...process.env,
+    XDG_STATE_HOME: join(folder, "state"),
+    RECOMMENDER_BASE_URL: url,
+    RECOMMENDER_API_KEY: key,
+    RECOMMENDER_TOKEN_URL: `${url}/oauth/token`,
+    RECOMMENDER_CLIENT_ID: "bench",
+    RECOMMENDER_CLIENT_SECRET: key,
+  };
+  return async (datasetId: string): Promise<Imported> => {
+    const began = performance.now();
+    const command = ["--require", preload, main, "import", "events", file, "--dataset", datasetId, "--json"];
+    const child = spawn(process.execPath, command, { env, stdio: ["ignore", "pipe", "pipe"] });
+    let stdout = "";
+    let stderr = "";
+    child.stderr.on("data", (text) => {
+      stderr += text;
+    });
+    child.stdout.on("data", (text) => {
+      stdout += text;
+    });
+    const [code] = await once(child, "close");
+    if (code !== 0) throw new Error(`the import ended with code ${code}: ${stderr}`);
+    const seconds = (performance.now() - began) / 1000;
+    const { sentCount } = JSON.parse(stdout) as { sentCount: number };
+    return { seconds, sentCount, peakMemoryBytes: Number(readFileSync(peakFile, "utf8")) * 1024 };
+  };
+}
+
+function report(runs: {
+  readonly bareSeconds: readonly number[];
+  readonly imports: readonly Imported[];
+  readonly again: Imported;
+  readonly few: Imported;
+  readonly many: Imported;
+}): void {
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  const importSeconds = sum(runs.imports.map(({ seconds }) => seconds));
+  const ratio = sum(runs.bareSeconds) / importSeconds;
+  const goal = (name: string, sign: "≥" | "<" | "=", bound: number, value: number) => ({
+    name,
+    goal: `${sign} ${bound}`,
+    value: Number(value.toPrecision(4)),
+    met: sign === "≥" ? value >= bound : sign === "<" ? value < bound : value === bound,
+  });
+  const goals = [
+    goal("import through the command / bare load generator", "≥", 0.7, ratio),
+    goal(`peak memory with ${shape.few} rows (MB)`, "<", 250, runs.few.peakMemoryBytes / 1e6),
+    goal(`peak memory with ${shape.many} rows (MB)`, "<", 250, runs.many.peakMemoryBytes / 1e6),
+    goal("records sent by a second import", "=", 0, runs.again.sentCount),
+  ];
+  console.table(Object.fromEntries(goals.map(({ name, ...rest }) => [name, rest])));
+  const rows = shape.events * shape.rounds;
+  const results = {
+    ratios: {
+      importOverBare: ratio,
+      memoryManyOverFew: runs.many.peakMemoryBytes / runs.few.peakMemoryBytes,
+    },
+    goals,
+    absolute: {
+      importRowsPerSecond: rows / importSeconds,
+      bareRowsPerSecond: rows / sum(runs.bareSeconds),
+      secondImportSeconds: runs.again.seconds,
+      manyRowsPerSecond: shape.many / runs.many.seconds,
+      ...runs,
+    },
+    machine: { cpu: cpus()[0]?.model, cores: cpus().length, memoryBytes: totalmem(), node: process.version },
+    shape,
+  };
+  mkdirSync(join(__dirname, "results"), { recursive: true });
+  writeFileSync(join(__dirname, "results", "import.json"), `${JSON.stringify(results, null, 2)}\n`);
+}
+
+bench().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
