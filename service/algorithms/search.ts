@@ -11,10 +11,20 @@ export interface Choice {
   readonly report: TrainingReport;
 }
 
+interface Step {
+  readonly balance?: number;
+  readonly strength: number;
+}
+
+const COARSE: Step = { strength: 1.7 };
+const FINE: Step = { strength: 1.3 };
+/** The more the unobserved weighs, the less regularisation is needed: the two move together. */
+const ALONG: Step = { balance: 3, strength: 1 / 1.4 };
+
 const SEARCH_DIMENSIONS = 32;
 const LARGER_DIMENSIONS = [64, 128];
 const TRIAL_EPOCHS = 5;
-const MOMENTS = [4, 6, 8, 12];
+const MOMENTS = [5, 8, 12];
 const EXPECTED_TRIALS = 20;
 const TYPICAL_EPOCHS = 8;
 /** Multiplications that the final training may take: about half a minute on one core. */
@@ -50,12 +60,17 @@ export function searchParameters(
     onTrial(Math.min(0.99, bench.trials / EXPECTED_TRIALS));
     return ndcg20;
   };
-  const walk = (from: Point, key: "balance" | "strength", factor: number): Point => {
-    if (key === "balance" ? given.alpha !== undefined : given.regularization !== undefined) return from;
+  const walk = (from: Point, step: Step): Point => {
+    if (step.balance === undefined ? given.regularization !== undefined : given.alpha !== undefined)
+      return from;
     let reached = from;
-    for (const step of [factor, 1 / factor]) {
+    for (const direction of [1, -1]) {
       for (;;) {
-        const next = { ...reached, [key]: reached[key] * step };
+        const next = {
+          ...reached,
+          balance: reached.balance * (step.balance ?? 1) ** direction,
+          strength: reached.strength * step.strength ** direction,
+        };
         if (next.strength > 1 || gain(next) <= gain(reached)) break;
         reached = next;
       }
@@ -64,14 +79,14 @@ export function searchParameters(
     return reached;
   };
 
-  best = walk(best, "strength", 1.7);
-  best = walk(best, "balance", 3);
-  best = walk(best, "strength", 1.3);
+  best = walk(best, COARSE);
+  best = walk(best, ALONG);
+  best = walk(best, FINE);
   if (
     given.weighting === undefined &&
     interactions.weight.some((weight) => weight !== interactions.weight[0])
   ) {
-    const other = walk({ ...best, weighting: "linear" }, "strength", 1.3);
+    const other = walk({ ...best, weighting: "linear" }, FINE);
     if (gain(other) > gain(best)) best = other;
   }
   for (const dimensions of larger) {
@@ -79,10 +94,11 @@ export function searchParameters(
     if (given.dimensions === undefined && gain(other) < gain(best) * WORTHWHILE) break;
     best = other;
   }
-  if (given.dimensions !== undefined) best = walk(best, "strength", 1.3);
+  if (given.dimensions !== undefined) best = walk(best, FINE);
   const moments = given.epochs === undefined ? MOMENTS : [given.epochs];
   const qualities = bench.trace(best, moments);
-  const at = firstNearBest(qualities);
+  const gains = qualities.map(({ ndcg20 }) => ndcg20);
+  const at = gains.indexOf(Math.max(...gains));
   onTrial(1);
   return {
     point: best,
@@ -93,11 +109,6 @@ export function searchParameters(
 
 /** A costlier model must be better by so much. */
 const WORTHWHILE = 1.003;
-
-function firstNearBest(qualities: readonly Quality[]): number {
-  const best = Math.max(...qualities.map((quality) => quality.ndcg20));
-  return qualities.findIndex((quality) => quality.ndcg20 * WORTHWHILE >= best);
-}
 
 function workOf(interactions: Interactions, dimensions: number): number {
   const rowWork = (entries: number) =>

@@ -18,10 +18,10 @@ export interface Point {
 }
 
 const SHARE = 0.1;
-const MAX_ENTRIES = 250_000;
+const MAX_ENTRIES = 400_000;
 const MAX_FOLDS = 4;
 const MAX_USERS = 2000;
-const MAX_PRODUCTS = 40_000_000;
+const MAX_PRODUCTS = 80_000_000;
 const SEED = 20_240_229;
 
 /** The parameters of the factorisation that a point stands for on the given data; given ones win. */
