@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { limits } from "../contract";
 import { type Api, connect, startProcess } from "./service/api";
 import { generateEvents, type WireEvent } from "./service/events";
-import { answersPerSecond, latencies } from "./service/load";
+import { answerRates, latencies } from "./service/load";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const shape = { users: 6040, items: 3700, events: Math.round(1_000_000 * scale) };
@@ -123,12 +123,12 @@ async function serve(api: Api) {
       qps: 1_000_000,
     }),
   );
-  const perSecond = await answersPerSecond(api, shape.users, 10);
-  const p = await latencies(api, shape.users, Math.min(perSecond, 3000) / 2, 10);
+  const rates = await answerRates(api, shape.users, 10);
+  const p = await latencies(api, shape.users, Math.min(rates.answersPerSecond, 3000) / 2, 10);
   return {
     trainingSeconds: training.seconds,
     deploymentSeconds: deployment.seconds,
-    answersPerSecond: perSecond,
+    ...rates,
     ...p,
   };
 }

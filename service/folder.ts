@@ -65,7 +65,11 @@ export function lockFolder(folder: Folder): () => void {
       { cause: error },
     );
   }
-  return () => lock.close();
+  let held = true;
+  return () => {
+    if (held) lock.close();
+    held = false;
+  };
 }
 
 /** Says that another process serves the folder. */

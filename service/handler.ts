@@ -8,6 +8,7 @@ export interface Call extends Context {
   readonly db: Db;
   /** Carries out all of the work or nothing, and keeps its reply for the call's idempotency key in the same stroke. */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  readonly requestId: string;
   /** The project that the address names, where it names one. */
   readonly addressedProject: string | undefined;
 }

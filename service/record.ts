@@ -60,7 +60,10 @@ export function unstorable(...texts: string[]): string | undefined {
 export function logFailures(call: Call, datasetId: string, failures: Iterable<unknown>): void {
   const list = [...failures];
   if (list.length > 0)
-    call.log.warn({ datasetId, failed: list.length, failures: list.slice(0, 5) }, "records refused");
+    call.log.warn(
+      { requestId: call.requestId, datasetId, failed: list.length, failures: list.slice(0, 5) },
+      "records refused",
+    );
 }
 
 async function upsert(db: Db, dataset: DatasetTable, parted: Parted<{ attributes: JsonMap }>): Promise<void> {

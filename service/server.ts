@@ -138,8 +138,8 @@ function callOf(context: Context, request: FastifyRequest, keyed: Keyed | undefi
   const { store, idempotency } = context;
   return Object.assign(Object.create(context) as Context, {
     db: store.db,
+    requestId: request.id,
     addressedProject: (request.params as { projectId?: string }).projectId,
-    log: context.log.child({ requestId: request.id }),
     write: <T>(work: Parameters<Call["write"]>[0]) =>
       store.transaction(async (db) => {
         const reply = await work(db);

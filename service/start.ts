@@ -5,7 +5,15 @@ import { type Clock, systemClock } from "./clock";
 import type { Context, Options } from "./context";
 import { lastSeqIn } from "./event";
 import { Faults } from "./faults";
-import { folderAt, forgetRunning, lockFolder, makeFolder, secretText, writeWhole } from "./folder";
+import {
+  type Folder,
+  folderAt,
+  forgetRunning,
+  lockFolder,
+  makeFolder,
+  secretText,
+  writeWhole,
+} from "./folder";
 import { Idempotency } from "./idempotency";
 import { Jobs } from "./jobs";
 import { listen } from "./listen";
@@ -56,13 +64,21 @@ export interface Service {
 
 /** Starts the recommendation service in this process. */
 export async function startService(options: StartOptions = {}): Promise<Service> {
-  const ephemeral = options.dataDir === undefined;
   const folder = folderAt(options.dataDir ?? mkdtempSync(join(tmpdir(), "recommender-")));
   makeFolder(folder);
   const unlock = lockFolder(folder);
+  try {
+    return await serveFolder(folder, unlock, options);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function serveFolder(folder: Folder, unlock: () => void, options: StartOptions): Promise<Service> {
   const end = new AbortController();
   const clock = options.clock ?? systemClock;
-  const log = createLog(options.log ?? "file", folder);
+  const { log, end: endLog } = createLog(options.log ?? "file", folder);
   const store = await openStore(folder.database);
   const secrets = { key: secretText(folder.keyFile, "rk_"), signing: secretText(folder.secretFile) };
   let seq = await lastSeqIn(store.db);
@@ -113,8 +129,8 @@ export async function startService(options: StartOptions = {}): Promise<Service>
       forgetRunning(folder);
       await store.close();
       unlock();
-      log.flush();
-      if (ephemeral) rmSync(folder.path, { recursive: true, force: true });
+      endLog();
+      if (options.dataDir === undefined) rmSync(folder.path, { recursive: true, force: true });
     })();
     return closed;
   };

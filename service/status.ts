@@ -11,6 +11,7 @@ export const statusReply = z.object({
   dataDir: z.string(),
   uptimeSec: z.number(),
   memoryBytes: z.int(),
+  cpuSec: z.number(),
   datasets: z.array(
     z.object({
       id: z.string(),
@@ -76,6 +77,7 @@ export async function status(context: Context): Promise<unknown> {
     dataDir: folder.path,
     uptimeSec: (clock.now() - startedTs) / 1000,
     memoryBytes: process.memoryUsage.rss(),
+    cpuSec: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
     datasets: datasets.map(({ id, kind, name, number, num_shards }) => {
       const own = shards.filter((row) => row.dataset === number);
       return {

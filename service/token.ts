@@ -19,10 +19,12 @@ const scopes = new Set<string>(Object.values(routes).map((route) => route.path))
 /** Issues and checks the tokens of one service. */
 export class Tokens {
   private readonly sign: (claims: object) => string;
+  private readonly keyDigest: Buffer;
   private readonly verify: (token: string) => { scope?: unknown; exp?: unknown };
 
   constructor(private readonly context: Pick<Context, "secrets" | "clock">) {
     const key = context.secrets.signing;
+    this.keyDigest = digest(context.secrets.key);
     this.sign = createSigner({ key, algorithm: "HS256", noTimestamp: true });
     // Expiry is checked below, by the service's own clock.
     this.verify = createVerifier({ key, algorithms: ["HS256"], ignoreExpiration: true, cache: 1000 });
@@ -100,7 +102,7 @@ export class Tokens {
   }
 
   private isKey(text: string): boolean {
-    return timingSafeEqual(digest(text), digest(this.context.secrets.key));
+    return timingSafeEqual(digest(text), this.keyDigest);
   }
 }
 

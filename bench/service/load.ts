@@ -10,8 +10,8 @@ function bodyOf(users: number): string {
   });
 }
 
-/** Answers per second when callers never wait. */
-export async function answersPerSecond(api: Api, users: number, seconds: number): Promise<number> {
+/** Answers per second when callers never wait, and per second of the service's own processor time. */
+export async function answerRates(api: Api, users: number, seconds: number) {
   const run = async (until: number) => {
     let count = 0;
     await Promise.all(
@@ -25,9 +25,11 @@ export async function answersPerSecond(api: Api, users: number, seconds: number)
     return count;
   };
   await run(performance.now() + 2000);
+  const cpuBefore = (await api.status()).cpu_sec;
   const began = performance.now();
   const count = await run(began + seconds * 1000);
-  return count / ((performance.now() - began) / 1000);
+  const answersPerSecond = count / ((performance.now() - began) / 1000);
+  return { answersPerSecond, answersPerCpuSecond: count / ((await api.status()).cpu_sec - cpuBefore) };
 }
 
 /** Latencies at a steady rate, counted from the moment at which each call was due. */
