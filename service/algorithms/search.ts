@@ -94,7 +94,8 @@ export function searchParameters(
     if (given.dimensions === undefined && gain(other) < gain(best) * WORTHWHILE) break;
     best = other;
   }
-  if (given.dimensions !== undefined) best = walk(best, FINE);
+  // The best place shifts with the dimensions.
+  if (best.dimensions !== SEARCH_DIMENSIONS) best = walk(best, ALONG);
   const moments = given.epochs === undefined ? MOMENTS : [given.epochs];
   const qualities = bench.trace(best, moments);
   const gains = qualities.map(({ ndcg20 }) => ndcg20);

@@ -18,7 +18,7 @@ export interface Point {
 }
 
 const SHARE = 0.1;
-const MAX_ENTRIES = 400_000;
+const MAX_ENTRIES = 300_000;
 const MAX_FOLDS = 4;
 const MAX_USERS = 2000;
 const MAX_PRODUCTS = 80_000_000;
