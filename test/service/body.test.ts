@@ -4,9 +4,6 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Caller, Running } from "./running";
 
-// Processes are started and trainings run; how long that takes is no concern of these tests.
-jest.setTimeout(600_000);
-
 describe("bodies", () => {
   let api: Running;
   beforeAll(async () => {

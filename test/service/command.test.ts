@@ -5,9 +5,6 @@ import { run, serve } from "./process";
 import { Caller } from "./running";
 import { shopRecords } from "./shop";
 
-// Processes are started and trainings run; how long that takes is no concern of these tests.
-jest.setTimeout(600_000);
-
 describe("recommender", () => {
   const folder = mkdtempSync(join(tmpdir(), "command-"));
   const data = join(folder, "data");

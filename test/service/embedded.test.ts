@@ -8,9 +8,6 @@ import { embedded, folderAt, ManualClock, startService } from "../../service";
 import { run, serve } from "./process";
 import { Caller, Running } from "./running";
 
-// Processes are started and trainings run; how long that takes is no concern of these tests.
-jest.setTimeout(600_000);
-
 const source = join(__dirname, "..", "..", "dist", "service");
 
 /** Asks for the folder's service from a process of its own. */

@@ -7,9 +7,6 @@ import { serve } from "./process";
 import { Caller, Refusal } from "./running";
 import { openShop, shopRecords } from "./shop";
 
-// Processes are started and trainings run; how long that takes is no concern of these tests.
-jest.setTimeout(600_000);
-
 const kills = Number(process.env.KILLS ?? 8);
 
 interface Submission {

@@ -11,6 +11,9 @@ import {
 } from "../../contract";
 import { type Service, type StartOptions, startService } from "../../service";
 
+// Trainings run and processes are started; how long that takes is no concern of these tests.
+jest.setTimeout(600_000);
+
 /** A refused call: its status, and its body, which is held to the one shape of errors. */
 export class Refusal extends Error {
   constructor(
