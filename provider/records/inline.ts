@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { stateFolder } from "./state-folder";
+import { stateFolder } from "../state-folder";
 
 const prefix = "inline:";
 const forgottenAfterMs = 24 * 60 * 60 * 1000;

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { stateFolder } from "./state-folder";
+import { stateFolder } from "../state-folder";
 
 /** What an upload came to. */
 export interface Totals {
@@ -38,7 +38,8 @@ interface Section {
 /**
  * What of a source the service has acknowledged, written down batch by batch.
  * An upload that was interrupted goes on where it was; one whose content has changed sends only the batches that
- * differ from those at the same place before. Losing the journal costs no more than sending everything again.
+ * differ from those at the same place before. Where one id comes in several batches, the order in which they win is
+ * that of the batches sent. Losing the journal costs no more than sending everything again.
  */
 export class Journal {
   readonly #path: string;
@@ -128,8 +129,11 @@ function read(path: string): Section[] {
       const { contentHash, ...totals } = JSON.parse(line) as { contentHash?: string } & Totals;
       if (contentHash === undefined) {
         if (last) last.totals = totals;
-      } else if (last?.contentHash !== contentHash || last.totals)
+      } else if (last?.contentHash !== contentHash || last.totals) {
+        // An upload that broke off may have overwritten what an earlier one brought.
+        if (last && !last.totals) sections.length = 0;
         sections.push({ contentHash, batches: new Map() });
+      }
     }
   }
   return sections;

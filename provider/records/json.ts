@@ -93,7 +93,7 @@ class Cutter {
 
 function parsed(text: string, line: number): Row {
   try {
-    return rowOf(JSON.parse(text), line);
+    return rowOf(JSON.parse(text), line, text);
   } catch (error) {
     return { line, fault: `not JSON: ${(error as Error).message}`, text };
   }

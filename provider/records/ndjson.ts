@@ -29,7 +29,7 @@ export async function* ndjsonRows(file: Readable, onBytes: (count: number) => vo
 
 function parsed(text: string, line: number): Row {
   try {
-    return rowOf(JSON.parse(text), line);
+    return rowOf(JSON.parse(text), line, text);
   } catch (error) {
     return { line, fault: `not JSON: ${(error as Error).message}`, text };
   }

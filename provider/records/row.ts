@@ -5,7 +5,7 @@ export interface Row {
   readonly columns?: Readonly<Record<string, unknown>>;
   /** Why it cannot be read; rows after it can. */
   readonly fault?: string;
-  /** Its text, where it cannot be read. */
+  /** Its text, where it has one of its own as JSON or cannot be read. */
   readonly text?: string;
 }
 
@@ -22,10 +22,10 @@ export class SourceError extends Error {
 }
 
 /** A row of columns if the value is an object, and a fault if not. */
-export function rowOf(value: unknown, line: number): Row {
+export function rowOf(value: unknown, line: number, text: string): Row {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return { line, columns: value as Record<string, unknown> };
+    return { line, columns: value as Record<string, unknown>, text };
   }
   const received = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
-  return { line, fault: `expected an object, received ${received}`, text: JSON.stringify(value) };
+  return { line, fault: `expected an object, received ${received}`, text };
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
@@ -136,6 +136,12 @@ describe("records through the real engine", () => {
     );
     expect(await readFile(file("recommender-rejects-goods.ndjson"), "utf8")).toContain('"line":3');
   }, 120_000);
+
+  test("a file that is not there fails the preview, by name", async () => {
+    await rm(file("goods.csv"));
+    const missing = /ItemRecords goods: goods\.csv: there is no such file/;
+    await expect(workspace.stack.preview()).rejects.toThrow(missing);
+  }, 60_000);
 
   test("a destroy needs neither files nor program", async () => {
     await workspace.setProgram("throw new Error('not to be run')");

@@ -5,6 +5,8 @@ import { gzipSync } from "node:zlib";
 import { Loading, userLines } from "./loading";
 
 const main = join(__dirname, "../../dist/cli/main.js");
+jest.setTimeout(60_000);
+
 let loading: Loading;
 beforeAll(async () => {
   loading = await Loading.start();
@@ -57,7 +59,7 @@ test("imports, and a second time makes no call", async () => {
   expect(JSON.parse(second.stdout)).toMatchObject({ recordCount: 3000, failedCount: 0, sentCount: 0 });
   expect(await recommender([...command, "--force"])).toMatchObject({ code: 0, upserts: 3 });
   expect(await loading.held(id)).toBe(3000);
-}, 30_000);
+});
 
 test("killed in the middle, the next run sends the rest and all rows are there", async () => {
   const id = await loading.dataset("users", 10);
@@ -76,7 +78,7 @@ test("killed in the middle, the next run sends the rest and all rows are there",
   // Only what was under way when it was killed is sent twice: at most eight batches each time.
   expect(sent + last.upserts).toBeGreaterThanOrEqual(120);
   expect(sent + last.upserts).toBeLessThanOrEqual(120 + 2 * 8);
-}, 60_000);
+});
 
 test("refused records give the exit code 2 and a file of rejects", async () => {
   const id = await loading.dataset("users");
@@ -93,7 +95,7 @@ test("refused records give the exit code 2 and a file of rejects", async () => {
   const allowed = await recommender([...command, "--max-failures", "1", "--rejects", "r.ndjson", "--force"]);
   expect(allowed).toMatchObject({ code: 0, stderr: "The refused records are in r.ndjson\n" });
   expect(existsSync(join(loading.folder.path, "r.ndjson"))).toBe(true);
-}, 30_000);
+});
 
 test("events are mapped, and do not go into a dataset that is too small", async () => {
   const id = await loading.dataset("events");
@@ -119,7 +121,7 @@ test("events are mapped, and do not go into a dataset that is too small", async 
   });
 
   const rows = Array.from(
-    { length: 100_100 },
+    { length: 100_500 },
     (_, at) => `{"user_id":"u${at}","item_id":"i","ts":${at},"event_type":"t"}\n`,
   );
   loading.folder.write("large.ndjson", rows.join(""));
@@ -129,29 +131,12 @@ test("events are mapped, and do not go into a dataset that is too small", async 
     upserts: 0,
     stderr: expect.stringMatching(/1 shards hold 100,000/),
   });
-}, 30_000);
+});
 
 test("Parquet, plain and packed", async () => {
-  const script = `
-    import { writeFileSync } from "node:fs";
-    import { gzipSync } from "node:zlib";
-    import { parquetWriteBuffer } from "hyparquet-writer";
-    const columnData = [
-      { name: "event_id", data: ["é1", "e2", "e3"], type: "STRING" },
-      { name: "user_id", data: [9007199254740993n, 2n, 3n], type: "INT64" },
-      { name: "item_id", data: ["a", "b", "c"], type: "STRING" },
-      { name: "ts", data: [new Date(1700000000000), new Date(1700000001000), new Date(1700000002000)], type: "TIMESTAMP" },
-      { name: "event_type", data: ["buy", "buy", null], type: "STRING" },
-      { name: "price", data: [1.5, null, 3], type: "DOUBLE" },
-    ];
-    const bytes = Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize: 2 }));
-    writeFileSync(process.argv[1], bytes);
-    writeFileSync(process.argv[1] + ".gz", gzipSync(bytes));
-  `;
   const path = join(loading.folder.path, "events.parquet");
-  const writer = spawn(process.execPath, ["--input-type=module", "-e", script, path], {
-    cwd: join(__dirname, "../.."),
-  });
+  const command = ["--require", require.resolve("tsx/cjs"), require.resolve("./parquet-file"), path];
+  const writer = spawn(process.execPath, command, { stdio: "inherit" });
   await new Promise((resolve) => writer.once("close", resolve));
   for (const name of ["events.parquet", "events.parquet.gz"]) {
     const id = await loading.dataset("events");
@@ -184,10 +169,19 @@ test("Parquet, plain and packed", async () => {
     code: 1,
     stderr: expect.stringMatching(/^not\.parquet: cannot be read as Parquet/),
   });
-}, 30_000);
+});
 
 test("--help shows examples and exit codes", async () => {
   const { code, stdout } = await recommender(["import", "--help"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/Exit codes:[\s\S]*Examples:/);
+});
+
+test("the package loads no reader before it reads", async () => {
+  const script = 'require("./dist/provider"); console.log(Object.keys(require.cache).join("\\n"))';
+  const child = spawn(process.execPath, ["-e", script], { cwd: join(__dirname, "../..") });
+  let loaded = "";
+  for await (const text of child.stdout) loaded += text;
+  expect(loaded).toContain("event-records.js");
+  expect(loaded).not.toMatch(/node_modules.(csv-parse|hyparquet|tinyglobby|cli-progress|fastify|libsql)/);
 });
