@@ -22,10 +22,13 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
   try {
     const events = generateEvents(shape);
-    const bare = await bareRate(join(folder, "bare.db"), events.length);
+    const before = await bareRate(join(folder, "before.db"), events.length);
     const service = await startProcess(join(folder, "data"));
     const api = await connect(service);
-    const figures = { bareRowsPerSecond: bare, ...(await ingest(api, events)), ...(await serve(api)) };
+    const taken = await ingest(api, events);
+    // Measured on both sides of the service's turn, and the better counts: other work on the machine must not flatter us.
+    const after = await bareRate(join(folder, "after.db"), events.length);
+    const figures = { bareRowsPerSecond: Math.max(before, after), ...taken, ...(await serve(api)) };
     service.kill();
     report(service.readyMs, figures);
   } finally {

@@ -33,10 +33,9 @@ export class Jobs {
   }
 
   /** Takes up what an earlier process left. */
-  async start(): Promise<void> {
+  async recover(): Promise<void> {
     const { store, clock } = this.context;
     await store.transaction((db) => recover(db, clock.now()));
-    this.wake();
   }
 
   /** Looks for waiting jobs; called whenever there may be one. */

@@ -136,11 +136,13 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
   };
 
   try {
-    url = await listen(app, folder, options, warnings);
+    // What an earlier process left is set right before the first call can come in between.
     await removeStrayModels(context);
     await context.idempotency.prune();
+    await context.jobs.recover();
     context.serving.loadAll(await store.db.selectFrom("deployments").selectAll().execute());
-    await context.jobs.start();
+    url = await listen(app, folder, options, warnings);
+    context.jobs.wake();
     context.sweep();
     writeWhole(folder.runningFile, JSON.stringify({ url, pid: process.pid }));
     for (const warning of warnings) log.warn(warning);
