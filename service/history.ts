@@ -21,10 +21,9 @@ export class History {
   constructor(private readonly rows: HistoryRows) {}
 
   /** The items that a user has target events for. */
-  *items(user: number): Iterable<number> {
-    const changed = this.changed.get(user);
-    if (changed) yield* changed.keys();
-    else yield* this.rows.index.subarray(this.rows.start[user] ?? 0, this.rows.start[user + 1] ?? 0);
+  items(user: number): Iterable<number> {
+    const { start, index } = this.rows;
+    return this.changed.get(user)?.keys() ?? index.subarray(start[user] ?? 0, start[user + 1] ?? 0);
   }
 
   /** The same with the sums of the events' values, where these are above 0. */
