@@ -3,6 +3,8 @@ module.exports = {
   testEnvironment: "node",
   roots: ["<rootDir>/test"],
   testMatch: ["**/*.test.ts"],
+  // A guard against hanging for ever, far beyond what any test needs on a slow machine.
+  testTimeout: 120_000,
   globalSetup: "<rootDir>/tools/jest/global-setup.js",
   reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   transform: {

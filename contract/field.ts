@@ -25,9 +25,9 @@ export const id = text.min(1);
 /** A name for people; the specification shows no limit of length, so none is set here. */
 export const label = text.min(1);
 
-/** A reply field that a service may leave out or answer with null. */
-export function maybe<T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> {
-  return schema.nullish();
+/** A reply field that is not needed: a service may leave it out, and one of another kind is as if it were left out. */
+export function maybe<T extends z.ZodType>(schema: T): z.ZodCatch<z.ZodOptional<z.ZodNullable<T>>> {
+  return schema.nullish().catch(undefined);
 }
 
 /** The same field, also accepted under another wire key. */

@@ -70,7 +70,8 @@ function objectConverter(direction: Direction, schema: z.ZodObject): Convert {
     if (!isObject(value)) return value;
     const result: Record<string, unknown> = {};
     for (const { from, to, convert } of fields) {
-      const key = from.find((name) => Object.hasOwn(value, name) && value[name] !== undefined);
+      const given = from.filter((name) => Object.hasOwn(value, name) && value[name] !== undefined);
+      const key = given.find((name) => value[name] !== null) ?? given[0];
       if (key !== undefined) result[to] = convert(value[key]);
     }
     if (inlinedKey === undefined) return result;
@@ -131,10 +132,9 @@ function aliasesOf(field: z.ZodType): readonly string[] {
 }
 
 function unwrapped(schema: z.ZodType): z.ZodType | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
-    return schema.def.innerType as z.ZodType;
-  }
-  return undefined;
+  const wrappers = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodCatch];
+  const wraps = wrappers.some((wrapper) => schema instanceof wrapper);
+  return wraps ? ((schema as z.ZodOptional).def.innerType as z.ZodType) : undefined;
 }
 
 function rewrapped(schema: z.ZodType, innerType: z.ZodType): z.ZodType {

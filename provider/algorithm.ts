@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { algorithmFields, type JsonMap, routes } from "../contract";
 import { id } from "../contract/field";
 import { lifecycle, type Noun } from "./lifecycle";
-import { Resource } from "./resource";
+import { declared, Resource } from "./resource";
 import { unseen } from "./unseen";
 
 /** Kind of algorithm. */
@@ -31,8 +31,9 @@ export class Algorithm extends Resource {
   declare readonly algorithmParameters: pulumi.Output<JsonMap>;
 
   constructor(name: string, args: AlgorithmArgs, options?: pulumi.CustomResourceOptions) {
-    const declared = { name, algorithmType: "G1", algorithmParameters: {}, ...args };
-    super("Algorithm", name, declared, ["algorithmId"], options);
+    const defaults = { name, algorithmType: "G1", algorithmParameters: {} };
+    super("Algorithm", name, declared(defaults, args), ["algorithmId"], options);
+    this.algorithmId = this.id;
   }
 
   /** @internal */

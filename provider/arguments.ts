@@ -29,7 +29,11 @@ export function faults(schema: z.ZodObject, given: Properties): pulumi.dynamic.C
   const { __provider, __urn, ...args } = given;
   const issues = schema.safeParse(args).error?.issues ?? [];
   return issues
-    .filter((issue) => !holdsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args)))
+    .filter(
+      (issue) =>
+        issue.code === "unrecognized_keys" ||
+        !holdsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args)),
+    )
     .map(({ path, message }) => ({ property: path.join("."), reason: message }));
 }
 

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { Agent, type Dispatcher } from "undici";
-import { decode, encode, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
+import { encode, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { type Clock, systemClock } from "./clock";
-import { TokenCache, type TokenSource } from "./credentials";
-import { ApiError, InputError, issuesText, OutcomeUnknownError, ReplyError, readRefusal } from "./errors";
+import { hidden, TokenCache, type TokenSource } from "./credentials";
+import { ApiError, InputError, OutcomeUnknownError, readRefusal, TokenError } from "./errors";
+import { readReply } from "./reply";
 import {
   connectionFailure,
   defaultRetry,
@@ -32,7 +33,7 @@ export interface Timeouts {
   readonly connectMs: number;
   /** From the request's end to the answer's headers. */
   readonly headersMs: number;
-  /** Between two pieces of the answer's body. */
+  /** From the answer's headers to the end of its body. */
   readonly bodyMs: number;
 }
 
@@ -87,6 +88,7 @@ export class Client {
   readonly #tokens: TokenCache;
   readonly #clock: Clock;
   readonly #retry: RetryPolicy;
+  readonly #timeouts: Timeouts;
   /** Which addresses honour idempotency keys; an address that has not answered yet is not in it. */
   readonly #honours = new Map<string, boolean>();
 
@@ -95,12 +97,12 @@ export class Client {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#retry = { ...defaultRetry, ...options.retry };
-    const timeouts: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
+    this.#timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
     this.#agent = new Agent({
       connections: options.connections ?? 64,
-      connect: { timeout: timeouts.connectMs },
-      headersTimeout: timeouts.headersMs,
-      bodyTimeout: timeouts.bodyMs,
+      connect: { timeout: this.#timeouts.connectMs },
+      headersTimeout: this.#timeouts.headersMs,
+      bodyTimeout: this.#timeouts.bodyMs,
     });
     this.#tokens = new TokenCache(options.token, this.#agent, this.#clock);
   }
@@ -123,17 +125,19 @@ export class Client {
       if ("reply" in outcome) return outcome.reply as Reply<R>;
       const failure = outcome;
       const key = prepared.headers["idempotency-key"];
-      const final = (): Error =>
-        failure.mayBeDone && !route.repeatable
-          ? new OutcomeUnknownError(route, key, failure.error)
+      const final = (remark = ""): Error => {
+        // The error of a token is shared by all calls that waited for it, so that no remark of one belongs in it.
+        if (!(failure.error instanceof TokenError)) failure.error.message += remark;
+        return failure.mayBeDone && !route.repeatable
+          ? new OutcomeUnknownError(route, key, failure.error, attempt + 1)
           : failure.error;
+      };
       if (!failure.transient || prepared.signal?.aborted) throw final();
       if (failure.mayBeDone && !route.repeatable && !(await this.#honoursKeys(prepared))) throw final();
       const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
       const spent = this.#clock.now() - began;
       if (spent + delay > this.#retry.budgetMs) {
-        failure.error.message += ` (given up after ${attempt + 1} attempts in ${Math.round(spent / 1000)} s)`;
-        throw final();
+        throw final(` (given up after ${attempt + 1} attempts in ${Math.round(spent / 1000)} s)`);
       }
       options.onRetry?.(failure.error);
       this.#options.onRetry?.(`${failure.error.message}; again in ${Math.ceil(delay)} ms`);
@@ -213,41 +217,32 @@ export class Client {
         ...(signal ? { signal } : {}),
       });
       this.#learn(url.origin, answer);
-      text = await answer.body.text();
+      text = await this.#textOf(answer);
     } catch (error) {
       if (signal?.aborted) return { error: error as Error, transient: false, mayBeDone: true };
       return connectionFailure(route, url.origin, error as NodeJS.ErrnoException);
     }
     const requestId = header(answer, "x-request-id") ?? header(answer, "request-id");
     if (answer.statusCode >= 300) {
-      const refusal = readRefusal(text);
-      const said = {
-        ...refusal,
-        message: this.#redact(refusal.message),
-        requestId,
-        status: answer.statusCode,
-      };
+      const refusal = readRefusal(this.#redact(text));
+      const said = { ...refusal, requestId, status: answer.statusCode };
       const error = new ApiError(route, said, this.#hint(answer.statusCode));
-      return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), this.#clock.now()));
+      // The service's own clock tells how far off a date of its own is.
+      const now = Date.parse(header(answer, "date") ?? "") || this.#clock.now();
+      return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), now));
     }
-    const reply = this.#read(route, answer.statusCode, text, requestId);
+    const reply = readReply(route, { status: answer.statusCode, text, requestId }, (said) =>
+      this.#redact(said),
+    );
     if (header(answer, "idempotent-replayed") === "true") prepared.onReplayed?.();
     return { reply };
   }
 
-  #read(route: Route, status: number, text: string, requestId: string | undefined): unknown {
-    let body: unknown;
-    try {
-      body = text.trim() === "" ? {} : JSON.parse(text);
-    } catch {
-      const cutShort = /^\s*[[{]/.test(text);
-      const problem = cutShort ? "its JSON breaks off" : readRefusal(text).message;
-      throw new ReplyError(route, status, this.#redact(problem), { requestId, cutShort });
-    }
-    const reply = route.reply.safeParse(decode(route.reply, body));
-    if (reply.success) return reply.data;
-    const problem = `the reply is not what it should be: ${issuesText(reply.error.issues)}`;
-    throw new ReplyError(route, status, this.#redact(problem), { requestId });
+  /** The limit of the agent lies between two pieces; an answer that drips has one as a whole. */
+  async #textOf({ body }: Dispatcher.ResponseData): Promise<string> {
+    const { bodyMs } = this.#timeouts;
+    const timer = setTimeout(() => body.destroy(new Error(`the body took longer than ${bodyMs} ms`)), bodyMs);
+    return body.text().finally(() => clearTimeout(timer));
   }
 
   /** Only a success speaks for the service: an error page may come from something that stands before it. */
@@ -275,8 +270,7 @@ export class Client {
   }
 
   #redact(text: string): string {
-    const masked = this.#options.apiKey ? text.replaceAll(this.#options.apiKey, "[secret]") : text;
-    return this.#tokens.redact(masked);
+    return this.#tokens.redact(hidden(text, this.#options.apiKey));
   }
 }
 

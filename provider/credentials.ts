@@ -59,7 +59,10 @@ export interface TokenEndpoint {
   readonly origin?: string;
 }
 
-const tokenReply = z.object({ access_token: z.string().min(1), expires_in: z.coerce.number().optional() });
+const tokenReply = z.object({
+  access_token: z.string().min(1),
+  expires_in: z.coerce.number().nullish().catch(undefined),
+});
 
 /** OAuth 2 client credentials, with the path of the operation as the scope. */
 export function endpointToken(endpoint: TokenEndpoint): TokenSource {
@@ -79,7 +82,7 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
     });
     const text = await body.text().catch(() => "");
     if (statusCode >= 300) {
-      const { code, message } = readRefusal(text.replaceAll(clientSecret, "[secret]"));
+      const { code, message } = readRefusal(hidden(text, clientSecret));
       const transient = statusCode === 429 || statusCode >= 500;
       const cure = transient ? "" : "; check clientId and clientSecret";
       const said = `${statusCode} ${code ? `${code}: ` : ""}${message}${cure}`;
@@ -88,7 +91,7 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
     const reply = tokenReply.safeParse(parsed(text)).data;
     if (!reply) throw new TokenError(`${origin} answered ${statusCode} without an access_token`);
     const { access_token: value, expires_in: seconds } = reply;
-    return { value, lifetimeMs: seconds === undefined ? jwtLifetimeMs(value) : seconds * 1000 };
+    return { value, lifetimeMs: seconds == null ? jwtLifetimeMs(value) : seconds * 1000 };
   };
   return { origin, secrets: [clientSecret], fetch };
 }
@@ -138,7 +141,7 @@ export class TokenCache {
   redact(text: string): string {
     let masked = text;
     for (const secret of [...this.source.secrets, ...this.#seen]) {
-      if (secret) masked = masked.replaceAll(secret, "[secret]");
+      masked = hidden(masked, secret);
     }
     return masked;
   }
@@ -152,6 +155,12 @@ function jwtLifetimeMs(token: string): number | undefined {
   const now = Date.now() / 1000;
   const issued = typeof iat === "number" ? iat : now;
   return (exp - (issued <= now && now < exp ? now : issued)) * 1000;
+}
+
+/** The same text without a secret, as it is and as it stands in a form or an address. */
+export function hidden(text: string, secret: string): string {
+  if (!secret) return text;
+  return text.replaceAll(secret, "[secret]").replaceAll(encodeURIComponent(secret), "[secret]");
 }
 
 /** Long unbroken words may be secrets that we cannot know. */

@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { deploymentFields, routes } from "../contract";
 import { submitJob } from "./jobs";
 import { lifecycle, type Noun } from "./lifecycle";
-import { Resource } from "./resource";
+import { declared, Resource } from "./resource";
 
 /** What a deployment is submitted with. */
 export interface DeploymentJobArgs {
@@ -27,7 +27,7 @@ export class DeploymentJob extends Resource {
   declare readonly projectId: pulumi.Output<string>;
 
   constructor(name: string, args: DeploymentJobArgs, options?: pulumi.CustomResourceOptions) {
-    super("DeploymentJob", name, { name, ...args }, ["jobId"], options);
+    super("DeploymentJob", name, declared({ name }, args), ["jobId"], options);
   }
 
   /** @internal */
@@ -44,13 +44,7 @@ export interface DeploymentState {
 }
 
 /** The request of a deployment. */
-export function deploymentRequest({
-  projectId,
-  name,
-  generatorModelId,
-  rankerModelId,
-  qps,
-}: DeploymentState) {
+export function requestOf({ projectId, name, generatorModelId, rankerModelId, qps }: DeploymentState) {
   return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
 }
 
@@ -63,12 +57,12 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
     ignore: ["name"],
 
     async create(args, context) {
-      const jobId = await submitJob(context, routes.submitDeploymentJob, deploymentRequest(args));
+      const jobId = await submitJob(context, routes.submitDeploymentJob, requestOf(args));
       return { id: jobId, jobId };
     },
 
     async update(_id, _olds, news, context) {
-      return { jobId: await submitJob(context, routes.submitDeploymentJob, deploymentRequest(news)) };
+      return { jobId: await submitJob(context, routes.submitDeploymentJob, requestOf(news)) };
     },
 
     // The deployment itself is shut down by its own resource.

@@ -1,19 +1,16 @@
+import { isDeepStrictEqual } from "node:util";
 import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { deploymentFields, limits, routes } from "../contract";
 import { id } from "../contract/field";
-import {
-  DeploymentJob,
-  type DeploymentJobArgs,
-  type DeploymentState,
-  deploymentRequest,
-} from "./deployment-job";
+import { gone, meansNotServing, notServing } from "./absence";
+import { ApiError } from "./client";
+import { DeploymentJob, type DeploymentJobArgs, type DeploymentState, requestOf } from "./deployment-job";
 import { say } from "./engine-log";
 import { finishJob, type Job, jobKinds, submitJob } from "./jobs";
 import { type Context, lifecycle, type Noun, PartialStateError } from "./lifecycle";
-import { gone } from "./listing";
-import { meansNotServing, recommendItems } from "./recommendation";
-import { Resource, siblingOptions } from "./resource";
+import { recommendItems } from "./recommendation";
+import { declared, Resource, siblingOptions } from "./resource";
 
 /** What is tried after a switch to other models. */
 export interface DeploymentCheck {
@@ -35,6 +32,9 @@ export interface DeploymentArgs extends DeploymentJobArgs {
   readonly existingId?: pulumi.Input<string>;
 }
 
+/** Projects whose deployment this process has made: what stood there before is not to be shut down. */
+const takenOver = new Set<string>();
+
 const checkArgs = z.strictObject({
   userIds: z.array(id).min(1),
   minResults: z.int().min(0).default(1),
@@ -54,13 +54,13 @@ export class Deployment extends Resource {
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
-    const { check, rollback, existingId, ...submitted } = { name, qps: limits.defaultQps, ...args };
+    const { check, rollback, existingId, ...submitted } = declared({ name, qps: limits.defaultQps }, args);
     const outputs = ["servingUri", "deploymentJobId"];
-    const declared = { ...submitted, check, rollback: rollback ?? false };
+    const properties = { ...submitted, check, rollback: rollback ?? false };
     if (existingId === undefined) {
       const job = new DeploymentJob(name, submitted, siblingOptions(options, "Deployment", "DeploymentJob"));
-      super("Deployment", name, { ...declared, submittedJobId: job.jobId }, outputs, options);
-    } else super("Deployment", name, { ...declared, existingId }, outputs, options);
+      super("Deployment", name, { ...properties, submittedJobId: job.jobId }, outputs, options);
+    } else super("Deployment", name, { ...properties, existingId }, outputs, options);
   }
 
   /** @internal */
@@ -97,10 +97,23 @@ function deployment(): Noun<State, Outputs> {
       existingId: id.optional(),
     }),
     replaceOn: ["projectId"],
-    ignore: ["name", "check", "rollback"],
+    // The name is that of the job; it does not deploy again.
+    ignore: ["name"],
+
+    replacing({ projectId }, news) {
+      return `Deployment ${news.name} moves to another project: project ${projectId} stops serving.`;
+    },
 
     async create(args, context) {
-      const outputs = await deploy(args, args.submittedJobId ?? "", context);
+      const outputs = await deploy(
+        args,
+        args.submittedJobId ?? "",
+        context,
+        // A job of an earlier run may have been undone since by a shutdown.
+        async ({ jobResult }, earlier) =>
+          !earlier || serves(args.check?.userIds[0], jobResult?.servingUri, context),
+      );
+      takenOver.add(args.projectId);
       const fault = await tryOut(args, outputs.servingUri, context);
       if (fault) {
         // There is nothing to go back to; what was deployed is kept in the state, so that it is not lost.
@@ -121,65 +134,81 @@ function deployment(): Noun<State, Outputs> {
       return {};
     },
 
-    async read(_id, state, context) {
-      if (!state.check) return state;
-      try {
-        await recommendItems(context.client, { userId: state.check.userIds[0], limit: 1 }, state.servingUri);
-        return state;
-      } catch (error) {
-        if (!meansNotServing(error)) throw error;
-        await say.warn(context.urn, `it does not serve: ${error.message}`);
+    /** The API does not tell what serves: the job's record is read, and with a check the recommendation is tried. */
+    async read(projectId, state, context) {
+      const { client, urn } = context;
+      const jobId = state.deploymentJobId;
+      const job = jobId ? await gone(client.call(routes.getJob, { projectId, jobId })) : undefined;
+      const servingUri = job?.jobResult?.servingUri ?? state.servingUri;
+      if (state.check && !(await serves(state.check.userIds[0], servingUri, context))) {
+        await say.warn(urn, `project ${projectId} does not serve`);
         return undefined;
       }
+      return { ...state, ...(servingUri && { servingUri }) };
     },
 
     async update(projectId, olds, news, context) {
       const submitted = news.submittedJobId ?? "";
-      const jobId =
-        olds.rolledBackJobId === submitted && submitted !== ""
-          ? await submitJob(context, routes.submitDeploymentJob, deploymentRequest(news))
-          : submitted;
-      const outputs = jobId === "" ? await submitAdopted(news, context) : await deploy(news, jobId, context);
+      const same =
+        isDeepStrictEqual(requestOf(olds), requestOf(news)) && olds.submittedJobId === news.submittedJobId;
+      const { servingUri, deploymentJobId } = olds;
+      // Only the check or the rollback is another: there is nothing to deploy.
+      if (same && olds.rolledBackJobId === undefined) {
+        return { ...(servingUri && { servingUri }), ...(deploymentJobId && { deploymentJobId }) };
+      }
+      const outputs = await deploy(news, await jobToWaitFor(olds, news, context), context);
       const fault = await tryOut(news, outputs.servingUri, context);
       if (!fault) return outputs;
-      if (!news.rollback)
-        throw new PartialStateError(projectId, { ...news, ...outputs }, `it is deployed, but ${fault}`);
-      const former = { ...deploymentRequest(olds), name: `${olds.name} (rollback)` };
-      const back = await submitJob(context, routes.submitDeploymentJob, former);
-      const { deploymentJobId } = await deploy({ ...olds, ...former }, back, context).catch(
-        (error: Error) => {
-          throw new PartialStateError(
-            projectId,
-            { ...news, ...outputs },
-            `${fault}; and the rollback failed: ${error.message}`,
-          );
-        },
-      );
-      throw new PartialStateError(
-        projectId,
-        { ...olds, deploymentJobId, rolledBackJobId: submitted },
-        `${fault}; the former models were put back by job ${deploymentJobId}`,
-      );
+      const deployed = { ...news, ...outputs };
+      if (!news.rollback) throw new PartialStateError(projectId, deployed, `it is deployed, but ${fault}`);
+      try {
+        const former = { ...olds, name: `${olds.name} (rollback)` };
+        const request = requestOf(former);
+        const back = await deploy(
+          former,
+          await submitJob(context, routes.submitDeploymentJob, request),
+          context,
+        );
+        const { deploymentJobId } = back;
+        const state = { ...olds, deploymentJobId, rolledBackJobId: submitted };
+        const reason = `${fault}; the former models were put back by job ${deploymentJobId}`;
+        throw new PartialStateError(projectId, state, reason);
+      } catch (error) {
+        if (error instanceof PartialStateError) throw error;
+        const reason = `${fault}; and the rollback failed: ${(error as Error).message}`;
+        throw new PartialStateError(projectId, deployed, reason);
+      }
     },
 
     async delete(projectId, _state, { client }) {
-      await gone(client.call(routes.shutdownDeployment, { projectId }));
+      // A replacement within the project has taken over in place: shutting down would take it down too.
+      if (takenOver.has(projectId)) return;
+      await notServing(client.call(routes.shutdownDeployment, { projectId }));
     },
   };
 }
 
-async function submitAdopted(args: State, context: Context): Promise<Outputs> {
-  return deploy(args, await submitJob(context, routes.submitDeploymentJob, deploymentRequest(args)), context);
+/** The job that was submitted; another one where a rollback has taken that back or where none was submitted. */
+async function jobToWaitFor(olds: State & Outputs, news: State, context: Context): Promise<string> {
+  const { submittedJobId } = news;
+  if (submittedJobId && olds.rolledBackJobId !== submittedJobId) return submittedJobId;
+  return submitJob(context, routes.submitDeploymentJob, requestOf(news));
 }
 
 /** Waits for the job and holds its record against what was asked for. */
-async function deploy(args: State, jobId: string, context: Context): Promise<Outputs> {
-  const request = deploymentRequest(args);
+async function deploy(
+  args: State,
+  jobId: string,
+  context: Context,
+  resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>,
+): Promise<Outputs> {
+  const request = requestOf(args);
   const job = await finishJob(context, {
     kind: jobKinds.deployment,
     projectId: args.projectId,
     jobId,
     submitAgain: (key) => submitJob(context, routes.submitDeploymentJob, request, key),
+    ...(resultIsThere && { resultIsThere }),
   });
   compare(job, args);
   const servingUri = job.jobResult?.servingUri;
@@ -199,6 +228,23 @@ function compare({ jobData }: Job & { id: string }, args: State): void {
         `${key} ${JSON.stringify(value)} was asked for, but the job deployed ${JSON.stringify(recorded)}`,
       );
     }
+  }
+}
+
+/** Whether anything serves the project; where the API does not say that nothing does, something does. */
+async function serves(
+  userId: string | undefined,
+  servingUri: string | null | undefined,
+  { client }: Context,
+): Promise<boolean> {
+  try {
+    await recommendItems(client, { userId: userId ?? "nobody", limit: 1 }, servingUri);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && meansNotServing(error)) return false;
+    if (error instanceof ApiError && error.status < 500 && ![401, 403, 429].includes(error.status))
+      return true;
+    throw error;
   }
 }
 
@@ -229,7 +275,9 @@ async function tryOut(
         return `the check failed: the answer for user ${userId} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;
       }
     } catch (error) {
-      return `the check failed: ${(error as Error).message}`;
+      // Whoever cannot ask does not know: only an answer of the service speaks against the models.
+      if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status)) throw error;
+      return `the check failed: ${error.message}`;
     }
   }
   return undefined;

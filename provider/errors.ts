@@ -65,10 +65,14 @@ export class OutcomeUnknownError extends Error {
   /** The key under which a service that honours it would answer the same call again. */
   readonly idempotencyKey: string;
 
-  constructor(call: Call, idempotencyKey: string, cause: Error) {
+  constructor(call: Call, idempotencyKey: string, cause: Error, attempts: number) {
+    const sent =
+      attempts === 1
+        ? "It was not sent again, so as not to carry it out twice"
+        : `It was sent ${attempts} times under one key, which the service honours`;
     super(
-      `The outcome of ${call.method} ${call.path} is unknown: it may have been carried out. ` +
-        `It was not sent again, so as not to carry it out twice. Seen: ${cause.message}`,
+      `The outcome of ${call.method} ${call.path} is unknown: it may have been carried out. ${sent}. ` +
+        `See in the service whether it is there before you try again. Seen: ${cause.message}`,
     );
     this.cause = cause;
     this.method = call.method;

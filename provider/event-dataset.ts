@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import type * as pulumi from "@pulumi/pulumi";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
+import { gone } from "./absence";
+import { say } from "./engine-log";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
-import { gone, Listing } from "./listing";
-import { Resource } from "./resource";
+import { Listing } from "./listing";
+import { declared, Resource } from "./resource";
+import { shown } from "./unseen";
 
 /** How an attribute is handled. */
 export type AttributeHandling = "NUMERICAL" | "CATEGORICAL";
@@ -39,7 +43,9 @@ export class EventDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super("EventDataset", name, { name, attributeSchema: null, ...args }, ["eventDatasetId"], options);
+    super("EventDataset", name, declared({ name, attributeSchema: null }, args), ["eventDatasetId"], options);
+    // Known in a preview that changes it in place.
+    this.eventDatasetId = this.id;
   }
 
   /** @internal */
@@ -81,12 +87,20 @@ function eventDataset(): Noun<DatasetState, Outputs> {
             `be changed; declare numShards: ${found.numShards}`,
         );
       }
+      const changes = Object.entries(seen(found, args)).filter(
+        ([key, value]) => !isDeepStrictEqual(value, args[key as keyof DatasetState] ?? null),
+      );
+      if (changes.length === 0) return { eventDatasetId: id };
+      const words = changes.map(
+        ([key, value]) => `${key} ${shown(value)} → ${shown(args[key as keyof DatasetState])}`,
+      );
+      await say.warn(context.urn, `taking over ${id} changes its ${words.join(" and its ")}`);
       return change(id, args, context);
     },
 
     async read(id, state, context) {
       const found = await find(id, context);
-      return found && { ...state, ...seen(found), eventDatasetId: id };
+      return found && { ...state, ...seen(found, state), eventDatasetId: id };
     },
 
     async update(id, _olds, news, context) {
@@ -100,14 +114,18 @@ function eventDataset(): Noun<DatasetState, Outputs> {
   };
 }
 
-/** What a service leaves out of its answer cannot be seen, and stays as it was declared. */
-function seen(found: Reply<typeof routes.getEventDataset>): Partial<DatasetState> {
+/**
+ * What a service leaves out of its answer cannot be seen, and stays as it was declared. So does the schema where the
+ * service is to infer it: whatever it answers is what it inferred.
+ */
+function seen(found: Reply<typeof routes.getEventDataset>, declared: DatasetState): Partial<DatasetState> {
   return {
     ...(found.name != null && { name: found.name }),
     ...(found.numShards != null && { numShards: found.numShards }),
-    ...(found.attributeSchema !== undefined && {
-      attributeSchema: found.attributeSchema as DatasetState["attributeSchema"] & object,
-    }),
+    ...(found.attributeSchema !== undefined &&
+      declared.attributeSchema != null && {
+        attributeSchema: found.attributeSchema as DatasetState["attributeSchema"] & object,
+      }),
   };
 }
 

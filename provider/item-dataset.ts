@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { routes } from "../contract";
 import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
 import { lifecycle, type Noun } from "./lifecycle";
-import { Resource } from "./resource";
+import { declared, Resource } from "./resource";
 import { unseen } from "./unseen";
 
 /** A dataset of items. */
@@ -13,7 +13,9 @@ export class ItemDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super("ItemDataset", name, { name, attributeSchema: null, ...args }, ["itemDatasetId"], options);
+    super("ItemDataset", name, declared({ name, attributeSchema: null }, args), ["itemDatasetId"], options);
+    // Known in a preview that changes it in place.
+    this.itemDatasetId = this.id;
   }
 
   /** @internal */

@@ -1,5 +1,6 @@
 import ms from "ms";
 import { type Input, type Reply, type Route, routes } from "../contract";
+import { gone } from "./absence";
 import { say } from "./engine-log";
 import type { Context } from "./lifecycle";
 import type { Settings } from "./settings";
@@ -65,8 +66,8 @@ export interface Submitted {
   readonly jobId: string;
   /** Submits it again under a key that makes this the same call, should it be made twice. */
   readonly submitAgain: (idempotencyKey: string) => Promise<string>;
-  /** Whether what the job made is still there; a job whose result is gone is submitted again. */
-  readonly resultIsThere?: (job: Job) => Promise<boolean>;
+  /** Whether what the job made is still there; a job of an earlier run whose result is gone is submitted again. */
+  readonly resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>;
 }
 
 /**
@@ -80,10 +81,14 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
     await say.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitting it again`);
     return finishJob(context, { ...submitted, jobId: await submitted.submitAgain(`again-${jobId}`) });
   };
-  const first = await look(context, projectId, jobId);
+  const first = await gone(look(context, projectId, jobId));
+  if (!first) {
+    if (earlier) return again("is not known to the service any more");
+    throw new Error(`${kind.noun} job ${jobId} was submitted just now, but the service does not know it`);
+  }
   if (earlier && hasFailed(first, context.settings)) return again(`had failed (${reason(first)})`);
   const job = await waitFor(context, kind, projectId, jobId, first);
-  const there = (await submitted.resultIsThere?.(job)) ?? true;
+  const there = (await submitted.resultIsThere?.(job, earlier)) ?? true;
   if (there) return { ...job, id: jobId };
   if (earlier) return again("had succeeded, but its result is gone");
   throw new Error(`${kind.noun} job ${jobId} succeeded, but the service does not show its result`);

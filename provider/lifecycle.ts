@@ -23,6 +23,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   readonly replaceOn: readonly (keyof Args & string)[];
   /** Arguments that only say how, not what: another value changes nothing by itself. */
   readonly ignore?: readonly (keyof Args & string)[];
+  /** Arguments that what was taken over by its id does without. */
+  readonly adoptedWithout?: readonly (keyof Args & string)[];
   /** What a replacement means, in words, before it happens. */
   replacing?(olds: Args & Outputs, news: Args, changed: readonly string[]): string;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
@@ -46,19 +48,20 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
   const contextOf = async (properties: Properties): Promise<Context> => {
     const urn = properties.__urn as Urn;
-    const name = urn?.split("::").at(-1) ?? String(properties.name ?? "");
+    const name = urn?.split("::").slice(3).join("::") ?? String(properties.name ?? "");
     return { ...(await openSession(settings())), urn, title: `${noun.type} ${name}` };
   };
   const kept = (properties: Properties, outputs: object): Properties => {
     const { __provider, ...rest } = properties;
-    return { ...rest, ...outputs, __v: stateVersion };
+    return { ...rest, ...outputs, __v: stateVersion, __service: settings().baseUrl };
   };
 
   /** State that an error leaves behind must lead back to this lifecycle like any other. */
   const partially = <T>(properties: Properties, work: Promise<T>): Promise<T> =>
     work.catch((error) => {
       if (error instanceof PartialStateError) {
-        error.properties = { ...kept(properties, error.properties), __provider: properties.__provider };
+        const { __provider, __urn } = properties;
+        error.properties = { ...kept({ __urn }, error.properties), __provider };
       }
       throw error;
     });
@@ -79,15 +82,20 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
     async diff(id: string, olds: Properties, news: Properties) {
       return quietly(async () => {
+        refuseOtherService(olds, settings());
+        const without: readonly string[] = [
+          ...(noun.ignore ?? []),
+          ...(news.existingId === id ? (noun.adoptedWithout ?? []) : []),
+        ];
         const changed = argKeys.filter((key) => hasChanged(key, id, olds, news));
-        const effective = changed.filter((key) => !noun.ignore?.some((ignored) => ignored === key));
+        const effective = changed.filter((key) => !without.includes(key));
         const replaces = effective.filter(
           (key) => key === "existingId" || noun.replaceOn.some((k) => k === key),
         );
-        if (replaces.length > 0 && noun.replacing) {
-          const urn = news.__urn as Urn;
-          await say.warn(urn, noun.replacing(olds as State, news as Args, replaces));
-        }
+        const words = replaces.includes("existingId")
+          ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
+          : replaces.length > 0 && noun.replacing?.(olds as State, news as Args, replaces);
+        if (words) await say.warn(news.__urn as Urn, words);
         return { changes: effective.length > 0, replaces, deleteBeforeReplace: false };
       });
     },
@@ -113,6 +121,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
       return quietly(async () => {
         const { read } = noun;
         if (!read) return { id, props: properties, inputs: pick(properties, argKeys) };
+        refuseOtherService(properties, settings());
         const context = await contextOf(properties);
         const state = await titled(context, () => read.call(noun, id, properties as State, context));
         if (!state) return { id: "", props: {} };
@@ -122,6 +131,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
     },
 
     async update(id: string, olds: Properties, news: Properties) {
+      refuseOtherService(olds, settings());
       const context = await contextOf(news);
       const { update } = noun;
       if (!update) return { outs: kept({ ...olds, ...news }, {}) };
@@ -133,6 +143,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
     async delete(id: string, properties: Properties) {
       return quietly(async () => {
+        refuseOtherService(properties, settings());
         const context = await contextOf(properties);
         if (noun.delete) {
           const remove = noun.delete.bind(noun);
@@ -148,14 +159,29 @@ export function lifecycle<Args extends object, Outputs extends object>(
   };
 }
 
-/** Says for which resource something failed. */
+/** Says for which resource something failed; several may wait for the one call that did, so that it stays as it is. */
 async function titled<T>(context: Context, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    (error as Error).message = `${context.title}: ${(error as Error).message}`;
-    throw error;
+    const message = `${context.title}: ${(error as Error).message}`;
+    throw error instanceof PartialStateError
+      ? Object.assign(error, { message })
+      : new Error(message, { cause: error });
   }
+}
+
+/**
+ * What belongs to one service is not looked for in another, where it would be taken for gone.
+ * State of before the service was kept in it is taken to be of the configured one.
+ */
+function refuseOtherService({ __service: kept }: Properties, { baseUrl }: Settings): void {
+  if (kept === undefined || kept === baseUrl || process.env.RECOMMENDER_SERVICE_MOVED) return;
+  throw new Error(
+    `The state says that this is of the service ${kept}, but ${baseUrl} is configured. Configure the former with ` +
+      "recommender:baseUrl or RECOMMENDER_BASE_URL. If it is the same service under another address: " +
+      "RECOMMENDER_SERVICE_MOVED=1",
+  );
 }
 
 /** An error after which the engine keeps the given state, and calls update next time. */

@@ -1,4 +1,3 @@
-import { ApiError } from "./client";
 import type { Clock } from "./clock";
 
 /** How long one list answers for the reads of a refresh. */
@@ -22,21 +21,4 @@ export class Listing<T> {
   forget(): void {
     this.#kept.clear();
   }
-}
-
-/** Undefined where the service answers that there is no such thing; the specification shows no status for it. */
-export async function gone<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof ApiError && meansGone(error)) return undefined;
-    throw error;
-  }
-}
-
-const goneWords = /not[ _]?found|no[ _]such|unknown|not[ _]?deployed|does not exist/i;
-
-function meansGone({ status, code = "", message }: ApiError): boolean {
-  if (status === 404 || status === 410) return true;
-  return (status === 400 || status === 409) && (goneWords.test(code) || goneWords.test(message));
 }

@@ -2,11 +2,12 @@ import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { type Json, type JsonMap, type Reply, routes } from "../contract";
 import { id, label } from "../contract/field";
+import { gone } from "./absence";
 import { say } from "./engine-log";
 import { finishJob, jobKinds, submitJob } from "./jobs";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
-import { gone, Listing } from "./listing";
-import { Resource, siblingOptions } from "./resource";
+import { Listing } from "./listing";
+import { declared, Resource, siblingOptions } from "./resource";
 import { TrainingJob } from "./training-job";
 
 /** What a model is declared with. */
@@ -47,19 +48,28 @@ export class Model extends Resource {
   declare readonly quality: pulumi.Output<Quality | undefined>;
 
   constructor(name: string, args: ModelArgs, options?: pulumi.CustomResourceOptions) {
-    const { algorithmId, triggers, ...declared } = { name, ...args };
+    const { algorithmId, triggers, ...model } = declared({ name }, args);
     const outputs = ["modelId", "trainingJobId", "algorithmType", "algorithmParameters", "quality"];
     if (args.existingId === undefined) {
       if (algorithmId === undefined) throw new Error(`Model ${name}: algorithmId is needed to train it`);
       const training = {
         projectId: args.projectId,
         algorithmId,
-        name: declared.name,
+        name: model.name ?? name,
         triggers: triggers ?? [],
       };
       const job = new TrainingJob(name, training, siblingOptions(options, "Model", "TrainingJob"));
-      super("Model", name, { ...declared, submittedJobId: job.jobId, algorithmId }, outputs, options);
-    } else super("Model", name, declared, outputs, options);
+      super("Model", name, { ...model, submittedJobId: job.jobId, algorithmId }, outputs, options);
+    } else {
+      if (algorithmId !== undefined || triggers !== undefined) {
+        throw new Error(
+          `Model ${name}: existingId takes a model over as it is; leave out algorithmId and triggers`,
+        );
+      }
+      super("Model", name, model, outputs, options);
+    }
+    // Known in a preview that only renames it.
+    this.modelId = this.id;
   }
 
   /** @internal */
@@ -98,6 +108,8 @@ function model(): Noun<State, Outputs> {
     replaceOn: ["projectId", "submittedJobId"],
     // Another algorithm is another training job, which decides.
     ignore: ["algorithmId"],
+    // A model that is taken over keeps no job.
+    adoptedWithout: ["submittedJobId"],
 
     async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
       const { client } = context;
@@ -110,7 +122,8 @@ function model(): Noun<State, Outputs> {
           submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name }, key),
         resultIsThere: async ({ jobResult }) => {
           const modelId = jobResult?.modelId;
-          if (!modelId) return false;
+          // Training again would not help a service that does not tell what it made.
+          if (!modelId) throw new Error(`training job ${submittedJobId} succeeded, but names no model`);
           found = await gone(client.call(routes.getModel, { projectId, modelId }));
           return found !== undefined;
         },
@@ -150,10 +163,10 @@ function model(): Noun<State, Outputs> {
     async update(modelId, { trainingJobId, algorithmType, algorithmParameters, quality }, news, { client }) {
       await client.call(routes.updateModel, { projectId: news.projectId, modelId, name: news.name });
       models.forget();
-      const told = { trainingJobId, algorithmType, algorithmParameters, quality };
+      const kept = { trainingJobId, algorithmType, algorithmParameters, quality };
       return {
         modelId,
-        ...(Object.fromEntries(Object.entries(told).filter(([, value]) => value)) as object),
+        ...(Object.fromEntries(Object.entries(kept).filter(([, value]) => value)) as object),
       };
     },
 
@@ -184,8 +197,8 @@ async function find(
   { client, clock }: Context,
 ): Promise<Found | undefined> {
   const list = await models.get(projectId, clock, async () => {
-    const answer = await gone(client.call(routes.listModels, { projectId }));
-    return new Map((answer?.models ?? []).map((entry) => [entry.modelId, entry]));
+    const { models: all } = await client.call(routes.listModels, { projectId });
+    return new Map(all.map((entry) => [entry.modelId, entry]));
   });
   return list.get(modelId) ?? gone(client.call(routes.getModel, { projectId, modelId }));
 }

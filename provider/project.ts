@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { lifecycle, type Noun } from "./lifecycle";
-import { Resource } from "./resource";
+import { declared, Resource } from "./resource";
 import { unseen } from "./unseen";
 
 /** What a project recommends. */
@@ -39,8 +39,9 @@ export class Project extends Resource {
   declare readonly servingUri: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: ProjectArgs, options?: pulumi.CustomResourceOptions) {
-    const declared = { name, projectType: "RECOMMEND_ITEMS_TO_USER", ...args };
-    super("Project", name, declared, ["projectId", "servingUri"], options);
+    const defaults = { name, projectType: "RECOMMEND_ITEMS_TO_USER" };
+    super("Project", name, declared(defaults, args), ["projectId", "servingUri"], options);
+    this.projectId = this.id;
   }
 
   /** @internal */

@@ -29,8 +29,3 @@ export async function recommendItems(
     return client.call(routes.recommendItemsToUser, input);
   }
 }
-
-/** Whether an error of the recommendation call means that the project does not serve. */
-export function meansNotServing(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status);
-}

@@ -19,7 +19,9 @@ export abstract class Resource extends pulumi.CustomResource {
     };
     properties.__provider = stub(type);
     // A dynamic provider is not told whose lifecycle it runs; its messages would stand beside no resource.
-    properties.__urn = pulumi.createUrn(name, token, options.parent);
+    // A promise, not an output: an output would depend on the parent, and through it on every sibling.
+    const urn = pulumi.createUrn(name, token, options.parent);
+    properties.__urn = new Promise((resolve) => urn.apply(resolve));
     warnOfPlainSecrets();
     super(token, name, properties, options);
   }
@@ -45,6 +47,12 @@ export function siblingOptions(
   return { ...rest, aliases: own };
 }
 
+/** Arguments over their defaults; an argument that is given as undefined is not given. */
+export function declared<Args extends object>(defaults: pulumi.Inputs, args: Args): Args & pulumi.Inputs {
+  const given = Object.entries(args).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) } as Args & pulumi.Inputs;
+}
+
 /**
  * What enters the state instead of code: the name under which the installed package keeps the lifecycle.
  * It is looked up from the program's folder, so that a package that refers to itself is found too.
@@ -53,14 +61,18 @@ export function stub(type: string): string {
   return `exports.handler=()=>require("module").createRequire(process.cwd()+"/")("pulumi-recommender").${type}.lifecycle`;
 }
 
-let warned = false;
+/** Stacks that were looked at; one process may run several of them. */
+const warned = new Set<string>();
+
+/** The SDK knows which keys are secret but keeps the question to itself. */
+const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };
 
 function warnOfPlainSecrets(): void {
-  if (warned) return;
-  warned = true;
+  const stack = `${pulumi.getProject()}/${pulumi.getStack()}`;
+  if (warned.has(stack)) return;
+  warned.add(stack);
   const config = new pulumi.Config("recommender");
-  const secretKeys: string[] = JSON.parse(process.env.PULUMI_CONFIG_SECRET_KEYS ?? "[]");
-  const isSecret = (key: SettingKey) => secretKeys.includes(`recommender:${key}`);
+  const isSecret = (key: SettingKey) => isConfigSecret(`recommender:${key}`);
   for (const key of plainSecrets((name) => config.get(name), isSecret)) {
     pulumi.log.warn(
       `recommender:${key} is kept in the clear. Encrypt it: pulumi config set --secret recommender:${key} VALUE`,

@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import { type Input, routes } from "../contract";
 import { id } from "../contract/field";
+import { gone } from "./absence";
 import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
 import type { Noun } from "./lifecycle";
-import { gone } from "./listing";
 
 /** What a finished querying or clustering gives. */
 export interface ResultOutputs {
@@ -63,7 +63,7 @@ export function finishedJob<Args extends Submission & { submittedJobId: string }
       const { projectId, submittedJobId: jobId } = given;
       const submitAgain = (key: string) => submitJob(context, route, request(given), key);
       const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
-      return outputs(job, job.id);
+      return { id: job.id, ...outputs(job, job.id) };
     },
 
     async read(_id, state, { client }) {
@@ -76,10 +76,9 @@ export function finishedJob<Args extends Submission & { submittedJobId: string }
   };
 }
 
-function outputs({ jobResult }: Job, jobId: string): ResultOutputs & { id: string } {
+function outputs({ jobResult }: Job, jobId: string): ResultOutputs {
   const { downloadUrl, expiredAtSec, message } = jobResult ?? {};
   return {
-    id: jobId,
     jobId,
     ...(downloadUrl != null && { downloadUrl }),
     ...(expiredAtSec != null && { expiredAtSec }),

@@ -39,7 +39,7 @@ export function delayMs(
 /** What a refusal means for the next attempt. */
 export function refusalFailure(error: ApiError, retryAfterMs: number | undefined): Failure {
   const { status } = error;
-  const notDone = status < 500 || (status === 503 && retryAfterMs !== undefined);
+  const notDone = (status < 500 && status !== 408) || (status === 503 && retryAfterMs !== undefined);
   const transient = status === 429 || status === 408 || status >= 500;
   return { error, transient, mayBeDone: !notDone, retryAfterMs };
 }
@@ -56,7 +56,9 @@ const neverSent = new Set([
 /** What an error below HTTP means for the next attempt. */
 export function connectionFailure(call: Route, origin: string, cause: NodeJS.ErrnoException): Failure {
   const code = cause.code ?? "";
-  const unreachable = neverSent.has(code);
+  // On a connection that was kept, an unreachable host may show after the request was sent.
+  const connecting = cause.syscall === undefined || ["connect", "getaddrinfo"].includes(cause.syscall);
+  const unreachable = neverSent.has(code) && connecting;
   const certificate = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_/.test(code);
   const what = unreachable
     ? "the service could not be reached"

@@ -104,7 +104,14 @@ export function readSettings(
 }
 
 function checkCredentials(settings: Settings): void {
-  if (settings.baseUrl.startsWith("embedded:")) return;
+  if (settings.baseUrl.startsWith("embedded:")) {
+    const credential = ["apiKey" as const, ...tokenKeys].find((key) => settings[key]);
+    if (!credential) return;
+    throw new SettingsError(
+      `recommender:${credential} is set, but recommender:baseUrl names no service that would take it: it is ` +
+        `${settings.baseUrl}, which has a key of its own. ${howToSet("baseUrl")}`,
+    );
+  }
   if (!settings.apiKey) throw new SettingsError(`recommender:apiKey is not set. ${howToSet("apiKey")}`);
   const given = tokenKeys.filter((key) => settings[key]);
   if (given.length === 0) {

@@ -2,11 +2,11 @@ import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { type Json, routes } from "../contract";
 import { id, json, label } from "../contract/field";
+import { gone } from "./absence";
 import { say } from "./engine-log";
 import { isOver, submitJob } from "./jobs";
 import { lifecycle, type Noun } from "./lifecycle";
-import { gone } from "./listing";
-import { Resource } from "./resource";
+import { declared, Resource } from "./resource";
 import { shown } from "./unseen";
 
 /** What a training is submitted with. */
@@ -30,7 +30,8 @@ export class TrainingJob extends Resource {
   declare readonly projectId: pulumi.Output<string>;
 
   constructor(name: string, args: TrainingJobArgs, options?: pulumi.CustomResourceOptions) {
-    super("TrainingJob", name, { name, triggers: [], ...args }, ["jobId"], options);
+    super("TrainingJob", name, declared({ name, triggers: [] }, args), ["jobId"], options);
+    this.jobId = this.id;
   }
 
   /** @internal */

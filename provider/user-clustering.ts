@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { clusteringFields, routes } from "../contract";
 import { jobKinds } from "./jobs";
 import { lifecycle } from "./lifecycle";
-import { Resource, siblingOptions } from "./resource";
+import { declared, Resource, siblingOptions } from "./resource";
 import { finishedJob, type ResultKind, submittedJob } from "./result-job";
 
 /** What a grouping of users is declared with. */
@@ -24,7 +24,8 @@ export class ClusteringJob extends Resource {
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
-    super("ClusteringJob", name, { name, clusterType: "user", ...args }, ["jobId"], options);
+    super("ClusteringJob", name, declared({ name, clusterType: "user" }, args), ["jobId"], options);
+    this.jobId = this.id;
   }
 
   /** @internal */
@@ -42,10 +43,10 @@ export class UserClustering extends Resource {
 
   constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
     const job = new ClusteringJob(name, args, siblingOptions(options, "UserClustering", "ClusteringJob"));
-    const declared = { name, clusterType: "user", ...args, submittedJobId: job.jobId };
+    const defaults = { name, clusterType: "user", submittedJobId: job.jobId };
     const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
     const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
-    super("UserClustering", name, declared, outputs, { ...options, ...secret });
+    super("UserClustering", name, declared(defaults, args), outputs, { ...options, ...secret });
   }
 
   /** @internal */

@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { routes } from "../contract";
 import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
 import { lifecycle, type Noun } from "./lifecycle";
-import { Resource } from "./resource";
+import { declared, Resource } from "./resource";
 import { unseen } from "./unseen";
 
 /** A dataset of users. */
@@ -13,7 +13,9 @@ export class UserDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super("UserDataset", name, { name, attributeSchema: null, ...args }, ["userDatasetId"], options);
+    super("UserDataset", name, declared({ name, attributeSchema: null }, args), ["userDatasetId"], options);
+    // Known in a preview that changes it in place.
+    this.userDatasetId = this.id;
   }
 
   /** @internal */

@@ -4,7 +4,7 @@ import { type Input, routes } from "../contract";
 import { id, json, label } from "../contract/field";
 import { jobKinds } from "./jobs";
 import { lifecycle } from "./lifecycle";
-import { Resource, siblingOptions } from "./resource";
+import { declared, Resource, siblingOptions } from "./resource";
 import { finishedJob, type ResultKind, submittedJob } from "./result-job";
 
 /** A bound on a user's usage of one value of one item attribute. */
@@ -54,7 +54,8 @@ export class QueryingJob extends Resource {
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {
-    super("QueryingJob", name, { name, ...args }, ["jobId"], options);
+    super("QueryingJob", name, declared({ name }, args), ["jobId"], options);
+    this.jobId = this.id;
   }
 
   /** @internal */
@@ -74,7 +75,7 @@ export class UserQuery extends Resource {
     const job = new QueryingJob(name, args, siblingOptions(options, "UserQuery", "QueryingJob"));
     const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
     const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
-    super("UserQuery", name, { name, ...args, submittedJobId: job.jobId }, outputs, {
+    super("UserQuery", name, declared({ name, submittedJobId: job.jobId }, args), outputs, {
       ...options,
       ...secret,
     });

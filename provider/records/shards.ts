@@ -1,6 +1,6 @@
 import { limits, routes } from "../../contract";
+import { gone } from "../absence";
 import type { Client } from "../client";
-import { gone } from "../listing";
 import type { RecordKind } from "./kind";
 import { InvalidRecord, type Mapping, mapper } from "./mapping";
 import { atMostRecords, readRows, type SourceFile } from "./source";

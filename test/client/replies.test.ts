@@ -212,7 +212,8 @@ describe("an abort", () => {
 test("no key and no token is in an error, its stack, its cause or a printed client", async () => {
   const echo: Answer = (request, response) => {
     const { authorization, apikey } = request.headers;
-    reply(400, { error: { message: `bad headers ${authorization} ${apikey}` } })(request, response);
+    const said = `bad headers ${authorization} ${apikey}`;
+    reply(400, { error: said, code: said })(request, response);
   };
   server = await scriptedServer(echo);
   const { client } = clientOf(server, { token: fixedToken("token-abcdef") });

@@ -6,6 +6,13 @@ const dataset = { event_dataset_id: "d1", name: "n", num_shards: 1, attribute_sc
 const honoured = { "accept-idempotency-key": "POST" };
 const hang: Answer = () => undefined;
 
+/** A body that never ends, piece by piece. */
+const drip: Answer = (_, response) => {
+  response.writeHead(200, { "content-type": "application/json" });
+  const timer = setInterval(() => response.write(" "), 20);
+  response.on("close", () => clearInterval(timer));
+};
+
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 afterEach(() => server?.close());
 
@@ -30,9 +37,10 @@ describe.each(Object.entries(repeatable))("%s is made again", (_, make) => {
     ["an answer that breaks off", cutOff],
     ["an answer whose JSON breaks off", reply(200, '{"event_dataset_id":')],
     ["headers that never come", hang],
+    ["a body that drips", drip],
   ])("after %s", async (_name, fault) => {
     server = await scriptedServer(fault, reply(200, dataset));
-    const { client } = clientOf(server, { timeouts: { headersMs: 300 } });
+    const { client } = clientOf(server, { timeouts: { headersMs: 300, bodyMs: 300 } });
     await expect(make(client.call.bind(client))).resolves.toMatchObject({ eventDatasetId: "d1" });
     expect(server.arrived).toHaveLength(2);
   });
@@ -66,6 +74,7 @@ describe("a create", () => {
     ["an answer that breaks off", cutOff],
     ["a success whose JSON breaks off", reply(200, '{"event_data')],
     ["a success without the id", reply(200, { name: "n" })],
+    ["a 408", reply(408)],
     ["a 500", reply(500)],
     ["a 502", reply(502, "<html>Bad gateway</html>")],
     ["a 503 without Retry-After", reply(503)],
@@ -152,11 +161,11 @@ describe("the time between attempts", () => {
   });
 
   test.each([
-    ["seconds", () => "7"],
-    ["a date", (now: number) => new Date(now + 7000).toUTCString()],
+    ["seconds", "7"],
+    ["a date, by the clock of the service", "Thu, 01 Jan 2026 00:00:07 GMT"],
   ])("is at least what Retry-After says in %s", async (_, value) => {
-    const limited: Answer = (request, response) =>
-      reply(429, {}, { "retry-after": value(1_800_000_000_000) })(request, response);
+    const date = "Thu, 01 Jan 2026 00:00:00 GMT";
+    const limited = reply(429, {}, { "retry-after": value, date });
     server = await scriptedServer(limited, reply(200, { event_datasets: [] }));
     const { client, clock } = clientOf(server, { random: () => 0 });
     await client.call(routes.listEventDatasets, {});

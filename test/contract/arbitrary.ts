@@ -36,7 +36,7 @@ export function arbitraryOf(schema: z.ZodType): fc.Arbitrary<unknown> {
   }
   if (schema instanceof z.ZodOptional) return fc.option(inner(schema), { nil: undefined });
   if (schema instanceof z.ZodNullable) return fc.option(inner(schema), { nil: null });
-  if (schema instanceof z.ZodDefault) return inner(schema);
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodCatch) return inner(schema);
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
   if (schema instanceof z.ZodString) return fc.string({ minLength: 1 });
@@ -49,7 +49,7 @@ export function arbitraryOf(schema: z.ZodType): fc.Arbitrary<unknown> {
   return mapOrJson(schema);
 }
 
-function inner(schema: z.ZodOptional | z.ZodNullable | z.ZodDefault): fc.Arbitrary<unknown> {
+function inner(schema: z.ZodOptional | z.ZodNullable | z.ZodDefault | z.ZodCatch): fc.Arbitrary<unknown> {
   return arbitraryOf(schema.def.innerType as z.ZodType);
 }
 

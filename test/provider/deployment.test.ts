@@ -1,6 +1,6 @@
 import { routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
-import { DynamicProvider } from "./dynamic-provider";
+import { DynamicProvider, partialState } from "./dynamic-provider";
 
 type Properties = Record<string, unknown>;
 
@@ -42,6 +42,13 @@ afterAll(async () => {
   await observed.close();
 });
 afterEach(() => observed.faults({}));
+
+/** A provider in a new process, as every run has one. */
+async function nextRun(): Promise<void> {
+  await provider.stop();
+  provider = await DynamicProvider.start(observed.config);
+  observed.calls();
+}
 
 const submitted = () => observed.calls().filter((call) => call.includes("/submit-")).length;
 
@@ -125,6 +132,7 @@ describe("a deployment", () => {
     observed.calls();
     const second = await redeploy(first, {
       generatorModelId: models[1],
+      rankerModelId: models[0],
       check: { ...check, minResults: 1000 },
     });
     const error = await second.update().catch((thrown) => thrown);
@@ -132,9 +140,13 @@ describe("a deployment", () => {
     expect(submitted()).toBe(2);
     const back = /by job (job-\S+)/.exec(error.message)?.[1];
     expect(await serving(back)).toBe(models[0]);
-    const kept = { ...first.state, deploymentJobId: back, rolledBackJobId: second.job.jobId };
+    const kept = partialState(error);
+    expect(kept).toEqual({
+      id: projectId,
+      state: { ...first.state, deploymentJobId: back, rolledBackJobId: second.job.jobId },
+    });
     const news = { ...second.news, check };
-    const third = await provider.update("Deployment", projectId, kept, news);
+    const third = await provider.update("Deployment", projectId, kept.state, news);
     expect(submitted()).toBe(1);
     expect(await serving(third.deploymentJobId)).toBe(models[1]);
     expect(third.rolledBackJobId).toBeUndefined();
@@ -143,9 +155,63 @@ describe("a deployment", () => {
   test("that does not serve is seen as gone by a refresh that has a check, and shutting it down again is no error", async () => {
     const first = await deploy({ generatorModelId: models[0], check: { userIds: ["u1"], minResults: 1 } });
     expect(await provider.read("Deployment", projectId, first.state)).toMatchObject({ id: projectId });
+    await nextRun();
     await provider.delete("Deployment", projectId, first.state);
     expect(await provider.read("Deployment", projectId, first.state)).toMatchObject({ id: "" });
     await provider.delete("Deployment", projectId, first.state);
+  });
+
+  test("that was shut down by hand is deployed again, although its job had succeeded", async () => {
+    for (const check of [undefined, { userIds: ["u1"], minResults: 1 }]) {
+      const first = await deploy({ generatorModelId: models[0], ...(check && { check }) });
+      await observed.call(routes.shutdownDeployment, { projectId });
+      await nextRun();
+      const again = await provider.create("Deployment", first.news);
+      expect(submitted()).toBe(1);
+      expect(again.state.deploymentJobId).not.toBe(first.job.id);
+      await observed.call(routes.recommendItemsToUser, { userId: "u1" });
+    }
+  });
+
+  test("that an interrupted run had submitted is taken up without another job", async () => {
+    const first = await deploy({ generatorModelId: models[0] });
+    await nextRun();
+    const again = await provider.create("Deployment", first.news);
+    expect(again.state.deploymentJobId).toBe(first.job.id);
+    expect(submitted()).toBe(0);
+  });
+
+  test("that replaces another one of its project in place is not shut down with it", async () => {
+    const first = await deploy({ generatorModelId: models[0] });
+    await nextRun();
+    await provider.create("Deployment", first.news);
+    await provider.delete("Deployment", projectId, first.state);
+    await observed.call(routes.recommendItemsToUser, { userId: "u1" });
+  });
+
+  test("of which only the check is another one deploys nothing and keeps the new check", async () => {
+    const first = await deploy({ generatorModelId: models[0] });
+    observed.calls();
+    const check = { userIds: ["u2"], minResults: 1 };
+    const state = await provider.update("Deployment", projectId, first.state, { ...first.news, check });
+    expect(state).toMatchObject({ check, deploymentJobId: first.job.id, servingUri: first.state.servingUri });
+    expect(observed.calls()).toEqual([]);
+  });
+
+  test("whose job deployed something else than was asked for is an error that shows both", async () => {
+    const first = await deploy({ generatorModelId: models[0] });
+    await nextRun();
+    const other = { ...first.news, generatorModelId: models[1] };
+    await expect(provider.create("Deployment", other)).rejects.toThrow(
+      /generatorModelId "\S+" was asked for, but the job deployed "\S+"/,
+    );
+  });
+
+  test("whose answers are too slow fails its check", async () => {
+    const check = { userIds: ["u1"], minResults: 1, maxLatencyMs: 0.001 };
+    await expect(deploy({ generatorModelId: models[0], check })).rejects.toThrow(
+      /the check failed: the answer for user u1 took \d+ ms, at most 0.001 are allowed/,
+    );
   });
 
   test("that is there already can be taken over by the id of its project", async () => {

@@ -9,6 +9,7 @@ import * as grpc from "@grpc/grpc-js";
 import * as engineGrpc from "@pulumi/pulumi/proto/engine_grpc_pb";
 import * as providerGrpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as provider from "@pulumi/pulumi/proto/provider_pb";
+import * as status from "@pulumi/pulumi/proto/status_pb";
 import * as empty from "google-protobuf/google/protobuf/empty_pb";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { stub } from "../../provider/resource";
@@ -157,6 +158,14 @@ export class DynamicProvider {
       );
     });
   }
+}
+
+/** The state that an error of create or update asks the engine to keep. */
+export function partialState(error: { metadata: grpc.Metadata }): { id: string; state: Properties } {
+  const [details] = error.metadata.get("grpc-status-details-bin");
+  const [any] = status.Status.deserializeBinary(details as Buffer).getDetailsList();
+  const detail = provider.ErrorResourceInitFailed.deserializeBinary(any.getValue_asU8());
+  return { id: detail.getId(), state: plain(detail.getProperties()) };
 }
 
 function struct(properties: Properties): Struct {

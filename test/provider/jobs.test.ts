@@ -168,6 +168,7 @@ describe("a model", () => {
     const job = await provider.create("DeploymentJob", args);
     await provider.create("Deployment", { ...args, rollback: false, submittedJobId: job.id });
     await expect(provider.delete("Model", id, state)).rejects.toThrow(/Model served: .*shutdown-deployment/);
+    await nextRun();
     await provider.delete("Deployment", projectId, args);
     await provider.delete("Model", id, state);
   });

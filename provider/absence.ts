@@ -1,0 +1,38 @@
+import { ApiError } from "./client";
+
+const absent = /\bnot[ _]found\b|\bno[ _]such\b|\bdoes[ _]not[ _]exist\b/i;
+const idle = /\b(not|no|nothing|never)\b.{0,40}\b(deployed|deployment|serving|serves|live)\b|NOT_DEPLOYED/i;
+
+/** Undefined where the service answers that there is no such thing. */
+export async function gone<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError && meansAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The same for what is deployed in a project. */
+export async function notServing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError && (meansAbsent(error) || meansNotServing(error))) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a refusal of the recommendation call means that nothing is deployed, and not that a user is unknown. */
+export function meansNotServing({ status, code = "", message }: ApiError): boolean {
+  return [400, 404, 409, 410, 412, 422, 503].includes(status) && (idle.test(code) || idle.test(message));
+}
+
+/**
+ * The specification shows no status for what is not there. A page of HTML under 404 comes from something that stands
+ * before the service, and other refusals mean it only where they say it.
+ */
+function meansAbsent({ status, code = "", message }: ApiError): boolean {
+  if (status === 404 || status === 410) return !message.includes("an HTML page");
+  return (status === 400 || status === 409) && (absent.test(code) || absent.test(message));
+}

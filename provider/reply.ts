@@ -1,0 +1,29 @@
+import { decode, type Route } from "../contract";
+import { issuesText, ReplyError, readRefusal } from "./errors";
+
+/** A success as it arrived. */
+export interface Success {
+  readonly status: number;
+  readonly text: string;
+  readonly requestId: string | undefined;
+}
+
+/** The reply of a call, held to the contract; nothing at all is read as an object without fields. */
+export function readReply(
+  route: Route,
+  { status, text, requestId }: Success,
+  redact: (said: string) => string,
+): unknown {
+  let body: unknown;
+  try {
+    body = text.trim() === "" ? {} : JSON.parse(text);
+  } catch {
+    const cutShort = /^\s*[[{]/.test(text);
+    const problem = cutShort ? "its JSON breaks off" : readRefusal(text).message;
+    throw new ReplyError(route, status, redact(problem), { requestId, cutShort });
+  }
+  const reply = route.reply.safeParse(decode(route.reply, body));
+  if (reply.success) return reply.data;
+  const problem = `the reply is not what it should be: ${issuesText(reply.error.issues)}`;
+  throw new ReplyError(route, status, redact(problem), { requestId });
+}
