@@ -135,6 +135,11 @@ function checkCredentials(settings: Settings): void {
 }
 
 function howToSet(key: SettingKey): string {
-  const secret = secretKeys.some((name) => name === key) ? "--secret " : "";
+  // The engine takes values of some names for secrets, and asks to be told.
+  const secret = secretKeys.some((name) => name === key)
+    ? "--secret "
+    : /token/i.test(key)
+      ? "--plaintext "
+      : "";
   return `Set it with \`pulumi config set ${secret}recommender:${key} VALUE\` or ${environmentName(key)}.`;
 }

@@ -14,7 +14,7 @@ export function unseen<Args extends object, Key extends keyof Args & string>(
       const after = news as Record<string, unknown>;
       const changes = changed.map((key) => `${key} ${shown(before[key])} → ${shown(after[key])}`).join(", ");
       return (
-        `Replacing ${type} ${before.name}: ${changes}. The API cannot change a ${type}; ` +
+        `Replacing ${type} ${before.name}: ${changes}. The API cannot change it; ` +
         `the old one is left behind, as the API cannot delete it. ${consequence}`
       ).trim();
     },

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as recommender from "pulumi-recommender";
 
-// The ids of what is there already, one `pulumi config set` each. They may be left out again once `pulumi up` has
-// taken the things over.
+// The ids of what is there already, one `pulumi config set` each. Once `pulumi up` has taken the things over they may
+// be left out again, but for that of the model: a model without one is trained.
 const existing = new pulumi.Config();
 const projectId = existing.require("projectId");
 

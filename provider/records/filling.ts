@@ -66,8 +66,8 @@ export function filling(
     async delete(datasetId, _state, { urn }) {
       const cure =
         kind.noun === "event"
-          ? "they go with the dataset, or with `recommender events prune`"
-          : `the API has no way to delete a ${kind.noun}`;
+          ? "they go with the dataset"
+          : "the API has no way to delete them";
       await say.info(urn, `The ${kind.noun}s stay in dataset ${datasetId}: ${cure}.`);
     },
   };

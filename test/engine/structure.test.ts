@@ -1,0 +1,110 @@
+import { routes } from "../../contract";
+import { ObservedService } from "./observed-service";
+import { type EngineWorkspace, engineWorkspace } from "./workspace";
+
+const head = `
+import * as pulumi from "@pulumi/pulumi";
+import * as recommender from "pulumi-recommender";
+`;
+
+/** A team's own component around a whole recommender. */
+const component = (modelArgs: string, names = { events: "events", model: "weekly" }) => `${head}
+class Recommender extends pulumi.ComponentResource {
+  readonly ids: pulumi.Output<Record<string, string>>;
+  constructor(name: string, options?: pulumi.ComponentResourceOptions) {
+    super("team:index:Recommender", name, {}, options);
+    const parent = { parent: this };
+    const users = new recommender.UserDataset("users", { numShards: 1 }, parent);
+    const items = new recommender.ItemDataset("items", { numShards: 1 }, parent);
+    const events = new recommender.EventDataset("events", { numShards: 1, name: "${names.events}" }, parent);
+    const project = new recommender.Project("shop", {
+      userDatasetId: users.userDatasetId, itemDatasetId: items.itemDatasetId, eventDatasetId: events.eventDatasetId,
+      targetEventType: "purchase",
+    }, parent);
+    const algorithm = new recommender.Algorithm("g1", {
+      projectId: project.projectId, algorithmParameters: { dimensions: 4 },
+    }, parent);
+    this.ids = pulumi.output({ users: users.id, items: items.id, events: events.id, project: project.id });
+    ${
+      modelArgs &&
+      `const model = new recommender.Model("weekly", { projectId: project.id, name: "${names.model}", ${modelArgs} }, parent);
+    new recommender.Deployment("live", { projectId: project.id, generatorModelId: model.modelId, qps: 9 }, parent);
+    this.ids = pulumi.all([this.ids, model.modelId]).apply(([ids, model]) => ({ ...ids, model }));`
+    }
+  }
+}
+export const ids = new Recommender("shop").ids;
+`;
+
+describe("a component that holds a whole recommender", () => {
+  let observed: ObservedService;
+  let workspace: EngineWorkspace;
+  let ids: Record<string, string>;
+  beforeAll(async () => {
+    observed = await ObservedService.start();
+    workspace = await engineWorkspace(component(""), observed.environment);
+  });
+  afterAll(async () => {
+    await workspace.dispose();
+    await observed.close();
+  });
+  const trained = "algorithmId: algorithm.id";
+
+  test("comes up, and its siblings do not wait for each other", async () => {
+    ids = (await workspace.stack.up()).outputs.ids?.value;
+    await observed.load(ids as { users: string; items: string; events: string });
+    await workspace.setProgram(component(trained));
+    ids = (await workspace.stack.up()).outputs.ids?.value;
+    expect(ids.model).toMatch(/^model-/);
+  });
+
+  test("has a preview that shows no more than the up will do when names change", async () => {
+    await workspace.setProgram(component(trained, { events: "clicks", model: "monthly" }));
+    const preview = await workspace.stack.preview();
+    expect(preview.changeSummary).toMatchObject({ update: 2 });
+    expect(preview.changeSummary.replace).toBeUndefined();
+    const { summary } = await workspace.stack.up();
+    expect(summary.resourceChanges).toMatchObject({ update: 2 });
+  });
+
+  test("keeps a model that is given its own id as the one to take over", async () => {
+    await workspace.setProgram(
+      component(`existingId: "${ids.model}"`, { events: "clicks", model: "monthly" }),
+    );
+    observed.calls();
+    await workspace.stack.up();
+    expect(observed.calls().filter((call) => !call.startsWith("GET"))).toEqual([]);
+    await observed.call(routes.getModel, { projectId: ids.project, modelId: ids.model });
+  });
+
+  test("is not looked for in another service, where it would be taken for gone", async () => {
+    const other = await ObservedService.start();
+    const here = { ...workspace.stack.workspace.envVars };
+    Object.assign(workspace.stack.workspace.envVars, other.environment);
+    for (const run of [
+      () => workspace.stack.refresh(),
+      () => workspace.stack.destroy(),
+      () => workspace.stack.up(),
+    ]) {
+      await expect(run()).rejects.toThrow(
+        /The state says that this is of the service \S+, but \S+ is configured/,
+      );
+    }
+    expect(other.calls()).toEqual([]);
+    await other.close();
+    Object.assign(workspace.stack.workspace.envVars, here);
+  });
+
+  test("is left serving when its deployment is replaced by hand", async () => {
+    const { deployment } = await workspace.stack.exportStack();
+    const [{ urn }] = deployment.resources.filter(({ type }: { type: string }) =>
+      type.endsWith(":Deployment"),
+    );
+    await workspace.stack.up({ replace: [urn] });
+    expect(
+      (await observed.call(routes.recommendItemsToUser, { userId: "u1" })).results.length,
+    ).toBeGreaterThan(0);
+    await workspace.stack.destroy();
+    expect((await observed.call(routes.listModels, { projectId: ids.project })).models).toEqual([]);
+  });
+});
