@@ -55,8 +55,7 @@ export class EventRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: EventRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    const declared = declareRecords(`EventRecords ${name}`, args);
-    super("EventRecords", name, declared, ["recordCount", "failedCount"], options);
+    super("EventRecords", name, declareRecords(args), ["recordCount", "failedCount"], options);
   }
 
   /** @internal */

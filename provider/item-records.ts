@@ -38,8 +38,7 @@ export class ItemRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: ItemRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    const declared = declareRecords(`ItemRecords ${name}`, args);
-    super("ItemRecords", name, declared, ["recordCount", "failedCount"], options);
+    super("ItemRecords", name, declareRecords(args), ["recordCount", "failedCount"], options);
   }
 
   /** @internal */

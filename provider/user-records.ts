@@ -38,8 +38,7 @@ export class UserRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: UserRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    const declared = declareRecords(`UserRecords ${name}`, args);
-    super("UserRecords", name, declared, ["recordCount", "failedCount"], options);
+    super("UserRecords", name, declareRecords(args), ["recordCount", "failedCount"], options);
   }
 
   /** @internal */

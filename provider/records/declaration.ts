@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../../contract";
 import { inlineSource, inlineText, layDown } from "./inline";
 import type { Mapping } from "./mapping";
-import { contentHash, type Format, findFiles, hashable } from "./source";
+import { contentHash, type Format, findFiles, hashable, unreadable } from "./source";
 
 /** What all records are declared with, beside their dataset. */
 export interface RecordsArgs<Record extends object, Fields extends object> {
@@ -29,21 +29,28 @@ export interface RecordsArgs<Record extends object, Fields extends object> {
  * The arguments as they enter the state: in place of the content its hash.
  * It is taken here, in the program, so that a preview sees a change of the files and so do those who depend on it.
  */
-export function declareRecords(title: string, args: RecordsArgs<object, object>): pulumi.Inputs {
+export function declareRecords(args: RecordsArgs<object, object>): pulumi.Inputs {
   const { source, format, mapping = {} } = args;
   // Unwrapping costs a promise for each value, which an array that holds only values can do without.
   const wrapped = isPlain(source) ? undefined : source;
-  const located = pulumi.all([wrapped, format, mapping]).apply(([unwrapped, knownFormat, knownMapping]) =>
-    locate((unwrapped ?? source) as Content, knownFormat, knownMapping as Mapping).catch((error: Error) => {
-      throw new pulumi.RunError(`${title}: ${error.message}`);
-    }),
-  );
+  const located = pulumi.all([wrapped, format, mapping]).apply(([unwrapped, knownFormat, knownMapping]) => {
+    const content = (unwrapped ?? source) as Content;
+    return locate(content, knownFormat, knownMapping as Mapping).catch(
+      // Told by `check`, beside the resource; a program that throws takes the SDK half a minute to report.
+      (error: Error): Located => ({ source: unreadable + error.message, contentHash: "" }),
+    );
+  });
   return { ...args, source: located.source, contentHash: located.contentHash };
+}
+
+interface Located {
+  readonly source: string;
+  readonly contentHash: string;
 }
 
 type Content = string | readonly unknown[];
 
-async function locate(content: Content, format: Format | undefined, mapping: Mapping) {
+async function locate(content: Content, format: Format | undefined, mapping: Mapping): Promise<Located> {
   if (typeof content === "string") {
     const files = hashable(await findFiles(content, format));
     return { source: content, contentHash: await contentHash(files, mapping) };

@@ -6,7 +6,7 @@ import type { Context, Noun } from "../lifecycle";
 import type { RecordKind } from "./kind";
 import { type Mapping, mappingSchema } from "./mapping";
 import { shardsOf } from "./shards";
-import { contentHash, type Format, findFiles, formats, hashable } from "./source";
+import { contentHash, type Format, findFiles, formats, hashable, unreadable } from "./source";
 import { defaultParallel, type Progress, upload } from "./upload";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
@@ -39,7 +39,12 @@ export function filling(
     type,
     args: z.strictObject({
       [datasetKey]: id,
-      source: z.string().min(1),
+      source: z
+        .string()
+        .min(1)
+        .superRefine((source, context) => {
+          if (source.startsWith(unreadable)) context.addIssue(source.slice(unreadable.length));
+        }),
       contentHash: z.string(),
       format: z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional(),
       mapping: mappingSchema(kind).default({}),
@@ -64,10 +69,7 @@ export function filling(
     },
 
     async delete(datasetId, _state, { urn }) {
-      const cure =
-        kind.noun === "event"
-          ? "they go with the dataset"
-          : "the API has no way to delete them";
+      const cure = kind.noun === "event" ? "they go with the dataset" : "the API has no way to delete them";
       await say.info(urn, `The ${kind.noun}s stay in dataset ${datasetId}: ${cure}.`);
     },
   };

@@ -32,6 +32,9 @@ const readers: Readonly<Record<Format, (file: Readable, onBytes: (count: number)
   parquet: parquetRows,
 };
 
+/** Begins what stands for a source that cannot be read; why follows. */
+export const unreadable = "unreadable: ";
+
 /** One file of a source. */
 export interface SourceFile extends Readable {
   readonly format: Format;

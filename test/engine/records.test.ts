@@ -139,7 +139,7 @@ describe("records through the real engine", () => {
 
   test("a file that is not there fails the preview, by name", async () => {
     await rm(file("goods.csv"));
-    const missing = /ItemRecords goods: goods\.csv: there is no such file/;
+    const missing = /ItemRecords resource 'goods': property source .* goods\.csv: there is no such file/;
     await expect(workspace.stack.preview()).rejects.toThrow(missing);
   }, 60_000);
 
