@@ -40,7 +40,7 @@ export interface Noun<Args extends object, Outputs extends object> {
 /** The lifecycle of a noun as the engine's dynamic provider runs it. */
 export function lifecycle<Args extends object, Outputs extends object>(
   noun: Noun<Args, Outputs>,
-): pulumi.dynamic.ResourceProvider {
+): pulumi.dynamic.ResourceProvider & { readonly argumentNames: readonly string[] } {
   type State = Args & Outputs;
   const argKeys = Object.keys(noun.args.shape);
   // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
@@ -67,6 +67,8 @@ export function lifecycle<Args extends object, Outputs extends object>(
     });
 
   return {
+    argumentNames: argKeys,
+
     async configure({ config }) {
       connectToEngine();
       settings = () => readSettings((key) => config.get(`recommender:${key}`));
