@@ -22,7 +22,7 @@ export const clustering = {
   clusterType: "user",
   parameters: { minUserNum: 5 },
 };
-const records = {
+export const records = {
   source: "records.csv",
   contentHash: "sha256:1",
   format: "csv",
