@@ -5,6 +5,8 @@ module.exports = {
   testMatch: ["**/*.test.ts"],
   // A guard against hanging for ever, far beyond what any test needs on a slow machine.
   testTimeout: 120_000,
+  // Tests that drive the engine wait for processes of its own more than they work.
+  maxWorkers: "100%",
   globalSetup: "<rootDir>/tools/jest/global-setup.js",
   reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   transform: {

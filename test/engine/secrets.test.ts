@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ObservedService } from "./observed-service";
@@ -66,11 +66,29 @@ describe("keys and tokens", () => {
   }, 60_000);
 
   test("that a stack keeps in the clear are warned of, by name and with the cure", async () => {
-    await workspace.stack.setConfig("recommender:apiKey", { value: observed.service.key, secret: false });
+    for (const [key, value] of Object.entries(observed.config))
+      await workspace.stack.setConfig(key, { value });
     const { stdout } = await workspace.stack.preview();
-    expect(stdout).toMatch(
-      /recommender:apiKey is kept in the clear\. Encrypt it: pulumi config set --secret recommender:apiKey/,
+    for (const key of ["apiKey", "clientSecret"]) {
+      const cure = `pulumi config set --secret recommender:${key}`;
+      expect(stdout).toContain(`recommender:${key} is kept in the clear. Encrypt it: ${cure}`);
+    }
+  }, 60_000);
+
+  test("that a command printed are neither in the state nor in what a run says", async () => {
+    const log = join(workspace.directory, "tokens.txt");
+    await writeFile(join(workspace.directory, "token.js"), tokenScript(observed, log));
+    const said = await loudly(["-v=9", "--debug"], {
+      RECOMMENDER_BASE_URL: observed.service.url,
+      RECOMMENDER_API_KEY: observed.service.key,
+      RECOMMENDER_TOKEN_COMMAND: "node token.js",
+    });
+    const tokens = (await readFile(log, "utf8")).trim().split("\n");
+    const texts = await Promise.all(
+      (await filesUnder(join(workspace.directory, "state"))).map((file) => readFile(file, "utf8")),
     );
+    for (const token of tokens)
+      expect([...said, ...texts].filter((text) => text.includes(token))).toEqual([]);
   }, 60_000);
 
   test("in the environment win, so that a rotated key reaches a destroy", async () => {
@@ -87,4 +105,17 @@ describe("keys and tokens", () => {
 async function filesUnder(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** A command that fetches a token for the scope it is told, prints it, and writes down that it did. */
+function tokenScript({ service }: ObservedService, log: string): string {
+  return `
+const form = { grant_type: "client_credentials", client_secret: "${service.key}", scope: process.env.RECOMMENDER_SCOPE };
+fetch("${service.url}/oauth/token", { method: "POST", body: new URLSearchParams(form) })
+  .then((answer) => answer.json())
+  .then(({ access_token }) => {
+    require("fs").appendFileSync(${JSON.stringify(log)}, access_token + "\\n");
+    console.log(access_token);
+  });
+`;
 }
