@@ -50,20 +50,28 @@ export function submittedJob<Args extends Submission>(
 }
 
 /** The result of the job; the API keeps it as long as it likes, so that deleting only forgets it. */
-export function finishedJob<Args extends Submission & { submittedJobId: string }>(
+export function finishedJob<Args extends Submission & { submittedJobId?: string; existingId?: string }>(
   type: string,
   { kind, route, args, keys, request }: ResultKind<Args>,
 ): Noun<Args, ResultOutputs> {
   return {
     type,
-    args: args.safeExtend({ submittedJobId: id }),
+    args: args.safeExtend({ submittedJobId: id.optional(), existingId: id.optional() }),
     replaceOn: [...keys, "submittedJobId"],
+    // A result that is taken over was asked for by somebody else.
+    adoptedWithout: ["submittedJobId"],
 
     async create(given, context) {
-      const { projectId, submittedJobId: jobId } = given;
+      const { projectId, submittedJobId: jobId = "" } = given;
       const submitAgain = (key: string) => submitJob(context, route, request(given), key);
       const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
       return { id: job.id, ...outputs(job, job.id) };
+    },
+
+    async adopt(jobId, { projectId }, { client }) {
+      const job = await gone(client.call(routes.getJob, { projectId, jobId }));
+      if (!job) throw new Error(`existingId ${jobId}: there is no such job in project ${projectId}`);
+      return outputs(job, jobId);
     },
 
     async read(_id, state, { client }) {

@@ -17,13 +17,19 @@ export interface UserClusteringArgs {
   readonly clusterType?: pulumi.Input<"user">;
   /** Clustering parameters; groups with fewer users than minUserNum are dropped. */
   readonly parameters: pulumi.Input<{ minUserNum?: pulumi.Input<number> }>;
+  /** Id of a job that is there already, whose result is taken over instead of asked for. */
+  readonly existingId?: pulumi.Input<string>;
 }
 
 /** A clustering that was submitted; every `UserClustering` has one beside it. */
 export class ClusteringJob extends Resource {
   declare readonly jobId: pulumi.Output<string>;
 
-  constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
+  constructor(
+    name: string,
+    args: Omit<UserClusteringArgs, "existingId">,
+    options?: pulumi.CustomResourceOptions,
+  ) {
     super("ClusteringJob", name, declared({ name, clusterType: "user" }, args), ["jobId"], options);
     this.jobId = this.id;
   }
@@ -42,8 +48,11 @@ export class UserClustering extends Resource {
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
-    const job = new ClusteringJob(name, args, siblingOptions(options, "UserClustering", "ClusteringJob"));
-    const defaults = { name, clusterType: "user", submittedJobId: job.jobId };
+    const { existingId, ...asked } = args;
+    const beside = siblingOptions(options, "UserClustering", "ClusteringJob");
+    const submittedJobId =
+      existingId === undefined ? new ClusteringJob(name, asked, beside).jobId : undefined;
+    const defaults = { name, clusterType: "user", submittedJobId };
     const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
     const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
     super("UserClustering", name, declared(defaults, args), outputs, { ...options, ...secret });
@@ -59,7 +68,8 @@ interface State {
   readonly name: string;
   readonly clusterType: "user";
   readonly parameters: { readonly minUserNum: number };
-  readonly submittedJobId: string;
+  readonly submittedJobId?: string;
+  readonly existingId?: string;
 }
 
 function clustering(): ResultKind<State> {

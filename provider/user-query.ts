@@ -47,13 +47,15 @@ export interface UserQueryArgs {
   readonly queryType: pulumi.Input<"user_list" | "user_distribution">;
   /** The queries, each of the kind that queryType says. */
   readonly queries: pulumi.Input<pulumi.Input<UserListQuery | UserDistributionQuery>[]>;
+  /** Id of a job that is there already, whose result is taken over instead of asked for. */
+  readonly existingId?: pulumi.Input<string>;
 }
 
 /** A querying that was submitted; every `UserQuery` has one beside it. */
 export class QueryingJob extends Resource {
   declare readonly jobId: pulumi.Output<string>;
 
-  constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {
+  constructor(name: string, args: Omit<UserQueryArgs, "existingId">, options?: pulumi.CustomResourceOptions) {
     super("QueryingJob", name, declared({ name }, args), ["jobId"], options);
     this.jobId = this.id;
   }
@@ -72,10 +74,12 @@ export class UserQuery extends Resource {
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {
-    const job = new QueryingJob(name, args, siblingOptions(options, "UserQuery", "QueryingJob"));
+    const { existingId, ...asked } = args;
+    const beside = siblingOptions(options, "UserQuery", "QueryingJob");
+    const submittedJobId = existingId === undefined ? new QueryingJob(name, asked, beside).jobId : undefined;
     const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
     const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
-    super("UserQuery", name, declared({ name, submittedJobId: job.jobId }, args), outputs, {
+    super("UserQuery", name, declared({ name, submittedJobId }, args), outputs, {
       ...options,
       ...secret,
     });
@@ -91,7 +95,8 @@ interface State {
   readonly name: string;
   readonly queryType: "user_list" | "user_distribution";
   readonly queries: readonly object[];
-  readonly submittedJobId: string;
+  readonly submittedJobId?: string;
+  readonly existingId?: string;
 }
 
 function querying(): ResultKind<State> {

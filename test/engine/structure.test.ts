@@ -67,6 +67,42 @@ describe("a component that holds a whole recommender", () => {
     expect(summary.resourceChanges).toMatchObject({ update: 2 });
   });
 
+  test("has lookups of models, jobs and recommendations, from outputs and from values", async () => {
+    const names = { events: "clicks", model: "monthly" };
+    await workspace.setProgram(`${component(trained, names)}
+const at = ids.apply(({ project, model }) => ({ projectId: project, modelId: model }));
+export const model = recommender.getModelOutput({ projectId: at.projectId, modelId: at.modelId });
+export const models = recommender.listModelsOutput({ projectId: at.projectId });
+export const items = recommender.recommendOutput({ userId: "u1", limit: 2 }).results;
+export const direct = recommender.recommend({ userId: "u1", limit: 2 }).then(({ results }) => results);
+`);
+    const { outputs } = await workspace.stack.up();
+    expect(outputs.model?.value).toMatchObject({ modelId: ids.model, name: "monthly" });
+    expect(outputs.models?.value.models).toHaveLength(1);
+    expect(outputs.items?.value).toHaveLength(2);
+    expect(outputs.direct?.value).toEqual(outputs.items?.value);
+  });
+
+  test("keeps its model and its deployment when both get other names in the program, with aliases", async () => {
+    const renamed = component(trained, { events: "clicks", model: "monthly" })
+      .replace('Model("weekly"', 'Model("newer"')
+      .replace('Deployment("live"', 'Deployment("serving"')
+      .replace(`${trained} }, parent)`, `${trained} }, { ...parent, aliases: [{ name: "weekly" }] })`)
+      .replace("qps: 9 }, parent)", 'qps: 9 }, { ...parent, aliases: [{ name: "live" }] })');
+    await workspace.setProgram(renamed);
+    observed.calls();
+    const { summary } = await workspace.stack.up();
+    expect(Object.keys(summary.resourceChanges ?? {})).toEqual(["same"]);
+    expect(observed.calls()).toEqual([]);
+    await workspace.setProgram(component(trained, { events: "clicks", model: "monthly" }));
+    await workspace.setProgram(
+      component(trained, { events: "clicks", model: "monthly" })
+        .replace(`${trained} }, parent)`, `${trained} }, { ...parent, aliases: [{ name: "newer" }] })`)
+        .replace("qps: 9 }, parent)", 'qps: 9 }, { ...parent, aliases: [{ name: "serving" }] })'),
+    );
+    await workspace.stack.up();
+  });
+
   test("keeps a model that is given its own id as the one to take over", async () => {
     await workspace.setProgram(
       component(`existingId: "${ids.model}"`, { events: "clicks", model: "monthly" }),

@@ -246,6 +246,11 @@ describe("queries and groups of users", () => {
     });
     expect((await fetch(state.downloadUrl as string)).status).toBe(200);
     expect(await provider.read("UserQuery", job.id, state)).toMatchObject({ id: job.id });
+    const adopted = await provider.create("UserQuery", { ...query, existingId: job.id });
+    expect(adopted).toMatchObject({ id: job.id, state: { downloadUrl: state.downloadUrl } });
+    await expect(provider.create("UserQuery", { ...query, existingId: "nope" })).rejects.toThrow(
+      /existingId nope: there is no such job/,
+    );
     await provider.delete("UserQuery", job.id, state);
     const grouping = {
       name: "c",

@@ -165,6 +165,7 @@ export const rules: Record<string, { args: Properties; others: Record<string, [u
       queryType: ["user_distribution", "replaced"],
       queries: [[{ conditions: [{ attribute: "genre", value: "folk" }] }], "replaced"],
       submittedJobId: ["o", "replaced"],
+      existingId: ["another", "replaced"],
     },
   },
   ClusteringJob: {
@@ -186,6 +187,7 @@ export const rules: Record<string, { args: Properties; others: Record<string, [u
       clusterType: ["item", "replaced"],
       parameters: [{ minUserNum: 6 }, "replaced"],
       submittedJobId: ["o", "replaced"],
+      existingId: ["another", "replaced"],
     },
   },
 };

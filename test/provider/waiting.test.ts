@@ -1,0 +1,80 @@
+import { routes } from "../../contract";
+import { finishJob, jobKinds } from "../../provider/jobs";
+import type { Context } from "../../provider/lifecycle";
+import { readSettings } from "../../provider/settings";
+import { type Answer, clientOf, reply, scriptedServer } from "../client/server";
+
+let server: Awaited<ReturnType<typeof scriptedServer>>;
+beforeAll(() => {
+  // Without an engine the messages of a lifecycle go to the terminal.
+  jest.spyOn(console, "log").mockImplementation();
+});
+afterEach(() => server?.close());
+
+const job = (status: string, more: object = {}): Answer => reply(200, { job_status: status, ...more });
+
+async function wait(answers: Answer[], kind: keyof typeof jobKinds = "training", config: object = {}) {
+  server = await scriptedServer(...answers);
+  const { client, clock } = clientOf(server);
+  const stack: Record<string, string> = { ...config, baseUrl: server.url, apiKey: "k", accessToken: "t" };
+  const settings = readSettings((key) => stack[key], {});
+  const context: Context = { client, clock, settings, urn: undefined, title: "Model m" };
+  const submitAgain = async () => (await client.call(routes.submitTrainingJob, training)).jobId;
+  const waiting = finishJob(context, { kind: jobKinds[kind], projectId: "p", jobId: "j", submitAgain });
+  return { outcome: await waiting.catch((error: Error) => error), slept: clock.slept };
+}
+const training = { projectId: "p", algorithmId: "a", name: "n" };
+const looks = () => server.arrived.filter(({ path }) => path === "/get-job").length;
+
+describe("waiting for a job", () => {
+  test("backs off from 1 s to 30 s and goes on through words that are not known", async () => {
+    const words = ["QUEUED", "IN_PROGRESS", "ALMOST", ...Array<string>(27).fill("RUNNING")];
+    const { slept } = await wait([...words.map((word) => job(word)), job("SUCCEED")]);
+    expect(slept[0]).toBe(1000);
+    expect(slept.every((pause, at) => at === 0 || pause >= slept[at - 1])).toBe(true);
+    expect(slept.at(-1)).toBe(30_000);
+    expect(looks()).toBe(31);
+  });
+
+  test("makes at most 150 calls in an hour", async () => {
+    const { outcome } = await wait([job("RUNNING")], "training", { trainingTimeout: "1h" });
+    expect((outcome as Error).message).toMatch(/is still RUNNING after 1 hour/);
+    expect(looks()).toBeLessThanOrEqual(150);
+  });
+
+  test.each(["training", "deployment", "querying", "clustering"] as const)(
+    "for %s has a time limit of its own, and says how to raise it",
+    async (kind) => {
+      const { outcome } = await wait([job("RUNNING")], kind, { [`${kind}Timeout`]: "90s" });
+      const message = (outcome as Error).message;
+      expect(message).toMatch(new RegExp(`${kind} job j is still RUNNING after 2 minutes`));
+      expect(message).toContain(`pulumi config set recommender:${kind}Timeout`);
+    },
+  );
+
+  test("rides through answers that fail for a while", async () => {
+    const { outcome } = await wait([job("RUNNING"), reply(503), reply(429), job("RUNNING"), job("SUCCEED")]);
+    expect(outcome).toMatchObject({ jobStatus: "SUCCEED", id: "j" });
+  });
+
+  test.each([
+    [
+      "a word that the service uses for it and that is configured",
+      "EXPLODED",
+      { failedJobStatuses: "exploded" },
+    ],
+    ["CANCELLED", "CANCELLED", {}],
+  ])("fails at %s, with the job's own reason", async (_, word, config) => {
+    const failed = job(word, { job_result: { message: "no space" }, retry_count: 3 });
+    const { outcome } = await wait([job("RUNNING"), failed], "training", config);
+    expect((outcome as Error).message).toMatch(
+      /training job j failed after 3 retries of the service: no space/,
+    );
+  });
+
+  test("that the service has forgotten since an earlier run submits it again", async () => {
+    const again = [reply(404), reply(200, { job_id: "j2" }), job("SUCCEED")];
+    const { outcome } = await wait(again);
+    expect(outcome).toMatchObject({ id: "j2" });
+  });
+});
