@@ -1,0 +1,33 @@
+import { gone, meansNotServing } from "../../provider/absence";
+import { ApiError } from "../../provider/client";
+
+const refused = (status: number, message: string) =>
+  new ApiError({ method: "DELETE", path: "/delete-model" }, { status, message });
+
+test.each([
+  [404, "no model m1"],
+  [410, "it was deleted"],
+  [400, "no such model"],
+  [400, "dataset does not exist"],
+])("a refusal that says so is taken for absence: %i %s", async (status, message) => {
+  expect(await gone(Promise.reject(refused(status, message)))).toBeUndefined();
+});
+
+test.each([
+  [409, "Only a model that is not deployed can be deleted"],
+  [400, "unknown attribute age"],
+  [404, 'an HTML page titled "Not Found" came instead of JSON'],
+  [403, "not found for you"],
+  [500, "not found"],
+])("a refusal that says something else is not taken for absence: %i %s", async (status, message) => {
+  await expect(gone(Promise.reject(refused(status, message)))).rejects.toThrow(message);
+});
+
+test.each([
+  [409, "No model is deployed in project p", true],
+  [422, "no live model", true],
+  [404, "no such user u1", false],
+  [400, "limit must be at least 1", false],
+])("an answer tells whether a project serves: %i %s", (status, message, notServing) => {
+  expect(meansNotServing(refused(status, message))).toBe(notServing);
+});
