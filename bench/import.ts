@@ -1,10 +1,11 @@
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir, totalmem } from "node:os";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits } from "../contract";
 import { writeEvents } from "./import/events-file";
+import { goal, report } from "./report/report";
 import { type Api, connect, type ServiceProcess, startProcess } from "./service/api";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
@@ -40,7 +41,7 @@ async function bench(): Promise<void> {
     const again = await into("events")(last);
     const few = await into("few")(await dataset(api, shape.few));
     const many = await into("many")(await dataset(api, shape.many));
-    report({ bareSeconds, imports, again, few, many });
+    conclude({ bareSeconds, imports, again, few, many });
   } finally {
     service.kill();
     rmSync(folder, { recursive: true, force: true });
@@ -96,7 +97,7 @@ function importEvents(folder: string, { url, key }: ServiceProcess, file: string
   };
 }
 
-function report(runs: {
+function conclude(runs: {
   readonly bareSeconds: readonly number[];
   readonly imports: readonly Imported[];
   readonly again: Imported;
@@ -106,21 +107,14 @@ function report(runs: {
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   const importSeconds = sum(runs.imports.map(({ seconds }) => seconds));
   const ratio = sum(runs.bareSeconds) / importSeconds;
-  const goal = (name: string, sign: "≥" | "<" | "=", bound: number, value: number) => ({
-    name,
-    goal: `${sign} ${bound}`,
-    value: Number(value.toPrecision(4)),
-    met: sign === "≥" ? value >= bound : sign === "<" ? value < bound : value === bound,
-  });
   const goals = [
     goal("import through the command / bare load generator", "≥", 0.7, ratio),
     goal(`peak memory with ${shape.few} rows (MB)`, "<", 250, runs.few.peakMemoryBytes / 1e6),
     goal(`peak memory with ${shape.many} rows (MB)`, "<", 250, runs.many.peakMemoryBytes / 1e6),
     goal("records sent by a second import", "=", 0, runs.again.sentCount),
   ];
-  console.table(Object.fromEntries(goals.map(({ name, ...rest }) => [name, rest])));
   const rows = shape.events * shape.rounds;
-  const results = {
+  report("import", {
     ratios: {
       importOverBare: ratio,
       memoryManyOverFew: runs.many.peakMemoryBytes / runs.few.peakMemoryBytes,
@@ -133,11 +127,8 @@ function report(runs: {
       manyRowsPerSecond: shape.many / runs.many.seconds,
       ...runs,
     },
-    machine: { cpu: cpus()[0]?.model, cores: cpus().length, memoryBytes: totalmem(), node: process.version },
     shape,
-  };
-  mkdirSync(join(__dirname, "results"), { recursive: true });
-  writeFileSync(join(__dirname, "results", "import.json"), `${JSON.stringify(results, null, 2)}\n`);
+  });
 }
 
 bench().catch((error) => {

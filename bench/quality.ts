@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir, totalmem } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { coldItems, coldUsers } from "./quality/cold";
 import { type DataSet, movieLens, otherSets } from "./quality/data";
@@ -7,6 +7,7 @@ import { implicitAls } from "./quality/implicit";
 import { cut, definitions, popularity, quality } from "./quality/measure";
 import { Recommender } from "./quality/recommender";
 import { holdOutPairs } from "./quality/split";
+import { goal, report } from "./report/report";
 import { type ServiceProcess, startProcess } from "./service/api";
 
 const heldOutShare = 0.2;
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
     // Sets that no constant was tuned on: they have no goals.
     const others = [];
     for (const other of await otherSets()) others.push(await alone(other, service));
-    report(warm, cold, others);
+    conclude(warm, cold, others);
   } finally {
     service.kill();
     rmSync(folder, { recursive: true, force: true });
@@ -61,7 +62,7 @@ function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-function report(
+function conclude(
   warm: Awaited<ReturnType<typeof compare>>,
   cold: { users: Awaited<ReturnType<typeof coldUsers>>; items: Awaited<ReturnType<typeof coldItems>> },
   others: readonly Awaited<ReturnType<typeof compare>>[],
@@ -79,12 +80,6 @@ function report(
       ]),
     ),
   };
-  const goal = (name: string, sign: "≥" | ">", bound: number, value: number) => ({
-    name,
-    goal: `${sign} ${bound}`,
-    value: rounded(value),
-    met: sign === "≥" ? value >= bound : value > bound,
-  });
   const goals = [
     goal("Recall@20", "≥", 0.36, warm.service.recall20),
     goal("NDCG@20", "≥", 0.44, warm.service.ndcg20),
@@ -92,15 +87,11 @@ function report(
     goal("cold users: NDCG@20 / popularity", ">", 1, ratios.coldUsersNdcgOverPopularity),
     goal("cold items: NDCG@20 / random order", ">", 1, ratios.coldItemsNdcgOverRandomOrder),
   ];
-  console.table(Object.fromEntries(goals.map(({ name, ...rest }) => [name, rest])));
-  const results = {
+  report("quality", {
     ratios,
     goals,
     absolute: { definitions, ...warm, cold, others },
-    machine: { cpu: cpus()[0]?.model, cores: cpus().length, memoryBytes: totalmem(), node: process.version },
-  };
-  mkdirSync(join(__dirname, "results"), { recursive: true });
-  writeFileSync(join(__dirname, "results", "quality.json"), `${JSON.stringify(results, null, 2)}\n`);
+  });
 }
 
 main().catch((error) => {

@@ -1,22 +1,16 @@
 import { fork } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir, totalmem } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { limits } from "../contract";
+import { goal, report } from "./report/report";
 import { type Api, connect, startProcess } from "./service/api";
 import { generateEvents, type WireEvent } from "./service/events";
 import { answerRates, latencies } from "./service/load";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const shape = { users: 6040, items: 3700, events: Math.round(1_000_000 * scale) };
-
-interface Goal {
-  readonly name: string;
-  readonly goal: string;
-  readonly value: number;
-  readonly met: boolean;
-}
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
@@ -30,7 +24,7 @@ async function main(): Promise<void> {
     const after = await bareRate(join(folder, "after.db"), events.length);
     const figures = { bareRowsPerSecond: Math.max(before, after), ...taken, ...(await serve(api)) };
     service.kill();
-    report(service.readyMs, figures);
+    conclude(service.readyMs, figures);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -136,18 +130,12 @@ async function serve(api: Api) {
   };
 }
 
-function report(
+function conclude(
   readyMs: number,
   figures: Awaited<ReturnType<typeof ingest>> &
     Awaited<ReturnType<typeof serve>> & { bareRowsPerSecond: number },
 ): void {
   const ratio = figures.rowsPerSecond / figures.bareRowsPerSecond;
-  const goal = (name: string, least: "≥" | "<", bound: number, value: number): Goal => ({
-    name,
-    goal: `${least} ${bound}`,
-    value: Number(value.toPrecision(4)),
-    met: least === "≥" ? value >= bound : value < bound,
-  });
   const goals = [
     goal("upsert rate over HTTP / bare loop", "≥", 0.5, ratio),
     goal("peak memory while upserting (MB)", "<", 600, figures.peakMemoryBytes / 1e6),
@@ -156,16 +144,12 @@ function report(
     goal("training (s)", "<", 60, figures.trainingSeconds),
     goal("ready after start (ms)", "<", 1000, readyMs),
   ];
-  console.table(Object.fromEntries(goals.map(({ name, ...rest }) => [name, rest])));
-  const results = {
+  report("service", {
     ratios: { upsertOverBare: ratio },
     goals,
     absolute: { readyMs, ...figures },
-    machine: { cpu: cpus()[0]?.model, cores: cpus().length, memoryBytes: totalmem(), node: process.version },
     shape,
-  };
-  mkdirSync(join(__dirname, "results"), { recursive: true });
-  writeFileSync(join(__dirname, "results", "service.json"), `${JSON.stringify(results, null, 2)}\n`);
+  });
 }
 
 main().catch((error) => {
