@@ -1,6 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { algorithmFields, type JsonMap, routes } from "../contract";
 import { id } from "../contract/field";
+import { createOnce } from "./creation";
 import { lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
 import { unseen } from "./unseen";
@@ -59,10 +60,13 @@ function algorithm(): Noun<State, { algorithmId: string }> {
       "Models of it are trained again.",
     ),
 
-    async create({ projectId, name, algorithmType, algorithmParameters }, { client }) {
-      const fields = { projectId, name, algorithmType, algorithmParameters };
-      const { algorithmId } = await client.call(routes.createAlgorithm, fields);
-      return { id: algorithmId, algorithmId };
+    async create({ projectId, name, algorithmType, algorithmParameters }, context) {
+      const { reply } = await createOnce(context, {
+        route: routes.createAlgorithm,
+        request: { projectId, name, algorithmType, algorithmParameters },
+        idOf: ({ algorithmId }) => algorithmId,
+      });
+      return { id: reply.algorithmId, algorithmId: reply.algorithmId };
     },
 
     async adopt(algorithmId) {

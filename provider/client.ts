@@ -5,7 +5,7 @@ import { Agent, type Dispatcher } from "undici";
 import { encode, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { type Clock, systemClock } from "./clock";
 import { hidden, TokenCache, type TokenSource } from "./credentials";
-import { ApiError, InputError, OutcomeUnknownError, readRefusal, TokenError } from "./errors";
+import { ApiError, InputError, isVerdict, OutcomeUnknownError, readRefusal, TokenError } from "./errors";
 import { readReply } from "./reply";
 import {
   connectionFailure,
@@ -92,6 +92,8 @@ export class Client {
   /** Which addresses honour idempotency keys; an address that has not answered yet is not in it. */
   readonly #honours = new Map<string, boolean>();
 
+  #asked: Promise<unknown> | undefined;
+
   constructor(options: ClientOptions) {
     this.baseUrl = options.baseUrl.replace(/\/+$/, "");
     this.#options = options;
@@ -120,20 +122,21 @@ export class Client {
 
   async #carryOut<R extends Route>(route: R, prepared: Prepared, options: CallOptions): Promise<Reply<R>> {
     const began = this.#clock.now();
+    // What an earlier attempt may have done is not undone by a later one that did not get through.
+    let mayBeDone = false;
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#attempt(prepared);
       if ("reply" in outcome) return outcome.reply as Reply<R>;
       const failure = outcome;
+      mayBeDone = !route.repeatable && (failure.mayBeDone || (mayBeDone && !isVerdict(failure.error)));
       const key = prepared.headers["idempotency-key"];
       const final = (remark = ""): Error => {
         // The error of a token is shared by all calls that waited for it, so that no remark of one belongs in it.
         if (!(failure.error instanceof TokenError)) failure.error.message += remark;
-        return failure.mayBeDone && !route.repeatable
-          ? new OutcomeUnknownError(route, key, failure.error, attempt + 1)
-          : failure.error;
+        return mayBeDone ? new OutcomeUnknownError(route, key, failure.error, attempt + 1) : failure.error;
       };
       if (!failure.transient || prepared.signal?.aborted) throw final();
-      if (failure.mayBeDone && !route.repeatable && !(await this.#honoursKeys(prepared))) throw final();
+      if (mayBeDone && !(await this.honoursKeys(prepared.signal))) throw final();
       const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
       const spent = this.#clock.now() - began;
       if (spent + delay > this.#retry.budgetMs) {
@@ -142,9 +145,23 @@ export class Client {
       options.onRetry?.(failure.error);
       this.#options.onRetry?.(`${failure.error.message}; again in ${Math.ceil(delay)} ms`);
       await this.#clock.sleep(delay, prepared.signal).catch((reason) => {
-        throw failure.mayBeDone && !route.repeatable ? final() : reason;
+        throw mayBeDone ? final() : reason;
       });
     }
+  }
+
+  /** Whether the service says that it honours idempotency keys; one that has said nothing yet is asked by a read. */
+  async honoursKeys(signal?: AbortSignal): Promise<boolean> {
+    const { origin } = new URL(this.baseUrl);
+    if (!this.#honours.has(origin)) {
+      this.#asked ??= this.#prepare(routes.listEventDatasets, {}, { signal })
+        .then((probe) => this.#attempt(probe))
+        .finally(() => {
+          this.#asked = undefined;
+        });
+      await this.#asked;
+    }
+    return this.#honours.get(origin) ?? false;
   }
 
   /** Closes the connections; calls under way are finished first. */
@@ -250,16 +267,6 @@ export class Client {
     const honours = (header(answer, idempotencyHeader) ?? "").toUpperCase().includes("POST");
     const silent = answer.statusCode < 300 && !this.#honours.has(origin);
     if (honours || silent) this.#honours.set(origin, honours);
-  }
-
-  /** Whether the service is known to honour idempotency keys; where it has said nothing yet, it is asked by a read. */
-  async #honoursKeys(prepared: Prepared): Promise<boolean> {
-    const { origin } = prepared.url;
-    if (!this.#honours.has(origin)) {
-      const probe = await this.#prepare(routes.listEventDatasets, {}, { signal: prepared.signal });
-      await this.#attempt(probe);
-    }
-    return this.#honours.get(origin) ?? false;
   }
 
   #hint(status: number): string {

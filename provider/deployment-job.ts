@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { deploymentFields, routes } from "../contract";
 import { submitJob } from "./jobs";
-import { lifecycle, type Noun } from "./lifecycle";
+import { type Context, lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
 
 /** What a deployment is submitted with. */
@@ -43,6 +43,12 @@ export interface DeploymentState {
   readonly qps: number;
 }
 
+/** Submits a deployment; under a key, should it follow from an earlier job. */
+export function submitDeployment(args: DeploymentState, context: Context, key?: string): Promise<string> {
+  const once = key === undefined ? {} : { identity: key, key };
+  return submitJob(context, routes.submitDeploymentJob, requestOf(args), once);
+}
+
 /** The request of a deployment. */
 export function requestOf({ projectId, name, generatorModelId, rankerModelId, qps }: DeploymentState) {
   return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
@@ -57,12 +63,12 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
     ignore: ["name"],
 
     async create(args, context) {
-      const jobId = await submitJob(context, routes.submitDeploymentJob, requestOf(args));
+      const jobId = await submitDeployment(args, context);
       return { id: jobId, jobId };
     },
 
     async update(_id, _olds, news, context) {
-      return { jobId: await submitJob(context, routes.submitDeploymentJob, requestOf(news)) };
+      return { jobId: await submitDeployment(news, context) };
     },
 
     // The deployment itself is shut down by its own resource.

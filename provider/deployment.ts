@@ -5,9 +5,15 @@ import { deploymentFields, limits, routes } from "../contract";
 import { id } from "../contract/field";
 import { gone, meansNotServing, notServing } from "./absence";
 import { ApiError } from "./client";
-import { DeploymentJob, type DeploymentJobArgs, type DeploymentState, requestOf } from "./deployment-job";
+import {
+  DeploymentJob,
+  type DeploymentJobArgs,
+  type DeploymentState,
+  requestOf,
+  submitDeployment,
+} from "./deployment-job";
 import { say } from "./engine-log";
-import { finishJob, type Job, jobKinds, submitJob } from "./jobs";
+import { finishJob, type Job, jobKinds } from "./jobs";
 import { type Context, lifecycle, type Noun, PartialStateError } from "./lifecycle";
 import { recommendItems } from "./recommendation";
 import { declared, Resource, siblingOptions } from "./resource";
@@ -31,9 +37,6 @@ export interface DeploymentArgs extends DeploymentJobArgs {
   /** Id of a project whose deployment is there already, to be taken over instead of made. */
   readonly existingId?: pulumi.Input<string>;
 }
-
-/** Projects whose deployment this process has made: what stood there before is not to be shut down. */
-const takenOver = new Set<string>();
 
 const checkArgs = z.strictObject({
   userIds: z.array(id).min(1),
@@ -113,7 +116,7 @@ function deployment(): Noun<State, Outputs> {
         async ({ jobResult }, earlier) =>
           !earlier || serves(args.check?.userIds[0], jobResult?.servingUri, context),
       );
-      takenOver.add(args.projectId);
+      context.run.deployed.add(args.projectId);
       const fault = await tryOut(args, outputs.servingUri, context);
       if (fault) {
         // There is nothing to go back to; what was deployed is kept in the state, so that it is not lost.
@@ -163,13 +166,8 @@ function deployment(): Noun<State, Outputs> {
       if (!news.rollback) throw new PartialStateError(projectId, deployed, `it is deployed, but ${fault}`);
       try {
         const former = { ...olds, name: `${olds.name} (rollback)` };
-        const request = requestOf(former);
-        const back = await deploy(
-          former,
-          await submitJob(context, routes.submitDeploymentJob, request),
-          context,
-        );
-        const { deploymentJobId } = back;
+        const back = await submitDeployment(former, context, `rollback-of-${outputs.deploymentJobId}`);
+        const { deploymentJobId } = await deploy(former, back, context);
         const state = { ...olds, deploymentJobId, rolledBackJobId: submitted };
         const reason = `${fault}; the former models were put back by job ${deploymentJobId}`;
         throw new PartialStateError(projectId, state, reason);
@@ -180,9 +178,9 @@ function deployment(): Noun<State, Outputs> {
       }
     },
 
-    async delete(projectId, _state, { client }) {
+    async delete(projectId, _state, { client, run }) {
       // A replacement within the project has taken over in place: shutting down would take it down too.
-      if (takenOver.has(projectId)) return;
+      if (run.deployed.has(projectId)) return;
       await notServing(client.call(routes.shutdownDeployment, { projectId }));
     },
   };
@@ -192,7 +190,8 @@ function deployment(): Noun<State, Outputs> {
 async function jobToWaitFor(olds: State & Outputs, news: State, context: Context): Promise<string> {
   const { submittedJobId } = news;
   if (submittedJobId && olds.rolledBackJobId !== submittedJobId) return submittedJobId;
-  return submitJob(context, routes.submitDeploymentJob, requestOf(news));
+  const key = submittedJobId && `after-rollback-${olds.deploymentJobId}`;
+  return submitDeployment(news, context, key);
 }
 
 /** Waits for the job and holds its record against what was asked for. */
@@ -202,12 +201,11 @@ async function deploy(
   context: Context,
   resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>,
 ): Promise<Outputs> {
-  const request = requestOf(args);
   const job = await finishJob(context, {
     kind: jobKinds.deployment,
     projectId: args.projectId,
     jobId,
-    submitAgain: (key) => submitJob(context, routes.submitDeploymentJob, request, key),
+    submitAgain: (key) => submitDeployment(args, context, key),
     ...(resultIsThere && { resultIsThere }),
   });
   compare(job, args);

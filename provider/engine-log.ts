@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import * as pulumi from "@pulumi/pulumi";
 
 /** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
@@ -17,10 +18,29 @@ export const say = {
  * The process is told the engine's address but does not pass it to the SDK, so that messages would come out as text
  * of no severity and of no resource.
  */
-export function connectToEngine(address: string | undefined = process.argv[2]): void {
-  const isProvider = process.argv[1]?.includes("dynamic-provider");
-  if (!isProvider || !address) return;
+export function connectToEngine(): void {
+  const address = engineAddress();
+  if (!address) return;
   pulumi.runtime.resetOptions(pulumi.getProject(), pulumi.getStack(), -1, address, "", false, "");
+}
+
+/** Address of the engine that a dynamic provider's process works for; undefined in any other process. */
+export function engineAddress(): string | undefined {
+  return process.argv[1]?.includes("dynamic-provider") ? process.argv[2] : undefined;
+}
+
+/** Whether an engine is still at work: nothing tells the processes that it started when it is killed. */
+export function engineAnswers(address: string | undefined): Promise<boolean> {
+  const [, host, port] = /^(.*):(\d+)$/.exec(address ?? "") ?? [];
+  if (!host || !port) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), host);
+    const end = (answers: boolean) => {
+      socket.destroy();
+      resolve(answers);
+    };
+    socket.once("connect", () => end(true)).once("error", () => end(false));
+  });
 }
 
 /** The log needs a resource only for its URN. */

@@ -25,6 +25,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether the service looked at the call itself and refused it, so that it was not carried out. */
+export function isVerdict(error: unknown): boolean {
+  return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status);
+}
+
 /** The service answered success with a body that is not what the contract says. */
 export class ReplyError extends Error {
   override readonly name = "ReplyError";

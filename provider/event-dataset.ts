@@ -3,9 +3,9 @@ import type * as pulumi from "@pulumi/pulumi";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
 import { gone } from "./absence";
+import { createOnce } from "./creation";
 import { say } from "./engine-log";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
-import { Listing } from "./listing";
 import { declared, Resource } from "./resource";
 import { shown } from "./unseen";
 
@@ -56,8 +56,6 @@ interface Outputs {
   readonly eventDatasetId: string;
 }
 
-const datasets = new Listing<Reply<typeof routes.getEventDataset>>();
-
 function eventDataset(): Noun<DatasetState, Outputs> {
   return {
     type: "EventDataset",
@@ -72,10 +70,25 @@ function eventDataset(): Noun<DatasetState, Outputs> {
       );
     },
 
-    async create({ name, numShards, attributeSchema = null }, { client }) {
-      const created = await client.call(routes.createEventDataset, { name, numShards, attributeSchema });
-      datasets.forget();
-      return { id: created.eventDatasetId, eventDatasetId: created.eventDatasetId };
+    async create({ name, numShards, attributeSchema = null }, context) {
+      const { client, run } = context;
+      const request = { name, numShards, attributeSchema };
+      const { reply } = await createOnce(context, {
+        route: routes.createEventDataset,
+        request,
+        idOf: ({ eventDatasetId }) => eventDatasetId,
+        look: {
+          name: "event datasets",
+          list: async () => (await client.call(routes.listEventDatasets, {})).eventDatasets,
+          asReply: (found) =>
+            isDeepStrictEqual({ ...request, ...seen(found, request) }, request) ? found : undefined,
+          atOnce: true,
+        },
+        isThere: async (made) => (await find(made.eventDatasetId, context)) !== undefined,
+        discard: async ({ eventDatasetId }) => remove(eventDatasetId, context),
+      });
+      run.eventDatasets.forget();
+      return { id: reply.eventDatasetId, eventDatasetId: reply.eventDatasetId };
     },
 
     async adopt(id, args, context) {
@@ -107,9 +120,8 @@ function eventDataset(): Noun<DatasetState, Outputs> {
       return change(id, news, context);
     },
 
-    async delete(id, _state, { client }) {
-      await gone(client.call(routes.deleteEventDataset, { eventDatasetId: id }));
-      datasets.forget();
+    async delete(id, _state, context) {
+      await remove(id, context);
     },
   };
 }
@@ -129,16 +141,25 @@ function seen(found: Reply<typeof routes.getEventDataset>, declared: DatasetStat
   };
 }
 
-async function change(eventDatasetId: string, args: DatasetState, { client }: Context): Promise<Outputs> {
+async function remove(eventDatasetId: string, { client, run }: Context): Promise<void> {
+  await gone(client.call(routes.deleteEventDataset, { eventDatasetId }));
+  run.eventDatasets.forget();
+}
+
+async function change(
+  eventDatasetId: string,
+  args: DatasetState,
+  { client, run }: Context,
+): Promise<Outputs> {
   const { name, attributeSchema = null } = args;
   await client.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema });
-  datasets.forget();
+  run.eventDatasets.forget();
   return { eventDatasetId };
 }
 
 /** One list answers for all; what is missing in it is asked for by itself, in case the list had only a page. */
-async function find(eventDatasetId: string, { client, clock }: Context) {
-  const list = await datasets.get("", clock, async () => {
+async function find(eventDatasetId: string, { client, clock, run }: Context) {
+  const list = await run.eventDatasets.get("", clock, async () => {
     const { eventDatasets } = await client.call(routes.listEventDatasets, {});
     return new Map(eventDatasets.map((dataset) => [dataset.eventDatasetId, dataset]));
   });

@@ -1,5 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { routes } from "../contract";
+import { createOnce } from "./creation";
 import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
 import { lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
@@ -33,13 +34,13 @@ function itemDataset(): Noun<DatasetState, { itemDatasetId: string }> {
       "Its records must be loaded into the new one.",
     ),
 
-    async create({ name, numShards, attributeSchema = null }, { client }) {
-      const { itemDatasetId } = await client.call(routes.createItemDataset, {
-        name,
-        numShards,
-        attributeSchema,
+    async create({ name, numShards, attributeSchema = null }, context) {
+      const { reply } = await createOnce(context, {
+        route: routes.createItemDataset,
+        request: { name, numShards, attributeSchema },
+        idOf: ({ itemDatasetId }) => itemDatasetId,
       });
-      return { id: itemDatasetId, itemDatasetId };
+      return { id: reply.itemDatasetId, itemDatasetId: reply.itemDatasetId };
     },
 
     async adopt(itemDatasetId) {

@@ -1,6 +1,7 @@
 import ms from "ms";
 import { type Input, type Reply, type Route, routes } from "../contract";
 import { gone } from "./absence";
+import { type Creation, createOnce } from "./creation";
 import { say } from "./engine-log";
 import type { Context } from "./lifecycle";
 import type { Settings } from "./settings";
@@ -38,25 +39,27 @@ const failureWords = new Set([
   "TIMED_OUT",
 ]);
 
-/** Jobs that this process submitted: their failure belongs to this run, not to an earlier one. */
-const submittedHere = new Set<string>();
-
 type SubmitRoute = Route & { readonly reply: (typeof routes.submitTrainingJob)["reply"] };
 
-/** Submits a job and gives its id without waiting for it, so that the engine can write the id down first. */
-export async function submitJob<R extends SubmitRoute>(
-  { client }: Context,
+/** What a submission may add. */
+type SubmissionOptions<Listed> = Pick<Creation<SubmitRoute, Listed>, "identity" | "key" | "look" | "isThere">;
+
+/** Submits a job, once, and gives its id without waiting for it, so that the engine can write the id down first. */
+export async function submitJob<R extends SubmitRoute, Listed = never>(
+  context: Context,
   route: R,
-  input: Input<R>,
-  idempotencyKey?: string,
+  request: Input<R> & { readonly projectId: string; readonly name: string },
+  options: SubmissionOptions<Listed> = {},
 ): Promise<string> {
-  let replayed = false;
-  const onReplayed = () => {
-    replayed = true;
-  };
-  const { jobId } = await client.call<SubmitRoute>(route, input, { idempotencyKey, onReplayed });
-  if (!replayed) submittedHere.add(jobId);
-  return jobId;
+  // The name of a job is for people: another one does not make it another job.
+  const { name: _, ...identity } = request;
+  const { reply, takenUp } = await createOnce<SubmitRoute, Listed>(context, {
+    idOf: ({ jobId }) => jobId,
+    isThere: async ({ jobId }) => (await gone(look(context, request.projectId, jobId))) !== undefined,
+    ...{ route, request, identity, ...options },
+  });
+  if (!takenUp) context.run.submitted.add(reply.jobId);
+  return reply.jobId;
 }
 
 /** A job that was submitted, and how to submit it once more. */
@@ -65,7 +68,7 @@ export interface Submitted {
   readonly projectId: string;
   readonly jobId: string;
   /** Submits it again under a key that makes this the same call, should it be made twice. */
-  readonly submitAgain: (idempotencyKey: string) => Promise<string>;
+  readonly submitAgain: (key: string) => Promise<string>;
   /** Whether what the job made is still there; a job of an earlier run whose result is gone is submitted again. */
   readonly resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>;
 }
@@ -76,7 +79,7 @@ export interface Submitted {
  */
 export async function finishJob(context: Context, submitted: Submitted): Promise<Job & { id: string }> {
   const { kind, projectId, jobId } = submitted;
-  const earlier = !submittedHere.has(jobId);
+  const earlier = !context.run.submitted.has(jobId);
   const again = async (why: string) => {
     await say.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitting it again`);
     return finishJob(context, { ...submitted, jobId: await submitted.submitAgain(`again-${jobId}`) });

@@ -1,9 +1,11 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { faults, hasChanged, type Properties, pick, withDefaults } from "./arguments";
+import { confirm } from "./creation-journal";
 import { connectToEngine, say, type Urn } from "./engine-log";
 import { openSession, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
+import { UnknownCreationError, unknownOf } from "./unknown-creation";
 
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
 const stateVersion = 1;
@@ -85,6 +87,12 @@ export function lifecycle<Args extends object, Outputs extends object>(
     async diff(id: string, olds: Properties, news: Properties) {
       return quietly(async () => {
         refuseOtherService(olds, settings());
+        confirmed(id, olds);
+        if (unknownOf(id)) {
+          // Asked for again under its key, or taken over: either way under another id.
+          (await contextOf(news)).run.unknown.set(news.__urn as string, id);
+          return { changes: true, replaces: argKeys.slice(0, 1) };
+        }
         const without: readonly string[] = [
           ...(noun.ignore ?? []),
           ...(news.existingId === id ? (noun.adoptedWithout ?? []) : []),
@@ -114,7 +122,11 @@ export function lifecycle<Args extends object, Outputs extends object>(
           const outputs = await noun.adopt(existingId, inputs as Args, context);
           return { id: existingId, outs: kept(inputs, outputs) };
         }
-        const { id, ...outputs } = await partially(inputs, noun.create(inputs as Args, context));
+        const created = noun.create(inputs as Args, context).catch((error) => {
+          if (!(error instanceof UnknownCreationError)) throw error;
+          throw new PartialStateError(error.placeholder, inputs, error.message);
+        });
+        const { id, ...outputs } = await partially(inputs, created);
         return { id, outs: kept(inputs, outputs) };
       });
     },
@@ -122,7 +134,8 @@ export function lifecycle<Args extends object, Outputs extends object>(
     async read(id: string, properties: Properties = {}) {
       return quietly(async () => {
         const { read } = noun;
-        if (!read) return { id, props: properties, inputs: pick(properties, argKeys) };
+        confirmed(id, properties);
+        if (!read || unknownOf(id)) return { id, props: properties, inputs: pick(properties, argKeys) };
         refuseOtherService(properties, settings());
         const context = await contextOf(properties);
         const state = await titled(context, () => read.call(noun, id, properties as State, context));
@@ -138,7 +151,12 @@ export function lifecycle<Args extends object, Outputs extends object>(
       const { update } = noun;
       if (!update) return { outs: kept({ ...olds, ...news }, {}) };
       return titled(context, async () => {
-        const outputs = await partially(news, update.call(noun, id, olds as State, news as Args, context));
+        if (unknownOf(olds.__unknown)) context.run.unknown.set(context.urn ?? "", olds.__unknown as string);
+        const updated = update.call(noun, id, olds as State, news as Args, context).catch((error) => {
+          if (!(error instanceof UnknownCreationError)) throw error;
+          throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);
+        });
+        const outputs = await partially(news, updated);
         return { outs: kept(news, outputs) };
       });
     },
@@ -146,7 +164,11 @@ export function lifecycle<Args extends object, Outputs extends object>(
     async delete(id: string, properties: Properties) {
       return quietly(async () => {
         refuseOtherService(properties, settings());
+        confirmed(id, properties);
+        if (unknownOf(id)) return;
         const context = await contextOf(properties);
+        // It was asked for again, and an interrupted run had made it: it is the one that is wanted.
+        if (context.run.takenUp.has(id)) return;
         if (noun.delete) {
           const remove = noun.delete.bind(noun);
           await titled(context, () => remove(id, properties as State, context));
@@ -159,6 +181,11 @@ export function lifecycle<Args extends object, Outputs extends object>(
       });
     },
   };
+}
+
+/** The state is seen to hold what was created: nothing is left to find out. */
+function confirmed(id: string, { __urn, ...state }: Properties): void {
+  if (typeof __urn === "string") confirm(__urn, new Set([id, ...Object.values(state)]));
 }
 
 /** Says for which resource something failed; several may wait for the one call that did, so that it stays as it is. */

@@ -6,9 +6,8 @@ import { gone } from "./absence";
 import { say } from "./engine-log";
 import { finishJob, jobKinds, submitJob } from "./jobs";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
-import { Listing } from "./listing";
 import { declared, Resource, siblingOptions } from "./resource";
-import { TrainingJob } from "./training-job";
+import { jobOf, modelOf, TrainingJob } from "./training-job";
 
 /** What a model is declared with. */
 export interface ModelArgs {
@@ -93,7 +92,6 @@ interface Outputs {
 }
 
 type Found = Reply<typeof routes.getModel>;
-const models = new Listing<Found>();
 
 function model(): Noun<State, Outputs> {
   return {
@@ -112,27 +110,48 @@ function model(): Noun<State, Outputs> {
     adoptedWithout: ["submittedJobId"],
 
     async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
-      const { client } = context;
+      const { client, run } = context;
+      const read = (modelId: string) => gone(client.call(routes.getModel, { projectId, modelId }));
+      const submitAgain = (key: string) =>
+        submitJob(
+          context,
+          routes.submitTrainingJob,
+          { projectId, algorithmId, name },
+          { identity: key, key },
+        );
+      const rename = async (found: Found) => {
+        // A name that was changed between the submission and now is not the job's.
+        if (found.name != null && found.name !== name)
+          await client.call(routes.updateModel, { projectId, modelId: found.modelId, name });
+      };
+      let jobId = submittedJobId;
+      const made = modelOf(submittedJobId);
+      if (made !== undefined) {
+        const found = await read(made);
+        if (found) {
+          await rename(found);
+          return { id: made, modelId: made, ...described(found) };
+        }
+        jobId = await submitAgain(`again-${submittedJobId}`);
+      }
       let found: Found | undefined;
       const job = await finishJob(context, {
         kind: jobKinds.training,
         projectId,
-        jobId: submittedJobId,
-        submitAgain: (key) =>
-          submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name }, key),
+        jobId,
+        submitAgain,
         resultIsThere: async ({ jobResult }) => {
           const modelId = jobResult?.modelId;
           // Training again would not help a service that does not tell what it made.
-          if (!modelId) throw new Error(`training job ${submittedJobId} succeeded, but names no model`);
-          found = await gone(client.call(routes.getModel, { projectId, modelId }));
+          if (!modelId) throw new Error(`training job ${jobId} succeeded, but names no model`);
+          found = await read(modelId);
           return found !== undefined;
         },
       });
-      models.forget();
+      run.models.forget();
       const modelId = job.jobResult?.modelId as string;
-      // A name that was changed between the submission and now is not the job's.
-      if (found?.name != null && found.name !== name)
-        await client.call(routes.updateModel, { projectId, modelId, name });
+      run.made.add(jobOf(modelId));
+      if (found) await rename(found);
       const quality = told(job.jobData?.quality);
       const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
       if (quality?.ndcgAt20 !== undefined) {
@@ -160,9 +179,14 @@ function model(): Noun<State, Outputs> {
       return found && { ...state, ...(found.name != null && { name: found.name }) };
     },
 
-    async update(modelId, { trainingJobId, algorithmType, algorithmParameters, quality }, news, { client }) {
+    async update(
+      modelId,
+      { trainingJobId, algorithmType, algorithmParameters, quality },
+      news,
+      { client, run },
+    ) {
       await client.call(routes.updateModel, { projectId: news.projectId, modelId, name: news.name });
-      models.forget();
+      run.models.forget();
       const kept = { trainingJobId, algorithmType, algorithmParameters, quality };
       return {
         modelId,
@@ -170,9 +194,9 @@ function model(): Noun<State, Outputs> {
       };
     },
 
-    async delete(modelId, { projectId }, { client }) {
+    async delete(modelId, { projectId }, { client, run }) {
       await gone(client.call(routes.deleteModel, { projectId, modelId }));
-      models.forget();
+      run.models.forget();
     },
   };
 }
@@ -194,9 +218,9 @@ function told(quality: object | null | undefined): Quality | undefined {
 async function find(
   modelId: string,
   projectId: string,
-  { client, clock }: Context,
+  { client, clock, run }: Context,
 ): Promise<Found | undefined> {
-  const list = await models.get(projectId, clock, async () => {
+  const list = await run.models.get(projectId, clock, async () => {
     const { models: all } = await client.call(routes.listModels, { projectId });
     return new Map(all.map((entry) => [entry.modelId, entry]));
   });

@@ -1,6 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
+import { createOnce } from "./creation";
 import { lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
 import { unseen } from "./unseen";
@@ -69,16 +70,15 @@ function project(): Noun<State, { projectId: string; servingUri?: string }> {
       "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
     ),
 
-    async create({ existingId: _, ...fields }, { client }) {
-      const { name, projectType, userDatasetId, itemDatasetId, eventDatasetId, targetEventType } = fields;
+    async create(args, context) {
+      const { name, projectType, userDatasetId, itemDatasetId, eventDatasetId, targetEventType } = args;
       const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
-      const created = await client.call(routes.createProject, {
-        name,
-        projectType,
-        targetEventType,
-        ...datasets,
+      const { reply } = await createOnce(context, {
+        route: routes.createProject,
+        request: { name, projectType, targetEventType, ...datasets },
+        idOf: ({ projectId }) => projectId,
       });
-      const { projectId, servingUri } = created;
+      const { projectId, servingUri } = reply;
       return { id: projectId, projectId, ...(servingUri != null && { servingUri }) };
     },
 

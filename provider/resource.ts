@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { confirm } from "./creation-journal";
 import { plainSecrets } from "./session";
 import type { SettingKey } from "./settings";
 
@@ -24,6 +25,8 @@ export abstract class Resource extends pulumi.CustomResource {
     properties.__urn = new Promise((resolve) => urn.apply(resolve));
     warnOfPlainSecrets();
     super(token, name, properties, options);
+    // The engine tells the program an id when the state holds it.
+    pulumi.all([this.id, urn]).apply(([id, whose]) => confirm(whose, new Set([id])));
   }
 }
 

@@ -38,6 +38,18 @@ export class TrainingJob extends Resource {
   static readonly lifecycle = lifecycle(trainingJob());
 }
 
+const lostJob = "lost-job-of-";
+
+/** Stands for the job of a model whose submission got no answer. */
+export function jobOf(modelId: string): string {
+  return lostJob + modelId;
+}
+
+/** The model that a job of which only that is known has made; undefined for any other job. */
+export function modelOf(jobId: string): string | undefined {
+  return jobId.startsWith(lostJob) ? jobId.slice(lostJob.length) : undefined;
+}
+
 interface State {
   readonly projectId: string;
   readonly algorithmId: string;
@@ -66,12 +78,31 @@ function trainingJob(): Noun<State, { jobId: string }> {
       return `Model ${news.name}: this trains again, because of ${why}.`;
     },
 
-    async create({ projectId, algorithmId, name }, context) {
-      const jobId = await submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name });
+    async create({ projectId, algorithmId, name, triggers }, context) {
+      const { client } = context;
+      const request = { projectId, algorithmId, name };
+      const jobId = await submitJob(context, routes.submitTrainingJob, request, {
+        identity: { projectId, algorithmId, triggers },
+        // A submission whose answer was lost shows when it has made its model, which has its name.
+        look: {
+          name: `models of ${projectId}`,
+          list: async () => (await client.call(routes.listModels, { projectId })).models,
+          asReply: (model) => (model.name === name ? { jobId: jobOf(model.modelId) } : undefined),
+          atOnce: false,
+        },
+        isThere: async ({ jobId }) => {
+          const modelId = modelOf(jobId);
+          const there = modelId
+            ? client.call(routes.getModel, { projectId, modelId })
+            : client.call(routes.getJob, { projectId, jobId });
+          return (await gone<unknown>(there)) !== undefined;
+        },
+      });
       return { id: jobId, jobId };
     },
 
     async delete(jobId, { projectId }, { client, settings, urn }) {
+      if (modelOf(jobId)) return;
       const job = await gone(client.call(routes.getJob, { projectId, jobId }));
       if (!job || isOver(job, settings)) return;
       await say.warn(

@@ -1,5 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { routes } from "../contract";
+import { createOnce } from "./creation";
 import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
 import { lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
@@ -33,13 +34,13 @@ function userDataset(): Noun<DatasetState, { userDatasetId: string }> {
       "Its records must be loaded into the new one.",
     ),
 
-    async create({ name, numShards, attributeSchema = null }, { client }) {
-      const { userDatasetId } = await client.call(routes.createUserDataset, {
-        name,
-        numShards,
-        attributeSchema,
+    async create({ name, numShards, attributeSchema = null }, context) {
+      const { reply } = await createOnce(context, {
+        route: routes.createUserDataset,
+        request: { name, numShards, attributeSchema },
+        idOf: ({ userDatasetId }) => userDatasetId,
       });
-      return { id: userDatasetId, userDatasetId };
+      return { id: reply.userDatasetId, userDatasetId: reply.userDatasetId };
     },
 
     async adopt(userDatasetId) {

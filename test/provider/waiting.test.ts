@@ -1,6 +1,7 @@
 import { routes } from "../../contract";
 import { finishJob, jobKinds } from "../../provider/jobs";
 import type { Context } from "../../provider/lifecycle";
+import { Run } from "../../provider/session";
 import { readSettings } from "../../provider/settings";
 import { type Answer, clientOf, reply, scriptedServer } from "../client/server";
 
@@ -18,7 +19,7 @@ async function wait(answers: Answer[], kind: keyof typeof jobKinds = "training",
   const { client, clock } = clientOf(server);
   const stack: Record<string, string> = { ...config, baseUrl: server.url, apiKey: "k", accessToken: "t" };
   const settings = readSettings((key) => stack[key], {});
-  const context: Context = { client, clock, settings, urn: undefined, title: "Model m" };
+  const context: Context = { client, clock, settings, run: new Run(), urn: undefined, title: "Model m" };
   const submitAgain = async () => (await client.call(routes.submitTrainingJob, training)).jobId;
   const waiting = finishJob(context, { kind: jobKinds[kind], projectId: "p", jobId: "j", submitAgain });
   return { outcome: await waiting.catch((error: Error) => error), slept: clock.slept };

@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { stateFolder } from "./state-folder";
+
+/** A call that creates, written down before it is made. */
+export interface Entry {
+  /** Whose it is: the resource in its stack. */
+  readonly urn: string;
+  /** Address of the service. */
+  readonly service: string;
+  readonly path: string;
+  /** What makes it the same creation when it is tried again. */
+  readonly identity: string;
+  /** The idempotency key under which the call is made, each time it is made. */
+  readonly key: string;
+  /** Whether the key follows from an earlier job, so that it is the same on any machine. */
+  readonly derived: boolean;
+  readonly request: unknown;
+  readonly at: string;
+  readonly pid: number;
+  readonly host: string;
+  /** Address of the engine that the process worked for. */
+  readonly engine?: string;
+  /** What was there already and would fit, where a list is what a lost answer is looked for in. */
+  readonly before?: readonly string[];
+  /** What was made; absent while that is not known. */
+  readonly id?: string;
+  readonly reply?: Readonly<Record<string, unknown>>;
+}
+
+/** Entries that nobody came back to for so long are of no use to anybody. */
+const keptMs = 30 * 24 * 3_600_000;
+
+/** A short name for any value. */
+export function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+
+/** What is written down for a resource: a folder of the user's holds a file for each creation not yet in the state. */
+export function entriesOf(urn: string): Entry[] {
+  const folder = folderOf(urn);
+  return namesIn(folder)
+    .filter((name) => name.endsWith(".json"))
+    .flatMap((name) => read(join(folder, name)) ?? []);
+}
+
+/** Writes down that a call is about to be made, or what came of it. */
+export function put(entry: Entry): void {
+  forgetOld();
+  const draft = `${fileOf(entry)}.${process.pid}`;
+  mkdirSync(folderOf(entry.urn), { recursive: true, mode: 0o700 });
+  writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
+  renameSync(draft, fileOf(entry));
+}
+
+/** Takes an entry out. */
+export function forget(entry: Entry): void {
+  rmSync(fileOf(entry), { force: true });
+  removeIfEmpty(folderOf(entry.urn));
+}
+
+/** Forgets the creations whose results the state of the resource is seen to hold. */
+export function confirm(urn: string, known: ReadonlySet<unknown>): void {
+  for (const entry of entriesOf(urn)) {
+    if (entry.id !== undefined && known.has(entry.id)) forget(entry);
+  }
+}
+
+function read(file: string): Entry | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    // Another process may have taken it out in between.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function folderOf(urn: string): string {
+  return join(stateFolder("creations"), digest(urn));
+}
+
+/** Stacks of the same name in two backends may be at the same creation at once: each engine has files of its own. */
+function fileOf({ urn, service, path, identity, engine = "" }: Entry): string {
+  return join(folderOf(urn), `${digest([service, path, identity, engine])}.json`);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Another creation of the resource is written down in it.
+  }
+}
+
+let looked = false;
+
+function forgetOld(): void {
+  if (looked) return;
+  looked = true;
+  const all = stateFolder("creations");
+  for (const name of namesIn(all)) {
+    const age = Date.now() - (statSync(join(all, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > keptMs) rmSync(join(all, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { Input, Reply, Route } from "../contract";
+import { OutcomeUnknownError } from "./client";
+import { digest, type Entry, forget, put } from "./creation-journal";
+import { engineAddress, engineAnswers, say } from "./engine-log";
+import { isVerdict } from "./errors";
+import { interrupted, isRecent } from "./interruption";
+import type { Context } from "./lifecycle";
+import { UnknownCreationError } from "./unknown-creation";
+
+/** How a thing is looked for when it is not known whether it was made. */
+export interface LookAgain<Made, Listed> {
+  /** Creations under the same name share one list of what was there before. */
+  readonly name: string;
+  list(): Promise<readonly Listed[]>;
+  /** One of the list as the lost answer would have told it; undefined where it cannot have come of the call. */
+  asReply(listed: Listed): Made | undefined;
+  /** Whether what was made is in the list at once: then what is not in it was not made. */
+  readonly atOnce: boolean;
+}
+
+/** A call that creates, and what is known about what it makes. */
+export interface Creation<R extends Route, Listed> {
+  readonly route: R;
+  readonly request: Input<R>;
+  idOf(made: Reply<R>): string;
+  /** What makes it the same creation when it is tried again; the request unless set. */
+  readonly identity?: unknown;
+  /** A key that follows from an earlier job, so that it is the same on any machine. */
+  readonly key?: string | undefined;
+  /** Absent where the API has no list. */
+  readonly look?: LookAgain<Reply<R>, Listed>;
+  /** Whether what an interrupted run made is still there; taken to be so where the API cannot tell. */
+  isThere?(made: Reply<R>): Promise<boolean>;
+  /** Removes what an interrupted run made with other arguments; it is left behind where the API cannot. */
+  discard?(made: Reply<R>): Promise<void>;
+}
+
+/** What was made, and whether an earlier call made it. */
+export interface Made<R extends Route> {
+  readonly reply: Reply<R>;
+  readonly takenUp: boolean;
+}
+
+/** Pauses between the looks at a list in which something may turn up. */
+const lookPausesMs = [0, 2_000, 8_000];
+
+/** Makes a call that creates, once, however often it is tried: by a run that was killed and by the one after it. */
+export async function createOnce<R extends Route, Listed = never>(
+  context: Context,
+  creation: Creation<R, Listed>,
+): Promise<Made<R>> {
+  const { client, urn, run } = context;
+  const { route, request, idOf, look } = creation;
+  const identity = digest(creation.identity ?? request);
+
+  // Without the name of the resource nothing of an earlier run could be told apart.
+  if (!urn) return unwritten(context, creation);
+  const earlier = await interrupted(context, creation, identity);
+
+  const keep = (entry: Entry, reply: Reply<R>, takenUp: boolean): Made<R> => {
+    const id = idOf(reply);
+    put({ ...entry, id, reply: reply as Record<string, unknown> });
+    run.made.add(id);
+    if (takenUp) run.takenUp.add(id);
+    return { reply, takenUp };
+  };
+
+  /** Makes the call of an entry; where its answer is lost, what is there decides. */
+  const make = async (entry: Entry, lastTry: boolean): Promise<Made<R>> => {
+    let replayed = false;
+    const onReplayed = () => {
+      replayed = true;
+    };
+    try {
+      const options = { idempotencyKey: entry.key, onReplayed };
+      return keep(entry, await client.call(route, entry.request as Input<R>, options), replayed);
+    } catch (error) {
+      if (error instanceof OutcomeUnknownError) return lookFor(entry, error, lastTry);
+      // Nothing was made, and nothing is left to find out; unless an earlier run asked for it too.
+      if (entry !== earlier || isVerdict(error)) forget(entry);
+      throw error;
+    }
+  };
+
+  const start = async (lastTry: boolean): Promise<Made<R>> => {
+    const entry = await newEntry(context, creation, identity);
+    put(entry);
+    return make(entry, lastTry);
+  };
+
+  const lookFor = async (entry: Entry, lost: OutcomeUnknownError, lastTry: boolean): Promise<Made<R>> => {
+    const fresh = look ? await candidates(context, creation, entry) : [];
+    const ids = fresh.map(idOf);
+    if (fresh.length === 1 && entry.before) {
+      await say.info(urn, `the answer to its creation was lost; ${ids[0]} came of it and is taken up`);
+      return keep(entry, fresh[0], true);
+    }
+    if (fresh.length > 0 || !look?.atOnce || lastTry) throw new UnknownCreationError(lost, ids, identity);
+    forget(entry);
+    return start(true);
+  };
+
+  if (!earlier) return inTurn(context, creation, () => start(false));
+  if (earlier.reply) {
+    const reply = earlier.reply as Reply<R>;
+    if ((await creation.isThere?.(reply)) ?? true) {
+      await say.info(urn, `${earlier.id} was made by an interrupted run and is taken up, not made again`);
+      return keep(earlier, reply, true);
+    }
+    forget(earlier);
+    return start(false);
+  }
+  if (process.env.RECOMMENDER_CREATE_AGAIN) {
+    forget(earlier);
+    return start(false);
+  }
+  if (isRecent(earlier) && (await client.honoursKeys())) return make(earlier, false);
+  const seen = new Error(`the run of ${earlier.at} broke off at this call`);
+  return lookFor(earlier, new OutcomeUnknownError(route, earlier.key, seen, 1), false);
+}
+
+async function unwritten<R extends Route, Listed>(
+  { client }: Context,
+  { route, request, key }: Creation<R, Listed>,
+): Promise<Made<R>> {
+  let takenUp = false;
+  const onReplayed = () => {
+    takenUp = true;
+  };
+  const reply = await client.call(route, request, { idempotencyKey: key, onReplayed });
+  return { reply, takenUp };
+}
+
+async function newEntry<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  identity: string,
+): Promise<Entry> {
+  const { client, urn = "" } = context;
+  const { route, key, request } = creation;
+  const before = await fittingBefore(context, creation);
+  const engine = engineAddress();
+  // Whoever is left over from a run that was killed begins nothing: the next run may be at it already.
+  if (engine && !(await engineAnswers(engine)))
+    throw new Error("the engine is gone; nothing is made any more");
+  return {
+    ...{ urn, service: client.baseUrl, path: route.path, identity, request },
+    ...{ key: key ?? randomUUID(), derived: key !== undefined },
+    ...{ at: new Date().toISOString(), pid: process.pid, host: hostname() },
+    ...(engine && { engine }),
+    ...(before && { before }),
+  };
+}
+
+/** What fitted before this run made anything did not come of its calls; not needed where keys are honoured. */
+async function fittingBefore<R extends Route, Listed>(
+  { client, run }: Context,
+  { look, idOf }: Creation<R, Listed>,
+): Promise<string[] | undefined> {
+  if (!look || (await client.honoursKeys())) return undefined;
+  let list = run.listedBefore.get(look.name) as Promise<readonly Listed[]> | undefined;
+  if (!list) {
+    list = look.list();
+    list.catch(() => run.listedBefore.delete(look.name));
+    run.listedBefore.set(look.name, list);
+  }
+  return (await list).flatMap((listed) => look.asReply(listed) ?? []).map(idOf);
+}
+
+/** What may have come of a call whose answer was lost. */
+async function candidates<R extends Route, Listed>(
+  { clock, run }: Context,
+  { look, idOf }: Creation<R, Listed>,
+  { before = [] }: Entry,
+): Promise<Reply<R>[]> {
+  for (const pauseMs of look?.atOnce ? lookPausesMs : [0]) {
+    await clock.sleep(pauseMs);
+    const list = (await look?.list()) ?? [];
+    const fitting = list.flatMap((listed) => look?.asReply(listed) ?? []);
+    const fresh = fitting.filter((made) => !before.includes(idOf(made)) && !run.made.has(idOf(made)));
+    if (fresh.length > 0) return fresh;
+  }
+  return [];
+}
+
+/** Calls that make the same thing wait for each other, where a lost one is looked for by what it looks like. */
+async function inTurn<R extends Route, Listed, T>(
+  { client, run }: Context,
+  { route, request, look }: Creation<R, Listed>,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!look || (await client.honoursKeys())) return work();
+  const name = digest([route.path, request]);
+  const turn = (run.turns.get(name) ?? Promise.resolve()).then(work);
+  run.turns.set(
+    name,
+    turn.catch(() => undefined),
+  );
+  return turn;
+}

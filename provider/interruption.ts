@@ -1,0 +1,97 @@
+import { hostname } from "node:os";
+import type { Input, Reply, Route } from "../contract";
+import type { Creation } from "./creation";
+import { type Entry, entriesOf, forget, put } from "./creation-journal";
+import { engineAddress, engineAnswers, say } from "./engine-log";
+import type { Context } from "./lifecycle";
+import { unknownOf } from "./unknown-creation";
+
+/** How long a process of an interrupted run that is still at the same call is waited for. */
+const orphanPatienceMs = 150_000;
+
+/** Services keep the answers under a key for a day at least; beyond this it is not counted on. */
+const keysHoldMs = 20 * 3_600_000;
+
+/** What an earlier run began and did not bring into the state; a process that is still at it is waited for. */
+export async function interrupted<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  identity: string,
+): Promise<Entry | undefined> {
+  const { clock, urn = "", client } = context;
+  const { path } = creation.route;
+  const until = clock.now() + orphanPatienceMs;
+  for (;;) {
+    let found: Entry | undefined;
+    for (const entry of entriesOf(urn)) {
+      if (entry.service !== client.baseUrl || entry.path !== path || (await isOfAnotherRun(entry))) continue;
+      if (entry.identity === identity) found = found?.reply ? found : entry;
+      else if (!entry.derived && !creation.key) await leaveBehind(context, creation, entry);
+    }
+    if (!found || found.reply || !isAtIt(found) || clock.now() >= until) {
+      return found ?? unknownEntry(context, creation, identity);
+    }
+    await say.progress(urn, `process ${found.pid} of an interrupted run is still at it; waiting for that`);
+    await clock.sleep(200);
+  }
+}
+
+/** What the state says was asked for without an answer: by another machine, or before the journal was lost. */
+async function unknownEntry<R extends Route, Listed>(
+  context: Context,
+  { route, request }: Creation<R, Listed>,
+  identity: string,
+): Promise<Entry | undefined> {
+  const { run, urn = "", client } = context;
+  const unknown = unknownOf(run.unknown.get(urn));
+  if (!unknown) return undefined;
+  if (unknown.identity !== identity) {
+    await say.warn(urn, "an earlier run may have made one with other arguments; if so, it is left behind");
+    return undefined;
+  }
+  const entry = {
+    ...{ urn, service: client.baseUrl, path: route.path, identity, key: unknown.key, request },
+    ...{ derived: false, at: new Date().toISOString(), pid: process.pid, host: hostname() },
+  };
+  put(entry);
+  return entry;
+}
+
+/** What an interrupted run made with other arguments than are declared now is of no use any more. */
+async function leaveBehind<R extends Route, Listed>(
+  { urn, client }: Context,
+  { route, discard }: Creation<R, Listed>,
+  entry: Entry,
+): Promise<void> {
+  let reply = entry.reply as Reply<R> | undefined;
+  if (discard && !reply && isRecent(entry) && (await client.honoursKeys())) {
+    // Under its key the call answers what it made.
+    reply = await client.call(route, entry.request as Input<R>, { idempotencyKey: entry.key });
+  }
+  if (discard && reply) await discard(reply);
+  else {
+    const what = entry.id ? `made ${entry.id}` : `may have made one at ${entry.at} by ${entry.path}`;
+    await say.warn(urn, `an interrupted run ${what} with other arguments than now; it is left behind`);
+  }
+  forget(entry);
+}
+
+/** Whether the service can be counted on to know the key of an entry. */
+export function isRecent({ at }: Entry): boolean {
+  return Date.now() - Date.parse(at) < keysHoldMs;
+}
+
+/** One engine at a time works on a stack: one that is at work elsewhere has a stack of its own, of the same name. */
+async function isOfAnotherRun({ engine, host }: Entry): Promise<boolean> {
+  return host === hostname() && engine !== engineAddress() && (await engineAnswers(engine));
+}
+
+function isAtIt({ pid, host }: Entry): boolean {
+  if (host !== hostname() || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
