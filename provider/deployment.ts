@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { deploymentFields, limits, routes } from "../contract";
 import { id } from "../contract/field";
-import { gone, meansNotServing, notServing } from "./absence";
-import { ApiError } from "./client";
+import { gone, notServing } from "./absence";
 import {
   DeploymentJob,
   type DeploymentJobArgs,
@@ -15,8 +14,9 @@ import {
 import { say } from "./engine-log";
 import { finishJob, type Job, jobKinds } from "./jobs";
 import { type Context, lifecycle, type Noun, PartialStateError } from "./lifecycle";
-import { recommendItems } from "./recommendation";
+import { pinnedHere } from "./pinned";
 import { declared, Resource, siblingOptions } from "./resource";
+import { type ServingCheck, serves, tryOut } from "./serving-check";
 
 /** What is tried after a switch to other models. */
 export interface DeploymentCheck {
@@ -57,28 +57,33 @@ export class Deployment extends Resource {
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
-    const { check, rollback, existingId, ...submitted } = declared({ name, qps: limits.defaultQps }, args);
+    const { check, rollback, existingId, ...asked } = declared({ name, qps: limits.defaultQps }, args);
+    const pinned = pinnedHere(name);
+    const { rankerModelId: _, ...others } = asked;
+    const submitted = pinned ? { ...others, ...pinned } : asked;
     const outputs = ["servingUri", "deploymentJobId"];
     const properties = { ...submitted, check, rollback: rollback ?? false };
     if (existingId === undefined) {
       const job = new DeploymentJob(name, submitted, siblingOptions(options, "Deployment", "DeploymentJob"));
       super("Deployment", name, { ...properties, submittedJobId: job.jobId }, outputs, options);
     } else super("Deployment", name, { ...properties, existingId }, outputs, options);
+    if (pinned) {
+      const models = Object.values(pinned).join(" and ");
+      pulumi.log.warn(
+        `pinned to ${models} by recommender:pinnedModels: the models that the program declares do not serve. ` +
+          "Take it away with `recommender rollback STACK --undo`.",
+        this,
+      );
+    }
   }
 
   /** @internal */
   static readonly lifecycle = lifecycle(deployment());
 }
 
-interface Check {
-  readonly userIds: readonly string[];
-  readonly minResults: number;
-  readonly maxLatencyMs?: number;
-}
-
 interface State extends DeploymentState {
   readonly submittedJobId?: string;
-  readonly check?: Check;
+  readonly check?: ServingCheck;
   readonly rollback: boolean;
   readonly existingId?: string;
 }
@@ -163,7 +168,8 @@ function deployment(): Noun<State, Outputs> {
       const fault = await tryOut(news, outputs.servingUri, context);
       if (!fault) return outputs;
       const deployed = { ...news, ...outputs };
-      if (!news.rollback) throw new PartialStateError(projectId, deployed, `it is deployed, but ${fault}`);
+      if (!news.rollback && !context.settings.rollback)
+        throw new PartialStateError(projectId, deployed, `it is deployed, but ${fault}`);
       try {
         const former = { ...olds, name: `${olds.name} (rollback)` };
         const back = await submitDeployment(former, context, `rollback-of-${outputs.deploymentJobId}`);
@@ -227,56 +233,4 @@ function compare({ jobData }: Job & { id: string }, args: State): void {
       );
     }
   }
-}
-
-/** Whether anything serves the project; where the API does not say that nothing does, something does. */
-async function serves(
-  userId: string | undefined,
-  servingUri: string | null | undefined,
-  { client }: Context,
-): Promise<boolean> {
-  try {
-    await recommendItems(client, { userId: userId ?? "nobody", limit: 1 }, servingUri);
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && meansNotServing(error)) return false;
-    if (error instanceof ApiError && error.status < 500 && ![401, 403, 429].includes(error.status))
-      return true;
-    throw error;
-  }
-}
-
-/** What is wrong with the serving, in words; undefined when it is as it should be or when no check is declared. */
-async function tryOut(
-  args: State,
-  servingUri: string | undefined,
-  context: Context,
-): Promise<string | undefined> {
-  const { client, clock } = context;
-  if (!args.check) return undefined;
-  const { userIds, minResults = 1, maxLatencyMs } = args.check;
-  for (const [index, userId] of userIds.entries()) {
-    // The deployment's own limit of queries per second would be counted as latency.
-    if (index > 0) await clock.sleep(1000 / args.qps);
-    const began = performance.now();
-    try {
-      const { results } = await recommendItems(
-        client,
-        { userId, limit: Math.max(minResults, 1) },
-        servingUri,
-      );
-      const tookMs = Math.round(performance.now() - began);
-      if (results.length < minResults) {
-        return `the check failed: user ${userId} got ${results.length} results, at least ${minResults} are asked for`;
-      }
-      if (maxLatencyMs !== undefined && tookMs > maxLatencyMs) {
-        return `the check failed: the answer for user ${userId} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;
-      }
-    } catch (error) {
-      // Whoever cannot ask does not know: only an answer of the service speaks against the models.
-      if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status)) throw error;
-      return `the check failed: ${error.message}`;
-    }
-  }
-  return undefined;
 }

@@ -157,6 +157,7 @@ function model(): Noun<State, Outputs> {
       if (quality?.ndcgAt20 !== undefined) {
         await say.info(context.urn, `trained with NDCG@20 ${quality.ndcgAt20.toFixed(3)} on held-out data`);
       }
+      refuseBelow(quality?.ndcgAt20, modelId, context);
       return {
         id: modelId,
         modelId,
@@ -206,6 +207,19 @@ function described(found: Found): Partial<Outputs> {
     ...(found.algorithmType != null && { algorithmType: found.algorithmType }),
     ...(found.algorithmParameters != null && { algorithmParameters: found.algorithmParameters }),
   };
+}
+
+/** A model that is not good enough is refused before anything switches over to it. */
+function refuseBelow(measured: number | undefined, modelId: string, { settings, title }: Context): void {
+  const { minQuality } = settings;
+  const floor = minQuality[title.slice("Model ".length)] ?? minQuality["*"];
+  if (floor === undefined || (measured !== undefined && measured >= floor)) return;
+  const was =
+    measured === undefined ? "the service tells no quality of it" : `it has NDCG@20 ${measured.toFixed(4)}`;
+  throw new Error(
+    `model ${modelId} is not good enough: ${was}, at least ${floor.toFixed(4)} is asked for by recommender:minQuality. ` +
+      "Nothing was deployed. The model stays in its project, and the next `pulumi up` takes it up without training again.",
+  );
 }
 
 /** Without what the service left out. */

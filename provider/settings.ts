@@ -15,6 +15,10 @@ const duration = (fallback: string) =>
 const count = (fallback: number, unit: string) =>
   z.coerce.number(`expected ${unit}`).int().min(1, `expected ${unit}`).default(fallback);
 
+const floor = z.number().min(0).max(1);
+const qualityFloors = z.union([floor, z.record(z.string(), floor)]);
+const isTrue = (text: "true" | "false") => text === "true";
+
 const baseUrlRule = "expected an address such as https://api.example.com, or embedded:DIR";
 
 const url = z.url({ protocol: /^https?$/, error: "expected an address such as https://api.example.com" });
@@ -51,6 +55,18 @@ const schema = z.object({
         .map((word) => word.trim().toUpperCase())
         .filter(Boolean),
     ),
+  /** NDCG@20 that a training must reach for its model to be taken: one number, or one for each model by name. */
+  minQuality: z
+    .string()
+    .default("{}")
+    .transform((text, context) => {
+      const floors = qualityFloors.safeParse(parsedJson(text));
+      if (floors.success) return typeof floors.data === "number" ? { "*": floors.data } : floors.data;
+      context.addIssue('expected a number from 0 to 1, or one for each model as in {"weekly": 0.2}');
+      return z.NEVER;
+    }),
+  /** Whether a check that fails puts the former models back also where the deployment does not ask for it. */
+  rollback: z.enum(["true", "false"], { error: "expected true or false" }).default("false").transform(isTrue),
   /** Connections kept to the service at most. */
   parallel: count(64, "a whole number of connections"),
 });
@@ -131,6 +147,14 @@ function checkCredentials(settings: Settings): void {
     if (!settings[key]) {
       throw new SettingsError(`recommender:tokenUrl needs recommender:${key}. ${howToSet(key)}`);
     }
+  }
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
