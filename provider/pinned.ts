@@ -6,6 +6,9 @@ import { issuesText } from "./errors";
 /** The key, under `recommender:`, of the models that serve whatever the program declares. */
 export const pinnedModelsKey = "pinnedModels";
 
+/** The same in the environment. */
+export const pinnedModelsVariable = "RECOMMENDER_PINNED_MODELS";
+
 const pinnedModels = z.record(
   z.string(),
   z.strictObject({ generatorModelId: id, rankerModelId: id.optional() }),
@@ -29,9 +32,10 @@ export function readPinned(text: string | undefined): Readonly<Record<string, Pi
   );
 }
 
-/** The models that the running stack pins a deployment to, after a rollback. */
+/** The models that the running stack pins a deployment to, after a rollback; the environment wins, as always. */
 export function pinnedHere(name: string): Pinned | undefined {
-  return readPinned(new pulumi.Config("recommender").get(pinnedModelsKey))[name];
+  const fromStack = new pulumi.Config("recommender").get(pinnedModelsKey);
+  return readPinned(process.env[pinnedModelsVariable] || fromStack)[name];
 }
 
 function parsed(text: string): unknown {
