@@ -152,6 +152,17 @@ describe("a deployment", () => {
     expect(third.rolledBackJobId).toBeUndefined();
   });
 
+  test("whose check fails is rolled back also when only the configuration asks for it", async () => {
+    const check = { userIds: ["u1"], minResults: 1 };
+    const first = await deploy({ generatorModelId: models[0], check });
+    await provider.stop();
+    provider = await DynamicProvider.start({ ...observed.config, "recommender:rollback": "true" });
+    const other = { generatorModelId: models[1], check: { ...check, minResults: 1000 } };
+    const second = await redeploy(first, other);
+    await expect(second.update()).rejects.toThrow(/the former models were put back by job/);
+    await nextRun();
+  });
+
   test("that does not serve is seen as gone by a refresh that has a check, and shutting it down again is no error", async () => {
     const first = await deploy({ generatorModelId: models[0], check: { userIds: ["u1"], minResults: 1 } });
     expect(await provider.read("Deployment", projectId, first.state)).toMatchObject({ id: projectId });

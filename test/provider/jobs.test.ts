@@ -128,6 +128,20 @@ describe("a training", () => {
     expect(submissions()).toEqual([]);
   });
 
+  test("that does not reach the least quality is refused, and taken up without another when less is asked for", async () => {
+    await nextRun({ ...observed.config, "recommender:minQuality": '{"gate":1,"other":0}' });
+    const job = await submit("gate");
+    await expect(finish("gate", job.id)).rejects.toThrow(
+      /Model gate: model \S+ is not good enough: it has NDCG@20 0\.\d+, at least 1\.0000 is asked for/,
+    );
+    await train("other");
+    await nextRun({ ...observed.config, "recommender:minQuality": "0.001" });
+    const { state } = await finish("gate", job.id);
+    expect(state.trainingJobId).toBe(job.id);
+    expect(submissions()).toEqual([]);
+    await nextRun();
+  });
+
   test("that is deleted while it runs is said to leave its model behind", async () => {
     await observed.faults({ job_delay_ms: 1000 });
     const job = await submit("orphan");

@@ -54,6 +54,12 @@ describe("configuration", () => {
     );
   });
 
+  test("asks for a least quality of all models by one number, or of each by its name", () => {
+    expect(read({ ...complete, minQuality: "0.25" }).minQuality).toEqual({ "*": 0.25 });
+    expect(read({ ...complete, minQuality: '{"weekly":0.2}' }).minQuality).toEqual({ weekly: 0.2 });
+    expect(read(complete)).toMatchObject({ minQuality: {}, rollback: false });
+  });
+
   test.each([
     [
       { baseUrl: complete.baseUrl },
@@ -76,6 +82,12 @@ describe("configuration", () => {
       /recommender:baseUrl: expected an address such as https:.* or embedded:DIR/,
     ],
     [{ ...complete, parallel: "many" }, /recommender:parallel: expected a whole number of connections/],
+    [
+      { ...complete, minQuality: "0.5%" },
+      /recommender:minQuality: expected a number from 0 to 1, or one for/,
+    ],
+    [{ ...complete, minQuality: '{"weekly": 2}' }, /recommender:minQuality: expected a number from 0 to 1/],
+    [{ ...complete, rollback: "yes" }, /recommender:rollback: expected true or false/],
     [{ ...complete, jobPollMs: "0" }, /recommender:jobPollMs: expected a whole number of milliseconds/],
   ])("that is missing something or contradicts itself says so and how to mend it: %j", (stack, message) => {
     expect(complaint(stack)).toMatch(message);
