@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { version } from "../package.json";
+import { addDrift } from "./drift";
 import { addImport } from "./import";
 import { addReset } from "./reset";
 import { addServe } from "./serve";
@@ -18,6 +19,7 @@ export function createProgram(): Command {
   addReset(program);
   addStatus(program);
   addImport(program);
+  addDrift(program);
   return program;
 }
 

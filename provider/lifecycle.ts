@@ -39,10 +39,19 @@ export interface Noun<Args extends object, Outputs extends object> {
   delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
 }
 
+/** What can be known of a noun without running it. */
+export interface Rules {
+  readonly argumentNames: readonly string[];
+  /** Arguments that cannot be changed in place. */
+  readonly replaceOn: readonly string[];
+  /** Whether the API can read it back. */
+  readonly readable: boolean;
+}
+
 /** The lifecycle of a noun as the engine's dynamic provider runs it. */
 export function lifecycle<Args extends object, Outputs extends object>(
   noun: Noun<Args, Outputs>,
-): pulumi.dynamic.ResourceProvider & { readonly argumentNames: readonly string[] } {
+): pulumi.dynamic.ResourceProvider & Rules {
   type State = Args & Outputs;
   const argKeys = Object.keys(noun.args.shape);
   // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
@@ -70,6 +79,8 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
   return {
     argumentNames: argKeys,
+    replaceOn: noun.replaceOn,
+    readable: noun.read !== undefined,
 
     async configure({ config }) {
       connectToEngine();

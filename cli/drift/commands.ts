@@ -1,0 +1,128 @@
+import { relative } from "node:path";
+import type { Finding, Location, PropertyFinding, ResourceRef, Unmanaged } from "./finding";
+import { nounOf } from "./resource";
+
+type Cures = Finding["cures"];
+type Found = Omit<Unmanaged, "cures">;
+
+/** The commands that cure what is found in one stack, as they are typed in the folder of the caller. */
+export class Commands {
+  readonly #where: string;
+
+  constructor(
+    readonly stack: string,
+    cwd: string,
+    private readonly urns: readonly string[],
+  ) {
+    const folder = relative(process.cwd(), cwd);
+    this.#where = `--stack ${quoted(stack)}${folder === "" ? "" : ` --cwd ${quoted(folder)}`}`;
+  }
+
+  /** For all drift of the stack at once. */
+  get all(): { putBack: string; takeIn: string } {
+    return { putBack: `pulumi up --refresh ${this.#where}`, takeIn: `pulumi refresh ${this.#where}` };
+  }
+
+  /** For a difference between program and state. */
+  change(finding: Pick<Finding, "kind" | "resource" | "properties" | "location">): Cures {
+    return {
+      putBack: { command: `pulumi up ${this.#where}` },
+      takeIn: {
+        edit: editOfChange(finding),
+        command: `pulumi preview --expect-no-changes ${this.#where}`,
+      },
+    };
+  }
+
+  /** For a difference between state and service. */
+  drift(
+    finding: Pick<Finding, "kind" | "resource" | "properties" | "location">,
+    argumentNames: readonly string[],
+  ): Cures {
+    const target = `--target ${quoted(this.#target(finding.resource))}`;
+    const { kind, properties, location } = finding;
+    if (kind === "changed") {
+      const declared = properties.filter(({ path }) => argumentNames.includes(topOf(path)));
+      return {
+        putBack: { command: `pulumi up --refresh ${this.#where} ${target}` },
+        takeIn: {
+          ...(declared.length > 0 && { edit: `${declare(declared)}${at(location)}` }),
+          command: `pulumi refresh ${this.#where} ${target}`,
+        },
+      };
+    }
+    return {
+      putBack: { command: `pulumi up --refresh ${this.#where} ${target} --target-dependents` },
+      takeIn: {
+        edit: `take ${titleOf(finding.resource)} and what depends on it out of the program${at(location)}`,
+        command: `pulumi up --refresh ${this.#where}`,
+      },
+    };
+  }
+
+  /** For something that no stack holds. */
+  unmanaged({ type, id, name, projectId }: Found, more: { numShards?: number }): Cures {
+    const kind = type === "Model" ? "model" : "event-dataset";
+    const project = projectId === undefined ? "" : ` --project ${quoted(projectId)}`;
+    const args = {
+      existingId: id,
+      name,
+      ...(projectId !== undefined && { projectId }),
+      ...more,
+    };
+    const text = Object.entries(args)
+      .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+      .join(", ");
+    return {
+      putBack: { command: `recommender delete ${kind} ${quoted(id)}${project} ${this.#where}` },
+      takeIn: {
+        edit: `add new recommender.${type}(${JSON.stringify(name)}, { ${text} })`,
+        command: `pulumi up ${this.#where}`,
+      },
+    };
+  }
+
+  /** A pattern that only this resource matches, or its URN. */
+  #target({ urn }: ResourceRef): string {
+    const [type = "", ...name] = urn.split("::").slice(2);
+    const noun = nounOf(type);
+    const end = `recommender:${noun}::${name.join("::")}`;
+    const unique = noun !== undefined && this.urns.filter((other) => other.endsWith(end)).length <= 1;
+    return unique && !/[*?[\]{}\\]/.test(end) ? `**${end}` : urn;
+  }
+}
+
+/** A resource as people know it: `EventDataset clicks`. */
+export function titleOf({ type, name }: Pick<ResourceRef, "type" | "name">): string {
+  return `${type.split(":").at(-1)} ${name}`;
+}
+
+/** The argument that a path is in. */
+export function topOf(path: string): string {
+  return /^[^.[]+/.exec(path)?.[0] ?? path;
+}
+
+function editOfChange({ kind, resource, properties, location }: Parameters<Commands["change"]>[0]): string {
+  const title = titleOf(resource);
+  if (kind === "created") return `take ${title} out of the program${at(location)}`;
+  if (kind === "deleted") return `declare ${title} in the program again`;
+  if (properties.length === 0) return `declare ${title} as it was${at(location)}`;
+  return `${declare(properties)}${at(location)}`;
+}
+
+function declare(properties: readonly PropertyFinding[]): string {
+  const values = properties.map(({ path, actual, secret }) => {
+    if (secret) return `${path} as it is there`;
+    return actual === undefined ? `no ${path}` : `${path}: ${JSON.stringify(actual)}`;
+  });
+  return `declare ${values.join(", ")}`;
+}
+
+function at(location: Location | undefined): string {
+  return location ? ` in ${location.file}:${location.line}` : "";
+}
+
+/** A word of a command line, as a shell of POSIX reads it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,99 @@
+import { resolve } from "node:path";
+import { Commands } from "./commands";
+import { openStack, type StackOf, type StateResource } from "./engine";
+import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
+import { changesOf, driftOf, type Reading } from "./findings";
+import { isReal, nounOf, refOf, rulesOf } from "./resource";
+import { connectToService, type Inventory, takeInventory } from "./unmanaged";
+
+/** Compares the program with the state and the state with the service; writes to neither. */
+export async function compareStack(of: StackOf): Promise<StackReport> {
+  const [only] = (await compareStacks({ ...of, stacks: [of.stack] })).stacks;
+  return only as StackReport;
+}
+
+/** The same for several stacks: what one of them holds is unmanaged for none. */
+export async function compareStacks({
+  stacks,
+  ...of
+}: Omit<StackOf, "stack"> & { stacks: readonly string[] }): Promise<Report> {
+  const compared: Compared[] = [];
+  for (const stack of new Set(stacks)) compared.push(await compare({ ...of, stack }));
+  const reports = compared.map(({ report }) => report);
+  const told = new Set<string>();
+  for (const { report, commands, inventory } of compared) {
+    const managed = compared.flatMap((other) =>
+      other.inventory?.service === inventory?.service ? [...(other.inventory?.managed ?? [])] : [],
+    );
+    for (const { numShards, ...found } of inventory?.found ?? []) {
+      const key = `${inventory?.service} ${found.id}`;
+      if (managed.includes(found.id) || told.has(key)) continue;
+      told.add(key);
+      const more = numShards === undefined ? {} : { numShards };
+      report.unmanaged.push({ ...found, cures: commands.unmanaged(found, more) });
+    }
+  }
+  const found = reports.some(({ changes, drift }) => changes.length + drift.length > 0);
+  return { version: reportVersion, verdict: found ? "found" : "clean", stacks: reports };
+}
+
+interface Compared {
+  readonly report: StackReport;
+  readonly commands: Commands;
+  readonly inventory: Inventory | undefined;
+}
+
+async function compare(of: StackOf): Promise<Compared> {
+  const open = await openStack(of);
+  const environment = { ...process.env, ...of.env };
+  const asked = Promise.all([open.state(), open.config()]);
+  const listed = asked.then(([state, config]) =>
+    takeInventory(state, () => connectToService(config, open.programFolder, environment)),
+  );
+  const [preview, refresh, [state], inventory] = await Promise.all([
+    open.preview(),
+    open.refresh(),
+    asked,
+    listed,
+  ]);
+  const resources = state.filter(isReal);
+  const commands = new Commands(
+    of.stack,
+    resolve(of.cwd),
+    resources.map(({ urn }) => urn),
+  );
+  const steps = [...preview.steps, ...refresh.steps];
+  const reading: Reading = { commands, locate: () => undefined };
+  const unobservable = resources.flatMap((resource) => unseenOf(resource) ?? []);
+  const report = {
+    stack: of.stack,
+    project: steps[0]?.urn.split("::")[1] ?? "",
+    resources: resources.length,
+    observed: resources.length - unobservable.filter(({ whole }) => whole).length,
+    changes: changesOf(preview, reading),
+    drift: driftOf(refresh, reading),
+    unmanaged: [],
+    unobservable,
+    warnings: [...new Set([...preview.warnings, ...refresh.warnings])],
+    cures: commands.all,
+  };
+  return { report, commands, inventory };
+}
+
+/** What of a resource the API does not tell. */
+function unseenOf(resource: StateResource): Unobservable | undefined {
+  const noun = nounOf(resource.type);
+  const of = (part: string, whole = true) => ({ resource: refOf(resource), part, whole });
+  if (noun === "Deployment") {
+    return resource.inputs?.check
+      ? of("which models serve", false)
+      : of("whether it serves, as it has no check, and which models do");
+  }
+  if (noun === undefined) {
+    return /^pulumi-nodejs:dynamic/.test(resource.type)
+      ? of("whether its provider reads it back")
+      : undefined;
+  }
+  if (rulesOf(resource.type)?.readable) return undefined;
+  return of(/Records$/.test(noun) ? "its records" : /Job$/.test(noun) ? "its job" : "the whole of it");
+}

@@ -1,0 +1,148 @@
+import type { Effect, PropertyFinding } from "./finding";
+
+/** What happens to a resource of the program. */
+export type Operation = "create" | "update" | "replace" | "delete";
+
+/** What something leads to: the worst of it, and all of it in words. */
+export interface Consequence {
+  readonly effect: Effect;
+  readonly words: string;
+}
+
+type Rules = Readonly<Record<Operation, Consequence>>;
+
+const of = (effect: Effect, words: string): Consequence => ({ effect, words });
+
+const leftBehind = "the old one is left behind, as the API cannot delete it";
+
+const unseen = (anew: string): Rules => ({
+  create: of("creates", "It is made; nothing else changes."),
+  update: of("in place", "Only the state changes."),
+  replace: of("replaces", `Another one is made and ${leftBehind}. ${anew}`),
+  delete: of("deletes", "It is forgotten and left behind: the API has no way to delete it."),
+});
+
+const records = (noun: string, kept: string): Rules => ({
+  create: of("uploads", `The ${noun} are uploaded.`),
+  update: of("uploads", `The ${noun} that changed are uploaded.`),
+  replace: of("uploads", `All ${noun} are uploaded into the other dataset.`),
+  delete: of("none", `The resource is forgotten; ${kept}.`),
+});
+
+const result = (asked: string): Rules => ({
+  create: of("creates", `${asked} runs.`),
+  update: of("in place", "Only the state changes."),
+  replace: of("creates", `${asked} runs again; the former result is forgotten.`),
+  delete: of("none", "The result is forgotten; the service keeps it as long as it likes."),
+});
+
+const job = (name: string, effect: Effect): Rules => ({
+  create: of(effect, `${name} is submitted.`),
+  update: of(effect, `${name} is submitted.`),
+  replace: of(effect, `${name} is submitted.`),
+  delete: of("none", "The job is forgotten; the API cannot stop it."),
+});
+
+/** What a change of the program leads to, for each kind of resource. */
+const changeRules: Readonly<Record<string, Rules>> = {
+  EventDataset: {
+    create: of("creates", "An empty dataset is made."),
+    update: of("in place", "It is changed in place; its events stay."),
+    replace: of("loses data", "It is replaced and its events are lost: they must be loaded again."),
+    delete: of("loses data", "It is deleted with all its events."),
+  },
+  UserDataset: unseen("Its records must be loaded into the new one."),
+  ItemDataset: unseen("Its records must be loaded into the new one."),
+  Project: unseen("Its algorithms, models and deployment are made anew: this trains again."),
+  Algorithm: unseen("Its models are trained again."),
+  UserRecords: records("users", "the users stay in their dataset"),
+  ItemRecords: records("items", "the items stay in their dataset"),
+  EventRecords: records("events", "the events stay in their dataset"),
+  Model: {
+    create: of("retrains", "It is trained, which takes training hours."),
+    update: of("in place", "It is renamed in place; nothing is trained."),
+    replace: of(
+      "retrains",
+      "It is trained again, which takes training hours; the former model is then deleted.",
+    ),
+    delete: of("deletes", "The model is deleted; only training brings it back."),
+  },
+  Deployment: {
+    create: of("redeploys", "The project begins to serve."),
+    update: of("redeploys", "It is deployed again without a gap."),
+    replace: of("stops serving", "It moves to another project: the former project stops serving."),
+    delete: of("stops serving", "The project stops serving: recommendation calls fail."),
+  },
+  UserQuery: result("The query"),
+  UserClustering: result("The clustering"),
+  TrainingJob: job("A training, which takes training hours,", "retrains"),
+  DeploymentJob: job("A deployment", "redeploys"),
+  QueryingJob: job("A query", "creates"),
+  ClusteringJob: job("A clustering", "creates"),
+};
+
+const otherChanges: Rules = {
+  create: of("creates", "It is made."),
+  update: of("in place", "It is changed in place."),
+  replace: of("replaces", "It is replaced."),
+  delete: of("deletes", "It is deleted."),
+};
+
+/** What a change of the program leads to when it is carried out. */
+export function ofChange(
+  type: string,
+  operation: Operation,
+  properties: readonly PropertyFinding[],
+): Consequence {
+  const onlyHow = properties.length > 0 && properties.every(({ path }) => /^(check|rollback)\b/.test(path));
+  if (type === "Deployment" && operation === "update" && onlyHow) {
+    return of("in place", "Only the check or the rollback is another; nothing is deployed.");
+  }
+  return (changeRules[type] ?? otherChanges)[operation];
+}
+
+/** What putting drift back leads to. */
+export function ofDrift(
+  type: string,
+  kind: "changed" | "deleted" | "not serving",
+  properties: readonly PropertyFinding[],
+): Consequence {
+  if (kind === "not serving") {
+    return of(
+      "redeploys",
+      "Recommendation calls fail until it is deployed again; putting it back trains nothing.",
+    );
+  }
+  if (kind === "deleted") {
+    switch (type) {
+      case "EventDataset":
+        return of(
+          "loses data",
+          "Its events are gone. Putting it back makes an empty dataset, and what is made from it anew: its " +
+            "project, and with that its models, which are trained again.",
+        );
+      case "Model":
+        return of("retrains", "Putting it back trains again, which takes training hours.");
+      case "UserQuery":
+      case "UserClustering":
+        return of("creates", "Its job is gone; putting it back runs another one.");
+      default:
+        return of("creates", "Putting it back makes another one.");
+    }
+  }
+  if (properties.some(({ replaces }) => replaces)) {
+    return type === "EventDataset"
+      ? of("loses data", "It cannot be changed back: putting it back replaces it and loses its events.")
+      : of("replaces", "It cannot be changed back: putting it back replaces it.");
+  }
+  switch (type) {
+    case "EventDataset":
+      return of("in place", "Putting it back changes it in place; its events stay.");
+    case "Model":
+      return of("in place", "Putting it back renames it in place; nothing is trained.");
+    case "Deployment":
+      return of("none", "The service tells another address; nothing is deployed to take it over.");
+    default:
+      return of("in place", "Putting it back changes it in place.");
+  }
+}

@@ -1,0 +1,117 @@
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import {
+  type ConfigMap,
+  type EngineEvent,
+  LocalWorkspace,
+  Stack,
+  type StepEventMetadata,
+} from "@pulumi/pulumi/automation";
+
+/** A stack of a project folder. */
+export interface StackOf {
+  /** Folder of the project. */
+  readonly cwd: string;
+  readonly stack: string;
+  /** Variables for the engine, over those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A resource as the state keeps it, as far as a report needs it. */
+export interface StateResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string;
+  readonly custom?: boolean;
+  readonly external?: boolean;
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly stackTrace?: readonly { readonly sourcePosition?: string }[];
+}
+
+/** A step that the engine would take for one resource. */
+export type Step = StepEventMetadata;
+
+/** One run of the engine that changed nothing. */
+export interface DryRun {
+  readonly steps: readonly Step[];
+  readonly warnings: readonly string[];
+}
+
+/** What can be asked about a stack; nothing of it writes to the state or the service. */
+export interface OpenStack {
+  /** Folder in which the program runs. */
+  readonly programFolder: string;
+  /** What the program would change. */
+  preview(): Promise<DryRun>;
+  /** What the service has changed. */
+  refresh(): Promise<DryRun>;
+  state(): Promise<readonly StateResource[]>;
+  config(): Promise<ConfigMap>;
+}
+
+/** Opens a stack through the engine that is on PATH. */
+export async function openStack({ cwd, stack: name, env }: StackOf): Promise<OpenStack> {
+  const workDir = resolve(cwd);
+  const workspace = await LocalWorkspace.create({ workDir, ...(env && { envVars: { ...env } }) });
+  // Selecting would change the stack that the user's own commands work on.
+  workspace.selectStack = async () => {};
+  const stack = await Stack.select(name, workspace);
+  const { main = "." } = await workspace.projectSettings();
+  const program = resolve(workDir, main);
+  return {
+    programFolder: statSync(program).isDirectory() ? program : dirname(program),
+    preview: () => dryRun(name, (onEvent) => stack.preview({ onEvent, color: "never" })),
+    refresh: () => dryRun(name, (onEvent) => stack.previewRefresh({ onEvent, color: "never" })),
+    async state() {
+      const { deployment } = await stack.exportStack();
+      return (deployment as { resources?: StateResource[] } | undefined)?.resources ?? [];
+    },
+    config: () => stack.getAllConfig(),
+  };
+}
+
+/** The stack that is selected in a folder. */
+export async function selectedStack(cwd: string): Promise<string> {
+  const workspace = await LocalWorkspace.create({ workDir: resolve(cwd) });
+  const current = (await workspace.listStacks()).find((stack) => stack.current);
+  if (!current) throw new Error("No stack is selected; name one with --stack, or see `pulumi stack ls`.");
+  return current.name;
+}
+
+async function dryRun(
+  stack: string,
+  run: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
+): Promise<DryRun> {
+  // What comes when a step is through tells more than what comes before it, but does not always come.
+  const steps = new Map<string, Step>();
+  const said = { warning: new Set<string>(), error: new Set<string>() };
+  const onEvent = ({ resourcePreEvent, resOutputsEvent, diagnosticEvent }: EngineEvent) => {
+    const step = (resOutputsEvent ?? resourcePreEvent)?.metadata;
+    if (step) steps.set(`${step.op} ${step.urn}`, step);
+    if (diagnosticEvent?.severity === "warning" || diagnosticEvent?.severity === "error") {
+      said[diagnosticEvent.severity].add(titled(diagnosticEvent));
+    }
+  };
+  try {
+    await run(onEvent);
+  } catch (error) {
+    const words = [...said.error].join("\n") || lastWords(error as Error);
+    throw new Error(`Stack ${stack} could not be compared:\n${words}`, { cause: error });
+  }
+  return { steps: [...steps.values()], warnings: [...said.warning] };
+}
+
+function titled({ urn, message }: { urn?: string; message: string }): string {
+  const text = message.replace(/^error: /, "").trim();
+  const [type, name] = urn?.split("::").slice(2) ?? [];
+  if (!name || type === "pulumi:pulumi:Stack") return text;
+  const title = `${type?.split(":").at(-1)} ${name}: `;
+  return text.startsWith(title) ? text : `${title}${text}`;
+}
+
+/** What the engine wrote as its error, without the rest of its output. */
+function lastWords({ message }: Error): string {
+  const errors = message.split("\n").filter((line) => line.startsWith("error: "));
+  return errors.length > 0 ? errors.map((line) => line.slice("error: ".length)).join("\n") : message;
+}

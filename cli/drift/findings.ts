@@ -1,0 +1,120 @@
+import { type Commands, topOf } from "./commands";
+import { type Operation, ofChange, ofDrift } from "./consequence";
+import type { DryRun, Step } from "./engine";
+import { effects, type Finding, type Location } from "./finding";
+import { differences, secrets } from "./properties";
+import { jobOf, nounOf, refOf, rulesOf } from "./resource";
+
+/** What turns steps of the engine into findings: the commands, and where a resource is declared. */
+export interface Reading {
+  readonly commands: Commands;
+  locate(urn: string): Location | undefined;
+}
+
+const changeKinds = {
+  create: "created",
+  import: "created",
+  update: "changed",
+  replace: "replaced",
+  delete: "deleted",
+} as const;
+
+/** Outputs that a service gives anew with each answer: another value is no drift. */
+const volatile = ["downloadUrl", "expiredAtSec"];
+
+/** What the program would change, the most dangerous first. */
+export function changesOf({ steps }: DryRun, reading: Reading): Finding[] {
+  const found = steps.filter(isReal).flatMap((step) => {
+    const kind = changeKinds[step.op as keyof typeof changeKinds];
+    return kind === undefined ? [] : [change(step, kind, reading)];
+  });
+  return sorted(withoutJobs(found, reading));
+}
+
+/** What the service has changed, the most dangerous first. */
+export function driftOf({ steps }: DryRun, reading: Reading): Finding[] {
+  const found = steps.filter(isReal).flatMap((step) => drift(step, reading) ?? []);
+  return sorted(found);
+}
+
+function change(step: Step, kind: "created" | "changed" | "replaced" | "deleted", reading: Reading): Finding {
+  const [news, olds] = [step.new?.inputs ?? {}, step.old?.inputs ?? {}];
+  const keys = step.keys ?? [];
+  const differing = kind === "deleted" ? [] : differences(news, olds);
+  const hidden = differing.length === 0 && kind !== "deleted" ? secrets(news) : [];
+  const properties = [...differing, ...hidden].map((property) =>
+    keys.includes(topOf(property.path)) ? { ...property, replaces: true as const } : property,
+  );
+  const operation = (step.op === "import" ? "create" : step.op) as Operation;
+  const location = reading.locate(step.urn);
+  const base = {
+    kind,
+    resource: refOf({ urn: step.urn, type: step.type, id: step.old?.id ?? "" }),
+    properties,
+    also: [],
+    ...(step.old?.protect === true &&
+      (kind === "replaced" || kind === "deleted") && { protected: true as const }),
+    ...(location && { location }),
+  };
+  const { effect, words } = ofChange(nounOf(step.type) ?? step.type, operation, properties);
+  return { ...base, effect, consequence: words, cures: reading.commands.change(base) };
+}
+
+function drift(step: Step, reading: Reading): Finding | undefined {
+  if (step.op !== "update" && step.op !== "delete") return undefined;
+  const noun = nounOf(step.type) ?? step.type;
+  const rules = rulesOf(step.type);
+  const kind = step.op === "update" ? "changed" : noun === "Deployment" ? "not serving" : "deleted";
+  const [olds, news] = [step.old?.outputs ?? {}, step.new?.outputs ?? {}];
+  let properties: Finding["properties"] = [];
+  if (kind === "changed") {
+    const differing = differences(olds, news);
+    const lasting = differing.filter(({ path }) => !volatile.includes(topOf(path)));
+    if (differing.length > 0 && lasting.length === 0) return undefined;
+    const hidden = secrets(news).filter(({ path }) => !volatile.includes(path));
+    if (differing.length === 0 && hidden.length === 0) return undefined;
+    properties = (differing.length > 0 ? lasting : hidden).map((property) =>
+      rules?.replaceOn.includes(topOf(property.path)) ? { ...property, replaces: true as const } : property,
+    );
+  }
+  const location = reading.locate(step.urn);
+  const base = {
+    kind: kind as Finding["kind"],
+    resource: refOf({ urn: step.urn, type: step.type, id: step.old?.id ?? "" }),
+    properties,
+    also: [],
+    ...(location && { location }),
+  };
+  const { effect, words } = ofDrift(noun, kind, properties);
+  const cures = reading.commands.drift(base, rules?.argumentNames ?? []);
+  return { ...base, effect, consequence: words, cures };
+}
+
+/** A job belongs to the resource that waits for it: what changes the job is why that one changes. */
+function withoutJobs(findings: readonly Finding[], { commands }: Reading): Finding[] {
+  const byUrn = new Map(findings.map((finding) => [finding.resource.urn, finding]));
+  const folded = new Set<string>();
+  const merged = findings.map((finding) => {
+    const jobType = jobOf[finding.resource.type];
+    const jobUrn = jobType && finding.resource.urn.replace(`:${finding.resource.type}::`, `:${jobType}::`);
+    const job = jobUrn ? byUrn.get(jobUrn) : undefined;
+    if (!jobUrn || !job) return finding;
+    folded.add(jobUrn);
+    const own = finding.properties.filter(({ path }) => path !== "submittedJobId");
+    const paths = own.map(({ path }) => path);
+    const added = job.properties.filter(({ path }) => path !== "name" && !paths.includes(path));
+    const whole = { ...finding, properties: [...own, ...added], also: [jobUrn] };
+    return { ...whole, cures: commands.change(whole) };
+  });
+  return merged.filter(({ resource }) => !folded.has(resource.urn));
+}
+
+function sorted(findings: readonly Finding[]): Finding[] {
+  const rank = ({ effect }: Finding) => effects.indexOf(effect);
+  const key = ({ resource }: Finding) => resource.urn;
+  return [...findings].sort((a, b) => rank(a) - rank(b) || (key(a) < key(b) ? -1 : 1));
+}
+
+function isReal({ type, urn }: Step): boolean {
+  return !type.startsWith("pulumi:") && urn.includes("::");
+}

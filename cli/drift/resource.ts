@@ -1,0 +1,37 @@
+import * as recommender from "../../provider";
+import type { Rules } from "../../provider/lifecycle";
+import type { StateResource } from "./engine";
+import type { ResourceRef } from "./finding";
+
+const ours = /pulumi-nodejs:dynamic\/recommender:(\w+)$/;
+
+/** The job beside each resource that waits for one, under the same name. */
+export const jobOf: Readonly<Record<string, string>> = {
+  Model: "TrainingJob",
+  Deployment: "DeploymentJob",
+  UserQuery: "QueryingJob",
+  UserClustering: "ClusteringJob",
+};
+
+/** The noun of a resource of this package; undefined for those of others. */
+export function nounOf(type: string): string | undefined {
+  return ours.exec(type)?.[1];
+}
+
+/** A resource as a report names it. */
+export function refOf({ urn, type, id }: { urn: string; type: string; id?: string }): ResourceRef {
+  const name = urn.split("::").slice(3).join("::");
+  return { urn, type: nounOf(type) ?? type, name, ...(id && { id }) };
+}
+
+/** Whether a resource is something of its own, and not part of the engine's bookkeeping. */
+export function isReal({ type, custom, external }: StateResource): boolean {
+  return custom === true && external !== true && !type.startsWith("pulumi:");
+}
+
+const nouns = recommender as unknown as Record<string, { lifecycle?: Rules }>;
+
+/** What is known of a noun without running it; undefined for resources of others. */
+export function rulesOf(type: string): Rules | undefined {
+  return nouns[nounOf(type) ?? ""]?.lifecycle;
+}

@@ -1,0 +1,71 @@
+import { resolve } from "node:path";
+import type { ConfigMap } from "@pulumi/pulumi/automation";
+import { routes } from "../../contract";
+import { connect } from "../../provider/connection";
+import { readSettings } from "../../provider/settings";
+import type { StateResource } from "./engine";
+import type { Unmanaged } from "./finding";
+import { nounOf } from "./resource";
+
+/** What the service of a stack holds, as far as the API lists it. */
+export interface Inventory {
+  /** Two stacks of one service have the same. */
+  readonly service: string;
+  readonly found: readonly (Omit<Unmanaged, "cures"> & { readonly numShards?: number })[];
+  /** Ids that the stack holds. */
+  readonly managed: ReadonlySet<string>;
+}
+
+/** Connects to the service that a stack is configured for, as its program does. */
+export async function connectToService(
+  config: ConfigMap,
+  programFolder: string,
+  environment: NodeJS.ProcessEnv,
+) {
+  const settings = readSettings((key) => config[`recommender:${key}`]?.value, environment);
+  const folder = /^embedded:(.+)$/.exec(settings.baseUrl)?.[1];
+  const baseUrl = folder ? `embedded:${resolve(programFolder, folder)}` : settings.baseUrl;
+  return { baseUrl, client: await connect({ ...settings, baseUrl }) };
+}
+
+/** Lists what is in the account and in the projects of a stack. */
+export async function takeInventory(
+  state: readonly StateResource[],
+  connection: () => ReturnType<typeof connectToService>,
+): Promise<Inventory | undefined> {
+  const own = state.filter(({ type }) => nounOf(type) !== undefined);
+  if (own.length === 0) return undefined;
+  const ofType = (...types: string[]) => own.filter(({ type }) => types.includes(nounOf(type) as string));
+  const managed = new Set(ofType("EventDataset", "Model").map(({ id }) => id as string));
+  const projects = new Set([
+    ...ofType("Project").map(({ id }) => id),
+    ...ofType("Model", "Deployment").map(({ outputs }) => outputs?.projectId as string | undefined),
+  ]);
+  const { baseUrl, client } = await connection();
+  try {
+    const { eventDatasets } = await client.call(routes.listEventDatasets, {});
+    const datasets = eventDatasets.map(({ eventDatasetId, name, numShards }) => ({
+      kind: "unmanaged" as const,
+      type: "EventDataset" as const,
+      id: eventDatasetId,
+      name: name ?? "",
+      ...(numShards != null && { numShards }),
+    }));
+    const lists = [...projects]
+      .filter((id) => id !== undefined)
+      .map(async (projectId) => {
+        const { models } = await client.call(routes.listModels, { projectId });
+        return models.map(({ modelId, name }) => ({
+          kind: "unmanaged" as const,
+          type: "Model" as const,
+          id: modelId,
+          name: name ?? "",
+          projectId,
+        }));
+      });
+    const models = (await Promise.all(lists)).flat();
+    return { service: baseUrl, found: [...datasets, ...models], managed };
+  } finally {
+    await client.close();
+  }
+}
