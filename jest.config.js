@@ -4,9 +4,10 @@ module.exports = {
   roots: ["<rootDir>/test"],
   testMatch: ["**/*.test.ts"],
   // A guard against hanging for ever, far beyond what any test needs on a slow machine.
-  testTimeout: 120_000,
+  testTimeout: 900_000,
   // Tests that drive the engine wait for processes of its own more than they work.
   maxWorkers: "100%",
+  testSequencer: "<rootDir>/tools/jest/longest-first.js",
   globalSetup: "<rootDir>/tools/jest/global-setup.js",
   reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   transform: {

@@ -3,8 +3,6 @@ import { routes } from "../../contract";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, exampleWorkspace } from "./workspace";
 
-const limit = 120_000;
-
 /** What each example leaves behind when it is destroyed: exactly what the API cannot delete. */
 const examples: Record<string, { stack?: string; left: string[]; jobs: number }> = {
   quickstart: {
@@ -36,7 +34,7 @@ describe.each(Object.entries(examples))("the example %s", (name, { stack, left, 
   beforeAll(async () => {
     observed = await ObservedService.start();
     workspace = await exampleWorkspace(name, observed.environment, stack);
-  }, limit);
+  });
   afterAll(async () => {
     await workspace.dispose();
     await observed.close();
@@ -44,89 +42,73 @@ describe.each(Object.entries(examples))("the example %s", (name, { stack, left, 
   const writes = () =>
     observed.calls().filter((call) => !call.startsWith("GET") && !call.includes("/recommend-items-to-user"));
 
-  test(
-    "comes up with one job for each thing it declares, and up again writes nothing",
-    async () => {
-      const { outputs } = await workspace.stack.up();
-      expect(writes().filter((call) => call.includes("/submit-"))).toHaveLength(jobs);
-      for (const { value } of Object.values(outputs)) expect(value).toBeTruthy();
-      const again = await workspace.stack.up();
-      expect(Object.keys(again.summary.resourceChanges ?? {})).toEqual(["same"]);
-      expect(writes()).toEqual([]);
-    },
-    limit,
-  );
+  test("comes up with one job for each thing it declares, and up again writes nothing", async () => {
+    const { outputs } = await workspace.stack.up();
+    expect(writes().filter((call) => call.includes("/submit-"))).toHaveLength(jobs);
+    for (const { value } of Object.values(outputs)) expect(value).toBeTruthy();
+    const again = await workspace.stack.up();
+    expect(Object.keys(again.summary.resourceChanges ?? {})).toEqual(["same"]);
+    expect(writes()).toEqual([]);
+  });
 
-  test(
-    "has its drift found by a refresh",
-    async () => {
-      const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
-      const [{ eventDatasetId }] = eventDatasets;
-      await observed.call(routes.updateEventDataset, {
-        eventDatasetId,
-        name: "by hand",
-        attributeSchema: null,
-      });
-      const { summary } = await workspace.stack.refresh();
-      expect(summary.resourceChanges).toMatchObject({ update: 1 });
-    },
-    limit,
-  );
+  test("has its drift found by a refresh", async () => {
+    const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+    const [{ eventDatasetId }] = eventDatasets;
+    await observed.call(routes.updateEventDataset, {
+      eventDatasetId,
+      name: "by hand",
+      attributeSchema: null,
+    });
+    const { summary } = await workspace.stack.refresh();
+    expect(summary.resourceChanges).toMatchObject({ update: 1 });
+  });
 
-  test(
-    "is destroyed but for what the API cannot delete, and says which that is",
-    async () => {
-      const said: string[] = [];
-      await workspace.stack.destroy({ onEvent: (event) => said.push(...leftBehind(event)) });
-      expect(said.sort()).toEqual(left);
-      expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
-      const projects = [...new Set(said.filter((line) => line.startsWith("Project")))];
-      expect(projects.length).toBeGreaterThan(0);
-    },
-    limit,
-  );
+  test("is destroyed but for what the API cannot delete, and says which that is", async () => {
+    const said: string[] = [];
+    await workspace.stack.destroy({ onEvent: (event) => said.push(...leftBehind(event)) });
+    expect(said.sort()).toEqual(left);
+    expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
+    const projects = [...new Set(said.filter((line) => line.startsWith("Project")))];
+    expect(projects.length).toBeGreaterThan(0);
+  });
 });
 
 describe("the example adopt-existing", () => {
-  test(
-    "takes everything over without making anything anew but the deployment",
-    async () => {
-      const observed = await ObservedService.start();
-      const call = observed.call.bind(observed);
-      const { userDatasetId } = await call(routes.createUserDataset, { name: "users", numShards: 1 });
-      const { itemDatasetId } = await call(routes.createItemDataset, { name: "items", numShards: 1 });
-      const { eventDatasetId } = await call(routes.createEventDataset, { name: "events", numShards: 2 });
-      const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
-      await observed.load({ users: userDatasetId, items: itemDatasetId, events: eventDatasetId });
-      const target = { name: "shop", targetEventType: "purchase" };
-      const { projectId } = await call(routes.createProject, { ...target, ...datasets });
-      const { algorithmId } = await call(routes.createAlgorithm, { projectId, name: "g1" });
-      const { jobId } = await call(routes.submitTrainingJob, { projectId, algorithmId, name: "by hand" });
-      await observed.service.idle();
-      const modelId = (await call(routes.getJob, { projectId, jobId })).jobResult?.modelId as string;
-      const workspace = await exampleWorkspace("adopt-existing", observed.environment);
-      const ids = { ...datasets, projectId, modelId, eventShards: "2" };
-      for (const [key, value] of Object.entries(ids)) await workspace.stack.setConfig(key, { value });
+  test("takes everything over without making anything anew but the deployment", async () => {
+    const observed = await ObservedService.start();
+    const call = observed.call.bind(observed);
+    const { userDatasetId } = await call(routes.createUserDataset, { name: "users", numShards: 1 });
+    const { itemDatasetId } = await call(routes.createItemDataset, { name: "items", numShards: 1 });
+    const { eventDatasetId } = await call(routes.createEventDataset, { name: "events", numShards: 2 });
+    const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
+    await observed.load({ users: userDatasetId, items: itemDatasetId, events: eventDatasetId });
+    const target = { name: "shop", targetEventType: "purchase" };
+    const { projectId } = await call(routes.createProject, { ...target, ...datasets });
+    const { algorithmId } = await call(routes.createAlgorithm, { projectId, name: "g1" });
+    const { jobId } = await call(routes.submitTrainingJob, { projectId, algorithmId, name: "by hand" });
+    await observed.service.idle();
+    const modelId = (await call(routes.getJob, { projectId, jobId })).jobResult?.modelId as string;
+    const workspace = await exampleWorkspace("adopt-existing", observed.environment);
+    const ids = { ...datasets, projectId, modelId, eventShards: "2" };
+    for (const [key, value] of Object.entries(ids)) await workspace.stack.setConfig(key, { value });
 
-      observed.calls();
-      const { outputs } = await workspace.stack.up();
-      expect(outputs.servingUri?.value).toContain(projectId);
-      const made = observed.calls().filter((path) => /create-|submit-/.test(path));
-      expect(made).toEqual(["POST /submit-deployment-job"]);
-      await workspace.stack.up();
-      expect(observed.calls()).toEqual([]);
-      await workspace.stack.destroy();
-      expect(
-        observed
-          .calls()
-          .filter((path) => path.startsWith("DELETE"))
-          .sort(),
-      ).toEqual(["DELETE /delete-event-dataset", "DELETE /delete-model", "DELETE /shutdown-deployment"]);
-      await workspace.dispose();
-      await observed.close();
-    },
-    limit,
-  );
+    observed.calls();
+    const { outputs } = await workspace.stack.up();
+    expect(outputs.servingUri?.value).toContain(projectId);
+    const made = observed.calls().filter((path) => /create-|submit-/.test(path));
+    expect(made).toEqual(["POST /submit-deployment-job"]);
+    await workspace.stack.up();
+    expect(observed.calls()).toEqual([]);
+    await workspace.stack.destroy();
+    expect(
+      observed
+        .calls()
+        .filter((path) => path.startsWith("DELETE"))
+        .sort(),
+    ).toEqual(["DELETE /delete-event-dataset", "DELETE /delete-model", "DELETE /shutdown-deployment"]);
+    await workspace.dispose();
+    await observed.close();
+  });
 });
 
 function leftBehind({ diagnosticEvent }: EngineEvent): string[] {

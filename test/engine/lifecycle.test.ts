@@ -38,7 +38,7 @@ describe("a dynamic resource in the real engine", () => {
     workspace = await engineWorkspace(program);
     file = join(workspace.directory, "note.txt");
     workspace.stack.workspace.envVars.NOTE_FILE = file;
-  }, 60_000);
+  });
   afterAll(() => workspace.dispose());
 
   test("is created", async () => {
@@ -47,12 +47,12 @@ describe("a dynamic resource in the real engine", () => {
     expect(outputs.text?.value).toBe("as declared");
     expect(await readFile(file, "utf8")).toBe("as declared");
     expect(stepsOf(events)).toContainEqual(["create", "pulumi-nodejs:dynamic/test:Note"]);
-  }, 60_000);
+  });
 
   test("is left alone when nothing changed", async () => {
     const { summary } = await workspace.stack.up();
     expect(summary.resourceChanges).toEqual({ same: 2 });
-  }, 60_000);
+  });
 
   test("is read back when it was changed outside", async () => {
     await writeFile(file, "changed outside");
@@ -61,13 +61,13 @@ describe("a dynamic resource in the real engine", () => {
     const { deployment } = await workspace.stack.exportStack();
     const note = deployment.resources.find(({ id }: { id?: string }) => id === file);
     expect(note.outputs.text).toBe("changed outside");
-  }, 60_000);
+  });
 
   test("is destroyed", async () => {
     const { summary } = await workspace.stack.destroy();
     expect(summary.resourceChanges).toEqual({ delete: 2 });
     expect(existsSync(file)).toBe(false);
-  }, 60_000);
+  });
 });
 
 function stepsOf(events: EngineEvent[]): [string, string][] {

@@ -13,7 +13,7 @@ describe("the engine's own options", () => {
   beforeAll(async () => {
     observed = await ObservedService.start();
     workspace = await engineWorkspace(imports, observed.environment);
-  }, 60_000);
+  });
   afterAll(async () => {
     await workspace.dispose();
     await observed.close();
@@ -46,7 +46,7 @@ describe("the engine's own options", () => {
     expect(await named("kept")).toHaveLength(1);
     expect(await named("ignored")).toMatchObject([{ numShards: 1 }]);
     expect(await named("swapped")).toMatchObject([{ numShards: 2 }]);
-  }, 60_000);
+  });
 
   test("protect forbids a replacement and a delete", async () => {
     await up(dataset("guarded", "{ numShards: 1 }", "{ protect: true }"));
@@ -54,7 +54,7 @@ describe("the engine's own options", () => {
     await expect(up()).rejects.toThrow(/protect/);
     expect(await named("guarded")).toHaveLength(1);
     await up(dataset("guarded", "{ numShards: 1 }"));
-  }, 60_000);
+  });
 
   test("existingId takes over what is there, refuses what cannot be made to fit, and may be left out afterwards", async () => {
     const { eventDatasetId } = await observed.call(routes.createEventDataset, {
@@ -71,13 +71,13 @@ describe("the engine's own options", () => {
     expect(await named("adopted")).toMatchObject([{ eventDatasetId, numShards: 3 }]);
     expect(await up(dataset("adopted", "{ numShards: 3 }"))).toEqual([]);
     expect(await up()).toEqual(["DELETE /delete-event-dataset"]);
-  }, 60_000);
+  });
 
   test("a bad argument fails the preview with its path and its rule, before any call", async () => {
     const bad = up(dataset("bad", `{ numShards: 1, attributeSchema: { age: "NUMBER" as never } }`));
     await expect(bad).rejects.toThrow(/attributeSchema\.age.*expected NUMERICAL or CATEGORICAL/s);
     expect(observed.calls()).toEqual([]);
-  }, 60_000);
+  });
 
   test("lookups read the service from within a program, also from outputs", async () => {
     await up(`
@@ -88,7 +88,7 @@ describe("the engine's own options", () => {
     const { one, all } = await workspace.stack.outputs();
     expect(one?.value).toMatchObject({ name: "looked", numShards: 1 });
     expect(all?.value).toBe((await observed.call(routes.listEventDatasets, {})).eventDatasets.length);
-  }, 60_000);
+  });
 });
 
 test("missing and contradictory configuration fails before the first call and shows the command that mends it", async () => {
@@ -98,4 +98,4 @@ test("missing and contradictory configuration fails before the first call and sh
     /recommender:apiKey is not set.*pulumi config set --secret recommender:apiKey VALUE/,
   );
   await workspace.dispose();
-}, 60_000);
+});

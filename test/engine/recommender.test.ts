@@ -53,7 +53,7 @@ describe("a recommender through the real engine", () => {
   beforeAll(async () => {
     observed = await ObservedService.start();
     workspace = await engineWorkspace(program({ trained: false }), observed.environment);
-  }, 60_000);
+  });
   afterAll(async () => {
     await workspace.dispose();
     await observed.close();
@@ -85,7 +85,7 @@ describe("a recommender through the real engine", () => {
       numShards: 2,
       attributeSchema: null,
     });
-  }, 60_000);
+  });
 
   test("trains and deploys with one job each, and then recommends", async () => {
     await observed.load(ids);
@@ -95,13 +95,13 @@ describe("a recommender through the real engine", () => {
     expect(submissions(calls)).toEqual(["POST /submit-training-job", "POST /submit-deployment-job"]);
     expect(served.quality.ndcgAt20).toBeGreaterThan(0);
     expect((await recommend()).results).toHaveLength(3);
-  }, 60_000);
+  });
 
   test("makes no call at all when nothing changed", async () => {
     const { changes, calls } = await up();
     expect(changes).toEqual({ same: 10 });
     expect(calls).toEqual([]);
-  }, 60_000);
+  });
 
   test("changes names in place, each by one call", async () => {
     const { changes, calls } = await up({ eventsName: "clicks", modelName: "renamed" });
@@ -110,13 +110,13 @@ describe("a recommender through the real engine", () => {
     expect(await observed.call(routes.getModel, { projectId: ids.project, modelId })).toMatchObject({
       name: "renamed",
     });
-  }, 60_000);
+  });
 
   test("deploys again in place for another qps", async () => {
     const { calls } = await up({ eventsName: "clicks", modelName: "renamed", qps: 60 });
     expect(submissions(calls)).toEqual(["POST /submit-deployment-job"]);
     expect(calls).not.toContain("DELETE /shutdown-deployment");
-  }, 60_000);
+  });
 
   test("trains again for another trigger, moves the deployment, and deletes the old model last", async () => {
     const { outputs, calls, said } = await up({ trigger: "w2", qps: 60 });
@@ -132,7 +132,7 @@ describe("a recommender through the real engine", () => {
     const { models } = await observed.call(routes.listModels, { projectId: ids.project });
     expect(models.map((model) => model.modelId)).toEqual([served.modelId]);
     modelId = served.modelId;
-  }, 60_000);
+  });
 
   test("sees a dataset and a model that were renamed behind its back, and puts the names back", async () => {
     await observed.call(routes.updateEventDataset, {
@@ -148,7 +148,7 @@ describe("a recommender through the real engine", () => {
     expect(await observed.call(routes.getEventDataset, { eventDatasetId: ids.events })).toMatchObject({
       name: "events",
     });
-  }, 60_000);
+  });
 
   test("sees a deployment that was shut down and a model that was deleted, and makes them again", async () => {
     await observed.call(routes.shutdownDeployment, { projectId: ids.project });
@@ -160,7 +160,7 @@ describe("a recommender through the real engine", () => {
     expect(outputOf<{ modelId: string }>(outputs, "served").modelId).not.toBe(modelId);
     expect((await recommend()).results).toHaveLength(3);
     expect((await up()).calls).toEqual([]);
-  }, 60_000);
+  });
 
   test("warns before it replaces an event dataset, and replaces it create-first", async () => {
     const { calls, said, outputs } = await up({ trained: false, eventShards: 3 });
@@ -170,7 +170,7 @@ describe("a recommender through the real engine", () => {
     expect(project).not.toBe(ids.project);
     const order = calls.filter((call) => call.includes("event-dataset"));
     expect(order).toEqual(["POST /create-event-dataset", "DELETE /delete-event-dataset"]);
-  }, 60_000);
+  });
 
   test("is destroyed but for what the API cannot delete, and names each of those", async () => {
     observed.calls();
@@ -180,7 +180,7 @@ describe("a recommender through the real engine", () => {
     const left = said.filter((text) => text.includes("is left behind")).map((text) => text.split(" ")[0]);
     expect(left.sort()).toEqual(["Algorithm", "ItemDataset", "Project", "UserDataset"]);
     expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
-  }, 60_000);
+  });
 });
 
 function submissions(calls: string[]): string[] {

@@ -56,5 +56,4 @@ test.each(["state-v1.json"])(
     await workspace.dispose();
     await service.stop();
   },
-  120_000,
 );

@@ -56,7 +56,7 @@ describe("records through the real engine", () => {
         .join("")
         .replace(/^/, "item_id,genre\n"),
     );
-  }, 60_000);
+  });
   afterAll(async () => {
     await workspace.dispose();
     await observed.close();
@@ -89,20 +89,20 @@ describe("records through the real engine", () => {
     );
     hash = outputs.hash?.value;
     modelId = outputs.modelId?.value;
-  }, 120_000);
+  });
 
   test("never enter the state, nor stay on the disk", async () => {
     const state = JSON.stringify(await workspace.stack.exportStack());
     expect(state).toContain(hash);
     expect(state).not.toContain("dear secret");
     expect(await readdir(file("local-state/pulumi-recommender/inline"))).toEqual([]);
-  }, 60_000);
+  });
 
   test("make no call when nothing changed", async () => {
     const { changes, calls } = await up();
     expect(changes).toEqual({ same: expect.any(Number) });
     expect(calls).toEqual([]);
-  }, 60_000);
+  });
 
   test("a preview sees a changed line and what follows from it, without a call", async () => {
     const text = await readFile(file("acts/1.ndjson"), "utf8");
@@ -112,7 +112,7 @@ describe("records through the real engine", () => {
     expect(changeSummary).toMatchObject({ update: 1, replace: 2 });
     expect(stdout).toMatch(/this trains again, because of triggers/);
     expect(observed.calls()).toEqual([]);
-  }, 60_000);
+  });
 
   test("only the batch with the changed line is sent, and the model is trained again", async () => {
     const { outputs, calls } = await up();
@@ -120,14 +120,14 @@ describe("records through the real engine", () => {
     expect(outputs.hash?.value).not.toBe(hash);
     expect(outputs.modelId?.value).not.toBe(modelId);
     expect(outputs.counts?.value).toEqual([2, 24, 1500]);
-  }, 120_000);
+  });
 
   test("a replaced dataset is filled again", async () => {
     await workspace.setProgram(program(twoUsers, 11));
     const { outputs, calls } = await up();
     expect(upserts(calls)).toEqual(Array(2).fill("POST /upsert-dataset-events"));
     expect(await held(outputs.eventDatasetId?.value)).toBe(1500);
-  }, 120_000);
+  });
 
   test("that are refused fail the resource, and the file of rejects says why", async () => {
     await writeFile(file("goods.csv"), "item_id,genre\ni1,jazz\n,folk\n");
@@ -135,17 +135,17 @@ describe("records through the real engine", () => {
       /ItemRecords goods: 1 records were refused.*goods\.csv:3: item_id/s,
     );
     expect(await readFile(file("recommender-rejects-goods.ndjson"), "utf8")).toContain('"line":3');
-  }, 120_000);
+  });
 
   test("a file that is not there fails the preview, by name", async () => {
     await rm(file("goods.csv"));
     const missing = /ItemRecords resource 'goods': property source .* goods\.csv: there is no such file/;
     await expect(workspace.stack.preview()).rejects.toThrow(missing);
-  }, 60_000);
+  });
 
   test("a destroy needs neither files nor program", async () => {
     await workspace.setProgram("throw new Error('not to be run')");
     const { summary } = await workspace.stack.destroy();
     expect(summary.result).toBe("succeeded");
-  }, 120_000);
+  });
 });

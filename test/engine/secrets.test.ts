@@ -22,7 +22,7 @@ describe("keys and tokens", () => {
       const secret = /apiKey|clientSecret/.test(key);
       await workspace.stack.setConfig(key, { value, secret });
     }
-  }, 60_000);
+  });
   afterAll(async () => {
     await workspace.dispose();
     await observed.close();
@@ -38,7 +38,7 @@ describe("keys and tokens", () => {
       type.endsWith("EventDataset"),
     );
     expect(Buffer.byteLength(dataset.inputs.__provider)).toBeLessThanOrEqual(200);
-  }, 60_000);
+  });
 
   const loudly = async (args: string[], environment: Record<string, string>) => {
     const { stdout, stderr } = await run("pulumi", ["up", "--yes", "--refresh", "--stack", "test", ...args], {
@@ -52,7 +52,7 @@ describe("keys and tokens", () => {
   test("are nowhere in what a run says at -v=9", async () => {
     const said = await loudly(["-v=9", "--debug", "--diff"], {});
     expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
-  }, 60_000);
+  });
 
   // The engine's own trace shows the configuration that it hands to any dynamic provider, decrypted; what comes from
   // the environment it never sees.
@@ -63,7 +63,7 @@ describe("keys and tokens", () => {
     const said = await loudly(["-v=9", "--debug", "--logtostderr", "--logflow"], observed.environment);
     expect(said.length).toBeGreaterThan(500);
     expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
-  }, 60_000);
+  });
 
   test("that a stack keeps in the clear are warned of, by name and with the cure", async () => {
     for (const [key, value] of Object.entries(observed.config))
@@ -73,7 +73,7 @@ describe("keys and tokens", () => {
       const cure = `pulumi config set --secret recommender:${key}`;
       expect(stdout).toContain(`recommender:${key} is kept in the clear. Encrypt it: ${cure}`);
     }
-  }, 60_000);
+  });
 
   test("that a command printed are neither in the state nor in what a run says", async () => {
     const log = join(workspace.directory, "tokens.txt");
@@ -89,7 +89,7 @@ describe("keys and tokens", () => {
     );
     for (const token of tokens)
       expect([...said, ...texts].filter((text) => text.includes(token))).toEqual([]);
-  }, 60_000);
+  });
 
   test("in the environment win, so that a rotated key reaches a destroy", async () => {
     for (const [key, value] of Object.entries({ ...observed.config, "recommender:apiKey": "revoked" })) {
@@ -99,7 +99,7 @@ describe("keys and tokens", () => {
     await expect(workspace.stack.destroy()).rejects.toThrow(/EventDataset events: .*401/);
     Object.assign(workspace.stack.workspace.envVars, observed.environment);
     await workspace.stack.destroy();
-  }, 60_000);
+  });
 });
 
 async function filesUnder(folder: string): Promise<string[]> {

@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
+import { readKeptState } from "./kept-state";
 
 const repository = join(__dirname, "../..");
 
@@ -53,18 +54,23 @@ async function linkedFolder(): Promise<string> {
   await mkdir(join(directory, "node_modules"));
   const modules = join(repository, "node_modules");
   await symlink(join(modules, "@pulumi"), join(directory, "node_modules/@pulumi"), "junction");
-  await symlink(repository, join(directory, "node_modules/pulumi-recommender"), "junction");
+  // Only what is published of it: the engine's language host goes through everything that lies in node_modules.
+  const installed = join(directory, "node_modules/pulumi-recommender");
+  await mkdir(installed);
+  await cp(join(repository, "package.json"), join(installed, "package.json"));
+  await symlink(join(repository, "dist"), join(installed, "dist"), "junction");
   for (const name of ["home", "state"]) await mkdir(join(directory, name));
   return directory;
 }
 
 async function stackIn(directory: string, workDir: string, stackName: string, env: Record<string, string>) {
-  const stack = await LocalWorkspace.createOrSelectStack(
+  const state = join(directory, "state");
+  const stack = await LocalWorkspace.createStack(
     { stackName, workDir },
     {
       envVars: {
         PULUMI_HOME: join(directory, "home"),
-        PULUMI_BACKEND_URL: `file://${join(directory, "state")}`,
+        PULUMI_BACKEND_URL: `file://${state}`,
         PULUMI_CONFIG_PASSPHRASE: "test",
         PULUMI_SKIP_UPDATE_CHECK: "1",
         // `npm run check` checks types; here it would only cost time.
@@ -73,5 +79,6 @@ async function stackIn(directory: string, workDir: string, stackName: string, en
       },
     },
   );
+  readKeptState(stack, state);
   return { directory, stack, dispose: () => rm(directory, { recursive: true, force: true }) };
 }

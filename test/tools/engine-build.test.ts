@@ -53,7 +53,7 @@ describe("an engine built from source", () => {
     const again = heardProgress();
     expect(await provideEngine({ env, version, programs: [], progress: again.progress })).toEqual(engine);
     expect(again.heard).toEqual([]);
-  }, 60_000);
+  });
 
   test("is built anew when a part of it has gone", async () => {
     const { env } = await machine();
@@ -62,7 +62,7 @@ describe("an engine built from source", () => {
     await rm(join(bin, "pulumi"));
     await provideEngine(options);
     expect(execFileSync(join(bin, "pulumi"), { encoding: "utf8" })).toBe(`v${version}\n`);
-  }, 60_000);
+  });
 
   test("is built once by two runs at the same time", async () => {
     const { env, cache } = await machine();
@@ -76,7 +76,7 @@ describe("an engine built from source", () => {
     expect(second.said()).toContain("another run is preparing the same engine");
     expect(second.said()).not.toContain("building");
     expect(await contentsOf(cache)).toEqual([place]);
-  }, 60_000);
+  });
 
   test("is built by the next run when the first is killed, which leaves its lock behind", async () => {
     const { env, cache } = await machine();
@@ -90,7 +90,7 @@ describe("an engine built from source", () => {
     const next = startProviding({ version, programs, staleLockMs: 2_000 }, env);
     expect(await next.ended).toMatchObject({ code: 0 });
     expect(await contentsOf(cache)).toEqual([place]);
-  }, 60_000);
+  });
 
   test("leaves nothing behind when it is interrupted", async () => {
     const { env, cache } = await machine();
@@ -100,7 +100,7 @@ describe("an engine built from source", () => {
     expect(await run.ended).toMatchObject({ code: 1 });
     expect(run.said()).toContain("stopped by SIGINT");
     expect(await contentsOf(cache)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe("when no way is open", () => {
@@ -115,7 +115,7 @@ describe("when no way is open", () => {
     expect(message).toContain("Cure: Make 127.0.0.1:");
     expect(message).toContain("3. a build from source: there is no `go` on PATH");
     expect(message).toContain("Cure: Install Go 1.21.3 or newer");
-  }, 30_000);
+  });
 
   test("a Go that is too old is named, with the version that is needed", async () => {
     const { env } = await machine();
@@ -124,5 +124,5 @@ describe("when no way is open", () => {
     const message = await none.catch((error: Error) => error.message);
     expect(message).toMatch(/go\.mod requires go >= 1\.999/);
     expect(message).toContain("Install Go 1.999 or newer");
-  }, 30_000);
+  });
 });

@@ -48,7 +48,7 @@ describe("the official download", () => {
       }
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  }, 60_000);
+  });
   afterAll(() => {
     server.closeAllConnections();
     server.close();
@@ -76,7 +76,7 @@ describe("the official download", () => {
     expect(heard.join("")).not.toContain("no checksum");
     expect(await contentsOf(cache)).toHaveLength(1);
     expect(await contentsOf(join(engine.bin, ".."))).toEqual(["bin", "engine.json"]);
-  }, 60_000);
+  });
 
   test("is refused when its checksum is not the published one", async () => {
     behaviour = { checksum: "f".repeat(64) };
@@ -85,7 +85,7 @@ describe("the official download", () => {
       new RegExp(`has SHA-256 ${checksum}, but f{64} is published; it was thrown away`),
     );
     expect(await contentsOf(cache)).toEqual([]);
-  }, 60_000);
+  });
 
   test("says when no checksum is published", async () => {
     behaviour = {};
@@ -93,7 +93,7 @@ describe("the official download", () => {
     const { progress, heard } = heardProgress();
     await provideEngine({ env, version, progress });
     expect(heard.join("")).toContain("no checksum is published for");
-  }, 60_000);
+  });
 
   test("leaves nothing behind when the connection breaks", async () => {
     behaviour = { checksum, cutAfterBytes: 1_000_000 };
@@ -102,7 +102,7 @@ describe("the official download", () => {
       /2\. the official download: /,
     );
     expect(await contentsOf(cache)).toEqual([]);
-  }, 60_000);
+  });
 
   test("leaves nothing behind when it is interrupted", async () => {
     behaviour = { checksum, silentAfterBytes: 1_000_000 };
@@ -114,7 +114,7 @@ describe("the official download", () => {
     expect(await run.ended).toMatchObject({ code: 1 });
     expect(run.said()).toContain("stopped by SIGTERM");
     expect(await contentsOf(cache)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test.each([

@@ -21,7 +21,7 @@ const passing = 'test("one", () => {}); test("two", () => {});';
 
 test("a run ends with its totals", async () => {
   expect(await runJest({ "a.test.js": passing })).toEqual({ lastLine: "2 passed, 0 failed", code: 0 });
-}, 30_000);
+});
 
 test("a file that cannot be loaded and a failed check count as failures", async () => {
   const files = {
@@ -30,4 +30,4 @@ test("a file that cannot be loaded and a failed check count as failures", async 
     "c.test.js": "this is no program",
   };
   expect(await runJest(files, "4 1")).toEqual({ lastLine: "6 passed, 3 failed", code: 1 });
-}, 30_000);
+});
