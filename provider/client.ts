@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { Agent, type Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { encode, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { type Clock, systemClock } from "./clock";
 import { hidden, TokenCache, type TokenSource } from "./credentials";
@@ -100,6 +100,8 @@ export class Client {
     this.#clock = options.clock ?? systemClock;
     this.#retry = { ...defaultRetry, ...options.retry };
     this.#timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
+    // Loaded here, for most programs only declare: a third of what importing this package would take.
+    const { Agent } = require("undici") as typeof import("undici");
     this.#agent = new Agent({
       connections: options.connections ?? 64,
       connect: { timeout: this.#timeouts.connectMs },
