@@ -76,6 +76,17 @@ async function leaveBehind<R extends Route, Listed>(
   forget(entry);
 }
 
+/** What interrupted runs began for a resource that something else has been taken over for. */
+export async function leaveAllBehind({ urn = "", client }: Context, takenOver: string): Promise<void> {
+  for (const entry of entriesOf(urn)) {
+    if (entry.service !== client.baseUrl || (await isOfAnotherRun(entry))) continue;
+    if (entry.id && entry.id !== takenOver) {
+      await say.warn(urn, `an interrupted run made ${entry.id}; it is left behind`);
+    }
+    forget(entry);
+  }
+}
+
 /** Whether the service can be counted on to know the key of an entry. */
 export function isRecent({ at }: Entry): boolean {
   return Date.now() - Date.parse(at) < keysHoldMs;

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { faults, hasChanged, type Properties, pick, withDefaults } from "./arguments";
 import { confirm } from "./creation-journal";
 import { connectToEngine, say, type Urn } from "./engine-log";
+import { leaveAllBehind } from "./interruption";
 import { openSession, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
 import { UnknownCreationError, unknownOf } from "./unknown-creation";
@@ -131,6 +132,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
             await say.warn(context.urn, unread);
           }
           const outputs = await noun.adopt(existingId, inputs as Args, context);
+          await leaveAllBehind(context, existingId);
           return { id: existingId, outs: kept(inputs, outputs) };
         }
         const created = noun.create(inputs as Args, context).catch((error) => {

@@ -104,12 +104,23 @@ function trainingJob(): Noun<State, { jobId: string }> {
     async delete(jobId, { projectId }, { client, settings, urn }) {
       if (modelOf(jobId)) return;
       const job = await gone(client.call(routes.getJob, { projectId, jobId }));
-      if (!job || isOver(job, settings)) return;
-      await say.warn(
-        urn,
-        `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it makes is ` +
-          `left behind in project ${projectId}.`,
-      );
+      if (!job) return;
+      if (!isOver(job, settings)) {
+        await say.warn(
+          urn,
+          `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it makes is ` +
+            `left behind in project ${projectId}.`,
+        );
+        return;
+      }
+      // A run that broke off in the wait has no model in the state that would have been deleted before.
+      const modelId = job.jobResult?.modelId;
+      if (modelId && (await gone(client.call(routes.getModel, { projectId, modelId })))) {
+        await say.warn(
+          urn,
+          `Model ${modelId} of training job ${jobId} is left behind in project ${projectId}.`,
+        );
+      }
     },
   };
 }
