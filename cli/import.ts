@@ -105,6 +105,7 @@ async function importRecords(
         contentHash: hash,
         parallel: options.parallel,
         maxFailures: options.maxFailures,
+        maxFailuresName: "--max-failures",
         numShards: options.shards ?? (await shardsOf(kind, datasetId, client)),
         basis: finished?.contentHash,
         force: options.force ?? false,

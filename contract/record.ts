@@ -26,6 +26,18 @@ export const eventRecord = z.strictObject({
   attributes: jsonMap.default({}).describe("Properties of the event; need not match the dataset's schema."),
 });
 
+/**
+ * The id of an event whose source has none, of user, item and time as the specification recommends.
+ * A colon inside an id is escaped: otherwise `a:b` on `c` and `a` on `b:c` would be one event.
+ */
+export function builtEventId(userId: string, itemId: string, ts: number): string {
+  return `${escaped(userId)}:${escaped(itemId)}:${ts}`;
+}
+
+function escaped(part: string): string {
+  return /[%:]/.test(part) ? part.replace(/[%:]/g, encodeURIComponent) : part;
+}
+
 /** Our own service says why a record failed; a service that does not leaves this out. */
 const outcome = {
   succeedIds: z.array(z.string()),

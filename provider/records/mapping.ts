@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { wireName } from "../../contract";
+import { builtEventId, wireName } from "../../contract";
 import { issuesText } from "../errors";
 import type { RecordKind } from "./kind";
 import type { Format } from "./source";
@@ -87,11 +87,10 @@ function fieldValue(key: string, value: unknown, text: boolean): unknown {
   throw new InvalidRecord(`${key}: ${value} is too large to be read exactly as a number; put it in quotes`);
 }
 
-/** As the specification recommends for sources without an id of their own. */
 function builtId({ user_id, item_id, ts }: Record<string, unknown>): string | undefined {
   return user_id === undefined || item_id === undefined || ts === undefined
     ? undefined
-    : `${user_id}:${item_id}:${ts}`;
+    : builtEventId(String(user_id), String(item_id), ts as number);
 }
 
 function attributesReader(kind: RecordKind, mapping: Mapping, convert: (value: unknown) => unknown) {

@@ -35,7 +35,7 @@ export async function assertFits(
   if (records * (1 - uncertainty) <= ceiling) return;
   const most = ceiling.toLocaleString("en");
   throw new Error(
-    `the source holds about ${records.toLocaleString("en")} records, but ${numShards} shards hold ${most}; ` +
+    `the source holds about ${records.toLocaleString("en")} records, but ${numShards === 1 ? "1 shard holds" : `${numShards} shards hold`} ${most}; ` +
       `nothing was uploaded. Declare the dataset with numShards: ${numShardsFor(records)}, which makes another dataset.`,
   );
 }

@@ -37,6 +37,8 @@ export interface Upload {
   readonly rejectsFile: string;
   /** Refused records that are put up with. */
   readonly maxFailures: number;
+  /** How the one who gave it calls maxFailures, for messages. */
+  readonly maxFailuresName?: string;
   readonly parallel: number;
   /** Shards of the dataset, where they are known. */
   readonly numShards?: number | undefined;
@@ -159,13 +161,19 @@ class Run {
 
   #tooMany(): Error {
     const { count, path, first } = this.rejects;
-    const { maxFailures } = this.order;
+    const { maxFailures, maxFailuresName = "maxFailures" } = this.order;
     const example = first ? ` The first: ${first.source}:${first.line}: ${first.reason}.` : "";
     return new TooManyFailuresError(
-      `${count}${count > maxFailures + hopelessAfter ? " or more" : ""} records were refused and maxFailures is ` +
-        `${maxFailures}.${example} All of them are in ${path}, with reasons; what was taken is not sent again.`,
+      `${refused(count, count > maxFailures + hopelessAfter)} and ${maxFailuresName} is ${maxFailures}.${example} ` +
+        `${count === 1 ? "It is" : "All of them are"} in ${path}, with ${count === 1 ? "its reason" : "reasons"}; ` +
+        "what was taken is not sent again.",
     );
   }
+}
+
+function refused(count: number, stopped: boolean): string {
+  if (count === 1) return "1 record was refused";
+  return `${count.toLocaleString("en")}${stopped ? " or more" : ""} records were refused`;
 }
 
 interface Outcome {

@@ -87,7 +87,7 @@ test("refused records give the exit code 2 and a file of rejects", async () => {
   const refused = await recommender(command);
   expect(refused).toMatchObject({ code: 2, stdout: "" });
   expect(refused.stderr).toMatch(
-    /^1 records were refused.*bad\.csv:3: user_id: .*recommender-rejects-bad\.csv\.ndjson/,
+    /^1 record was refused and --max-failures is 0\..*bad\.csv:3: user_id: .*recommender-rejects-bad\.csv\.ndjson/,
   );
   expect(readFileSync(join(loading.folder.path, "recommender-rejects-bad.csv.ndjson"), "utf8")).toContain(
     '"line":3',
@@ -129,7 +129,7 @@ test("events are mapped, and do not go into a dataset that is too small", async 
   expect(large).toMatchObject({
     code: 1,
     upserts: 0,
-    stderr: expect.stringMatching(/1 shards hold 100,000/),
+    stderr: expect.stringMatching(/1 shard holds 100,000/),
   });
 });
 

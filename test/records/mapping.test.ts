@@ -80,3 +80,21 @@ test.each([
 ])("%d records are given %d shards", (records, shards) => {
   expect(numShardsFor(records)).toBe(shards);
 });
+
+test("built ids tell apart what colons in ids would make one", async () => {
+  const row = { ts: 1_700_000_000_000, event_type: "t" };
+  const lines = [
+    { ...row, user_id: "a:b", item_id: "c" },
+    { ...row, user_id: "a", item_id: "b:c" },
+    { ...row, user_id: "a%3Ab", item_id: "c" },
+    { ...row, user_id: "plain", item_id: "too" },
+  ];
+  const file = folder.write("colons.ndjson", lines.map((line) => JSON.stringify(line)).join("\n"));
+  const { records } = await read("events", file);
+  expect(records.map(({ event_id }) => event_id)).toEqual([
+    "a%3Ab:c:1700000000000",
+    "a:b%3Ac:1700000000000",
+    "a%253Ab:c:1700000000000",
+    "plain:too:1700000000000",
+  ]);
+});

@@ -1,0 +1,80 @@
+import type { Reply, routes } from "../contract";
+import type { Clock } from "./clock";
+import type { Settings } from "./settings";
+
+/** A job as the service answers it. */
+export type Job = Reply<typeof routes.getJob>;
+
+/** One of the four kinds of job: how long it may take, and what it usually takes. */
+export interface JobKind {
+  readonly noun: string;
+  readonly limit: "trainingTimeout" | "deploymentTimeout" | "queryingTimeout" | "clusteringTimeout";
+  readonly usually: string;
+}
+
+/** The four kinds of job. */
+export const jobKinds = {
+  training: { noun: "training", limit: "trainingTimeout", usually: "10 to 300 minutes" },
+  deployment: { noun: "deployment", limit: "deploymentTimeout", usually: "10 to 60 minutes" },
+  querying: { noun: "querying", limit: "queryingTimeout", usually: "10 to 60 minutes" },
+  clustering: { noun: "clustering", limit: "clusteringTimeout", usually: "10 to 60 minutes" },
+} as const satisfies Record<string, JobKind>;
+
+const longestPauseMs = 30_000;
+const growth = 1.2;
+
+const successWords = new Set(["SUCCEED", "SUCCEEDED", "SUCCESS"]);
+const failureWords = new Set([
+  "FAILED",
+  "FAIL",
+  "FAILURE",
+  "ERROR",
+  "CANCELED",
+  "CANCELLED",
+  "ABORTED",
+  "TIMED_OUT",
+]);
+
+/** Whether a job has done what it was submitted for. */
+export function hasSucceeded(job: Job): boolean {
+  return successWords.has(job.jobStatus.toUpperCase());
+}
+
+/** Whether a job has ended without. */
+export function hasFailed(job: Job, { failedJobStatuses }: Settings): boolean {
+  const word = job.jobStatus.toUpperCase();
+  return failureWords.has(word) || failedJobStatuses.includes(word);
+}
+
+/** Whether a job is at an end, for better or worse. */
+export function isOver(job: Job, settings: Settings): boolean {
+  return hasSucceeded(job) || hasFailed(job, settings);
+}
+
+/** Why a job failed, as far as the service says. */
+export function failureReason(job: Job): string {
+  return job.jobResult?.message ?? `the service says ${job.jobStatus} and no more`;
+}
+
+/** How a job is watched. */
+export interface Watch {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly limitMs: number;
+  readonly look: () => Promise<Job>;
+  /** Hears what each look saw of a job that is not over. */
+  readonly onLook: (job: Job, elapsedMs: number) => void | Promise<void>;
+}
+
+/** Looks at a job, at first often and then ever less so, until it is over or the time is up; gives the last look. */
+export async function watchJob(first: Job, { settings, clock, limitMs, look, onLook }: Watch): Promise<Job> {
+  const began = clock.now();
+  let pauseMs: number = Math.min(settings.jobPollMs, longestPauseMs);
+  for (let job = first; ; job = await look()) {
+    const elapsedMs = clock.now() - began;
+    if (isOver(job, settings) || elapsedMs >= limitMs) return job;
+    await onLook(job, elapsedMs);
+    await clock.sleep(Math.min(pauseMs, limitMs - elapsedMs));
+    pauseMs = Math.min(longestPauseMs, pauseMs * growth);
+  }
+}
