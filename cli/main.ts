@@ -1,33 +1,86 @@
 #!/usr/bin/env node
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import { version } from "../package.json";
+import { addCluster } from "./cluster";
+import { addCompletion } from "./completion";
+import { addDatasets } from "./datasets";
+import { addDistribution } from "./distribution";
 import { addDrift } from "./drift";
+import { addEvents } from "./events";
+import { failWith } from "./exit";
 import { addImport } from "./import";
+import { addJobs } from "./jobs";
+import { addModels } from "./models";
+import { addQuery } from "./query";
+import { addRecommend } from "./recommend";
 import { addReset } from "./reset";
 import { addServe } from "./serve";
+import { serviceGroup } from "./service";
 import { addStatus } from "./status";
 import { addStop } from "./stop";
+import { addWhoami } from "./whoami";
+
+const help = `
+Every command has --help with examples. The service and its credentials come
+from RECOMMENDER_… variables or, with --stack NAME, from a Pulumi stack; without
+any of them it is the embedded service of ./.recommender.`;
 
 /** The `recommender` command. */
-export function createProgram(): Command {
+export async function createProgram(): Promise<Command> {
   const program = new Command("recommender")
-    .description("Recommendation services as code: the embedded service and its data.")
-    .version(version)
-    .showHelpAfterError("Run with --help for the options.");
+    .description("Recommendation services as code: the embedded service, data, models and questions.")
+    .version(version, "-V, --version", "show the version")
+    .helpOption("-h, --help", "show help")
+    .showHelpAfterError("Run with --help for the options.")
+    .configureHelp({ subcommandTerm: (command) => command.name(), groupItems: ownFirst })
+    .addHelpText("after", help);
+
+  program.commandsGroup("The embedded service:");
   addServe(program);
+  addStatus(program);
   addStop(program);
   addReset(program);
-  addStatus(program);
+
+  program.commandsGroup("Data:");
+  addDatasets(program);
   addImport(program);
+  addEvents(program);
+
+  program.commandsGroup("Models and what they know:");
+  addModels(program);
+  addJobs(program);
+  addRecommend(program);
+  addQuery(program);
+  addDistribution(program);
+  addCluster(program);
+
+  program.commandsGroup("Stacks:");
   addDrift(program);
+
+  program.commandsGroup("This command:");
+  addWhoami(program);
+  await addCompletion(program);
+  program.helpCommand("help [command]", "Show the help of a command.");
   return program;
 }
 
+/** What a command is for comes before what all of them share. */
+const ownFirst: Help["groupItems"] = (items, visible, groupOf) => {
+  const shared = (item: (typeof items)[number]) => Number(groupOf(item) === serviceGroup);
+  return new Help().groupItems(
+    [...items].sort((a, b) => shared(a) - shared(b)),
+    visible,
+    groupOf,
+  );
+};
+
 if (require.main === module) {
+  // Whoever reads the output may have seen enough of it.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit();
+    throw error;
+  });
   createProgram()
-    .parseAsync()
-    .catch((error: Error) => {
-      process.stderr.write(`${error.message}\n`);
-      process.exitCode = error.name === "FolderBusyError" ? 3 : 1;
-    });
+    .then((program) => program.parseAsync())
+    .catch(failWith);
 }

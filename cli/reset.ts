@@ -1,8 +1,9 @@
 import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
+import { confirm } from "./confirm";
 import { defaultDataDir } from "./data";
+import { print } from "./output";
 import { stop } from "./stop";
 
 /** Adds `recommender reset`. */
@@ -15,28 +16,19 @@ export function addReset(program: Command): void {
     .option("--data <dir>", "folder of all data", defaultDataDir)
     .option("--yes", "do not ask")
     .option("--json", "print one line of JSON")
-    .action(async ({ data, yes, json }: { data: string; yes?: true; json?: true }) => {
+    .addHelpText("after", "\nExamples:\n  recommender reset\n  recommender reset --data ./other --yes")
+    .action(async ({ data, yes, ...options }: { data: string; yes?: true; json?: true }) => {
       const { folderAt } = await import("../service/index.js");
       const folder = folderAt(data);
       // Only a folder of ours is deleted, whatever --data says.
       const there = existsSync(folder.database);
-      if (there && !yes && !(await confirm(`Delete all data in ${folder.path}?`)))
-        throw new Error("Nothing was deleted.");
       if (there) {
+        await confirm(`Delete all data in ${folder.path}?`, yes);
         await stop(data);
         rmSync(resolve(data), { recursive: true, force: true });
       }
-      if (json) process.stdout.write(`${JSON.stringify({ reset: there, dataDir: folder.path })}\n`);
-      else process.stdout.write(there ? `Deleted ${folder.path}\n` : `There is no data in ${folder.path}\n`);
+      print(options, { reset: there, dataDir: folder.path }, () =>
+        there ? `Deleted ${folder.path}\n` : `There is no data in ${folder.path}\n`,
+      );
     });
-}
-
-async function confirm(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new Error("Nobody is there to ask; confirm with --yes.");
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test(await terminal.question(`${question} [y/N] `));
-  } finally {
-    terminal.close();
-  }
 }

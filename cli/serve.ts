@@ -1,6 +1,9 @@
-import { readFileSync } from "node:fs";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import { ZodError } from "zod";
 import { defaultDataDir } from "./data";
+import { jsonIn } from "./json-file";
+import { print } from "./output";
+import { whole } from "./values";
 
 interface ServeOptions {
   readonly port: number;
@@ -23,20 +26,20 @@ export function addServe(program: Command): void {
     .description(
       "Serve the whole API from a folder until stopped; data is kept there and found again at the next start.",
     )
-    .option("--port <number>", "port; 0 takes the one kept in the folder, or a free one", whole, 0)
+    .option("--port <number>", "port; 0 takes the one kept in the folder, or a free one", whole(0, 65_535), 0)
     .option("--data <dir>", "folder of all data", defaultDataDir)
     .option("--host <address>", "interface to listen on; the key travels in the clear", "127.0.0.1")
     .option("--ephemeral", "keep data in a temporary folder that goes with the service")
     .option("--seed <file>", "fill it from a JSON file with users, items and events, then train and deploy")
-    .option("--plan-shards <number>", "shards of all event datasets together", whole, 100)
-    .option("--job-delay <ms>", "stretch every job, to try waiting", whole, 0)
-    .option("--idle-minutes <number>", "end when nobody has used it for so long", whole)
+    .option("--plan-shards <number>", "shards of all event datasets together", whole(1), 100)
+    .option("--job-delay <ms>", "stretch every job, to try waiting", whole(), 0)
+    .option("--idle-minutes <number>", "end when nobody has used it for so long", whole(1))
     .option("--faults", "allow faults to be switched on at run time through /faults")
     .option("--verbose", "log to standard error instead of the folder's service.log")
     .option("--json", "print one line of JSON when ready")
     .addHelpText(
       "after",
-      "\nExamples:\n  recommender serve\n  recommender serve --ephemeral --seed shop.json\n  recommender serve --json --port 8080 --data ./.recommender",
+      "\nExamples:\n  recommender serve\n  recommender serve --ephemeral --seed shop.json\n  recommender serve --json --port 8080 --data ./other",
     )
     .action(serve);
 }
@@ -44,7 +47,7 @@ export function addServe(program: Command): void {
 /** Loaded here and not above, so that `--help` and errors of arguments come at once. */
 async function serve(options: ServeOptions): Promise<void> {
   const { seed, startService } = await import("../service/index.js");
-  const content = options.seed === undefined ? undefined : JSON.parse(readFileSync(options.seed, "utf8"));
+  const content = options.seed === undefined ? undefined : jsonIn(options.seed);
   const service = await startService({
     port: options.port,
     host: options.host,
@@ -69,19 +72,16 @@ async function serve(options: ServeOptions): Promise<void> {
       ? undefined
       : await seed(service, content).catch(async (error) => {
           await service.close();
-          throw error;
+          throw await readable(error, options.seed as string);
         });
-  if (options.json) {
-    process.stdout.write(
-      `${JSON.stringify({ url, dataDir, keyFile, pid: process.pid, ...(projectId ? { projectId } : {}) })}\n`,
-    );
-  } else {
-    process.stdout.write(`Serving ${url} from ${dataDir}\nThe API key lies in ${keyFile}\n`);
-    if (projectId) process.stdout.write(`Seeded project ${projectId}\n`);
-  }
+  print(options, { url, dataDir, keyFile, pid: process.pid, ...(projectId ? { projectId } : {}) }, () => {
+    const seeded = projectId ? `Seeded project ${projectId}\n` : "";
+    return `Serving ${url} from ${dataDir}\nThe API key lies in ${keyFile}\n${seeded}`;
+  });
 }
 
-function whole(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("Expected a whole number.");
-  return Number(text);
+/** What is wrong with a seed file, as people read it. */
+async function readable(error: Error, file: string): Promise<Error> {
+  const { issuesText } = await import("../provider/errors.js");
+  return error instanceof ZodError ? new Error(`${file}: ${issuesText(error.issues)}`) : error;
 }

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { decode } from "../contract";
 import type { statusReply } from "../service";
 import { defaultDataDir } from "./data";
+import { counted, print, shown, table } from "./output";
 
 type Status = z.output<typeof statusReply>;
 
@@ -13,30 +14,36 @@ export function addStatus(program: Command): void {
     .description("Tell what the service of a folder holds and does.")
     .option("--data <dir>", "folder of all data", defaultDataDir)
     .option("--json", "print the whole status as JSON")
-    .action(async ({ data, json }: { data: string; json?: true }) => {
+    .addHelpText("after", "\nExamples:\n  recommender status\n  recommender status --data ./other --json")
+    .action(async ({ data, ...options }: { data: string; json?: true }) => {
       const { findRunning, folderAt, statusReply: schema } = await import("../service/index.js");
       const running = await findRunning(folderAt(data));
       if (!running)
         throw new Error(`No service runs for ${data}; start one with \`recommender serve --data ${data}\`.`);
       const answer = await fetch(`${running.url}/status`, { headers: { apikey: running.key } });
       const wire = await answer.json();
-      if (json) process.stdout.write(`${JSON.stringify(wire)}\n`);
-      else process.stdout.write(describe(decode(schema, wire) as Status));
+      print(options, wire, () => describe(decode(schema, wire) as Status));
     });
 }
 
 function describe(of: Status): string {
   const { jobs } = of;
-  const lines = [
-    `${of.url}  version ${of.version}, process ${of.pid}, up ${Math.round(of.uptimeSec)} s, ${of.dataDir}`,
-    ...of.datasets.map(
-      (set) => `${set.kind} dataset ${set.id} "${set.name}": ${set.records} records, ${set.numShards} shards`,
+  const datasets = of.datasets.map(({ kind, id, name, records, numShards }) => {
+    return [kind, id, name, records.toLocaleString("en"), String(numShards)];
+  });
+  const deployments = of.deployments.map(
+    (one) => `${one.projectId} serves ${one.generatorModelId}, ${one.qps}/s`,
+  );
+  return [
+    `${of.url}, version ${of.version}, process ${of.pid}, up ${Math.round(of.uptimeSec)} s`,
+    shown(of.dataDir),
+    "",
+    ...(datasets.length > 0 ? [table(["KIND", "ID", "NAME", "RECORDS", "SHARDS"], datasets)] : []),
+    [counted(of.projects, "project"), counted(of.algorithms, "algorithm"), counted(of.models, "model")].join(
+      ", ",
     ),
-    `${of.projects} projects, ${of.algorithms} algorithms, ${of.models} models`,
-    `jobs: ${jobs.pending} pending, ${jobs.running} running, ${jobs.succeed} succeeded, ${jobs.failed} failed`,
-    ...of.deployments.map(
-      (one) => `serving project ${one.projectId}: model ${one.generatorModelId}, ${one.qps} per second`,
-    ),
-  ];
-  return `${lines.join("\n")}\n`;
+    `Jobs: ${jobs.pending} pending, ${jobs.running} running, ${jobs.succeed} succeeded, ${jobs.failed} failed`,
+    ...deployments,
+    "",
+  ].join("\n");
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { defaultDataDir } from "./data";
+import { print } from "./output";
 
 /** Adds `recommender stop`. */
 export function addStop(program: Command): void {
@@ -8,13 +9,12 @@ export function addStop(program: Command): void {
     .description("End the service of a folder; its data stays.")
     .option("--data <dir>", "folder of all data", defaultDataDir)
     .option("--json", "print one line of JSON")
-    .action(async ({ data, json }: { data: string; json?: true }) => {
+    .addHelpText("after", "\nExamples:\n  recommender stop\n  recommender stop --data ./other --json")
+    .action(async ({ data, ...options }: { data: string; json?: true }) => {
       const pid = await stop(data);
-      if (json) process.stdout.write(`${JSON.stringify({ stopped: pid !== undefined, pid: pid ?? null })}\n`);
-      else
-        process.stdout.write(
-          pid === undefined ? `No service runs for ${data}\n` : `Stopped process ${pid}\n`,
-        );
+      print(options, { stopped: pid !== undefined, pid: pid ?? null }, () =>
+        pid === undefined ? `No service runs for ${data}\n` : `Stopped process ${pid}\n`,
+      );
     });
 }
 

@@ -13,7 +13,10 @@ export async function connect(settings: Settings, options: Partial<ClientOptions
   return new Client({ ...(await target(settings)), connections: settings.parallel, ...options });
 }
 
-async function target(settings: Settings): Promise<{ baseUrl: string; apiKey: string; token: TokenSource }> {
+/** Where calls of a configuration go, and what they carry; starts the embedded service where that is meant. */
+export async function target(
+  settings: Settings,
+): Promise<{ baseUrl: string; apiKey: string; token: TokenSource }> {
   if (settings.baseUrl.startsWith("embedded:")) {
     // Loaded when it is needed: a program that uses a real service does not pay for it.
     const { embedded } = require("../service/embedded") as typeof import("../service/embedded");

@@ -77,7 +77,8 @@ export type Settings = z.output<typeof schema>;
 /** A key of the configuration. */
 export type SettingKey = keyof Settings;
 
-const keys = Object.keys(schema.shape) as SettingKey[];
+/** Every key of the configuration. */
+export const settingKeys = Object.keys(schema.shape) as SettingKey[];
 
 /** Keys that must be stored encrypted. */
 export const secretKeys = ["apiKey", "accessToken", "clientSecret"] as const satisfies SettingKey[];
@@ -105,7 +106,7 @@ export function readSettings(
   // Credentials of the environment replace those of the stack as a whole: a token of one and an endpoint of the
   // other would contradict each other although each of the two is complete.
   const ownToken = tokenKeys.some(fromEnvironment);
-  for (const key of keys) {
+  for (const key of settingKeys) {
     const tokenPart = [...tokenKeys, ...endpointKeys].some((part) => part === key);
     values[key] = fromEnvironment(key) ?? (tokenPart && ownToken ? undefined : fromStack(key));
   }

@@ -99,7 +99,11 @@ async function fill(
   });
   const again = sentCount < recordCount ? ` (${shown(recordCount - sentCount)} of them were there)` : "";
   await say.info(urn, `${shown(recordCount)} ${kind.noun}${recordCount === 1 ? "" : "s"} uploaded${again}`);
-  if (failedCount > 0) await say.warn(urn, `${shown(failedCount)} ${failedCount === 1 ? "record was" : "records were"} refused; see ${rejectsFile}`);
+  if (failedCount > 0)
+    await say.warn(
+      urn,
+      `${shown(failedCount)} ${failedCount === 1 ? "record was" : "records were"} refused; see ${rejectsFile}`,
+    );
   return { recordCount, failedCount };
 }
 

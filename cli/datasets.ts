@@ -1,0 +1,60 @@
+import type { Command } from "commander";
+import { routes } from "../contract";
+import { note, print, table } from "./output";
+import { type ServiceOptions, usingService, withService } from "./service";
+
+const help = `
+The API lists event datasets only. With --stack, the user and item datasets that
+the stack made are listed too.
+
+Examples:
+  recommender datasets list
+  recommender datasets list --stack dev`;
+
+interface Row {
+  readonly kind: "user" | "item" | "event";
+  readonly id: string;
+  readonly name: string | null;
+  readonly numShards: number | null;
+  readonly attributeSchema: Readonly<Record<string, string>> | null;
+}
+
+/** Adds `recommender datasets`. */
+export function addDatasets(program: Command): void {
+  const datasets = program
+    .command("datasets")
+    .description("Tell which datasets there are.")
+    .addHelpText("after", "\nExamples:\n  recommender datasets list --stack dev");
+  withService(datasets.command("list").description("List the datasets."))
+    .addHelpText("after", help)
+    .action(list);
+}
+
+async function list(options: ServiceOptions): Promise<void> {
+  await usingService(options, async ({ client, stack }) => {
+    const { eventDatasets } = await client.call(routes.listEventDatasets, {});
+    const events = eventDatasets.map(({ eventDatasetId, name, numShards, attributeSchema }): Row => {
+      return { kind: "event", id: eventDatasetId, ...described({ name, numShards, attributeSchema }) };
+    });
+    const others = (["user", "item"] as const).flatMap((kind) =>
+      (stack?.resources ?? [])
+        .filter(({ type }) => type.toLowerCase() === `${kind}dataset`)
+        .map(({ id, outputs }): Row => ({ kind, id, ...described(outputs) })),
+    );
+    const rows = [...others, ...events];
+    print(options, { datasets: rows }, () => {
+      if (!stack) note("The API lists event datasets only; --stack NAME adds those of a stack.");
+      if (rows.length === 0) return "There are no datasets.\n";
+      const cells = rows.map(({ kind, id, name, numShards, attributeSchema }) => {
+        const schema = Object.entries(attributeSchema ?? {}).map((entry) => entry.join(": ").toLowerCase());
+        return [kind, id, name ?? "", String(numShards ?? ""), schema.join(", ") || "inferred"];
+      });
+      return table(["KIND", "ID", "NAME", "SHARDS", "ATTRIBUTES"], cells);
+    });
+  });
+}
+
+function described(of: Readonly<Record<string, unknown>>): Omit<Row, "kind" | "id"> {
+  const { name = null, numShards = null, attributeSchema = null } = of;
+  return { name, numShards, attributeSchema } as Omit<Row, "kind" | "id">;
+}

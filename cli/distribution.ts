@@ -1,0 +1,104 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { z } from "zod";
+import { limits, routes } from "../contract";
+import { type Answer, type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from "./asking";
+import { type Bin, histogram } from "./histogram";
+import { note, print, shown } from "./output";
+import { fetchResult, jsonOf, keep } from "./result";
+import { whole } from "./values";
+
+interface Asked {
+  readonly attribute: string;
+  readonly value: string;
+}
+
+interface DistributionOptions extends AskOptions {
+  readonly bins: number;
+  readonly svg?: string;
+}
+
+const help = `
+The chart is drawn on the terminal and written as SVG: distribution-genre-jazz.svg
+for genre=jazz unless --svg names a file. Several values make several charts.
+${askExitCodes}
+
+Examples:
+  recommender distribution genre=jazz --stack dev
+  recommender distribution genre=jazz genre=folk --project ID --model ID --bins 10
+  recommender distribution genre=jazz --stack dev --svg jazz.svg --json`;
+
+/** Adds `recommender distribution`. */
+export function addDistribution(program: Command): void {
+  withQuestion(
+    program
+      .command("distribution")
+      .description("Draw how the usage of an item attribute value is spread over the users."),
+  )
+    .argument("<attribute=value...>", "item attribute values, as in genre=jazz", attributeValue)
+    .option("--bins <number>", "bars of the chart", whole(1, 1000), limits.defaultBins)
+    .option("--svg <file>", "file for the chart; with several values, its number is added")
+    .addHelpText("after", help)
+    .action(distribution);
+}
+
+async function distribution(asked: readonly Asked[], options: DistributionOptions): Promise<void> {
+  const { bins } = options;
+  const files = asked.map((one, at) => svgFile(one, at, asked.length, options.svg));
+  await ask(
+    options,
+    routes.submitQueryingJob,
+    (of) => ({ ...of, queryType: "user_distribution", queries: asked.map((one) => ({ ...one, bins })) }),
+    async (answer) => {
+      const json = jsonOf(answer.result);
+      const known = distributions.safeParse(json);
+      if (!known.success) return tellOther(answer, options, files[0] as string, json);
+      const charts: string[] = [];
+      for (const [at, file] of files.entries()) {
+        const chart = await fetchResult(answer.job, { format: "svg", query: String(at) });
+        if (chart.type !== "image/svg+xml") {
+          note("The service draws no SVG.");
+          break;
+        }
+        keep(file, chart.body);
+        charts.push(file);
+      }
+      print(options, { jobId: answer.jobId, charts, result: json }, () => {
+        const columns = process.stdout.columns || 80;
+        const drawn = known.data.queries.map(({ bins: bars }, at) => {
+          const { attribute, value } = asked[at] as Asked;
+          return histogram(`Usage of ${shown(attribute)} = ${shown(value)}`, bars as Bin[], columns);
+        });
+        return [...drawn, charts.map((file) => `Chart: ${file}\n`).join("")].join("\n");
+      });
+    },
+  );
+}
+
+/** The specification says no more than that the result is a chart: a picture is kept as it is. */
+function tellOther(answer: Answer, options: DistributionOptions, file: string, json: unknown): void {
+  if (answer.result.type === "image/svg+xml") {
+    keep(file, answer.result.body);
+    print(options, { jobId: answer.jobId, charts: [file] }, () => `Chart: ${file}\n`);
+  } else tellUnknown(answer, options, json);
+}
+
+/** The result as the embedded service gives it. */
+const distributions = z.object({
+  queries: z.array(
+    z.object({
+      bins: z.array(z.object({ from: z.number(), to: z.number(), users: z.number() })).min(1),
+    }),
+  ),
+});
+
+function svgFile({ attribute, value }: Asked, at: number, of: number, given: string | undefined): string {
+  if (given !== undefined) return of === 1 ? given : given.replace(/(\.svg)?$/i, `-${at + 1}.svg`);
+  const safe = (text: string) => text.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60);
+  return `distribution-${safe(attribute)}-${safe(value)}.svg`;
+}
+
+function attributeValue(text: string, earlier: readonly Asked[] = []): Asked[] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("Expected ATTRIBUTE=VALUE, as in genre=jazz.");
+  return [...earlier, { attribute: text.slice(0, at), value: text.slice(at + 1) }];
+}

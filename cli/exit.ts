@@ -1,0 +1,32 @@
+/** The exit codes beside 0, which means done; docs/cli.md lists them with those of other commands. */
+export const exitCodes = {
+  /** The command failed, or was called in a way that it does not know; the message says why. */
+  failed: 1,
+  /** Records were refused. */
+  refused: 2,
+  /** Another process serves the folder. */
+  folderBusy: 3,
+  /** The job failed. */
+  jobFailed: 4,
+  /** The job was not over in time; it goes on. */
+  jobLate: 5,
+} as const;
+
+/** A command did not do what it was asked for, in a way that a script can tell from others. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+
+  constructor(
+    message: string,
+    readonly exitCode: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Ends the command with what its error says. */
+export function failWith(error: Error): void {
+  process.stderr.write(`${error.message}\n`);
+  if (error instanceof CommandError) process.exitCode = error.exitCode;
+  else process.exitCode = error.name === "FolderBusyError" ? exitCodes.folderBusy : exitCodes.failed;
+}

@@ -1,0 +1,116 @@
+import type { Command } from "commander";
+import { type Reply, routes } from "../contract";
+import { confirm } from "./confirm";
+import { moment, print, properties, shown, table } from "./output";
+import { type Opened, type ServiceOptions, usingService, withService } from "./service";
+
+type Model = Reply<typeof routes.getModel>;
+
+interface ModelOptions extends ServiceOptions {
+  readonly project?: string;
+  readonly yes?: true;
+}
+
+/** Adds `recommender models`. */
+export function addModels(program: Command): void {
+  const models = program
+    .command("models")
+    .description("List, show, rename and delete models.")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender models list --stack dev\n  recommender models delete --help",
+    );
+  const command = (usage: string, description: string, examples: string) =>
+    withService(models.command(usage).description(description))
+      .option("--project <id>", "project of the model; with --stack its name, or the only one")
+      .addHelpText("after", `\nExamples:\n  ${examples}`);
+
+  command(
+    "list",
+    "List the models of a project.",
+    "recommender models list --project ID\n  recommender models list --stack dev --json",
+  ).action(list);
+
+  command(
+    "get <model>",
+    "Show one model.",
+    "recommender models get ID --project ID\n  recommender models get model --stack dev",
+  ).action(get);
+
+  command(
+    "rename <model> <name>",
+    "Give a model another name; nothing else of it can be changed.",
+    "recommender models rename ID 'autumn 2026' --project ID",
+  ).action(rename);
+
+  command(
+    "delete <models...>",
+    "Delete models for good. A model that serves cannot be deleted.",
+    "recommender models delete ID --project ID\n  recommender models delete ID ID --stack dev --yes",
+  )
+    .option("--yes", "do not ask")
+    .action(remove);
+}
+
+const projectOf = ({ idOf }: Opened, { project }: ModelOptions) => idOf("Project", project, "--project");
+
+async function list(options: ModelOptions): Promise<void> {
+  await usingService(options, async (opened) => {
+    const { models } = await opened.client.call(routes.listModels, { projectId: projectOf(opened, options) });
+    print(options, { models }, () => {
+      if (models.length === 0) return "There are no models.\n";
+      const rows = models.map(({ modelId, name, algorithmType, createdTs }) => {
+        return [modelId, name ?? "", algorithmType ?? "", moment(createdTs) ?? ""];
+      });
+      return table(["ID", "NAME", "ALGORITHM", "CREATED"], rows);
+    });
+  });
+}
+
+async function get(given: string, options: ModelOptions): Promise<void> {
+  await usingService(options, async (opened) => {
+    const projectId = projectOf(opened, options);
+    const modelId = opened.idOf("Model", given, "model");
+    const model = await opened.client.call(routes.getModel, { projectId, modelId });
+    print(options, model, () => describe(model));
+  });
+}
+
+async function rename(given: string, name: string, options: ModelOptions): Promise<void> {
+  await usingService(options, async (opened) => {
+    const projectId = projectOf(opened, options);
+    const modelId = opened.idOf("Model", given, "model");
+    const model = await opened.client.call(routes.updateModel, { projectId, modelId, name });
+    print(options, model, () => `Renamed ${modelId} to ${shown(model.name ?? name)}\n`);
+  });
+}
+
+async function remove(given: readonly string[], options: ModelOptions): Promise<void> {
+  await usingService(options, async (opened) => {
+    const projectId = projectOf(opened, options);
+    const modelIds = given.map((one) => opened.idOf("Model", one, "model"));
+    await confirm(`Delete ${modelIds.join(", ")}?`, options.yes);
+    const deleted: string[] = [];
+    try {
+      for (const modelId of modelIds) {
+        await opened.client.call(routes.deleteModel, { projectId, modelId });
+        deleted.push(modelId);
+      }
+    } finally {
+      // What is gone is told also where a later one could not be deleted.
+      print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
+    }
+  });
+}
+
+function describe(model: Model): string {
+  const parameters = Object.entries(model.algorithmParameters ?? {});
+  return properties([
+    ["id", model.modelId],
+    ["name", model.name ?? undefined],
+    ["project", model.projectId ?? undefined],
+    ["algorithm", model.algorithmType ?? undefined],
+    ["created", moment(model.createdTs)],
+    ...parameters.map(([name, value]): [string, string] => [name, JSON.stringify(value)]),
+  ]);
+}

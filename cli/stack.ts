@@ -1,0 +1,80 @@
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { SettingKey } from "../provider/settings";
+
+/** A resource of ours in the state of a stack. */
+export interface StackResource {
+  readonly type: string;
+  readonly name: string;
+  readonly id: string;
+  readonly outputs: Readonly<Record<string, unknown>>;
+}
+
+/** What a stack tells a command: its configuration, and what it holds. */
+export interface StackView {
+  readonly name: string;
+  /** The folder that relative paths of the program start from. */
+  readonly programFolder: string;
+  readonly resources: readonly StackResource[];
+  config(key: SettingKey): string | undefined;
+}
+
+const typePrefix = "pulumi-nodejs:dynamic/recommender:";
+
+interface Exported {
+  readonly resources?: readonly {
+    readonly urn: string;
+    readonly type: string;
+    readonly id?: string;
+    readonly delete?: boolean;
+    readonly outputs?: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+/** Reads a stack without selecting it or changing anything. */
+export async function readStack(name: string, cwd = "."): Promise<StackView> {
+  const { LocalWorkspace } = await import("@pulumi/pulumi/automation/index.js");
+  try {
+    const workspace = await LocalWorkspace.create({ workDir: resolve(cwd) });
+    const [{ main }, config, { deployment }] = await Promise.all([
+      workspace.projectSettings(),
+      workspace.getAllConfig(name),
+      workspace.exportStack(name),
+    ]);
+    return {
+      name,
+      programFolder: programFolder(resolve(cwd), main),
+      resources: ours(deployment as Exported | null),
+      config: (key) => config[`recommender:${key}`]?.value,
+    };
+  } catch (error) {
+    throw new Error(`--stack ${name}: ${reason(error as Error)}`, { cause: error });
+  }
+}
+
+/** As the engine decides it: the folder of `main`, which may be a file or a folder. */
+function programFolder(root: string, main: string | undefined): string {
+  if (!main) return root;
+  const path = resolve(root, main);
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);
+}
+
+function ours(deployment: Exported | null): StackResource[] {
+  return (deployment?.resources ?? [])
+    .filter(({ type, id, delete: going }) => type.startsWith(typePrefix) && id && !going)
+    .map(({ type, urn, id = "", outputs = {} }) => ({
+      type: type.slice(typePrefix.length),
+      name: urn.split("::").slice(3).join("::"),
+      id,
+      outputs,
+    }));
+}
+
+/** The engine's own words without the frame that the Automation API puts around them. */
+function reason({ message }: Error): string {
+  if (/ENOENT.*pulumi|spawn pulumi|pulumi: not found/i.test(message)) {
+    return "there is no `pulumi` on the PATH to read it with";
+  }
+  const said = /stderr: ([\s\S]*?)(?:\n\s*(?:err\?|code):|$)/.exec(message)?.[1] ?? message;
+  return said.replace(/^\s*error:\s*/, "").trim();
+}

@@ -1,0 +1,36 @@
+import { InvalidArgumentError } from "commander";
+import ms, { type StringValue } from "ms";
+
+/** Reads a whole number of an option, within bounds. */
+export function whole(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = most === Number.MAX_SAFE_INTEGER ? `, ${least} or more` : ` from ${least} to ${most}`;
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`Expected a whole number${range}.`);
+  };
+}
+
+/** Reads a time such as 90d, 12h or 30m of an option, in milliseconds. */
+export function duration(text: string): number {
+  const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);
+  if (value !== undefined && value > 0) return value;
+  throw new InvalidArgumentError("Expected a time with its unit, as in 90d, 12h or 30m.");
+}
+
+/** Reads a list that is separated by commas. */
+export function list(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+/** Reads one `name=value` more. */
+export function pair(what: string) {
+  return (text: string, earlier: Readonly<Record<string, string>> = {}): Record<string, string> => {
+    const at = text.indexOf("=");
+    if (at < 1) throw new InvalidArgumentError(`Expected ${what}.`);
+    return { ...earlier, [text.slice(0, at)]: text.slice(at + 1) };
+  };
+}

@@ -1,0 +1,58 @@
+import ms from "ms";
+import { routes } from "../contract";
+import type { Job } from "../provider/job-status";
+import { CommandError, exitCodes } from "./exit";
+import { note, type OutputOptions } from "./output";
+import { jobProgress } from "./progress";
+import type { Opened } from "./service";
+
+/** Which job is waited for, and how long at most; as long as is configured unless given. */
+export interface Awaited {
+  readonly projectId: string;
+  readonly jobId: string;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Waits until a job has succeeded, and shows meanwhile what it does. */
+export async function waitForJob(
+  { client, settings }: Opened,
+  options: OutputOptions,
+  { projectId, jobId, timeoutMs }: Awaited,
+): Promise<Job> {
+  const { failureReason, hasFailed, hasSucceeded, jobKinds, watchJob } = await import(
+    "../provider/job-status.js"
+  );
+  const { systemClock } = await import("../provider/clock.js");
+  const look = () => client.call(routes.getJob, { projectId, jobId });
+  const first = await look();
+  const kind = jobKinds[(first.jobType ?? "").toLowerCase() as keyof typeof jobKinds] ?? jobKinds.training;
+  const limitMs = timeoutMs ?? settings[kind.limit];
+  const progress = jobProgress(options, { noun: kind.noun, usually: kind.usually, jobId });
+  const again = `recommender jobs wait ${jobId} --project ${projectId}`;
+  const interrupted = () => {
+    progress.end();
+    note(`The ${kind.noun} job goes on. Wait for it with \`${again}\`.`);
+    process.exit(130);
+  };
+  process.once("SIGINT", interrupted);
+  let job: Job;
+  try {
+    job = await watchJob(first, { settings, clock: systemClock, limitMs, look, onLook: progress.update });
+  } finally {
+    progress.end();
+    process.off("SIGINT", interrupted);
+  }
+  if (hasSucceeded(job)) return job;
+  if (hasFailed(job, settings)) {
+    const retries = job.retryCount ? ` after ${job.retryCount} retries of the service` : "";
+    throw new CommandError(
+      `The ${kind.noun} job ${jobId} failed${retries}: ${failureReason(job)}`,
+      exitCodes.jobFailed,
+    );
+  }
+  throw new CommandError(
+    `The ${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It goes on: ` +
+      `wait for it with \`${again}\`.`,
+    exitCodes.jobLate,
+  );
+}
