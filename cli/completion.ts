@@ -6,8 +6,8 @@ wherever \`recommender\` is on the PATH. The one for bash needs the package
 bash-completion.
 
 Examples:
-  source <(recommender completion bash)              # in ~/.bashrc
-  source <(recommender completion zsh)               # in ~/.zshrc, after compinit
+  source <(recommender completion bash)    # in ~/.bashrc
+  source <(recommender completion zsh)     # in ~/.zshrc, after compinit
   recommender completion fish > ~/.config/fish/completions/recommender.fish`;
 
 /** Adds `recommender completion`; comes last, for it completes what is there. */

@@ -18,13 +18,14 @@ interface DistributionOptions extends AskOptions {
 }
 
 const help = `
-The chart is drawn on the terminal and written as SVG: distribution-genre-jazz.svg
-for genre=jazz unless --svg names a file. Several values make several charts.
+The chart is drawn on the terminal and written as SVG, for genre=jazz into
+distribution-genre-jazz.svg unless --svg names a file. Several values make
+several charts.
 ${askExitCodes}
 
 Examples:
   recommender distribution genre=jazz --stack dev
-  recommender distribution genre=jazz genre=folk --project ID --model ID --bins 10
+  recommender distribution genre=jazz genre=folk --project ID --model ID
   recommender distribution genre=jazz --stack dev --svg jazz.svg --json`;
 
 /** Adds `recommender distribution`. */

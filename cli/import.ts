@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import { CommandError, exitCodes } from "./exit";
-import { grouped, note, print } from "./output";
+import { counted, grouped, note, print } from "./output";
 import { importProgress } from "./progress";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
 import { list, pair, whole } from "./values";
@@ -137,17 +137,18 @@ async function mappingOf(
 function describe(
   kind: string,
   datasetId: string,
-  {
-    recordCount,
-    failedCount,
-    sentCount,
-    seconds,
-  }: Record<"recordCount" | "failedCount" | "sentCount" | "seconds", number>,
+  of: Record<"recordCount" | "failedCount" | "sentCount" | "seconds", number>,
 ): string {
-  if (sentCount === 0)
-    return `Nothing to do: the ${grouped(recordCount)} ${kind} are in ${datasetId} already\n`;
+  const noun = kind.slice(0, -1);
+  const { recordCount, failedCount, sentCount, seconds } = of;
+  const there = recordCount - sentCount;
   const rate = grouped(sentCount / Math.max(seconds, 0.001));
-  const there = recordCount > sentCount ? `, ${grouped(recordCount - sentCount)} were there already` : "";
-  const failed = failedCount > 0 ? `, ${grouped(failedCount)} were refused` : "";
-  return `Imported ${grouped(sentCount)} ${kind} into ${datasetId} in ${seconds} s (${rate} per second)${there}${failed}\n`;
+  const lines = [
+    sentCount === 0
+      ? `Nothing to do: ${counted(recordCount, noun)} of this source in ${datasetId} already`
+      : `Imported ${counted(sentCount, noun)} into ${datasetId} in ${seconds} s (${rate}/s)`,
+    ...(sentCount > 0 && there > 0 ? [`${counted(there, noun)} of the source were there already`] : []),
+    ...(failedCount > 0 ? [`${counted(failedCount, "record")} refused`] : []),
+  ];
+  return `${lines.join("\n")}\n`;
 }

@@ -75,6 +75,6 @@ function reason({ message }: Error): string {
   if (/ENOENT.*pulumi|spawn pulumi|pulumi: not found/i.test(message)) {
     return "there is no `pulumi` on the PATH to read it with";
   }
-  const said = /stderr: ([\s\S]*?)(?:\n\s*(?:err\?|code):|$)/.exec(message)?.[1] ?? message;
-  return said.replace(/^\s*error:\s*/, "").trim();
+  const [said = ""] = message.split(/\n\s*err\?:/);
+  return (/^error: ([\s\S]*)/m.exec(said)?.[1] ?? said).trim();
 }

@@ -62,12 +62,10 @@ async function whoami(options: ServiceOptions): Promise<void> {
   const tokens = { from: reached.token.origin, scopes };
   print(options, { ok, service, tokens, configuration: configured }, () => {
     const rows = configured
-      .filter(({ from }) => from !== "default")
+      .filter(({ key, from }) => key === "baseUrl" || from !== "default")
       .map(({ key, value, from }) => [key, value ?? "(set, not shown)", from]);
     return [
-      rows.length > 0
-        ? table(["SETTING", "VALUE", "FROM"], rows)
-        : "Nothing is configured: it is the embedded service of this folder.\n",
+      table(["SETTING", "VALUE", "FROM"], rows),
       properties([
         ["service", service.url],
         ["tokens from", tokens.from],
@@ -104,9 +102,9 @@ async function configuration(
   });
 }
 
-function shownValue(key: SettingKey, value: string | number | readonly string[]): string {
+function shownValue(key: SettingKey, value: unknown): string {
   if (typeof value === "number") return key.endsWith("Timeout") ? ms(value) : String(value);
-  return typeof value === "string" ? withoutSecrets(value) : value.join(",");
+  return typeof value === "string" ? withoutSecrets(value) : JSON.stringify(value);
 }
 
 function withoutSecrets(text: string): string {

@@ -23,8 +23,8 @@ describe("recommender", () => {
     expect(results).toHaveLength(10);
     await api.close();
     const status = await run("status", "--data", data);
-    expect(status.out).toContain("event dataset");
-    expect(status.out).toContain("1 projects, 1 algorithms, 1 models");
+    expect(status.out).toMatch(/^event +event-dataset-\w+ +shop +400 +1$/m);
+    expect(status.out).toContain("1 project, 1 algorithm, 1 model");
     expect(JSON.parse((await run("status", "--data", data, "--json")).out)).toMatchObject({ models: 1 });
 
     expect(JSON.parse((await run("stop", "--data", data, "--json")).out)).toEqual({

@@ -1,0 +1,265 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { trainModel } from "../service/shop";
+import { ShopCommand } from "./shop-command";
+
+let shop: ShopCommand;
+beforeAll(async () => {
+  shop = await ShopCommand.open();
+});
+afterAll(() => shop.close());
+afterEach(() => shop.faults({}));
+
+const lines = (text: string) => text.trimEnd().split("\n");
+
+describe("datasets and events", () => {
+  test("event datasets are listed", async () => {
+    const { eventDatasetId } = shop.ids;
+    const { out, err } = await shop.run("datasets", "list");
+    expect(out).toMatch(new RegExp(`^event +${eventDatasetId} +events +1 +inferred$`, "m"));
+    expect(err).toContain("The API lists event datasets only");
+    expect(await shop.json("datasets", "list")).toEqual({
+      datasets: [{ kind: "event", id: eventDatasetId, name: "events", numShards: 1, attributeSchema: null }],
+    });
+  });
+
+  test("prune deletes between two times, and forget-user all of a user", async () => {
+    const { eventDatasetId } = shop.ids;
+    const ts = (day: number) => Date.UTC(2020, 0, day);
+    const events = [1, 2, 3, 4].flatMap((day) =>
+      ["ann", "bob"].map((userId) => ({ userId, itemId: "i1", ts: ts(day), eventType: "view" })),
+    );
+    writeFileSync(join(shop.folder, "old.json"), JSON.stringify(events));
+    const before = await shop.held(eventDatasetId);
+    await shop.json("import", "events", "old.json", "--dataset", eventDatasetId);
+    expect(await shop.held(eventDatasetId)).toBe(before + 8);
+
+    const dataset = ["--dataset", eventDatasetId];
+    const range = ["--start", "2020-01-02", "--before", "2020-01-03"];
+    const unsure = await shop.run("events", "prune", ...dataset, ...range);
+    expect(unsure).toMatchObject({ code: 1, out: "", err: expect.stringContaining("confirm with --yes") });
+    expect(await shop.held(eventDatasetId)).toBe(before + 8);
+    expect(await shop.json("events", "prune", ...dataset, ...range, "--yes")).toEqual({
+      eventDatasetId,
+      startTs: ts(2),
+      ts: ts(3),
+    });
+    expect(await shop.held(eventDatasetId)).toBe(before + 6);
+
+    expect(await shop.json("events", "forget-user", "ann", "nobody", ...dataset, "--yes")).toEqual({
+      eventDatasetId,
+      forgotten: ["ann", "nobody"],
+    });
+    expect(await shop.held(eventDatasetId)).toBe(before + 3);
+
+    // All that is older than a day: the rest of these, and the shop's own, which are of 2023.
+    const pruned = await shop.run("events", "prune", ...dataset, "--older-than", "1d", "--yes");
+    expect(pruned.out).toMatch(/^Deleted the events before 20\d\d-.*Z in event-dataset-/);
+    expect(await shop.held(eventDatasetId)).toBe(0);
+  });
+});
+
+test("models are listed, shown, renamed, and deleted unless they serve", async () => {
+  const project = ["--project", shop.ids.projectId];
+  const records = { eventDatasetId: shop.ids.eventDatasetId };
+  const event = { eventId: "e", userId: "u1", itemId: "i1", ts: 1_700_000_000_000, eventType: "purchase" };
+  await shop.api.call("upsertDatasetEvents", { ...records, events: [event] });
+  const second = await trainModel(shop.api, shop.ids, "spare");
+  expect((await shop.run("models", "list", ...project)).out).toMatch(
+    new RegExp(`^${second} +spare +G1 +20.*Z$`, "m"),
+  );
+  expect(await shop.run("models", "rename", second, "renamed", ...project)).toMatchObject({ code: 0 });
+  expect(await shop.json("models", "get", second, ...project)).toMatchObject({ name: "renamed" });
+
+  expect(await shop.run("models", "delete", second, ...project)).toMatchObject({ code: 1 });
+  expect((await shop.json("models", "list", ...project)).models).toHaveLength(2);
+  // What could be deleted before one that could not is told.
+  const refused = await shop.run("models", "delete", second, shop.modelId, ...project, "--yes", "--json");
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("MODEL_DEPLOYED") });
+  expect(JSON.parse(refused.out)).toEqual({ deleted: [second] });
+  expect((await shop.json("models", "list", ...project)).models).toHaveLength(1);
+  expect(await shop.run("models", "get", second, ...project)).toMatchObject({
+    code: 1,
+    out: "",
+    err: expect.stringContaining("NOT_FOUND"),
+  });
+});
+
+describe("questions to a model", () => {
+  test("recommend shows items with their attributes", async () => {
+    const { out } = await shop.run("recommend", "u1", "--limit", "3", "--attributes", "genre,title");
+    expect(lines(out)).toHaveLength(4);
+    expect(out).toMatch(/^# {2}ITEM +GENRE +TITLE\n1 {2}i\d+ +\w+ +Title \d+$/m);
+    const direct = await shop.json("recommend", "u1", "--serving-uri", shop.servingUri);
+    expect(direct).toMatchObject({ userId: "u1", limit: 10, results: expect.any(Array) });
+  });
+
+  test("query lists users, and keeps the whole result in a file", async () => {
+    const where = ["--where", "genre=drama:0.5..", "--where", "genre=western:..0.4"];
+    const { code, out, err } = await shop.run("query", ...shop.asked, ...where, "--out", "users.json");
+    expect({ code, err }).toEqual({ code: 0, err: "The whole result is in users.json\n" });
+    expect(out).toMatch(/^\d+ users: usage of genre = drama from 0.5, genre = western up to 0.4\n {2}u\d+\n/);
+    const kept = JSON.parse(readFileSync(join(shop.folder, "users.json"), "utf8"));
+    expect(kept.queries[0].user_ids).toContain("u0");
+
+    const queries = [{ conditions: [{ attribute: "genre", value: "drama", lowerBound: 0.5 }] }];
+    writeFileSync(join(shop.folder, "queries.json"), JSON.stringify([...queries, ...queries]));
+    const { result } = await shop.json("query", ...shop.asked, "--file", "queries.json");
+    expect((result as typeof kept).queries).toHaveLength(2);
+
+    writeFileSync(join(shop.folder, "queries.json"), JSON.stringify([{ conditions: [{ value: "x" }] }]));
+    const wrong = await shop.run("query", ...shop.asked, "--file", "queries.json");
+    expect(wrong).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^queries\.json: 0\.conditions\.0\.attr/),
+    });
+    const none = await shop.run("query", ...shop.asked, "--where", "genre=polka");
+    expect(none.err).toContain("No item has genre = polka.");
+  });
+
+  test("distribution draws on the terminal and writes SVG", async () => {
+    const { code, out } = await shop.run("distribution", "genre=drama", ...shop.asked, "--bins", "4");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Usage of genre = drama, 40 users\n\n +usage {2}users\n0\.00 – 0\.25 +\d+ {2}█+/);
+    for (const line of lines(out)) expect(line.length).toBeLessThanOrEqual(80);
+    expect(out).toContain("Chart: distribution-genre-drama.svg\n");
+    expect(readFileSync(join(shop.folder, "distribution-genre-drama.svg"), "utf8")).toMatch(
+      /^<svg[\s\S]*genre = drama/,
+    );
+
+    const two = await shop.json(
+      "distribution",
+      "genre=drama",
+      "genre=western",
+      ...shop.asked,
+      "--svg",
+      "c.svg",
+    );
+    expect(two.charts).toEqual(["c-1.svg", "c-2.svg"]);
+    expect(readFileSync(join(shop.folder, "c-2.svg"), "utf8")).toContain("western");
+    const bins = (two.result as { queries: { bins: { users: number }[] }[] }).queries[1]?.bins ?? [];
+    expect(bins).toHaveLength(20);
+    expect(bins.reduce((sum, { users }) => sum + users, 0)).toBe(40);
+  });
+
+  test("cluster tells groups and what marks them", async () => {
+    const { out } = await shop.run("cluster", ...shop.asked, "--min-users", "3");
+    expect(out).toMatch(
+      /^\d+ groups? of \d+ users\n\nGROUP {2}USERS {2}MARKED BY\n1 +\d+ +genre = \w+: \d+ %/,
+    );
+    const { out: none, err } = await shop.run("cluster", ...shop.asked, "--min-users", "1000");
+    expect(none).toBe("0 groups of 0 users\n");
+    expect(err).toContain("No group has 1000 users or more.");
+  });
+});
+
+describe("jobs", () => {
+  const project = () => ["--project", shop.ids.projectId];
+
+  test("can be submitted now and waited for later", async () => {
+    const submitted = await shop.run("cluster", ...shop.asked, "--no-wait");
+    const jobId = submitted.out.trim();
+    expect(jobId).toMatch(/^job-\w+$/);
+    const waited = await shop.run("jobs", "wait", jobId, ...project(), "--download", "groups.json");
+    expect(waited).toMatchObject({ code: 0, err: "The result is in groups.json\n" });
+    expect(waited.out).toMatch(/^type +CLUSTERING\nstatus +SUCCEED$/m);
+    // The address of a result needs no key: it is told only where it is asked for.
+    expect(waited.out).not.toContain("signature=");
+    expect(JSON.parse(readFileSync(join(shop.folder, "groups.json"), "utf8")).groups).toBeDefined();
+    expect(await shop.json("jobs", "get", jobId, ...project())).toMatchObject({
+      jobId,
+      jobStatus: "SUCCEED",
+      jobResult: { downloadUrl: expect.stringContaining("signature=") },
+    });
+  });
+
+  test("that fail give the exit code 4, with the reason", async () => {
+    await shop.faults({ jobs: [{ job_type: "QUERYING", times: 4, message: "out of memory" }] });
+    const failed = await shop.run("query", ...shop.asked, "--where", "genre=drama");
+    expect(failed).toMatchObject({ code: 4, out: "", err: expect.stringMatching(/failed.*: out of memory/) });
+  });
+
+  test("that are not over in time give the exit code 5, and the command that waits on", async () => {
+    await shop.faults({ job_delay_ms: 1500 });
+    const late = await shop.run("cluster", ...shop.asked, "--timeout", "100ms");
+    expect(late).toMatchObject({ code: 5, out: "", err: expect.stringMatching(/still \w+ after 100 ms/) });
+    const again = /`recommender (jobs wait [^`]+)`/.exec(late.err)?.[1]?.split(" ") ?? [];
+    expect(await shop.run(...again)).toMatchObject({ code: 0 });
+  });
+
+  test("unknown ones are told", async () => {
+    expect(await shop.run("jobs", "get", "nope", ...project())).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("NOT_FOUND"),
+    });
+  });
+});
+
+describe("whoami", () => {
+  test("tells what is configured and from where, and never a secret", async () => {
+    const { key, url } = shop.api.service;
+    const text = await shop.run("whoami");
+    expect(text).toMatchObject({ code: 0, err: "" });
+    expect(text.out).toMatch(/^apiKey +\(set, not shown\) +RECOMMENDER_API_KEY$/m);
+    expect(text.out).toMatch(/^tokens +25 of 25 scopes$/m);
+    const json = await shop.json("whoami");
+    expect(json).toMatchObject({ ok: true, service: { url, taken: true } });
+    expect(JSON.stringify(json) + text.out).not.toContain(key);
+  });
+
+  test("says which scopes get no token, and that a token is refused", async () => {
+    const withCommand = {
+      RECOMMENDER_TOKEN_URL: "",
+      RECOMMENDER_CLIENT_ID: "",
+      RECOMMENDER_CLIENT_SECRET: "",
+    };
+    const script =
+      'process.env.RECOMMENDER_SCOPE==="/get-job"?process.exit(3):console.log("not-a-token-1234")';
+    const tokenCommand = `"${process.execPath}" -e "${script.replaceAll('"', '\\"')}"`;
+    const found = await shop.runWith({ ...withCommand, RECOMMENDER_TOKEN_COMMAND: tokenCommand }, "whoami");
+    expect(found).toMatchObject({ code: 1, err: "Not everything is right; see above.\n" });
+    expect(found.out).toMatch(/^tokens +24 of 25 scopes$/m);
+    expect(found.out).toMatch(/^\/get-job +RECOMMENDER_TOKEN_COMMAND exited with 3/m);
+    expect(found.out).toMatch(/^tried out .*401/m);
+    expect(found.out).not.toContain("not-a-token");
+    expect(found.out).not.toContain("process.exit");
+  });
+
+  test("says what is missing", async () => {
+    expect(await shop.runWith({ RECOMMENDER_API_KEY: "" }, "whoami")).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^recommender:apiKey is not set\. Set it with .* RECOMMENDER_API_KEY/),
+    });
+  });
+});
+
+test("nothing is written or sent where arguments are wrong", async () => {
+  const wrong: [string[], RegExp][] = [
+    [["import", "users", "x", "--dataset", "d", "--parallel", "0"], /whole number from 1 to 64/],
+    [["import", "users", "x", "--dataset", "d", "--max-failures", "-1"], /whole number, 0 or more/],
+    [["import", "users", "x"], /--dataset is missing/],
+    [["serve", "--port", "65536"], /whole number from 0 to 65535/],
+    [["events", "prune", "--dataset", "d", "--yes"], /--before DATE or --older-than TIME/],
+    [["events", "prune", "--dataset", "d", "--before", "soon"], /Expected a date/],
+    [["events", "prune", "--dataset", "d", "--older-than", "90"], /with its unit, as in 90d/],
+    [
+      ["events", "prune", "--dataset", "d", "--before", "2020-01-01", "--start", "2021-01-01"],
+      /nothing between/,
+    ],
+    [["query", ...shop.asked, "--where", "genre"], /Expected ATTRIBUTE=VALUE/],
+    [["query", ...shop.asked, "--where", "genre=x:0.9..0.1"], /0.9 is more than 0.1/],
+    [["query", ...shop.asked], /--where ATTRIBUTE=VALUE, or --file/],
+    [["distribution", "genre", ...shop.asked], /Expected ATTRIBUTE=VALUE/],
+    [["distribution", "genre=x", ...shop.asked, "--bins", "0"], /whole number from 1 to 1000/],
+    [["recommend", "u1", "--deployment", "live"], /give --stack too/],
+    [["jobs", "wait", "j", "--project", "p", "--timeout", "soon"], /with its unit/],
+    [["models", "list"], /--project is missing: .* --stack NAME/],
+    [["models", "lists"], /unknown command 'lists'/],
+    [["datasets", "list", "--cwd", "."], /give --stack too/],
+  ];
+  const ended = await Promise.all(wrong.map(([args]) => shop.run(...args)));
+  for (const [at, [args, message]] of wrong.entries()) {
+    expect({ args, ...ended[at] }).toMatchObject({ code: 1, out: "", err: expect.stringMatching(message) });
+  }
+  expect(existsSync(join(shop.folder, ".recommender"))).toBe(false);
+});

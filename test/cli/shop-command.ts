@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { command } from "../service/process";
+import { Running } from "../service/running";
+import { deploy, openShop, trainModel } from "../service/shop";
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A shop that serves, and the command as users run it, in a process of its own beside it. */
+export class ShopCommand {
+  readonly folder = mkdtempSync(join(tmpdir(), "recommender-cli-"));
+
+  private constructor(
+    readonly api: Running,
+    readonly ids: Awaited<ReturnType<typeof openShop>>,
+    readonly modelId: string,
+    readonly servingUri: string,
+  ) {}
+
+  static async open(): Promise<ShopCommand> {
+    const api = await Running.start({ faults: true });
+    const ids = await openShop(api);
+    const modelId = await trainModel(api, ids);
+    return new ShopCommand(api, ids, modelId, await deploy(api, ids.projectId, modelId));
+  }
+
+  get environment(): Record<string, string> {
+    const { url, key } = this.api.service;
+    return {
+      RECOMMENDER_BASE_URL: url,
+      RECOMMENDER_API_KEY: key,
+      RECOMMENDER_TOKEN_URL: `${url}/oauth/token`,
+      RECOMMENDER_CLIENT_ID: "shop",
+      RECOMMENDER_CLIENT_SECRET: key,
+      RECOMMENDER_JOB_POLL_MS: "20",
+    };
+  }
+
+  /** Runs the command to its end. */
+  run(...args: string[]): Promise<Ended> {
+    return this.runWith({}, ...args);
+  }
+
+  /** The same with other variables; an empty one is as if it were not set. */
+  runWith(environment: Record<string, string>, ...args: string[]): Promise<Ended> {
+    const env = { ...process.env, ...this.environment, ...environment };
+    const child = spawn(process.execPath, [command, ...args], {
+      cwd: this.folder,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const texts = { out: "", err: "" };
+    child.stdout.on("data", (text) => {
+      texts.out += text;
+    });
+    child.stderr.on("data", (text) => {
+      texts.err += text;
+    });
+    return new Promise((resolve) => child.once("close", (code) => resolve({ code, ...texts })));
+  }
+
+  /** What a command that succeeds prints as JSON. */
+  async json(...args: string[]): Promise<Record<string, unknown>> {
+    const { code, out, err } = await this.run(...args, "--json");
+    if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}: ${err}`);
+    return JSON.parse(out);
+  }
+
+  /** The options that name project and model. */
+  get asked(): string[] {
+    return ["--project", this.ids.projectId, "--model", this.modelId];
+  }
+
+  async faults(switches: object): Promise<void> {
+    const headers = { apikey: this.api.service.key, "content-type": "application/json" };
+    const { status } = await this.api.raw("/faults", {
+      method: "PUT",
+      headers,
+      body: JSON.stringify(switches),
+    });
+    if (status !== 200) throw new Error(`the service answers ${status} to faults`);
+  }
+
+  /** How many records a dataset holds, counted by the service. */
+  async held(datasetId: string): Promise<number> {
+    const { body } = await this.api.raw("/status", { headers: { apikey: this.api.service.key } });
+    const { datasets } = body as { datasets: { id: string; records: number }[] };
+    return datasets.find(({ id }) => id === datasetId)?.records ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await this.api.end();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { command } from "../service/process";
+import { type EngineWorkspace, engineWorkspace } from "./workspace";
+
+const program = `
+  import * as recommender from "pulumi-recommender";
+  const users = new recommender.UserDataset("users", { numShards: 1 });
+  const items = new recommender.ItemDataset("items", { numShards: 1 });
+  const events = new recommender.EventDataset("events", { numShards: 1 });
+  new recommender.EventDataset("other", { numShards: 1 });
+  const project = new recommender.Project("shop", {
+    userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "purchase",
+  });
+  export const ids = { users: users.id, events: events.id };`;
+
+let workspace: EngineWorkspace;
+let ids: { users: string; events: string };
+beforeAll(async () => {
+  workspace = await engineWorkspace(program);
+  // Relative to the program, wherever the command is run.
+  await workspace.stack.setConfig("recommender:baseUrl", { value: "embedded:data" });
+  ids = (await workspace.stack.up()).outputs.ids?.value;
+});
+afterAll(async () => {
+  await run("stop", "--data", join(workspace.directory, "data"));
+  await workspace.dispose();
+});
+
+/** Runs the command in a folder beside the project, with nothing configured but how to read the stack. */
+async function run(...args: string[]) {
+  const elsewhere = join(workspace.directory, "elsewhere");
+  mkdirSync(elsewhere, { recursive: true });
+  writeFileSync(join(elsewhere, "e.csv"), "user_id,item_id,ts,event_type\nann,1,2026-11-15,buy\n");
+  const env = { ...process.env, ...workspace.stack.workspace.envVars };
+  const child = spawn(process.execPath, [command, ...args], {
+    cwd: elsewhere,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const texts = { out: "", err: "" };
+  child.stdout.on("data", (text) => {
+    texts.out += text;
+  });
+  child.stderr.on("data", (text) => {
+    texts.err += text;
+  });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  return { code, ...texts };
+}
+
+test("a command takes service and ids by name from a stack", async () => {
+  const stack = ["--stack", "test", "--cwd", workspace.directory];
+  const whoami = await run("whoami", ...stack);
+  expect(whoami).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^baseUrl +embedded:\S+data +stack test$/m),
+  });
+  const listed = await run("datasets", "list", ...stack);
+  expect(listed.out).toMatch(new RegExp(`^user +${ids.users} +users +1`, "m"));
+
+  const imported = await run("import", "events", "e.csv", "--dataset", "events", ...stack);
+  expect(imported).toMatchObject({
+    code: 0,
+    err: "",
+    out: expect.stringContaining(`1 event into ${ids.events}`),
+  });
+  const again = await run("import", "events", "e.csv", "--dataset", ids.events, ...stack, "--json");
+  expect(JSON.parse(again.out)).toMatchObject({ recordCount: 1, sentCount: 0 });
+  // The only one of its kind need not be named; of two, one must be.
+  expect(await run("models", "list", ...stack)).toMatchObject({ code: 0, out: "There are no models.\n" });
+  expect(await run("import", "events", "e.csv", ...stack)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(
+      /--dataset is missing: stack test has several EventDataset \((events, other|other, events)\)/,
+    ),
+  });
+  expect((await run("models", "get", "x", ...stack)).err).toMatch(
+    /^x is no Model of stack test \(none\); .* an id/,
+  );
+  expect(await run("models", "list", "--stack", "nope", "--cwd", workspace.directory)).toMatchObject({
+    code: 1,
+    err: "--stack nope: no stack named 'nope' found\n",
+  });
+  expect(await run("models", "list", "--stack", "test")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^--stack test: failed to find project settings file/),
+  });
+});
