@@ -14,7 +14,8 @@ export class Commands {
     cwd: string,
     private readonly urns: readonly string[],
   ) {
-    const folder = relative(process.cwd(), cwd);
+    const near = relative(process.cwd(), cwd);
+    const folder = near.length < cwd.length ? near : cwd;
     this.#where = `--stack ${quoted(stack)}${folder === "" ? "" : ` --cwd ${quoted(folder)}`}`;
   }
 
@@ -106,8 +107,11 @@ function editOfChange({ kind, resource, properties, location }: Parameters<Comma
   const title = titleOf(resource);
   if (kind === "created") return `take ${title} out of the program${at(location)}`;
   if (kind === "deleted") return `declare ${title} in the program again`;
-  if (properties.length === 0) return `declare ${title} as it was${at(location)}`;
-  return `${declare(properties)}${at(location)}`;
+  const own = properties.filter(({ unknown }) => !unknown);
+  if (own.length > 0) return `${declare(own)}${at(location)}`;
+  return properties.length > 0
+    ? `nothing here: ${title} follows what it depends on`
+    : `declare ${title} as it was${at(location)}`;
 }
 
 function declare(properties: readonly PropertyFinding[]): string {

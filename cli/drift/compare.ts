@@ -1,8 +1,11 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { Commands } from "./commands";
 import { openStack, type StackOf, type StateResource } from "./engine";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
 import { changesOf, driftOf, type Reading } from "./findings";
+import { Declarations } from "./location";
+import { masked, secretTexts } from "./masking";
 import { isReal, nounOf, refOf, rulesOf } from "./resource";
 import { connectToService, type Inventory, takeInventory } from "./unmanaged";
 
@@ -19,7 +22,6 @@ export async function compareStacks({
 }: Omit<StackOf, "stack"> & { stacks: readonly string[] }): Promise<Report> {
   const compared: Compared[] = [];
   for (const stack of new Set(stacks)) compared.push(await compare({ ...of, stack }));
-  const reports = compared.map(({ report }) => report);
   const told = new Set<string>();
   for (const { report, commands, inventory } of compared) {
     const managed = compared.flatMap((other) =>
@@ -33,6 +35,7 @@ export async function compareStacks({
       report.unmanaged.push({ ...found, cures: commands.unmanaged(found, more) });
     }
   }
+  const reports = compared.map(({ report, secrets }) => masked(report, secrets));
   const found = reports.some(({ changes, drift }) => changes.length + drift.length > 0);
   return { version: reportVersion, verdict: found ? "found" : "clean", stacks: reports };
 }
@@ -41,6 +44,7 @@ interface Compared {
   readonly report: StackReport;
   readonly commands: Commands;
   readonly inventory: Inventory | undefined;
+  readonly secrets: readonly string[];
 }
 
 async function compare(of: StackOf): Promise<Compared> {
@@ -50,34 +54,39 @@ async function compare(of: StackOf): Promise<Compared> {
   const listed = asked.then(([state, config]) =>
     takeInventory(state, () => connectToService(config, open.programFolder, environment)),
   );
-  const [preview, refresh, [state], inventory] = await Promise.all([
-    open.preview(),
-    open.refresh(),
-    asked,
-    listed,
-  ]);
+  // An error of one of them is told with the secrets in it masked, too.
+  const secrets = asked.then(([, config]) => secretTexts(config, environment));
+  const all = Promise.all([open.preview(), open.refresh(), asked, listed]).catch(async (error: Error) => {
+    const known = await secrets.catch(() => secretTexts({}, environment));
+    throw new Error(masked(error.message, known));
+  });
+  const [preview, refresh, [state], inventory] = await all;
   const resources = state.filter(isReal);
   const commands = new Commands(
     of.stack,
     resolve(of.cwd),
     resources.map(({ urn }) => urn),
   );
-  const steps = [...preview.steps, ...refresh.steps];
-  const reading: Reading = { commands, locate: () => undefined };
+  const declarations = new Declarations(resolve(of.cwd), state);
+  const reading: Reading = { commands, state, locate: (urn) => declarations.locate(urn) };
   const unobservable = resources.flatMap((resource) => unseenOf(resource) ?? []);
+  const [changes, drift] = [changesOf(preview, reading), driftOf(refresh, reading)];
+  const told = [...changes, ...drift].flatMap(({ resource, also }) => [resource.urn, ...also]);
+  const warnings = [...preview.warnings, ...refresh.warnings].filter(({ urn }) => !told.includes(urn ?? ""));
   const report = {
     stack: of.stack,
-    project: steps[0]?.urn.split("::")[1] ?? "",
+    project: open.project,
+    folder: folderInRepository(resolve(of.cwd)),
     resources: resources.length,
     observed: resources.length - unobservable.filter(({ whole }) => whole).length,
-    changes: changesOf(preview, reading),
-    drift: driftOf(refresh, reading),
+    changes,
+    drift,
     unmanaged: [],
     unobservable,
-    warnings: [...new Set([...preview.warnings, ...refresh.warnings])],
+    warnings: [...new Set(warnings.map(({ text }) => text))],
     cures: commands.all,
   };
-  return { report, commands, inventory };
+  return { report, commands, inventory, secrets: await secrets };
 }
 
 /** What of a resource the API does not tell. */
@@ -96,4 +105,11 @@ function unseenOf(resource: StateResource): Unobservable | undefined {
   }
   if (rulesOf(resource.type)?.readable) return undefined;
   return of(/Records$/.test(noun) ? "its records" : /Job$/.test(noun) ? "its job" : "the whole of it");
+}
+
+/** Where a folder is in its repository: tools for reviews name files from there. */
+function folderInRepository(folder: string): string {
+  let root = folder;
+  while (!existsSync(join(root, ".git")) && dirname(root) !== root) root = dirname(root);
+  return existsSync(join(root, ".git")) ? relative(root, folder).split(sep).join("/") : "";
 }

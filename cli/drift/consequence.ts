@@ -1,4 +1,5 @@
-import type { Effect, PropertyFinding } from "./finding";
+import { titleOf } from "./commands";
+import type { Effect, PropertyFinding, ResourceRef } from "./finding";
 
 /** What happens to a resource of the program. */
 export type Operation = "create" | "update" | "replace" | "delete";
@@ -106,23 +107,23 @@ export function ofDrift(
   type: string,
   kind: "changed" | "deleted" | "not serving",
   properties: readonly PropertyFinding[],
+  dependents: readonly ResourceRef[],
 ): Consequence {
   if (kind === "not serving") {
-    return of(
-      "redeploys",
-      "Recommendation calls fail until it is deployed again; putting it back trains nothing.",
-    );
+    return of("redeploys", "Recommendation calls fail. Putting it back deploys its models again.");
   }
   if (kind === "deleted") {
+    const others = dependents.map(titleOf).join(", ");
+    const anew = others && ` What depends on it is changed or made anew with it: ${others}.`;
+    const trains = dependents.some((other) => other.type === "Model") ? " This trains again." : "";
     switch (type) {
       case "EventDataset":
         return of(
           "loses data",
-          "Its events are gone. Putting it back makes an empty dataset, and what is made from it anew: its " +
-            "project, and with that its models, which are trained again.",
+          `Its events are gone. Putting it back makes an empty dataset.${anew}${trains}`,
         );
       case "Model":
-        return of("retrains", "Putting it back trains again, which takes training hours.");
+        return of("retrains", `Putting it back trains again, which takes training hours.${anew}`);
       case "UserQuery":
       case "UserClustering":
         return of("creates", "Its job is gone; putting it back runs another one.");

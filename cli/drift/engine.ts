@@ -26,6 +26,7 @@ export interface StateResource {
   readonly external?: boolean;
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly dependencies?: readonly string[];
   readonly stackTrace?: readonly { readonly sourcePosition?: string }[];
 }
 
@@ -35,11 +36,13 @@ export type Step = StepEventMetadata;
 /** One run of the engine that changed nothing. */
 export interface DryRun {
   readonly steps: readonly Step[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly { readonly urn?: string | undefined; readonly text: string }[];
 }
 
 /** What can be asked about a stack; nothing of it writes to the state or the service. */
 export interface OpenStack {
+  /** Name of the project. */
+  readonly project: string;
   /** Folder in which the program runs. */
   readonly programFolder: string;
   /** What the program would change. */
@@ -57,9 +60,10 @@ export async function openStack({ cwd, stack: name, env }: StackOf): Promise<Ope
   // Selecting would change the stack that the user's own commands work on.
   workspace.selectStack = async () => {};
   const stack = await Stack.select(name, workspace);
-  const { main = "." } = await workspace.projectSettings();
+  const { name: project, main = "." } = await workspace.projectSettings();
   const program = resolve(workDir, main);
   return {
+    project,
     programFolder: statSync(program).isDirectory() ? program : dirname(program),
     preview: () => dryRun(name, (onEvent) => stack.preview({ onEvent, color: "never" })),
     refresh: () => dryRun(name, (onEvent) => stack.previewRefresh({ onEvent, color: "never" })),
@@ -85,21 +89,23 @@ async function dryRun(
 ): Promise<DryRun> {
   // What comes when a step is through tells more than what comes before it, but does not always come.
   const steps = new Map<string, Step>();
-  const said = { warning: new Set<string>(), error: new Set<string>() };
+  const warnings: { urn?: string | undefined; text: string }[] = [];
+  const errors = new Set<string>();
   const onEvent = ({ resourcePreEvent, resOutputsEvent, diagnosticEvent }: EngineEvent) => {
     const step = (resOutputsEvent ?? resourcePreEvent)?.metadata;
     if (step) steps.set(`${step.op} ${step.urn}`, step);
-    if (diagnosticEvent?.severity === "warning" || diagnosticEvent?.severity === "error") {
-      said[diagnosticEvent.severity].add(titled(diagnosticEvent));
+    if (diagnosticEvent?.severity === "error") errors.add(titled(diagnosticEvent));
+    if (diagnosticEvent?.severity === "warning") {
+      warnings.push({ urn: diagnosticEvent.urn, text: titled(diagnosticEvent) });
     }
   };
   try {
     await run(onEvent);
   } catch (error) {
-    const words = [...said.error].join("\n") || lastWords(error as Error);
+    const words = [...errors].join("\n") || lastWords(error as Error);
     throw new Error(`Stack ${stack} could not be compared:\n${words}`, { cause: error });
   }
-  return { steps: [...steps.values()], warnings: [...said.warning] };
+  return { steps: [...steps.values()], warnings };
 }
 
 function titled({ urn, message }: { urn?: string; message: string }): string {

@@ -98,6 +98,7 @@ const stackReport = z
   .object({
     stack: z.string(),
     project: z.string(),
+    folder: z.string().meta({ description: "Folder of the project in its repository; empty for its root" }),
     resources: z.int().meta({ description: "Resources in the state, without providers and components" }),
     observed: z.int().meta({ description: "Those of them of which the service tells at least something" }),
     changes: z.array(finding).meta({ description: "Program and state: what an update would do" }),

@@ -1,13 +1,14 @@
 import { type Commands, topOf } from "./commands";
 import { type Operation, ofChange, ofDrift } from "./consequence";
-import type { DryRun, Step } from "./engine";
-import { effects, type Finding, type Location } from "./finding";
+import type { DryRun, StateResource, Step } from "./engine";
+import { effects, type Finding, type Location, type ResourceRef } from "./finding";
 import { differences, secrets } from "./properties";
 import { jobOf, nounOf, refOf, rulesOf } from "./resource";
 
 /** What turns steps of the engine into findings: the commands, and where a resource is declared. */
 export interface Reading {
   readonly commands: Commands;
+  readonly state: readonly StateResource[];
   locate(urn: string): Location | undefined;
 }
 
@@ -85,7 +86,8 @@ function drift(step: Step, reading: Reading): Finding | undefined {
     also: [],
     ...(location && { location }),
   };
-  const { effect, words } = ofDrift(noun, kind, properties);
+  const dependents = kind === "deleted" ? dependentsOf(step.urn, reading.state) : [];
+  const { effect, words } = ofDrift(noun, kind, properties, dependents);
   const cures = reading.commands.drift(base, rules?.argumentNames ?? []);
   return { ...base, effect, consequence: words, cures };
 }
@@ -107,6 +109,20 @@ function withoutJobs(findings: readonly Finding[], { commands }: Reading): Findi
     return { ...whole, cures: commands.change(whole) };
   });
   return merged.filter(({ resource }) => !folded.has(resource.urn));
+}
+
+/** Everything that depends on a resource, directly or not, without the jobs. */
+function dependentsOf(urn: string, state: readonly StateResource[]): ResourceRef[] {
+  const reached = new Set([urn]);
+  // The engine keeps what depends on something after it.
+  for (const { urn: own, dependencies = [] } of state) {
+    if (dependencies.some((dependency) => reached.has(dependency))) reached.add(own);
+  }
+  const jobs = Object.values(jobOf);
+  return state
+    .filter((resource) => resource.urn !== urn && reached.has(resource.urn))
+    .map(refOf)
+    .filter(({ type }) => !jobs.includes(type));
 }
 
 function sorted(findings: readonly Finding[]): Finding[] {

@@ -1,0 +1,27 @@
+import type { Finding, Report } from "./finding";
+
+/** What may end the command with exit code 2. */
+export const failures = ["drift", "changes", "replace", "unmanaged", "none"] as const;
+
+/** One of them. */
+export type Failure = (typeof failures)[number];
+
+/** Whether a report holds what is to fail. */
+export function fails({ stacks }: Report, on: readonly Failure[]): boolean {
+  const holds: Readonly<Record<Failure, boolean>> = {
+    drift: stacks.some(({ drift }) => drift.length > 0),
+    changes: stacks.some(({ changes }) => changes.length > 0),
+    replace: stacks.some(({ changes, drift }) => changes.some(removes) || drift.some(putBackReplaces)),
+    unmanaged: stacks.some(({ unmanaged }) => unmanaged.length > 0),
+    none: false,
+  };
+  return on.some((failure) => holds[failure]);
+}
+
+function removes({ kind }: Finding): boolean {
+  return kind === "replaced" || kind === "deleted";
+}
+
+function putBackReplaces({ properties }: Finding): boolean {
+  return properties.some(({ replaces }) => replaces);
+}

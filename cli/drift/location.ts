@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { globSync } from "tinyglobby";
+import type { StateResource } from "./engine";
+import type { Location } from "./finding";
+import { jobOf, nounOf } from "./resource";
+
+/** What declares each kind of job: the resource beside it. */
+const declarerOf = Object.fromEntries(Object.entries(jobOf).map(([noun, job]) => [job, noun]));
+
+const sources = "**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}";
+const passedOver = ["**/node_modules/**", "**/.*/**", "**/*.d.ts"];
+/** Strings stay, comments go: what is commented out declares nothing. */
+const stringOrComment =
+  /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+const construction = /\bnew\s+(?:[\w$]+\s*\.\s*)*([\w$]+)\s*(?:<[^>]*>\s*)?\(\s*(?:(["'`])(.*?)\2\s*[,)])?/g;
+
+interface Construction extends Location {
+  readonly type: string;
+  /** Undefined where the name is computed. */
+  readonly name: string | undefined;
+}
+
+/**
+ * Finds where the program that is there now declares a resource. The state knows where it stood at the last update,
+ * which helps where a name is computed or stands in several places.
+ */
+export class Declarations {
+  #found: Construction[] | undefined;
+  readonly #stood: ReadonlyMap<string, Location>;
+
+  constructor(
+    private readonly folder: string,
+    state: readonly StateResource[],
+  ) {
+    const known = state.flatMap((resource) => {
+      const stood = positions(resource);
+      return stood.length > 0 ? [[resource.urn, stood] as const] : [];
+    });
+    this.#stood = new Map(
+      known.flatMap(([urn, stood]) => {
+        const there = stood.find((position) => this.#constructions.some((one) => samePlace(one, position)));
+        const place = there ?? stood[0];
+        return place ? [[urn, place] as const] : [];
+      }),
+    );
+  }
+
+  /** Undefined where nothing in the program looks like it. */
+  locate(urn: string): Location | undefined {
+    const [types = "", ...rest] = urn.split("::").slice(2);
+    const noun = nounOf(types) ?? types.split(/[:/]/).at(-1) ?? "";
+    const type = declarerOf[noun] ?? noun;
+    const name = rest.join("::");
+    const ofType = this.#constructions.filter((one) => one.type === type);
+    const named = ofType.filter((one) => one.name === name);
+    const computed = ofType.filter((one) => one.name === undefined || one.name.includes("${"));
+    const stood = this.#stood.get(urn);
+    const candidates = named.length > 0 ? named : computed;
+    const best = stood && nearest(candidates, stood);
+    const found = best ?? (named.length > 0 || computed.length === 1 ? candidates[0] : undefined);
+    return found && { file: found.file, line: found.line, column: found.column };
+  }
+
+  get #constructions(): readonly Construction[] {
+    this.#found ??= globSync(sources, { cwd: this.folder, ignore: passedOver })
+      .sort()
+      .flatMap((file) => constructionsIn(file, readFileSync(join(this.folder, file), "utf8")));
+    return this.#found;
+  }
+}
+
+/** The places of a file where something is made with `new`. */
+export function constructionsIn(file: string, text: string): Construction[] {
+  const code = text.replace(stringOrComment, (found, string) => string ?? found.replace(/[^\n]/g, " "));
+  return [...code.matchAll(construction)].map(({ index, 1: type = "", 3: name }) => {
+    const before = code.slice(0, index);
+    const line = before.split("\n").length;
+    return { file, line, column: index - before.lastIndexOf("\n"), type, name };
+  });
+}
+
+function positions({ stackTrace = [] }: StateResource): Location[] {
+  return stackTrace.flatMap(({ sourcePosition = "" }) => {
+    const [, path = "", line, column] = /^project:\/\/\/(.+)#(\d+),(\d+)$/.exec(sourcePosition) ?? [];
+    const foreign = path === "" || path.startsWith("..") || path.includes("node_modules/");
+    return foreign ? [] : [{ file: decodeURI(path), line: Number(line), column: Number(column) }];
+  });
+}
+
+function samePlace(a: Location, b: Location): boolean {
+  return a.file === b.file && a.line === b.line;
+}
+
+function nearest(candidates: readonly Construction[], to: Location): Construction | undefined {
+  const distance = (one: Location) => (one.file === to.file ? Math.abs(one.line - to.line) : 1e9);
+  return [...candidates].sort((a, b) => distance(a) - distance(b))[0];
+}

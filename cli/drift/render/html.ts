@@ -1,0 +1,129 @@
+import { titleOf } from "../commands";
+import type { Cure, Finding, Report, StackReport, Unmanaged } from "../finding";
+import { style } from "./html-style";
+import {
+  comparisonsOf,
+  count,
+  dangersOf,
+  isDangerous,
+  placeOf,
+  unobservableOf,
+  valueText,
+  verdictOf,
+} from "./words";
+
+/** A report as one page that needs nothing else: no script, no other file, light and dark. */
+export function renderHtml({ verdict, stacks }: Report): string {
+  const title = verdict === "clean" ? "No drift seen, no pending changes" : "Drift and pending changes";
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<link rel="icon" href="data:,">
+<title>${escaped(`${title}: ${stacks.map(({ stack }) => stack).join(", ")}`)}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${stacks.length > 1 ? contents(stacks) : ""}${stacks.map(section).join("\n")}
+</main>
+</body>
+</html>
+`;
+}
+
+function contents(stacks: readonly StackReport[]): string {
+  const links = stacks.map((report, at) => `<li><a href="#s${at}">${escaped(verdictOf(report))}</a></li>`);
+  return `<nav aria-label="Stacks"><ul>${links.join("")}</ul></nav>\n`;
+}
+
+function section(report: StackReport, at: number): string {
+  const dangers = dangersOf(report);
+  const state = dangers ? "bad" : report.drift.length + report.changes.length > 0 ? "some" : "good";
+  const parts = comparisonsOf(report).map(({ title, subtitle, findings, none, putBack, takeIn }) => {
+    const body = findings.map((finding) => card(finding, putBack, takeIn)).join("\n");
+    const number = `<span class="count">${count(findings.length)}</span>`;
+    return `<h3>${title} ${number}</h3><p class="sub">${subtitle}</p>${body || `<p>${none}</p>`}`;
+  });
+  return `<section id="s${at}" aria-labelledby="h${at}">
+<h2 id="h${at}" class="${state}">${escaped(verdictOf(report))}</h2>
+<p class="sub">Project ${escaped(report.project)}</p>
+${dangers ? `<p class="dangers"><strong>Dangerous:</strong> ${escaped(dangers)}</p>` : ""}
+${parts.join("\n")}
+${report.drift.length > 1 ? atOnce(report) : ""}
+${unmanaged(report)}
+${unobservable(report)}
+${warnings(report)}
+</section>`;
+}
+
+function card(finding: Finding, putBack: string, takeIn: string): string {
+  const { resource, kind, effect, consequence, properties, cures } = finding;
+  const place = placeOf(finding);
+  const bad = isDangerous(finding);
+  const rows = properties.map(
+    ({ path, declared, actual, replaces }) =>
+      `<tr><th scope="row"><code>${escaped(path)}</code>${replaces ? " <em>replaces</em>" : ""}</th>` +
+      `<td><code>${escaped(valueText(declared, 2000))}</code></td>` +
+      `<td><code>${escaped(valueText(actual, 2000))}</code></td></tr>`,
+  );
+  const table =
+    rows.length === 0
+      ? ""
+      : `<div class="wide" tabindex="0" role="region" aria-label="Properties of ${escaped(titleOf(resource))}"><table>
+<thead><tr><th scope="col">property</th><th scope="col">declared</th><th scope="col">actual</th></tr></thead>
+<tbody>${rows.join("")}</tbody></table></div>`;
+  return `<details${bad ? " open" : ""}>
+<summary><strong>${escaped(titleOf(resource))}</strong> ${kind} <span class="tag${bad ? " bad" : ""}">${effect}</span></summary>
+<p>${escaped(consequence)}${finding.protected ? " The option <code>protect</code> forbids it." : ""}</p>
+${place ? `<p class="sub">Declared in <code>${escaped(place)}</code></p>` : ""}
+${table}
+<dl>${cure(putBack, cures.putBack)}${cure(takeIn, cures.takeIn)}</dl>
+</details>`;
+}
+
+function cure(title: string, { edit, command }: Cure): string {
+  const said = edit === undefined ? "" : `<p>${escaped(edit)}</p>`;
+  const run = command === undefined ? "" : `<pre tabindex="0"><code>${escaped(command)}</code></pre>`;
+  return `<dt>${title}</dt><dd>${said}${run}</dd>`;
+}
+
+function atOnce({ cures }: StackReport): string {
+  const rows = cure("put back", { command: cures.putBack }) + cure("take in", { command: cures.takeIn });
+  return `<details><summary>All drift at once</summary><dl>${rows}</dl></details>`;
+}
+
+function unmanaged({ unmanaged: found }: StackReport): string {
+  if (found.length === 0) return "";
+  const entries = found.map(
+    ({ type, name, id, cures }: Unmanaged) =>
+      `<details><summary><strong>${type} ${escaped(name)}</strong> <code>${escaped(id)}</code></summary>` +
+      `<dl>${cure("delete", cures.putBack)}${cure("take in", cures.takeIn)}</dl></details>`,
+  );
+  const number = `<span class="count">${count(found.length)}</span>`;
+  return `<h3>Unmanaged ${number}</h3><p class="sub">There, but in no given stack</p>${entries.join("")}`;
+}
+
+function unobservable(report: StackReport): string {
+  const { wholly, partly } = unobservableOf(report);
+  if (wholly.length + partly.length === 0) return "";
+  const entry = ({ resource, part }: StackReport["unobservable"][number]) =>
+    `<li>${escaped(titleOf(resource))}: ${escaped(part)}</li>`;
+  return `<h3>Not observable <span class="count">${count(wholly.length)}</span></h3>
+<p class="sub">The API cannot read them back, so that they may have drifted</p>
+<details><summary>Which</summary><ul>${[...wholly, ...partly].map(entry).join("")}</ul></details>`;
+}
+
+function warnings({ warnings: said }: StackReport): string {
+  if (said.length === 0) return "";
+  return `<h3>Warnings</h3><ul>${said.map((text) => `<li>${escaped(text)}</li>`).join("")}</ul>`;
+}
+
+function escaped(text: string): string {
+  const signs: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  return text.replace(/[&<>"]/g, (sign) => signs[sign] as string);
+}

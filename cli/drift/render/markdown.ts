@@ -1,0 +1,174 @@
+import { titleOf } from "../commands";
+import { effects, type Finding, type Report, type StackReport } from "../finding";
+import {
+  comparisonsOf,
+  count,
+  dangersOf,
+  isDangerous,
+  placeOf,
+  plain,
+  stepsOf,
+  unobservableOf,
+  valueText,
+  verdictOf,
+} from "./words";
+
+/** Comments of reviews end at 65,536 characters; what is longer is refused as a whole. */
+const mostCharacters = 60_000;
+/** What a stack needs beside its findings: verdict, headings, marker, what was left out. */
+const frame = 2_000;
+const mostProperties = 25;
+
+/** A report for the comment of a review: the verdict first, then what is dangerous, details folded. */
+export function renderMarkdown({ stacks }: Report): string {
+  const share = Math.floor(mostCharacters / Math.max(1, stacks.length)) - 2;
+  const full = stacks.map((report) => stackMarkdown(report, share - frame));
+  const text = full.every((part) => part.length <= share) ? full : stacks.map(bareMarkdown);
+  let most = text.length;
+  while (text.slice(0, most).join("\n").length > mostCharacters - frame) most--;
+  const left = most < text.length ? [`…and ${count(text.length - most)} more stacks.\n`] : [];
+  return [...text.slice(0, most), ...left].join("\n");
+}
+
+/** By this a comment is found again, so that one for each stack is updated instead of added. */
+export function markerOf({ project, stack }: Pick<StackReport, "project" | "stack">): string {
+  return `<!-- recommender-drift ${`${project}/${stack}`.replaceAll("--", "- -").replaceAll(">", "")} -->`;
+}
+
+function verdictLine(report: StackReport): string {
+  const findings = [...report.changes, ...report.drift];
+  const sign = findings.some(isDangerous) ? "❌" : findings.length > 0 ? "⚠️" : "✅";
+  const dangers = dangersOf(report);
+  return `### ${sign} ${inline(verdictOf(report))}${dangers ? `: **${dangers}**` : ""}`;
+}
+
+function bareMarkdown(report: StackReport): string {
+  return `${verdictLine(report)}\n\n${markerOf(report)}\n`;
+}
+
+function stackMarkdown(report: StackReport, budget: number): string {
+  const shown = withinBudget(report, budget);
+  const lines = [verdictLine(report), ""];
+  for (const { title, subtitle, findings, none, putBack, takeIn } of comparisonsOf(report)) {
+    lines.push(`#### ${title}`, `<sub>${subtitle}</sub>`, "");
+    if (findings.length === 0) lines.push(none, "");
+    const kept = findings.filter((finding) => shown.has(finding));
+    for (const finding of kept) lines.push(findingMarkdown(finding, putBack, takeIn));
+    const left = findings.length - kept.length;
+    if (left > 0) {
+      lines.push(`…and ${count(left)} more; \`recommender drift --format html\` or \`json\` tells all.`, "");
+    }
+  }
+  const room = () => budget + frame / 2 - lines.join("\n").length;
+  if (report.drift.length > 1) {
+    const { putBack, takeIn } = report.cures;
+    lines.push(
+      folded("All drift at once", `Put back:\n${fenced(putBack)}\nTake into the state:\n${fenced(takeIn)}`),
+    );
+  }
+  if (report.unmanaged.length > 0) {
+    const entries = report.unmanaged.map(
+      ({ type, name, id, cures }) =>
+        `- ${type} ${code(name)} (${code(id)}): delete with ${code(stepsOf(cures.putBack).join("; "))}, or ` +
+        `${stepsOf(cures.takeIn).map(code).join(", then ")}`,
+    );
+    lines.push(
+      folded(`${count(entries.length)} unmanaged: there, but in no given stack`, cut(entries, room())),
+    );
+  }
+  const { wholly, partly } = unobservableOf(report);
+  if (wholly.length + partly.length > 0) {
+    const entries = [
+      ...wholly.map(({ resource }) => `- ${code(titleOf(resource))}`),
+      ...partly.map(({ resource, part }) => `- ${code(titleOf(resource))}: ${inline(part)}`),
+    ];
+    const title = `${count(wholly.length)} not observable: the API cannot read them back, so they may have drifted`;
+    lines.push(folded(title, cut(entries, room())));
+  }
+  if (report.warnings.length > 0) {
+    const entries = report.warnings.map((warning) => `- ${inline(warning)}`);
+    lines.push(folded(`${count(entries.length)} warnings`, cut(entries, room())));
+  }
+  return `${lines.join("\n")}\n${markerOf(report)}\n`;
+}
+
+/** The findings that fit, the most dangerous of both comparisons first. */
+function withinBudget(report: StackReport, budget: number): Set<Finding> {
+  const all = comparisonsOf(report).flatMap(({ findings, putBack, takeIn }) =>
+    findings.map((finding) => ({ finding, length: findingMarkdown(finding, putBack, takeIn).length + 1 })),
+  );
+  all.sort((a, b) => effects.indexOf(a.finding.effect) - effects.indexOf(b.finding.effect));
+  // A part is left for what is unmanaged and what cannot be observed.
+  let left = budget * 0.8;
+  const kept = all.filter(({ length }) => {
+    left -= length;
+    return left > 0;
+  });
+  return new Set(kept.map(({ finding }) => finding));
+}
+
+function findingMarkdown(finding: Finding, putBack: string, takeIn: string): string {
+  const { resource, kind, effect, consequence, properties, cures } = finding;
+  const place = placeOf(finding);
+  const title = `${isDangerous(finding) ? "❗ " : ""}<b>${html(titleOf(resource))}</b> ${kind}: ${effect}`;
+  const rows = properties.slice(0, mostProperties).map(({ path, declared, actual, replaces }) => {
+    const why = replaces ? " (replaces)" : "";
+    return `| ${cell(path)}${why} | ${cell(valueText(declared))} | ${cell(valueText(actual))} |`;
+  });
+  const more = properties.length - rows.length;
+  const table = rows.length > 0 ? ["| property | declared | actual |", "|---|---|---|", ...rows, ""] : [];
+  const body = [
+    `${inline(consequence)}${finding.protected ? " The option `protect` forbids it." : ""}`,
+    ...(place ? ["", `Declared in ${code(place)}.`] : []),
+    "",
+    ...table,
+    ...(more > 0 ? [`…and ${count(more)} more properties.`, ""] : []),
+    `${capital(putBack)}:`,
+    fenced(stepsOf(cures.putBack).join("\n")),
+    `${capital(takeIn)}: ${cures.takeIn.edit ? inline(cures.takeIn.edit) : ""}`,
+    fenced(cures.takeIn.command ?? ""),
+  ].join("\n");
+  return folded(title, body);
+}
+
+function folded(summary: string, body: string): string {
+  return `<details><summary>${summary}</summary>\n\n${body}\n</details>\n`;
+}
+
+/** As many entries of a list as fit. */
+function cut(entries: readonly string[], room: number): string {
+  let left = room;
+  const kept = entries.filter((entry) => {
+    left -= entry.length + 1;
+    return left > 200;
+  });
+  const more = entries.length - kept.length;
+  return [...kept, ...(more > 0 ? [`- …and ${count(more)} more`] : [])].join("\n");
+}
+
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}sh\n${plain(text)}\n${fence}\n`;
+}
+
+/** Text that a name could otherwise turn into markup, a mention or a link. */
+function inline(text: string): string {
+  return html(plain(text)).replace(/[\\`*_{}[\]()#+!|~@]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+function code(text: string): string {
+  return `<code>${inline(text)}</code>`;
+}
+
+function cell(text: string): string {
+  return code(text);
+}
+
+function html(text: string): string {
+  return plain(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}

@@ -1,0 +1,121 @@
+import { version } from "../../../package.json";
+import { titleOf } from "../commands";
+import type { Finding, Report, StackReport } from "../finding";
+import { isDangerous, plain, stepsOf, valueText } from "./words";
+
+const rules = {
+  "drift/changed": "A resource was changed behind the program's back",
+  "drift/deleted": "A resource was deleted behind the program's back",
+  "drift/not-serving": "A deployment does not serve any more",
+  "change/created": "The program makes a resource",
+  "change/changed": "The program changes a resource in place",
+  "change/replaced": "The program replaces a resource",
+  "change/deleted": "The program deletes a resource",
+  unmanaged: "Something is there that no given stack holds",
+  unobservable: "Something cannot be read back, so that it may have drifted",
+} as const;
+
+type RuleId = keyof typeof rules;
+
+const ruleIds = Object.keys(rules) as RuleId[];
+
+interface Result {
+  readonly rule: RuleId;
+  readonly level: "error" | "warning" | "note";
+  readonly key: string;
+  readonly text: string;
+  readonly location?: Finding["location"];
+  readonly properties?: object;
+}
+
+/** A report in SARIF 2.1.0, one run for each stack, at the lines of the program that declare the resources. */
+export function renderSarif({ stacks }: Report): string {
+  const log = {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: stacks.map(run),
+  };
+  return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+function run(report: StackReport) {
+  return {
+    tool: {
+      driver: {
+        name: "recommender drift",
+        semanticVersion: version,
+        rules: Object.entries(rules).map(([id, text]) => ({ id, shortDescription: { text } })),
+      },
+    },
+    automationDetails: { id: `recommender-drift/${encodeURI(report.project)}/${encodeURI(report.stack)}/` },
+    originalUriBaseIds: { SRCROOT: { description: { text: "The root of the repository" } } },
+    columnKind: "utf16CodeUnits",
+    results: resultsOf(report).map((found) => result(found, report)),
+  };
+}
+
+function resultsOf(report: StackReport): Result[] {
+  const { drift, changes, unmanaged, unobservable } = report;
+  return [
+    ...drift.map((finding) => ofFinding("drift", finding)),
+    ...changes.map((finding) => ofFinding("change", finding)),
+    ...unmanaged.map(({ type, name, id, cures }) => ({
+      rule: "unmanaged" as const,
+      level: "note" as const,
+      key: id,
+      text: `${type} ${name} (${id}) is in no given stack. ${curesText(cures)}`,
+    })),
+    ...unobservable.map(({ resource, part }) => ({
+      rule: "unobservable" as const,
+      level: "note" as const,
+      key: resource.urn,
+      text: `${titleOf(resource)}: the API does not tell ${part}.`,
+    })),
+  ];
+}
+
+function ofFinding(axis: "drift" | "change", finding: Finding): Result {
+  const { kind, resource, properties, effect, consequence, cures, location } = finding;
+  const differing = properties.map(
+    ({ path, declared, actual }) => `${path}: declared ${valueText(declared)}, actual ${valueText(actual)}`,
+  );
+  const details = differing.length > 0 ? ` (${differing.join("; ")})` : "";
+  return {
+    rule: `${axis}/${kind.replace(" ", "-")}` as RuleId,
+    level: isDangerous(finding) ? "error" : axis === "drift" ? "warning" : "note",
+    key: resource.urn,
+    text: `${titleOf(resource)} ${kind}${details}. ${consequence} ${curesText(cures)}`,
+    ...(location && { location }),
+    properties: { effect, consequence, cures, properties },
+  };
+}
+
+function curesText({ putBack, takeIn }: Finding["cures"]): string {
+  return `Either ${stepsOf(putBack).join(", then ")} — or ${stepsOf(takeIn).join(", then ")}.`;
+}
+
+function result(
+  { rule, level, key, text, location, properties }: Result,
+  { folder, project, stack }: StackReport,
+) {
+  const prefix = folder === "" ? "" : `${folder}/`;
+  // What the program does not declare is shown at the project as a whole: without a place it would not be shown.
+  const place = location ?? { file: "Pulumi.yaml", line: 1, column: 1 };
+  return {
+    ruleId: rule,
+    ruleIndex: ruleIds.indexOf(rule),
+    level,
+    message: { text: plain(text) },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: encodeURI(`${prefix}${place.file}`), uriBaseId: "SRCROOT" },
+          region: { startLine: place.line, startColumn: place.column },
+        },
+        logicalLocations: [{ fullyQualifiedName: key, kind: "resource" }],
+      },
+    ],
+    partialFingerprints: { "resource/v1": `${project}/${stack} ${rule} ${key}` },
+    ...(properties && { properties }),
+  };
+}

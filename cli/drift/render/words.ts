@@ -1,0 +1,98 @@
+import { type Cure, effects, type Finding, type PropertyFinding, type StackReport } from "../finding";
+
+/** Effects that a reviewer must not overlook. */
+const dangerous = effects.slice(0, effects.indexOf("deletes") + 1);
+
+/** Whether carrying out or putting back a finding destroys, replaces or retrains something. */
+export function isDangerous({ effect, kind }: Pick<Finding, "effect" | "kind">): boolean {
+  return kind === "not serving" || dangerous.includes(effect);
+}
+
+/** A stack in one line: what was found, and how much of it could be looked at. */
+export function verdictOf({ stack, changes, drift, unmanaged, resources, observed }: StackReport): string {
+  const seen = `${count(observed)} of ${counted(resources, "resource")} observed`;
+  const parts = [
+    drift.length > 0 && `${count(drift.length)} drifted`,
+    changes.length > 0 && `${counted(changes.length, "pending change")}`,
+    unmanaged.length > 0 && `${count(unmanaged.length)} unmanaged`,
+  ].filter(Boolean);
+  const clean = changes.length + drift.length === 0;
+  const words = clean ? ["no drift seen, no pending changes", ...parts] : parts;
+  return `${stack}: ${words.join(", ")} (${seen})`;
+}
+
+/** What is dangerous among the findings of a stack, counted by what it does: `2 retrain, 1 loses data`. */
+export function dangersOf({ changes, drift }: StackReport): string {
+  const found = [...changes, ...drift].filter(isDangerous);
+  return effects
+    .map((effect) => [effect, found.filter((finding) => finding.effect === effect).length] as const)
+    .filter(([, number]) => number > 0)
+    .map(([effect, number]) => `${count(number)} × ${effect}`)
+    .join(", ");
+}
+
+/** The two comparisons, in the order in which they are shown. */
+export function comparisonsOf(report: StackReport) {
+  return [
+    {
+      key: "drift",
+      title: "Drift",
+      subtitle: "state ↔ service: changed behind the program's back",
+      none: "Nothing that can be observed has drifted.",
+      findings: report.drift,
+      putBack: "put back",
+      takeIn: "take in",
+    },
+    {
+      key: "changes",
+      title: "Pending changes",
+      subtitle: "program ↔ state: what an update would do",
+      none: "The program changes nothing.",
+      findings: report.changes,
+      putBack: "carry out",
+      takeIn: "leave it",
+    },
+  ] as const;
+}
+
+/** Where the program declares a resource, as `index.ts:12`. */
+export function placeOf({ location }: Pick<Finding, "location">): string {
+  return location ? `${location.file}:${location.line}` : "";
+}
+
+/** A declared or actual value as people read it, cut to a length. */
+export function valueText(value: PropertyFinding["declared"], most = 200): string {
+  if (value === undefined) return "none";
+  if (typeof value === "string" && /^\[(secret|not known yet)\]$/.test(value)) return value.slice(1, -1);
+  const text = JSON.stringify(value);
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+/** The steps of a cure, first what to edit and then what to run. */
+export function stepsOf({ edit, command }: Cure): string[] {
+  return [edit, command].filter((step) => step !== undefined);
+}
+
+/** What cannot be observed at all, and what of it only in part. */
+export function unobservableOf({ unobservable }: StackReport) {
+  return {
+    wholly: unobservable.filter(({ whole }) => whole),
+    partly: unobservable.filter(({ whole }) => !whole),
+  };
+}
+
+/** Number and noun: `1 resource`, `1,200 resources`. */
+export function counted(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** A number as people read it. */
+export function count(number: number): string {
+  return number.toLocaleString("en");
+}
+
+/** The same text without what would move a cursor, end a line or change colours. */
+export function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
+}
