@@ -5,6 +5,10 @@ import { nounOf } from "./resource";
 type Cures = Finding["cures"];
 type Found = Omit<Unmanaged, "cures">;
 
+/** What a sentence can hold; the properties themselves are listed beside it. */
+const mostValues = 8;
+const mostLength = 200;
+
 /** The commands that cure what is found in one stack, as they are typed in the folder of the caller. */
 export class Commands {
   readonly #where: string;
@@ -115,11 +119,14 @@ function editOfChange({ kind, resource, properties, location }: Parameters<Comma
 }
 
 function declare(properties: readonly PropertyFinding[]): string {
-  const values = properties.map(({ path, actual, secret }) => {
-    if (secret) return `${path} as it is there`;
-    return actual === undefined ? `no ${path}` : `${path}: ${JSON.stringify(actual)}`;
+  const values = properties.slice(0, mostValues).map(({ path, actual, secret }) => {
+    if (secret) return `${path} with the secret that is there`;
+    const value = JSON.stringify(actual) ?? "";
+    if (value.length > mostLength) return `${path} as it is there`;
+    return actual === undefined ? `no ${path}` : `${path}: ${value}`;
   });
-  return `declare ${values.join(", ")}`;
+  const more = properties.length - values.length;
+  return `declare ${values.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function at(location: Location | undefined): string {

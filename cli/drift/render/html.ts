@@ -7,6 +7,7 @@ import {
   dangersOf,
   isDangerous,
   placeOf,
+  plain,
   unobservableOf,
   valueText,
   verdictOf,
@@ -125,5 +126,5 @@ function warnings({ warnings: said }: StackReport): string {
 
 function escaped(text: string): string {
   const signs: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-  return text.replace(/[&<>"]/g, (sign) => signs[sign] as string);
+  return plain(text).replace(/[&<>"]/g, (sign) => signs[sign] as string);
 }

@@ -3,6 +3,8 @@ import { effects, type Finding, type Report, type StackReport } from "../finding
 import {
   comparisonsOf,
   count,
+  counted,
+  cut,
   dangersOf,
   isDangerous,
   placeOf,
@@ -14,7 +16,7 @@ import {
 } from "./words";
 
 /** Comments of reviews end at 65,536 characters; what is longer is refused as a whole. */
-const mostCharacters = 60_000;
+const mostCharacters = 59_900;
 /** What a stack needs beside its findings: verdict, headings, marker, what was left out. */
 const frame = 2_000;
 const mostProperties = 25;
@@ -25,7 +27,7 @@ export function renderMarkdown({ stacks }: Report): string {
   const full = stacks.map((report) => stackMarkdown(report, share - frame));
   const text = full.every((part) => part.length <= share) ? full : stacks.map(bareMarkdown);
   let most = text.length;
-  while (text.slice(0, most).join("\n").length > mostCharacters - frame) most--;
+  while (text.slice(0, most).join("\n").length > mostCharacters) most--;
   const left = most < text.length ? [`…and ${count(text.length - most)} more stacks.\n`] : [];
   return [...text.slice(0, most), ...left].join("\n");
 }
@@ -73,7 +75,7 @@ function stackMarkdown(report: StackReport, budget: number): string {
         `${stepsOf(cures.takeIn).map(code).join(", then ")}`,
     );
     lines.push(
-      folded(`${count(entries.length)} unmanaged: there, but in no given stack`, cut(entries, room())),
+      folded(`${count(entries.length)} unmanaged: there, but in no given stack`, fitting(entries, room())),
     );
   }
   const { wholly, partly } = unobservableOf(report);
@@ -83,11 +85,11 @@ function stackMarkdown(report: StackReport, budget: number): string {
       ...partly.map(({ resource, part }) => `- ${code(titleOf(resource))}: ${inline(part)}`),
     ];
     const title = `${count(wholly.length)} not observable: the API cannot read them back, so they may have drifted`;
-    lines.push(folded(title, cut(entries, room())));
+    lines.push(folded(title, fitting(entries, room())));
   }
   if (report.warnings.length > 0) {
     const entries = report.warnings.map((warning) => `- ${inline(warning)}`);
-    lines.push(folded(`${count(entries.length)} warnings`, cut(entries, room())));
+    lines.push(folded(counted(entries.length, "warning"), fitting(entries, room())));
   }
   return `${lines.join("\n")}\n${markerOf(report)}\n`;
 }
@@ -110,10 +112,10 @@ function withinBudget(report: StackReport, budget: number): Set<Finding> {
 function findingMarkdown(finding: Finding, putBack: string, takeIn: string): string {
   const { resource, kind, effect, consequence, properties, cures } = finding;
   const place = placeOf(finding);
-  const title = `${isDangerous(finding) ? "❗ " : ""}<b>${html(titleOf(resource))}</b> ${kind}: ${effect}`;
+  const title = `${isDangerous(finding) ? "❗ " : ""}<b>${inline(titleOf(resource))}</b> ${kind}: ${effect}`;
   const rows = properties.slice(0, mostProperties).map(({ path, declared, actual, replaces }) => {
     const why = replaces ? " (replaces)" : "";
-    return `| ${cell(path)}${why} | ${cell(valueText(declared))} | ${cell(valueText(actual))} |`;
+    return `| ${code(cut(path))}${why} | ${code(valueText(declared))} | ${code(valueText(actual))} |`;
   });
   const more = properties.length - rows.length;
   const table = rows.length > 0 ? ["| property | declared | actual |", "|---|---|---|", ...rows, ""] : [];
@@ -136,7 +138,7 @@ function folded(summary: string, body: string): string {
 }
 
 /** As many entries of a list as fit. */
-function cut(entries: readonly string[], room: number): string {
+function fitting(entries: readonly string[], room: number): string {
   let left = room;
   const kept = entries.filter((entry) => {
     left -= entry.length + 1;
@@ -154,15 +156,11 @@ function fenced(text: string): string {
 
 /** Text that a name could otherwise turn into markup, a mention or a link. */
 function inline(text: string): string {
-  return html(plain(text)).replace(/[\\`*_{}[\]()#+!|~@]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return html(plain(text)).replace(/[\\`*_[\]#|~@]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 function code(text: string): string {
   return `<code>${inline(text)}</code>`;
-}
-
-function cell(text: string): string {
-  return code(text);
 }
 
 function html(text: string): string {

@@ -6,7 +6,6 @@ import {
   dangersOf,
   placeOf,
   plain,
-  stepsOf,
   unobservableOf,
   valueText,
   verdictOf,
@@ -72,8 +71,10 @@ function unmanagedText({ type, name, id, projectId, cures }: Unmanaged): string[
 /** Commands stay on one line, so that they can be copied. */
 function curesText({ putBack, takeIn }: Finding["cures"], ...titles: [string, string]): string[] {
   return [putBack, takeIn].flatMap((cure, index) => {
-    const title = `${titles[index]}`.padEnd(10);
-    return stepsOf(cure).map((step, at) => `    ${at === 0 ? title : " ".repeat(10)}${plain(step)}`);
+    const prose =
+      cure.edit === undefined ? [] : wrapped(plain(cure.edit), 14).map((line) => line.trimStart());
+    const steps = [...prose, ...(cure.command === undefined ? [] : [plain(cure.command)])];
+    return steps.map((step, at) => `    ${(at === 0 ? `${titles[index]}` : "").padEnd(10)}${step}`);
   });
 }
 

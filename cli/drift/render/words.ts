@@ -21,13 +21,14 @@ export function verdictOf({ stack, changes, drift, unmanaged, resources, observe
   return `${stack}: ${words.join(", ")} (${seen})`;
 }
 
-/** What is dangerous among the findings of a stack, counted by what it does: `2 retrain, 1 loses data`. */
+/** What is dangerous among the findings of a stack, counted by what it does: `1 × loses data, 2 × retrains`. */
 export function dangersOf({ changes, drift }: StackReport): string {
   const found = [...changes, ...drift].filter(isDangerous);
-  return effects
-    .map((effect) => [effect, found.filter((finding) => finding.effect === effect).length] as const)
+  const named = found.map(({ kind, effect }) => (kind === "not serving" ? kind : effect));
+  return ["not serving" as const, ...effects]
+    .map((name) => [name, named.filter((other) => other === name).length] as const)
     .filter(([, number]) => number > 0)
-    .map(([effect, number]) => `${count(number)} × ${effect}`)
+    .map(([name, number]) => `${count(number)} × ${name}`)
     .join(", ");
 }
 
@@ -64,7 +65,11 @@ export function placeOf({ location }: Pick<Finding, "location">): string {
 export function valueText(value: PropertyFinding["declared"], most = 200): string {
   if (value === undefined) return "none";
   if (typeof value === "string" && /^\[(secret|not known yet)\]$/.test(value)) return value.slice(1, -1);
-  const text = JSON.stringify(value);
+  return cut(JSON.stringify(value), most);
+}
+
+/** A text, cut to a length. */
+export function cut(text: string, most = 200): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 

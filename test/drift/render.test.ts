@@ -1,0 +1,196 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import Ajv2020 from "ajv/dist/2020";
+import Ajv4 from "ajv-draft-04";
+import addFormats from "ajv-formats";
+import type { Finding } from "../../cli/drift/finding";
+import { type Format, formatOf, renderers } from "../../cli/drift/render/formats";
+import { markerOf, renderMarkdown } from "../../cli/drift/render/markdown";
+import { jsonSchema } from "../../cli/drift/schema";
+import { change, cleanStack, drifted, reportOf, stackReport } from "./sample";
+
+const formats = Object.keys(renderers) as Format[];
+
+describe("a report of drift", () => {
+  test("is named right by its form: text, markdown, json, sarif, html", () => {
+    expect(["a.txt", "b.md", "c.json", "d.sarif", "e.HTML"].map(formatOf)).toEqual(formats);
+    expect(() => formatOf("report")).toThrow(
+      /end it with \.txt, \.md, \.json, \.sarif, \.html, or add --format/,
+    );
+  });
+
+  test.each(formats)("tells both comparisons, the consequence and both cures in %s", (format) => {
+    const text = renderers[format](reportOf(stackReport()));
+    const said = format === "html" ? text.replaceAll("&quot;", '"') : text;
+    for (const part of [
+      "It is replaced and its events are lost",
+      "pulumi up --refresh --stack dev",
+      "pulumi refresh --stack dev",
+      "recommender delete event-dataset e-9",
+      "which models serve",
+    ]) {
+      expect(said).toContain(part);
+    }
+  });
+
+  test("says of a clean stack how much could be observed, and never that the rest is in sync", () => {
+    const text = renderers.text(reportOf(cleanStack()));
+    expect(text).toMatch(/^dev: no drift seen, no pending changes \(5 of 9 resources observed\)\n/);
+    expect(text).toContain("Not observable: 1, which may or may not be in sync\n  Project shop\n");
+  });
+
+  test("keeps its prose within 80 columns; only commands and values may be longer", () => {
+    const long = renderers
+      .text(reportOf(stackReport()))
+      .split("\n")
+      .filter((line) => line.length > 80);
+    for (const line of long) expect(line).toMatch(/ (pulumi|recommender) \S/);
+  });
+
+  test("shows the most dangerous first in each comparison of the page, and opens it", () => {
+    const html = renderers.html(reportOf(stackReport()));
+    expect(html).toMatch(/<details open>\s*<summary><strong>EventDataset spare<\/strong> deleted/);
+    expect(html).toMatch(/<details>\s*<summary><strong>EventDataset events<\/strong> changed/);
+  });
+});
+
+describe("names that are markup, mentions, commands or control signs", () => {
+  const hostile = `x</details><script>alert(1)</script>|\`@all\u001b[31m\n'; rm -rf $HOME #`;
+  const report = reportOf(
+    stackReport({
+      drift: [
+        drifted("changed", "EventDataset", hostile, [{ path: "name", declared: hostile, actual: "y" }]),
+      ],
+    }),
+  );
+
+  test.each(formats)("do no harm in %s", (format) => {
+    const text = renderers[format](report);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+    expect(text).not.toMatch(/\u001b/);
+    if (format === "html") expect(text).not.toContain("<script>");
+    if (format === "markdown") {
+      // Between the fences nothing is markup.
+      const outside = text.replace(/```sh\n.*\n```/g, "");
+      expect(outside).not.toMatch(/<script>|@all/);
+      expect(outside.match(/<details>/g)).toHaveLength((outside.match(/<\/details>/g) ?? []).length);
+    }
+  });
+
+  test("are quoted in commands", () => {
+    const command = report.stacks[0]?.drift[0]?.cures.putBack.command ?? "";
+    const [, quoted] = /--target ('.*)$/s.exec(command) ?? [];
+    // A quote ends at the next quote, unless that is an escaped one.
+    expect(quoted?.replaceAll(`'\\''`, "")).toMatch(/^'[^']*'$/);
+  });
+});
+
+describe("Markdown for the comment of a review", () => {
+  test("has the verdict in the first line, what is dangerous in bold, and the marker of its stack", () => {
+    const text = renderMarkdown(reportOf(stackReport()));
+    expect(text.split("\n")[0]).toBe(
+      "### ❌ dev: 3 drifted, 4 pending changes, 1 unmanaged (5 of 9 resources observed): " +
+        "**1 × not serving, 2 × loses data, 1 × retrains**",
+    );
+    expect(text).toContain("<!-- recommender-drift shop/dev -->");
+    expect(renderMarkdown(reportOf(cleanStack()))).toMatch(/^### ✅ dev: no drift seen/);
+  });
+
+  test("stays under 60,000 characters with 5,000 findings, shows the dangerous ones, and counts the rest", () => {
+    const many = (number: number, make: (at: number) => Finding) =>
+      Array.from({ length: number }, (_, at) => make(at));
+    const value = "v".repeat(300);
+    const big = stackReport({
+      changes: [
+        ...many(2500, (at) =>
+          change("update", "Model", `m${at}`, [{ path: "name", declared: value, actual: value }]),
+        ),
+        ...many(10, (at) => change("replace", "EventDataset", `lost${at}`)),
+      ],
+      drift: many(2490, (at) =>
+        drifted("changed", "EventDataset", `e${at}`, [{ path: "name", declared: value, actual: "x" }]),
+      ),
+      unmanaged: Array.from({ length: 900 }, (_, at) => ({
+        ...(stackReport().unmanaged[0] as ReturnType<typeof stackReport>["unmanaged"][number]),
+        id: `by-hand-${at}`,
+      })),
+      unobservable: Array.from({ length: 900 }, (_, at) => ({
+        resource: { urn: `u${at}`, type: "Project", name: `p${at}` },
+        part: "it",
+        whole: true,
+      })),
+    });
+    const text = renderMarkdown(reportOf(big));
+    expect(text.length).toBeLessThan(60_000);
+    expect(text.length).toBeGreaterThan(40_000);
+    for (let at = 0; at < 10; at++) expect(text).toContain(`<b>EventDataset lost${at}</b> replaced`);
+    expect(text).toMatch(/…and 2,[0-9]{3} more;/);
+    expect(text).toContain("900 unmanaged");
+    expect(text).toContain("900 not observable");
+    expect(text).toContain(markerOf(big));
+  });
+
+  test("stays under it with one finding that is longer by itself, and with a thousand stacks", () => {
+    const long = "x".repeat(5_000);
+    const properties = Array.from({ length: 500 }, (_, at) => ({
+      path: `p${at}${long}`,
+      declared: long,
+      actual: long,
+    }));
+    const one = renderMarkdown(
+      reportOf(stackReport({ drift: [drifted("changed", "EventDataset", "e", properties)] })),
+    );
+    expect(one.length).toBeLessThan(60_000);
+    expect(one).toContain("…and 1 more;");
+    const stacks = Array.from({ length: 1000 }, (_, at) => stackReport({ stack: `s${at}` }));
+    const many = renderMarkdown(reportOf(...stacks));
+    expect(many.length).toBeLessThan(60_000);
+    expect(many).toMatch(/…and [0-9]+ more stacks/);
+  });
+});
+
+describe("for programs", () => {
+  test("JSON is as its published schema says, and the schema is not indifferent", () => {
+    const published = JSON.parse(readFileSync(join(__dirname, "../../docs/drift.schema.json"), "utf8"));
+    expect(published).toEqual(JSON.parse(JSON.stringify(jsonSchema())));
+    const validate = new Ajv2020({ strict: true }).compile(published);
+    validate(JSON.parse(renderers.json(reportOf(stackReport(), cleanStack()))));
+    expect(validate.errors).toBeNull();
+    expect(validate({ ...reportOf(cleanStack()), stacks: [{ ...cleanStack(), drift: [{}] }] })).toBe(false);
+    expect(validate({ ...reportOf(cleanStack()), verdict: "fine" })).toBe(false);
+  });
+
+  test("SARIF is as the official schema of 2.1.0 says, and points at the lines that declare", () => {
+    const log = JSON.parse(renderers.sarif(reportOf(stackReport(), cleanStack())));
+    const file = require.resolve("@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
+    const validate = addFormats(new Ajv4({ strict: false, unicodeRegExp: false })).compile(
+      JSON.parse(readFileSync(file, "utf8")),
+    );
+    validate(log);
+    expect(validate.errors).toBeNull();
+    expect(validate({ ...log, version: "2" })).toBe(false);
+
+    const [run] = log.runs;
+    expect(log.runs).toHaveLength(2);
+    const [first] = run.results;
+    expect(first).toMatchObject({ ruleId: "drift/deleted", level: "error" });
+    expect(first.locations[0].physicalLocation).toEqual({
+      artifactLocation: { uri: "infra/src/data%20sets.ts", uriBaseId: "SRCROOT" },
+      region: { startLine: 7, startColumn: 1 },
+    });
+    for (const { ruleId, ruleIndex } of run.results) expect(run.tool.driver.rules[ruleIndex].id).toBe(ruleId);
+    const levels = Object.fromEntries(
+      run.results.map((one: { ruleId: string; level: string }) => [one.ruleId, one.level]),
+    );
+    expect(levels).toEqual({
+      "drift/deleted": "error",
+      "drift/not-serving": "error",
+      "drift/changed": "warning",
+      "change/replaced": "error",
+      "change/changed": "note",
+      "change/created": "note",
+      unmanaged: "note",
+      unobservable: "note",
+    });
+  });
+});

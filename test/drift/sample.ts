@@ -1,0 +1,98 @@
+import { Commands } from "../../cli/drift/commands";
+import { type Operation, ofChange, ofDrift } from "../../cli/drift/consequence";
+import {
+  type Finding,
+  type PropertyFinding,
+  type Report,
+  reportVersion,
+  type StackReport,
+} from "../../cli/drift/finding";
+
+const urn = (type: string, name: string) =>
+  `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:${type}::${name}`;
+
+const commands = new Commands("dev", process.cwd(), []);
+
+/** A change of the program, as a comparison would have found it. */
+export function change(
+  operation: Operation,
+  type: string,
+  name: string,
+  properties: PropertyFinding[] = [],
+): Finding {
+  const kinds = { create: "created", update: "changed", replace: "replaced", delete: "deleted" } as const;
+  const { effect, words } = ofChange(type, operation, properties);
+  const location = { file: "index.ts", line: 12, column: 16 };
+  const base = {
+    kind: kinds[operation],
+    resource: { urn: urn(type, name), type, name },
+    properties,
+    location,
+  };
+  return { ...base, also: [], effect, consequence: words, cures: commands.change(base) };
+}
+
+/** Drift, as a comparison would have found it. */
+export function drifted(
+  kind: "changed" | "deleted" | "not serving",
+  type: string,
+  name: string,
+  properties: PropertyFinding[] = [],
+): Finding {
+  const { effect, words } = ofDrift(type, kind, properties, []);
+  const location = { file: "src/data sets.ts", line: 7, column: 1 };
+  const resource = { urn: urn(type, name), type, name, id: `${type}-1` };
+  const base = { kind, resource, properties, location };
+  const paths = properties.map(({ path }) => path);
+  return { ...base, also: [], effect, consequence: words, cures: commands.drift(base, paths) };
+}
+
+/** One stack with something of every kind. */
+export function stackReport(parts: Partial<StackReport> = {}): StackReport {
+  const shards = { path: "numShards", declared: 4, actual: 2, replaces: true as const };
+  const unmanaged = { kind: "unmanaged" as const, type: "EventDataset" as const, id: "e-9", name: "by hand" };
+  return {
+    stack: "dev",
+    project: "shop",
+    folder: "infra",
+    resources: 9,
+    observed: 5,
+    changes: [
+      change("replace", "EventDataset", "clicks", [shards]),
+      change("replace", "Model", "weekly", [{ path: "triggers[0]", declared: "w2", actual: "w1" }]),
+      change("update", "Deployment", "live", [{ path: "qps", declared: 30, actual: 20 }]),
+      change("create", "Algorithm", "g2", [{ path: "name", declared: "g2" }]),
+    ],
+    drift: [
+      drifted("deleted", "EventDataset", "spare"),
+      drifted("not serving", "Deployment", "live"),
+      drifted("changed", "EventDataset", "events", [
+        { path: "attributeSchema.place", declared: "CATEGORICAL", actual: "NUMERICAL" },
+        { path: "name", declared: "[secret]", actual: "[secret]", secret: true },
+      ]),
+    ],
+    unmanaged: [{ ...unmanaged, cures: commands.unmanaged(unmanaged, { numShards: 3 }) }],
+    unobservable: [
+      { resource: { urn: urn("Project", "shop"), type: "Project", name: "shop" }, part: "it", whole: true },
+      {
+        resource: { urn: urn("Deployment", "live"), type: "Deployment", name: "live" },
+        part: "which models serve",
+        whole: false,
+      },
+    ],
+    warnings: ["recommender:apiKey is kept in the clear."],
+    cures: commands.all,
+    ...parts,
+  };
+}
+
+/** A report of the given stacks. */
+export function reportOf(...stacks: StackReport[]): Report {
+  const found = stacks.some(({ changes, drift }) => changes.length + drift.length > 0);
+  return { version: reportVersion, verdict: found ? "found" : "clean", stacks };
+}
+
+/** A stack in which nothing was found. */
+export function cleanStack(): StackReport {
+  return stackReport({ changes: [], drift: [], unmanaged: [], warnings: [] });
+}
