@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { routes } from "../contract";
+import { confirm } from "./confirm";
 import { note, print, table } from "./output";
 import { type ServiceOptions, usingService, withService } from "./service";
 
@@ -10,6 +11,14 @@ the stack made are listed too.
 Examples:
   recommender datasets list
   recommender datasets list --stack dev`;
+
+const deleteHelp = `
+User and item datasets cannot be deleted: the API has no way to do it. What a
+program declares is taken out of the program instead, so that it is not missed.
+
+Examples:
+  recommender datasets delete ID --stack dev
+  recommender datasets delete ID ID --yes`;
 
 interface Row {
   readonly kind: "user" | "item" | "event";
@@ -23,11 +32,20 @@ interface Row {
 export function addDatasets(program: Command): void {
   const datasets = program
     .command("datasets")
-    .description("Tell which datasets there are.")
-    .addHelpText("after", "\nExamples:\n  recommender datasets list --stack dev");
+    .description("List datasets, and delete event datasets.")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender datasets list --stack dev\n  recommender datasets delete --help",
+    );
   withService(datasets.command("list").description("List the datasets."))
     .addHelpText("after", help)
     .action(list);
+  withService(
+    datasets.command("delete <ids...>").description("Delete event datasets for good, with all their events."),
+  )
+    .option("--yes", "do not ask")
+    .addHelpText("after", deleteHelp)
+    .action(remove);
 }
 
 async function list(options: ServiceOptions): Promise<void> {
@@ -51,6 +69,23 @@ async function list(options: ServiceOptions): Promise<void> {
       });
       return table(["KIND", "ID", "NAME", "SHARDS", "ATTRIBUTES"], cells);
     });
+  });
+}
+
+async function remove(given: readonly string[], options: ServiceOptions & { yes?: true }): Promise<void> {
+  await usingService(options, async (opened) => {
+    const ids = given.map((one) => opened.idOf("EventDataset", one, "dataset"));
+    await confirm(`Delete ${ids.join(", ")} and all events in them?`, options.yes);
+    const deleted: string[] = [];
+    try {
+      for (const eventDatasetId of ids) {
+        await opened.client.call(routes.deleteEventDataset, { eventDatasetId });
+        deleted.push(eventDatasetId);
+      }
+    } finally {
+      // What is gone is told also where a later one could not be deleted.
+      print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
+    }
   });
 }
 

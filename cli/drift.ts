@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { exitCodes } from "./exit";
 
 interface DriftOptions {
   readonly stack?: string[];
@@ -12,21 +13,22 @@ interface DriftOptions {
 
 const help = `
 Two comparisons, kept apart; neither writes to the state or to the service:
-  drift            state ↔ service: what was changed behind the program's back
+  drift            state ↔ service: changed behind the program's back
   pending changes  program ↔ state: what \`pulumi up\` would do
 
-With --output the form is told by the end of the file's name (.txt, .md, .json, .sarif, .html) unless --format
-is given; --output may be repeated, and one comparison serves them all.
+With --output, the end of the file's name tells the form (.txt, .md, .json,
+.sarif, .html) unless --format is given. It may be repeated.
 
 Exit codes:
   0  nothing of what --fail-on names was found
   1  the comparison failed
-  2  something of it was found; drift and changes unless --fail-on is given
+  2  something of it was found
 
 Examples:
   recommender drift --stack dev
   recommender drift --stack dev prod --json
-  recommender drift --stack prod --output drift.md --output drift.sarif --fail-on drift,replace`;
+  recommender drift --stack prod --output drift.md --output drift.sarif
+  recommender drift --stack prod --fail-on drift,replace`;
 
 /** Adds `recommender drift`. */
 export function addDrift(program: Command): void {
@@ -46,7 +48,10 @@ export function addDrift(program: Command): void {
     )
     .option("--json", "the same as --format json")
     .option("--output <file>", "file for the report; may be repeated", collect)
-    .option("--fail-on <what>", "drift, changes, replace, unmanaged or none", failOn, ["drift", "changes"])
+    .option("--fail-on <what>", "drift, changes, replace, unmanaged or none; commas between", failOn, [
+      "drift",
+      "changes",
+    ])
     .option("--schema", "print the schema of the JSON report, and compare nothing")
     .addHelpText("after", help)
     .action(drift);
@@ -73,7 +78,7 @@ async function drift(options: DriftOptions): Promise<void> {
   for (const { file, format } of files) await writeFile(file, renderers[format](report));
   if (files.length > 0) process.stdout.write(`${report.stacks.map(verdictOf).join("\n")}\n`);
   else process.stdout.write(renderers[chosen ?? "text"](report));
-  process.exitCode = fails(report, options.failOn) ? 2 : 0;
+  process.exitCode = fails(report, options.failOn) ? exitCodes.found : 0;
 }
 
 function collect(file: string, earlier: string[] = []): string[] {

@@ -4,6 +4,8 @@ export const exitCodes = {
   failed: 1,
   /** Records were refused. */
   refused: 2,
+  /** Drift, changes or whatever else was asked about were found. */
+  found: 2,
   /** Another process serves the folder. */
   folderBusy: 3,
   /** The job failed. */

@@ -52,8 +52,8 @@ export async function readStack(name: string, cwd = "."): Promise<StackView> {
   }
 }
 
-/** As the engine decides it: the folder of `main`, which may be a file or a folder. */
-function programFolder(root: string, main: string | undefined): string {
+/** Where a program runs, as the engine decides it: the folder of `main`, which may be a file or a folder. */
+export function programFolder(root: string, main: string | undefined): string {
   if (!main) return root;
   const path = resolve(root, main);
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);

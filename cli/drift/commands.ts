@@ -67,7 +67,7 @@ export class Commands {
 
   /** For something that no stack holds. */
   unmanaged({ type, id, name, projectId }: Found, more: { numShards?: number }): Cures {
-    const kind = type === "Model" ? "model" : "event-dataset";
+    const noun = type === "Model" ? "models" : "datasets";
     const project = projectId === undefined ? "" : ` --project ${quoted(projectId)}`;
     const args = {
       existingId: id,
@@ -79,7 +79,7 @@ export class Commands {
       .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
       .join(", ");
     return {
-      putBack: { command: `recommender delete ${kind} ${quoted(id)}${project} ${this.#where}` },
+      putBack: { command: `recommender ${noun} delete ${quoted(id)}${project} ${this.#where}` },
       takeIn: {
         edit: `add new recommender.${type}(${JSON.stringify(name)}, { ${text} })`,
         command: `pulumi up ${this.#where}`,

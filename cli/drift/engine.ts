@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import {
   type ConfigMap,
   type EngineEvent,
@@ -7,6 +6,7 @@ import {
   Stack,
   type StepEventMetadata,
 } from "@pulumi/pulumi/automation";
+import { programFolder } from "../stack";
 
 /** A stack of a project folder. */
 export interface StackOf {
@@ -60,11 +60,10 @@ export async function openStack({ cwd, stack: name, env }: StackOf): Promise<Ope
   // Selecting would change the stack that the user's own commands work on.
   workspace.selectStack = async () => {};
   const stack = await Stack.select(name, workspace);
-  const { name: project, main = "." } = await workspace.projectSettings();
-  const program = resolve(workDir, main);
+  const { name: project, main } = await workspace.projectSettings();
   return {
     project,
-    programFolder: statSync(program).isDirectory() ? program : dirname(program),
+    programFolder: programFolder(workDir, main),
     preview: () => dryRun(name, (onEvent) => stack.preview({ onEvent, color: "never" })),
     refresh: () => dryRun(name, (onEvent) => stack.previewRefresh({ onEvent, color: "never" })),
     async state() {

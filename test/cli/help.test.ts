@@ -33,13 +33,13 @@ const commands = everyCommand();
 
 test("all commands are there", () => {
   const paths = commands.map(({ path }) => path);
-  const wanted = `serve status stop reset import datasets_list events_prune events_forget-user models_list models_get
+  const wanted = `serve status stop reset import datasets_list datasets_delete events_prune events_forget-user models_list models_get
     models_rename models_delete jobs_get jobs_wait query distribution cluster recommend whoami completion`;
   expect(paths).toEqual(expect.arrayContaining(wanted.split(/\s+/).map((path) => path.replace("_", " "))));
 });
 
 // Of the commands that other files of the project's command line bring, their own tests speak.
-const own = commands.filter(({ path }) => !/^(drift|promote|release|rollback)\b/.test(path));
+const own = commands.filter(({ path }) => !/^(promote|release|rollback)\b/.test(path));
 
 test.each(own.map(({ path }) => path))("%s has help with examples, within 80 columns", (path) => {
   const { help } = own.find((one) => one.path === path) as Described;

@@ -26,7 +26,7 @@ describe("a report of drift", () => {
       "It is replaced and its events are lost",
       "pulumi up --refresh --stack dev",
       "pulumi refresh --stack dev",
-      "recommender delete event-dataset e-9",
+      "recommender datasets delete e-9",
       "which models serve",
     ]) {
       expect(said).toContain(part);

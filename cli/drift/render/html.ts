@@ -1,9 +1,9 @@
+import { grouped } from "../../output";
 import { titleOf } from "../commands";
 import type { Cure, Finding, Report, StackReport, Unmanaged } from "../finding";
 import { style } from "./html-style";
 import {
   comparisonsOf,
-  count,
   dangersOf,
   isDangerous,
   placeOf,
@@ -47,7 +47,7 @@ function section(report: StackReport, at: number): string {
   const state = dangers ? "bad" : report.drift.length + report.changes.length > 0 ? "some" : "good";
   const parts = comparisonsOf(report).map(({ title, subtitle, findings, none, putBack, takeIn }) => {
     const body = findings.map((finding) => card(finding, putBack, takeIn)).join("\n");
-    const number = `<span class="count">${count(findings.length)}</span>`;
+    const number = `<span class="count">${grouped(findings.length)}</span>`;
     return `<h3>${title} ${number}</h3><p class="sub">${subtitle}</p>${body || `<p>${none}</p>`}`;
   });
   return `<section id="s${at}" aria-labelledby="h${at}">
@@ -105,7 +105,7 @@ function unmanaged({ unmanaged: found }: StackReport): string {
       `<details><summary><strong>${type} ${escaped(name)}</strong> <code>${escaped(id)}</code></summary>` +
       `<dl>${cure("delete", cures.putBack)}${cure("take in", cures.takeIn)}</dl></details>`,
   );
-  const number = `<span class="count">${count(found.length)}</span>`;
+  const number = `<span class="count">${grouped(found.length)}</span>`;
   return `<h3>Unmanaged ${number}</h3><p class="sub">There, but in no given stack</p>${entries.join("")}`;
 }
 
@@ -114,7 +114,7 @@ function unobservable(report: StackReport): string {
   if (wholly.length + partly.length === 0) return "";
   const entry = ({ resource, part }: StackReport["unobservable"][number]) =>
     `<li>${escaped(titleOf(resource))}: ${escaped(part)}</li>`;
-  return `<h3>Not observable <span class="count">${count(wholly.length)}</span></h3>
+  return `<h3>Not observable <span class="count">${grouped(wholly.length)}</span></h3>
 <p class="sub">The API cannot read them back, so that they may have drifted</p>
 <details><summary>Which</summary><ul>${[...wholly, ...partly].map(entry).join("")}</ul></details>`;
 }

@@ -1,9 +1,8 @@
+import { counted, grouped } from "../../output";
 import { titleOf } from "../commands";
 import { effects, type Finding, type Report, type StackReport } from "../finding";
 import {
   comparisonsOf,
-  count,
-  counted,
   cut,
   dangersOf,
   isDangerous,
@@ -28,7 +27,7 @@ export function renderMarkdown({ stacks }: Report): string {
   const text = full.every((part) => part.length <= share) ? full : stacks.map(bareMarkdown);
   let most = text.length;
   while (text.slice(0, most).join("\n").length > mostCharacters) most--;
-  const left = most < text.length ? [`…and ${count(text.length - most)} more stacks.\n`] : [];
+  const left = most < text.length ? [`…and ${grouped(text.length - most)} more stacks.\n`] : [];
   return [...text.slice(0, most), ...left].join("\n");
 }
 
@@ -58,7 +57,10 @@ function stackMarkdown(report: StackReport, budget: number): string {
     for (const finding of kept) lines.push(findingMarkdown(finding, putBack, takeIn));
     const left = findings.length - kept.length;
     if (left > 0) {
-      lines.push(`…and ${count(left)} more; \`recommender drift --format html\` or \`json\` tells all.`, "");
+      lines.push(
+        `…and ${grouped(left)} more; \`recommender drift --format html\` or \`json\` tells all.`,
+        "",
+      );
     }
   }
   const room = () => budget + frame / 2 - lines.join("\n").length;
@@ -75,7 +77,7 @@ function stackMarkdown(report: StackReport, budget: number): string {
         `${stepsOf(cures.takeIn).map(code).join(", then ")}`,
     );
     lines.push(
-      folded(`${count(entries.length)} unmanaged: there, but in no given stack`, fitting(entries, room())),
+      folded(`${grouped(entries.length)} unmanaged: there, but in no given stack`, fitting(entries, room())),
     );
   }
   const { wholly, partly } = unobservableOf(report);
@@ -84,7 +86,7 @@ function stackMarkdown(report: StackReport, budget: number): string {
       ...wholly.map(({ resource }) => `- ${code(titleOf(resource))}`),
       ...partly.map(({ resource, part }) => `- ${code(titleOf(resource))}: ${inline(part)}`),
     ];
-    const title = `${count(wholly.length)} not observable: the API cannot read them back, so they may have drifted`;
+    const title = `${grouped(wholly.length)} not observable: the API cannot read them back, so they may have drifted`;
     lines.push(folded(title, fitting(entries, room())));
   }
   if (report.warnings.length > 0) {
@@ -124,7 +126,7 @@ function findingMarkdown(finding: Finding, putBack: string, takeIn: string): str
     ...(place ? ["", `Declared in ${code(place)}.`] : []),
     "",
     ...table,
-    ...(more > 0 ? [`…and ${count(more)} more properties.`, ""] : []),
+    ...(more > 0 ? [`…and ${grouped(more)} more properties.`, ""] : []),
     `${capital(putBack)}:`,
     fenced(stepsOf(cures.putBack).join("\n")),
     `${capital(takeIn)}: ${cures.takeIn.edit ? inline(cures.takeIn.edit) : ""}`,
@@ -145,7 +147,7 @@ function fitting(entries: readonly string[], room: number): string {
     return left > 200;
   });
   const more = entries.length - kept.length;
-  return [...kept, ...(more > 0 ? [`- …and ${count(more)} more`] : [])].join("\n");
+  return [...kept, ...(more > 0 ? [`- …and ${grouped(more)} more`] : [])].join("\n");
 }
 
 function fenced(text: string): string {

@@ -1,15 +1,7 @@
+import { grouped } from "../../output";
 import { titleOf } from "../commands";
 import type { Finding, Report, StackReport, Unmanaged } from "../finding";
-import {
-  comparisonsOf,
-  count,
-  dangersOf,
-  placeOf,
-  plain,
-  unobservableOf,
-  valueText,
-  verdictOf,
-} from "./words";
+import { comparisonsOf, dangersOf, placeOf, plain, unobservableOf, valueText, verdictOf } from "./words";
 
 const width = 80;
 
@@ -38,7 +30,7 @@ function stackText(report: StackReport): string {
   if (wholly.length + partly.length > 0) {
     const names = wholly.map(({ resource }) => titleOf(resource));
     const parts = partly.map(({ resource, part }) => `${titleOf(resource)}: ${part}`);
-    lines.push("", `Not observable: ${count(wholly.length)}, which may or may not be in sync`);
+    lines.push("", `Not observable: ${grouped(wholly.length)}, which may or may not be in sync`);
     if (names.length > 0) lines.push(...wrapped(names.join(", "), 2));
     if (parts.length > 0) lines.push(...wrapped(`in part: ${parts.join(", ")}`, 2));
   }

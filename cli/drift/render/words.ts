@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../output";
 import { type Cure, effects, type Finding, type PropertyFinding, type StackReport } from "../finding";
 
 /** Effects that a reviewer must not overlook. */
@@ -10,11 +11,11 @@ export function isDangerous({ effect, kind }: Pick<Finding, "effect" | "kind">):
 
 /** A stack in one line: what was found, and how much of it could be looked at. */
 export function verdictOf({ stack, changes, drift, unmanaged, resources, observed }: StackReport): string {
-  const seen = `${count(observed)} of ${counted(resources, "resource")} observed`;
+  const seen = `${grouped(observed)} of ${counted(resources, "resource")} observed`;
   const parts = [
-    drift.length > 0 && `${count(drift.length)} drifted`,
+    drift.length > 0 && `${grouped(drift.length)} drifted`,
     changes.length > 0 && `${counted(changes.length, "pending change")}`,
-    unmanaged.length > 0 && `${count(unmanaged.length)} unmanaged`,
+    unmanaged.length > 0 && `${grouped(unmanaged.length)} unmanaged`,
   ].filter(Boolean);
   const clean = changes.length + drift.length === 0;
   const words = clean ? ["no drift seen, no pending changes", ...parts] : parts;
@@ -28,7 +29,7 @@ export function dangersOf({ changes, drift }: StackReport): string {
   return ["not serving" as const, ...effects]
     .map((name) => [name, named.filter((other) => other === name).length] as const)
     .filter(([, number]) => number > 0)
-    .map(([name, number]) => `${count(number)} × ${name}`)
+    .map(([name, number]) => `${grouped(number)} × ${name}`)
     .join(", ");
 }
 
@@ -84,16 +85,6 @@ export function unobservableOf({ unobservable }: StackReport) {
     wholly: unobservable.filter(({ whole }) => whole),
     partly: unobservable.filter(({ whole }) => !whole),
   };
-}
-
-/** Number and noun: `1 resource`, `1,200 resources`. */
-export function counted(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-/** A number as people read it. */
-export function count(number: number): string {
-  return number.toLocaleString("en");
 }
 
 /** The same text without what would move a cursor, end a line or change colours. */
