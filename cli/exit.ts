@@ -12,6 +12,8 @@ export const exitCodes = {
   jobFailed: 4,
   /** The job was not over in time; it goes on. */
   jobLate: 5,
+  /** Somebody pressed Ctrl+C. */
+  interrupted: 130,
 } as const;
 
 /** A command did not do what it was asked for, in a way that a script can tell from others. */
@@ -24,6 +26,16 @@ export class CommandError extends Error {
   ) {
     super(message);
   }
+}
+
+/** Has something done when somebody presses Ctrl+C, and ends the command; gives what calls it off. */
+export function onInterrupt(tell: () => void): () => void {
+  const interrupted = () => {
+    tell();
+    process.exit(exitCodes.interrupted);
+  };
+  process.once("SIGINT", interrupted);
+  return () => process.off("SIGINT", interrupted);
 }
 
 /** Ends the command with what its error says. */

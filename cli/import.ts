@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
-import { CommandError, exitCodes } from "./exit";
-import { counted, grouped, note, print } from "./output";
+import { CommandError, exitCodes, onInterrupt } from "./exit";
+import { counted, grouped, lasting, note, print } from "./output";
 import { importProgress } from "./progress";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
 import { list, pair, whole } from "./values";
@@ -99,6 +99,10 @@ async function importRecords(
   const finished = options.force ? undefined : finishedUpload(client, datasetId, owner);
   if (finished?.contentHash === hash) return tell(finished.totals, 0);
   const progress = importProgress(options);
+  const callOff = onInterrupt(() => {
+    progress.end();
+    note("Interrupted; the same command goes on where it was.");
+  });
   try {
     const { sentCount, ...totals } = await upload({
       ...{ client, kind, datasetId, files, mapping, owner, rejectsFile },
@@ -116,6 +120,8 @@ async function importRecords(
   } catch (error) {
     progress.end();
     throw error instanceof TooManyFailuresError ? new CommandError(error.message, exitCodes.refused) : error;
+  } finally {
+    callOff();
   }
 }
 
@@ -142,13 +148,13 @@ function describe(
   const noun = kind.slice(0, -1);
   const { recordCount, failedCount, sentCount, seconds } = of;
   const there = recordCount - sentCount;
-  const rate = grouped(sentCount / Math.max(seconds, 0.001));
-  const lines = [
+  const took = seconds < 10 ? `${seconds.toFixed(1)} s` : lasting(seconds);
+  const rate = `${grouped(sentCount / Math.max(seconds, 0.001))} per second`;
+  const lines =
     sentCount === 0
-      ? `Nothing to do: ${counted(recordCount, noun)} of this source in ${datasetId} already`
-      : `Imported ${counted(sentCount, noun)} into ${datasetId} in ${seconds} s (${rate}/s)`,
-    ...(sentCount > 0 && there > 0 ? [`${counted(there, noun)} of the source were there already`] : []),
-    ...(failedCount > 0 ? [`${counted(failedCount, "record")} refused`] : []),
-  ];
+      ? [`Nothing to do: ${counted(recordCount, noun)} of this source in ${datasetId} already`]
+      : [`Imported ${counted(sentCount, noun)} into ${datasetId}`, `in ${took}, ${rate}`];
+  if (sentCount > 0 && there > 0) lines.push(`${counted(there, noun)} of the source were there already`);
+  if (failedCount > 0) lines.push(`${counted(failedCount, "record")} refused`);
   return `${lines.join("\n")}\n`;
 }

@@ -14,7 +14,7 @@ function isWatched({ json }: OutputOptions): boolean {
 function newBar(format: string, options: object = {}): SingleBar {
   const { SingleBar, Presets } = require("cli-progress") as typeof import("cli-progress");
   const drawn = { stream: process.stderr, clearOnComplete: true, hideCursor: true, barsize: 24 };
-  return new SingleBar({ format, ...drawn, ...options }, Presets.rect);
+  return new SingleBar({ format, ...drawn, barIncompleteChar: "·", ...options }, Presets.rect);
 }
 
 /** Shows how far an import is: a bar with rate and time left on a terminal, a plain line now and then elsewhere. */

@@ -1,7 +1,7 @@
 import ms from "ms";
 import { routes } from "../contract";
 import type { Job } from "../provider/job-status";
-import { CommandError, exitCodes } from "./exit";
+import { CommandError, exitCodes, onInterrupt } from "./exit";
 import { note, type OutputOptions } from "./output";
 import { jobProgress } from "./progress";
 import type { Opened } from "./service";
@@ -29,18 +29,16 @@ export async function waitForJob(
   const limitMs = timeoutMs ?? settings[kind.limit];
   const progress = jobProgress(options, { noun: kind.noun, usually: kind.usually, jobId });
   const again = `recommender jobs wait ${jobId} --project ${projectId}`;
-  const interrupted = () => {
+  const callOff = onInterrupt(() => {
     progress.end();
     note(`The ${kind.noun} job goes on. Wait for it with \`${again}\`.`);
-    process.exit(130);
-  };
-  process.once("SIGINT", interrupted);
+  });
   let job: Job;
   try {
     job = await watchJob(first, { settings, clock: systemClock, limitMs, look, onLook: progress.update });
   } finally {
     progress.end();
-    process.off("SIGINT", interrupted);
+    callOff();
   }
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {

@@ -109,4 +109,4 @@ function readState(engine) {
   };
 }
 
-module.exports = { stackName, pulumi, bringUp, readState };
+module.exports = { stackName, engineEnvironment, pulumi, bringUp, readState };

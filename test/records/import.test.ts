@@ -53,7 +53,7 @@ test("imports, and a second time makes no call", async () => {
   const command = ["import", "users", "users.ndjson.gz", "--dataset", id];
   const first = await recommender(command);
   expect(first).toMatchObject({ code: 0, stderr: "", upserts: 3 });
-  expect(first.stdout).toMatch(/^Imported 3,000 users into \S+ in [\d.]+ s \([\d,]+\/s\)\n$/);
+  expect(first.stdout).toMatch(/^Imported 3,000 users into \S+\nin [\d.]+ s, [\d,]+ per second\n$/);
   const second = await recommender([...command, "--json"]);
   expect(second).toMatchObject({ code: 0, upserts: 0 });
   expect(JSON.parse(second.stdout)).toMatchObject({ recordCount: 3000, failedCount: 0, sentCount: 0 });
