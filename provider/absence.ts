@@ -3,6 +3,8 @@ import { ApiError } from "./client";
 const absent = /\bnot[ _]found\b|\bno[ _]such\b|\bdoes[ _]not[ _]exist\b/i;
 const idle = /\b(not|no|nothing|never)\b.{0,40}\b(deployed|deployment|serving|serves|live)\b|NOT_DEPLOYED/i;
 
+const inUse = /\b(deployed|serving|serves|in[ _]use)\b|DEPLOYED|IN_USE/i;
+
 /** Undefined where the service answers that there is no such thing. */
 export async function gone<T>(call: Promise<T>): Promise<T | undefined> {
   try {
@@ -26,6 +28,12 @@ export async function notServing<T>(call: Promise<T>): Promise<T | undefined> {
 /** Whether a refusal of the recommendation call means that nothing is deployed, and not that a user is unknown. */
 export function meansNotServing({ status, code = "", message }: ApiError): boolean {
   return [400, 404, 409, 410, 412, 422, 503].includes(status) && (idle.test(code) || idle.test(message));
+}
+
+/** Whether a refusal to delete a model means that it serves. */
+export function meansInUse(error: ApiError): boolean {
+  const { status, code = "", message } = error;
+  return status < 500 && !meansAbsent(error) && (inUse.test(code) || inUse.test(message));
 }
 
 /**

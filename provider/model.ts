@@ -2,7 +2,8 @@ import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { type Json, type JsonMap, type Reply, routes } from "../contract";
 import { id, label } from "../contract/field";
-import { gone } from "./absence";
+import { gone, meansInUse } from "./absence";
+import { ApiError } from "./client";
 import { say } from "./engine-log";
 import { finishJob, jobKinds, submitJob } from "./jobs";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
@@ -196,7 +197,11 @@ function model(): Noun<State, Outputs> {
     },
 
     async delete(modelId, { projectId }, { client, run }) {
-      await gone(client.call(routes.deleteModel, { projectId, modelId }));
+      const deleted = client.call(routes.deleteModel, { projectId, modelId }).catch((error) => {
+        if (error instanceof ApiError && meansInUse(error)) error.message += howToFree(projectId);
+        throw error;
+      });
+      await gone(deleted);
       run.models.forget();
     },
   };
@@ -207,6 +212,13 @@ function described(found: Found): Partial<Outputs> {
     ...(found.algorithmType != null && { algorithmType: found.algorithmType }),
     ...(found.algorithmParameters != null && { algorithmParameters: found.algorithmParameters }),
   };
+}
+
+function howToFree(projectId: string): string {
+  return (
+    ". It serves by a deployment that this stack does not hold: deploy another model there, or take it out of " +
+    `service with \`recommender shutdown --project ${projectId}\`; or keep the model with retainOnDelete.`
+  );
 }
 
 /** A model that is not good enough is refused before anything switches over to it. */

@@ -1,4 +1,4 @@
-import { gone, meansNotServing } from "../../provider/absence";
+import { gone, meansInUse, meansNotServing } from "../../provider/absence";
 import { ApiError } from "../../provider/client";
 
 const refused = (status: number, message: string) =>
@@ -30,4 +30,13 @@ test.each([
   [400, "limit must be at least 1", false],
 ])("an answer tells whether a project serves: %i %s", (status, message, notServing) => {
   expect(meansNotServing(refused(status, message))).toBe(notServing);
+});
+
+test.each([
+  [409, "Only a model that is not deployed can be deleted", true],
+  [400, "model is in use", true],
+  [404, "no such model", false],
+  [500, "the deployed model could not be deleted", false],
+])("a refusal to delete a model tells whether it serves: %i %s", (status, message, inUse) => {
+  expect(meansInUse(refused(status, message))).toBe(inUse);
 });

@@ -184,6 +184,14 @@ describe("a deployment", () => {
     }
   });
 
+  test("of somebody else keeps its model from being deleted, and the error says how to free it", async () => {
+    await deploy({ generatorModelId: models[0] });
+    const state = { name: "m1", projectId, modelId: models[0] };
+    await expect(provider.delete("Model", models[0], state)).rejects.toThrow(
+      /MODEL_DEPLOYED.* deploy another model there, or .*`recommender shutdown --project project-/,
+    );
+  });
+
   test("that an interrupted run had submitted is taken up without another job", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     await nextRun();
