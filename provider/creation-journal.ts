@@ -48,10 +48,19 @@ export function digest(value: unknown): string {
 
 /** What is written down for a resource: a folder of the user's holds a file for each creation not yet in the state. */
 export function entriesOf(urn: string): Entry[] {
-  const folder = folderOf(urn);
+  return entriesIn(folderOf(urn));
+}
+
+function entriesIn(folder: string): Entry[] {
   return namesIn(folder)
     .filter((name) => name.endsWith(".json"))
     .flatMap((name) => read(join(folder, name)) ?? []);
+}
+
+/** Everything that interrupted runs began on this machine and no later run has come back to. */
+export function allEntries(): Entry[] {
+  const all = stateFolder("creations");
+  return namesIn(all).flatMap((name) => entriesIn(join(all, name)));
 }
 
 /** Writes down that a call is about to be made, or what came of it. */

@@ -46,7 +46,8 @@ async function unknownEntry<R extends Route, Listed>(
   const unknown = unknownOf(run.unknown.get(urn));
   if (!unknown) return undefined;
   if (unknown.identity !== identity) {
-    await say.warn(urn, "an earlier run may have made one with other arguments; if so, it is left behind");
+    const what = `may have made one by ${route.path} with other arguments than now; if so, it is left behind`;
+    await say.warn(urn, `an earlier run ${what}`);
     return undefined;
   }
   const entry = {
