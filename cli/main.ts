@@ -9,6 +9,7 @@ import { addDrift } from "./drift";
 import { addEvents } from "./events";
 import { failWith } from "./exit";
 import { addImport } from "./import";
+import { addInterrupted } from "./interrupted";
 import { addJobs } from "./jobs";
 import { addModels } from "./models";
 import { addQuery } from "./query";
@@ -16,6 +17,7 @@ import { addRecommend } from "./recommend";
 import { addReset } from "./reset";
 import { addServe } from "./serve";
 import { serviceGroup } from "./service";
+import { addShutdown } from "./shutdown";
 import { addStatus } from "./status";
 import { addStop } from "./stop";
 import { addWhoami } from "./whoami";
@@ -53,9 +55,11 @@ export async function createProgram(): Promise<Command> {
   addQuery(program);
   addDistribution(program);
   addCluster(program);
+  addShutdown(program);
 
   program.commandsGroup("Stacks:");
   addDrift(program);
+  addInterrupted(program);
 
   program.commandsGroup("This command:");
   addWhoami(program);

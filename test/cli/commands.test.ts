@@ -263,3 +263,11 @@ test("nothing is written or sent where arguments are wrong", async () => {
   }
   expect(existsSync(join(shop.folder, ".recommender"))).toBe(false);
 });
+
+test("shutdown asks first, and then nothing serves until something is deployed again", async () => {
+  const project = ["--project", shop.ids.projectId];
+  const unsure = await shop.run("shutdown", ...project);
+  expect(unsure).toMatchObject({ code: 1, err: expect.stringContaining("confirm with --yes") });
+  expect(await shop.json("shutdown", ...project, "--yes")).toEqual({ projectId: shop.ids.projectId });
+  expect(await shop.run("recommend", "u1")).toMatchObject({ code: 1, out: "" });
+});

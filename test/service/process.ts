@@ -43,7 +43,10 @@ export async function serve(...options: string[]): Promise<ServiceProcess> {
 
 /** Runs the command to its end. */
 export async function run(...options: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [command, ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [command, ...options], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: process.env,
+  });
   const texts = { out: "", err: "" };
   child.stdout.on("data", (text) => {
     texts.out += text;

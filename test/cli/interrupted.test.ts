@@ -1,0 +1,42 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Entry, entriesOf, put } from "../../provider/creation-journal";
+import { run } from "../service/process";
+
+const urn = (name: string) => `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:UserDataset::${name}`;
+const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
+  ...{ urn: urn(name), service: "http://127.0.0.1:9", path: "/create-user-dataset", identity: name },
+  ...{ key: name, derived: false, request: { name, numShards: 1 }, at: "2026-11-01T10:00:00.000Z" },
+  ...{ pid: 1, host: "elsewhere" },
+  ...more,
+});
+
+// What other tests leave behind is none of these tests' business.
+process.env.XDG_STATE_HOME = mkdtempSync(join(tmpdir(), "recommender-state-"));
+
+test("what killed runs have made is listed with its ids until it is forgotten", async () => {
+  put(entry("made", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } }));
+  put(entry("lost", { at: "2026-11-02T10:00:00.000Z" }));
+  const { out } = await run("interrupted");
+  expect(out).toBe(
+    [
+      "UserDataset made of stack dev, 2026-11-01T10:00:00Z",
+      "  made user-dataset-1",
+      '  POST /create-user-dataset {"name":"made","numShards":1}',
+      "  at http://127.0.0.1:9",
+      "",
+      "UserDataset lost of stack dev, 2026-11-02T10:00:00Z",
+      "  may have been made: no answer came",
+      '  POST /create-user-dataset {"name":"lost","numShards":1}',
+      "  at http://127.0.0.1:9",
+      "",
+    ].join("\n"),
+  );
+  const { interrupted } = JSON.parse((await run("interrupted", "--json", "--forget")).out);
+  expect(interrupted).toMatchObject([
+    { urn: urn("made"), id: "user-dataset-1" },
+    { urn: urn("lost"), id: null },
+  ]);
+  expect([...entriesOf(urn("made")), ...entriesOf(urn("lost"))]).toEqual([]);
+});
