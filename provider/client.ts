@@ -250,9 +250,10 @@ export class Client {
       const now = Date.parse(header(answer, "date") ?? "") || this.#clock.now();
       return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), now));
     }
-    const reply = readReply(route, { status: answer.statusCode, text, requestId }, (said) =>
-      this.#redact(said),
-    );
+    const known = this.#honours.has(url.origin);
+    const success = { status: answer.statusCode, text, requestId, known };
+    const reply = readReply(route, success, (said) => this.#redact(said));
+    if (!known) this.#honours.set(url.origin, false);
     if (header(answer, "idempotent-replayed") === "true") prepared.onReplayed?.();
     return { reply };
   }
@@ -264,11 +265,10 @@ export class Client {
     return body.text().finally(() => clearTimeout(timer));
   }
 
-  /** Only a success speaks for the service: an error page may come from something that stands before it. */
+  /** Any answer may say that keys are honoured; that they are not is told only by a reply without a word of it. */
   #learn(origin: string, answer: Dispatcher.ResponseData): void {
-    const honours = (header(answer, idempotencyHeader) ?? "").toUpperCase().includes("POST");
-    const silent = answer.statusCode < 300 && !this.#honours.has(origin);
-    if (honours || silent) this.#honours.set(origin, honours);
+    const said = (header(answer, idempotencyHeader) ?? "").toUpperCase();
+    if (said.includes("POST")) this.#honours.set(origin, true);
   }
 
   #hint(status: number): string {

@@ -80,7 +80,12 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
     const { statusCode, body } = await http.request(options).catch((error: Error) => {
       throw new TokenError(`${origin} did not answer: ${error.message}`, { cause: error, transient: true });
     });
-    const text = await body.text().catch(() => "");
+    const text = await body.text().catch((error: Error) => {
+      throw new TokenError(`${origin} broke its answer off: ${error.message}`, {
+        cause: error,
+        transient: true,
+      });
+    });
     if (statusCode >= 300) {
       const { code, message } = readRefusal(hidden(text, clientSecret));
       const transient = statusCode === 429 || statusCode >= 500;
@@ -89,7 +94,10 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
       throw new TokenError(`${origin} refused a token for the scope ${scope}: ${said}`, { transient });
     }
     const reply = tokenReply.safeParse(parsed(text)).data;
-    if (!reply) throw new TokenError(`${origin} answered ${statusCode} without an access_token`);
+    if (!reply) {
+      const transient = parsed(text) === undefined && text.trimStart().startsWith("{");
+      throw new TokenError(`${origin} answered ${statusCode} without an access_token`, { transient });
+    }
     const { access_token: value, expires_in: seconds } = reply;
     return { value, lifetimeMs: seconds == null ? jwtLifetimeMs(value) : seconds * 1000 };
   };

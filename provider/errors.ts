@@ -35,20 +35,20 @@ export class ReplyError extends Error {
   override readonly name = "ReplyError";
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Whether the body ends before its JSON does, so that trying again may bring the whole. */
-  readonly cutShort: boolean;
+  /** Whether trying again may bring the whole: the JSON breaks off, or something else came between. */
+  readonly passing: boolean;
 
   constructor(
     call: Call,
     status: number,
     problem: string,
-    options: { requestId?: string | undefined; cutShort?: boolean } = {},
+    options: { requestId?: string | undefined; passing?: boolean } = {},
   ) {
     const request = options.requestId ? ` (request ${options.requestId})` : "";
     super(`${call.method} ${call.path}: answered ${status}, but ${problem}${request}`);
     this.status = status;
     this.requestId = options.requestId;
-    this.cutShort = options.cutShort ?? false;
+    this.passing = options.passing ?? false;
   }
 }
 

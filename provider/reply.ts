@@ -6,12 +6,14 @@ export interface Success {
   readonly status: number;
   readonly text: string;
   readonly requestId: string | undefined;
+  /** Whether the service has answered under this address before. */
+  readonly known: boolean;
 }
 
 /** The reply of a call, held to the contract; nothing at all is read as an object without fields. */
 export function readReply(
   route: Route,
-  { status, text, requestId }: Success,
+  { status, text, requestId, known }: Success,
   redact: (said: string) => string,
 ): unknown {
   let body: unknown;
@@ -20,7 +22,8 @@ export function readReply(
   } catch {
     const cutShort = /^\s*[[{]/.test(text);
     const problem = cutShort ? "its JSON breaks off" : readRefusal(text).message;
-    throw new ReplyError(route, status, redact(problem), { requestId, cutShort });
+    // A page for people under an address that has never answered is that of a wrong address, not of a bad day.
+    throw new ReplyError(route, status, redact(problem), { requestId, passing: cutShort || known });
   }
   const reply = route.reply.safeParse(decode(route.reply, body));
   if (reply.success) return reply.data;

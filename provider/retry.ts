@@ -70,7 +70,7 @@ export function connectionFailure(call: Route, origin: string, cause: NodeJS.Err
 /** What any error of one attempt means for the next; errors of the caller's own making are final. */
 export function otherFailure(error: Error): Failure {
   if (error instanceof TokenError) return { error, transient: error.transient, mayBeDone: false };
-  if (error instanceof ReplyError) return { error, transient: error.cutShort, mayBeDone: true };
+  if (error instanceof ReplyError) return { error, transient: error.passing, mayBeDone: true };
   return { error, transient: false, mayBeDone: false };
 }
 

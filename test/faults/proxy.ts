@@ -1,0 +1,179 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Agent } from "undici";
+import { idempotencyHeader } from "../../contract";
+
+/** An answer of the service, whole. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** A call on its way through the proxy. */
+export interface Passage {
+  /** As `POST /create-project`. */
+  readonly call: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The way back to the caller. */
+  readonly response: ServerResponse;
+  /** Hands the request to the service, which has carried it out when this resolves. */
+  pass(): Promise<Answer>;
+}
+
+/** What the proxy does to a call instead of passing it on and back. */
+export type Fault = (passage: Passage) => void | Promise<void>;
+
+/** A call that the service has answered. */
+export interface Taken {
+  readonly call: string;
+  readonly status: number;
+  readonly key: string | undefined;
+  readonly body: string;
+  /** What it answered, as text. */
+  readonly answer: string;
+}
+
+interface Rule {
+  readonly call: string;
+  readonly fault: Fault;
+  skip: number;
+  times: number;
+}
+
+/** Stands before a service and does harm to chosen calls; it knows what really reached the service. */
+export class FaultProxy {
+  /** Every call that came, faults and tokens included. */
+  readonly came: string[] = [];
+  /** Calls that the service has answered, in order. */
+  readonly taken: Taken[] = [];
+  /** Whether the service behind looks like one that honours no idempotency keys. */
+  hidesKeys = false;
+  #rules: Rule[] = [];
+  readonly #passing = new Set<Promise<Answer>>();
+  readonly #agent = new Agent({ connections: 128 });
+  readonly #server = createServer((request, response) => {
+    // A caller that is killed leaves a broken connection, which is its own affair.
+    for (const stream of [request, response]) stream.on("error", () => undefined);
+    void this.#carry(request, response).catch(() => response.destroy());
+  });
+
+  private constructor(private readonly service: { readonly url: string }) {}
+
+  static async start(service: { readonly url: string }): Promise<FaultProxy> {
+    const proxy = new FaultProxy(service);
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /**
+   * Does this to calls of that kind (`*` for all of the API), from the nth on, so many times.
+   * What it gives back takes the fault away again.
+   */
+  on(call: string, fault: Fault, { nth = 1, times = 1 }: { nth?: number; times?: number } = {}): () => void {
+    const rule = { call, fault, skip: nth - 1, times };
+    this.#rules.push(rule);
+    return () => {
+      rule.times = 0;
+    };
+  }
+
+  /** Lets everything pass again. */
+  heal(): void {
+    this.#rules = [];
+  }
+
+  /** Resolves when the service is at no call any more. */
+  async quiet(): Promise<void> {
+    while (this.#passing.size > 0) await Promise.allSettled(this.#passing);
+  }
+
+  /** Lets everything pass again, and forgets what came. */
+  clear(): void {
+    this.heal();
+    this.came.length = 0;
+    this.taken.length = 0;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await this.#agent.destroy();
+  }
+
+  async #carry(request: IncomingRequest, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const path = (request.url ?? "").split("?")[0];
+    const call = `${request.method} ${path.replace(/^\/serving\/[^/]+/, "")}`;
+    const body = Buffer.concat(chunks);
+    const pass = () => {
+      const passing = this.#pass(request, body, call);
+      this.#passing.add(passing);
+      return passing.finally(() => this.#passing.delete(passing));
+    };
+    const passage = { call, headers: request.headers, body, response, pass };
+    this.came.push(call);
+    const fault = this.#faultOf(call);
+    if (fault) await fault(passage);
+    else send(response, await passage.pass());
+  }
+
+  async #pass(request: IncomingRequest, body: Buffer, call: string): Promise<Answer> {
+    const { host: _, connection: __, "transfer-encoding": ___, ...headers } = request.headers;
+    if (this.hidesKeys) delete headers["idempotency-key"];
+    if (headers.authorization) headers.authorization = headers.authorization.split("~")[0] as string;
+    const reply = await this.#agent.request({
+      origin: this.service.url,
+      path: request.url ?? "/",
+      method: request.method as "GET",
+      headers,
+      body: body.length > 0 ? body : null,
+    });
+    // Addresses in replies lead back here, as those of a real proxy do.
+    const text = (await reply.body.text())
+      .replaceAll(this.service.url, this.url)
+      // Tokens of the same second would be the same one, refused or not.
+      .replace(/("access_token":"[^"]+)/, `$1~${this.came.length}`);
+    const key = headers["idempotency-key"] as string | undefined;
+    this.taken.push({ call, status: reply.statusCode, key, body: body.toString(), answer: text });
+    const kept = Object.entries(reply.headers).filter(
+      ([name]) =>
+        !["connection", "keep-alive", "content-length", "transfer-encoding"].includes(name) &&
+        !(this.hidesKeys && [idempotencyHeader, "idempotent-replayed"].includes(name)),
+    );
+    return {
+      status: reply.statusCode,
+      headers: Object.fromEntries(kept) as Record<string, string>,
+      body: Buffer.from(text),
+    };
+  }
+
+  #faultOf(call: string): Fault | undefined {
+    for (const rule of this.#rules) {
+      const meant = rule.call === call || (rule.call === "*" && call !== "POST /oauth/token");
+      if (!meant || rule.times === 0) continue;
+      if (rule.skip > 0) {
+        rule.skip--;
+        continue;
+      }
+      rule.times--;
+      return rule.fault;
+    }
+    return undefined;
+  }
+}
+
+type IncomingRequest = Parameters<Parameters<typeof createServer>[1] & object>[0];
+
+/** Answers as the service did. */
+export function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  response.writeHead(status, { ...headers, "content-length": String(body.length) }).end(body);
+}

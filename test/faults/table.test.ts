@@ -1,0 +1,145 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { routes } from "../../contract";
+import { ObservedService } from "../engine/observed-service";
+import { Folder } from "../records/folder";
+import { stall } from "./faults";
+import { FaultProxy } from "./proxy";
+import { LocalStack } from "./runs";
+import { type Act, type Kind, makeWorld, type Scene, scenes } from "./scenes";
+import { type Trouble, troubles } from "./troubles";
+
+type Outcome = "once" | "next run" | "asks";
+
+/** The table of the page for users: what is promised there is what is tried here. */
+const table = new Map(
+  readFileSync(join(__dirname, "../../docs/reliability.md"), "utf8")
+    .split("\n")
+    .map((line) => line.split("|").map((cell) => cell.trim()))
+    .filter((cells) => cells.length === 9 && (cells[1] as string) in troubles)
+    .map(([, what, ...outcomes]) => [what as string, outcomes as Outcome[]]),
+);
+
+function promised(what: string, kind: Kind, keys: boolean): Outcome {
+  const column =
+    kind === "reads" ? 0 : kind === "changes" ? 1 : keys ? 2 : { datasets: 3, trainings: 4, makes: 5 }[kind];
+  return table.get(what)?.[column] as Outcome;
+}
+
+const folder = new Folder();
+let observed: ObservedService;
+let proxy: FaultProxy;
+let stack: LocalStack;
+let all: Scene[];
+
+beforeAll(async () => {
+  // Without an engine the messages of a lifecycle go to the terminal.
+  for (const way of ["log", "warn", "error"] as const) jest.spyOn(console, way).mockImplementation();
+  observed = await ObservedService.start({ planShards: 100_000 });
+  proxy = await FaultProxy.start(observed.service);
+  stack = new LocalStack({
+    ...observed.config,
+    "recommender:baseUrl": proxy.url,
+    "recommender:tokenUrl": `${proxy.url}/oauth/token`,
+  });
+  all = scenes(observed, stack, await makeWorld(observed), folder);
+});
+afterAll(async () => {
+  await stack.close();
+  await proxy.close();
+  await observed.close();
+  folder.remove();
+});
+
+let cell = 0;
+/** Does a scene under a fault. */
+async function play(scene: Scene, { fault, lasts }: Trouble, keys: boolean) {
+  const name = `n${cell++}`;
+  proxy.hidesKeys = !keys;
+  proxy.clear();
+  await stack.begin();
+  const act = await scene.prepare(name);
+  const stalls = fault(stack) === stall;
+  await stack.begin(stalls ? { bodyMs: 200 } : {});
+  proxy.clear();
+  proxy.on(scene.call, fault(stack), lasts ? { times: Number.POSITIVE_INFINITY } : {});
+  const before = stack.clock.now();
+  const error = await act.act().then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  );
+  return { act, error, waitedMs: stack.clock.now() - before };
+}
+
+/** Does it again in another run, without faults. */
+async function again(act: Act, env: Record<string, string> = {}): Promise<Error | undefined> {
+  await stack.begin();
+  proxy.clear();
+  Object.assign(process.env, env);
+  try {
+    await observed.service.idle();
+    return await act.act().then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    );
+  } finally {
+    for (const key of Object.keys(env)) delete process.env[key];
+  }
+}
+
+test("the table of the page names every trouble, and the scenes every call of a lifecycle", () => {
+  expect([...table.keys()].sort()).toEqual(Object.keys(troubles).sort());
+  // No lifecycle deletes single events: what is loaded stays until its dataset goes.
+  const notOurs = ["DELETE /delete-dataset-user-events", "DELETE /delete-dataset-events-before-ts"];
+  const calls = Object.values(routes).map(({ method, path }) => `${method} ${path}`);
+  expect(all.map(({ call }) => call).sort()).toEqual(calls.filter((call) => !notOurs.includes(call)).sort());
+});
+
+describe.each([
+  ["that honours keys", true],
+  ["that honours no keys", false],
+])("a service %s", (_, keys) => {
+  test.each(Object.keys(troubles))("%s", async (what) => {
+    const trouble = troubles[what] as Trouble;
+    for (const scene of all) {
+      const outcome = promised(what, scene.kind, keys);
+      const { act, error, waitedMs } = await play(scene, trouble, keys);
+      const seen = { call: scene.call, outcome: outcome as string, error: error?.message };
+      expect(proxy.came).toContain(scene.call);
+      const [least, most] = trouble.waitMs ?? [0, Number.POSITIVE_INFINITY];
+      expect({ ...seen, waited: waitedMs >= least && waitedMs <= most, waitedMs }).toMatchObject({
+        waited: true,
+      });
+      if (outcome === "once") {
+        expect({ ...seen, done: await act.done() }).toEqual({ ...seen, error: undefined, done: 1 });
+      }
+      if (outcome === "next run") {
+        // A training that ends before the run has looked for it is taken up at once.
+        const later = error && (await again(act));
+        expect({ ...seen, later, done: await act.done() }).toEqual({ ...seen, later: undefined, done: 1 });
+      }
+      if (outcome === "asks") {
+        const made = await act.done();
+        expect(seen.error).toMatch(/existingId/);
+        // Nothing is made unasked.
+        const next = (await again(act))?.message;
+        expect({ ...seen, next, done: await act.done() }).toEqual({
+          ...seen,
+          next: expect.stringMatching(/existingId.*RECOMMENDER_CREATE_AGAIN=1/),
+          done: made,
+        });
+        const adopts = made === 1 && act.adopt;
+        const cured = adopts
+          ? await again({ ...act, act: adopts })
+          : await again(act, { RECOMMENDER_CREATE_AGAIN: "1" });
+        const done = adopts ? 1 : made + 1;
+        expect({ ...seen, cured, done: await act.done() }).toEqual({ ...seen, cured: undefined, done });
+        expect({ ...seen, after: await again(act), done: await act.done() }).toEqual({
+          ...seen,
+          after: undefined,
+          done,
+        });
+      }
+    }
+  });
+});

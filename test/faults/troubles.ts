@@ -1,0 +1,66 @@
+import {
+  cutJson,
+  cutReply,
+  drip,
+  during,
+  htmlPage,
+  refuse,
+  resetAfter,
+  resetBefore,
+  stall,
+  wrongType,
+} from "./faults";
+import type { Fault } from "./proxy";
+import type { LocalStack } from "./runs";
+
+/** Something that happens to a call. */
+export interface Trouble {
+  readonly fault: (stack: LocalStack) => Fault;
+  /** Whether it strikes every call while it lasts, and not only one. */
+  readonly lasts?: true;
+  /** What must have been waited in between at least and at most. */
+  readonly waitMs?: readonly [number, number];
+}
+
+const hourMs = 3_600_000;
+const untilDate = (skewMs: number): Fault => {
+  const now = Date.now() + skewMs;
+  const inTenSeconds = new Date(now + 10_000).toUTCString();
+  return refuse(429, { date: new Date(now).toUTCString(), "retry-after": inTenSeconds });
+};
+/** Everything that is tried, by the words of the page for users. */
+export const troubles: Record<string, Trouble> = {
+  "429, once": { fault: () => refuse(429) },
+  "429 with Retry-After, for half a minute": {
+    fault: ({ clock }) => during(clock, 30_000, refuse(429, { "retry-after": "3" })),
+    lasts: true,
+    waitMs: [30_000, 90_000],
+  },
+  "429 until a date, by a clock that is an hour ahead": {
+    fault: () => untilDate(hourMs),
+    waitMs: [9_000, 60_000],
+  },
+  "429 until a date, by a clock that is an hour behind": {
+    fault: () => untilDate(-hourMs),
+    waitMs: [9_000, 60_000],
+  },
+  "503 with Retry-After, for a minute": {
+    fault: ({ clock }) => during(clock, 60_000, refuse(503, { "retry-after": "5" })),
+    lasts: true,
+    waitMs: [60_000, 120_000],
+  },
+  "503, once": { fault: () => refuse(503) },
+  "401: the token has expired": { fault: () => refuse(401) },
+  "reset before the service has it": { fault: () => resetBefore },
+  "reset after the service has done it": { fault: () => resetAfter },
+  "reply broken off": { fault: () => cutReply },
+  "reply whose JSON breaks off": { fault: () => cutJson },
+  "reply that stalls": { fault: () => stall },
+  "reply byte by byte": { fault: () => drip },
+  "reply called text/html": { fault: () => wrongType },
+  "HTML page with 502, not done": { fault: () => htmlPage(502, { taken: false }) },
+  "HTML page with 502, done": { fault: () => htmlPage(502, { taken: true }) },
+  "HTML page with 503, not done": { fault: () => htmlPage(503, { taken: false }) },
+  "HTML page with 200, not done": { fault: () => htmlPage(200, { taken: false }) },
+  "HTML page with 200, done": { fault: () => htmlPage(200, { taken: true }) },
+};

@@ -1,0 +1,121 @@
+import { ObservedService } from "../engine/observed-service";
+import { Folder } from "../records/folder";
+import { cutJson, cutReply, htmlPage, refuse, resetBefore, stall, stillRunning, whole } from "./faults";
+import { FaultProxy } from "./proxy";
+import { LocalStack } from "./runs";
+import { makeWorld, type World } from "./scenes";
+import { type Trouble, troubles } from "./troubles";
+
+const folder = new Folder();
+let observed: ObservedService;
+let proxy: FaultProxy;
+let stack: LocalStack;
+let world: World;
+
+beforeAll(async () => {
+  for (const way of ["log", "warn", "error"] as const) jest.spyOn(console, way).mockImplementation();
+  observed = await ObservedService.start();
+  proxy = await FaultProxy.start(observed.service);
+  stack = new LocalStack({
+    ...observed.config,
+    "recommender:baseUrl": proxy.url,
+    "recommender:tokenUrl": `${proxy.url}/oauth/token`,
+  });
+  world = await makeWorld(observed);
+});
+afterAll(async () => {
+  await stack.close();
+  await proxy.close();
+  await observed.close();
+  folder.remove();
+});
+beforeEach(() => proxy.clear());
+
+const submissions = () => proxy.came.filter((call) => call.includes("/submit-"));
+let number = 0;
+/** Clusters the users: a job that is waited for. */
+async function cluster(): Promise<unknown> {
+  const { projectId, modelId } = world;
+  const args = {
+    name: `c${number++}`,
+    projectId,
+    modelId,
+    clusterType: "user",
+    parameters: { minUserNum: 1 },
+  };
+  const { id } = await stack.up("ClusteringJob", args.name, args);
+  const { state } = await stack.up("UserClustering", args.name, { ...args, submittedJobId: id });
+  return state.downloadUrl;
+}
+
+test.each(Object.entries(troubles))(
+  "a wait goes on after %s in the middle of it",
+  async (_, trouble: Trouble) => {
+    const fault = trouble.fault(stack);
+    await stack.begin(fault === stall ? { bodyMs: 200 } : {});
+    proxy.on("GET /get-job", stillRunning, { times: 2 });
+    proxy.on("GET /get-job", fault, { times: trouble.lasts ? Number.POSITIVE_INFINITY : 1 });
+    expect(await cluster()).toMatch(/^http/);
+    expect(proxy.came.filter((call) => call === "GET /get-job").length).toBeGreaterThanOrEqual(3);
+    expect(submissions()).toHaveLength(1);
+  },
+);
+
+test("a wait goes on through a storm in which only every fourth look gets an answer", async () => {
+  await stack.begin();
+  let looks = 0;
+  proxy.on(
+    "GET /get-job",
+    async (passage) => {
+      const harm = [refuse(429), resetBefore, htmlPage(503, { taken: true })][looks++ % 4];
+      await (harm ?? (looks < 16 ? stillRunning : whole))(passage);
+    },
+    { times: Number.POSITIVE_INFINITY },
+  );
+  expect(await cluster()).toMatch(/^http/);
+  expect(submissions()).toHaveLength(1);
+});
+
+test("a wait that runs out keeps the job, and the next run waits on without submitting", async () => {
+  const { projectId, algorithmId } = world;
+  const short = new LocalStack({
+    ...observed.config,
+    "recommender:baseUrl": proxy.url,
+    "recommender:trainingTimeout": "10ms",
+  });
+  await short.begin();
+  proxy.on("GET /get-job", stillRunning, { times: 2 });
+  const args = { name: "slow", projectId, algorithmId };
+  const { id } = await short.up("TrainingJob", "slow", { ...args, triggers: [] });
+  const model = { ...args, submittedJobId: id };
+  await expect(short.up("Model", "slow", model)).rejects.toThrow(/is still .* does not submit it again/);
+  const patient = new LocalStack({ ...observed.config, "recommender:baseUrl": proxy.url });
+  await patient.begin();
+  expect((await patient.up("Model", "slow", model)).state.trainingJobId).toBe(id);
+  expect(submissions()).toEqual(["POST /submit-training-job"]);
+});
+
+test.each([
+  ["429", refuse(429)],
+  ["503", refuse(503)],
+  ["a reset", resetBefore],
+  ["an HTML page with 502", htmlPage(502, { taken: false })],
+  ["a reply broken off", cutReply],
+  ["a reply whose JSON breaks off", cutJson],
+])("a token is asked for again after %s", async (_, fault) => {
+  await stack.begin();
+  proxy.on("POST /oauth/token", fault);
+  expect(await cluster()).toMatch(/^http/);
+  expect(submissions()).toHaveLength(1);
+});
+
+test("a page in place of the very first answer is told at once: the address may be wrong", async () => {
+  proxy.on("GET /list-event-datasets", htmlPage(200, { taken: false }), { times: Number.POSITIVE_INFINITY });
+  await stack.begin();
+  const before = stack.clock.now();
+  const adopted = { name: "events", numShards: 1, existingId: world.eventDatasetId };
+  await expect(stack.up("EventDataset", "events", adopted)).rejects.toThrow(
+    /EventDataset events: GET \/list-event-datasets: answered 200, but an HTML page titled "Bad day" came/,
+  );
+  expect(stack.clock.now()).toBe(before);
+});
