@@ -49,7 +49,8 @@ export async function exampleWorkspace(
   return { ...(await stackIn(directory, isProject ? folder : directory, stackName, env)), setProgram };
 }
 
-async function linkedFolder(): Promise<string> {
+/** A new folder in which a program finds the package and the engine's, and the engine its home and its state. */
+export async function linkedFolder(): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "recommender-engine-")));
   await mkdir(join(directory, "node_modules"));
   const modules = join(repository, "node_modules");

@@ -1,0 +1,65 @@
+import { routes } from "../../contract";
+import { FaultProxy, send } from "../faults/proxy";
+import { KillingGround } from "./killing";
+import { ObservedService } from "./observed-service";
+
+const program = `
+const recommender = require("pulumi-recommender");
+const existingId = process.env.EXISTING_USERS;
+new recommender.UserDataset("users", { numShards: 1, ...(existingId && { existingId }) });
+new recommender.EventDataset("events", { numShards: 1 });
+`;
+
+let observed: ObservedService;
+let proxy: FaultProxy;
+let ground: KillingGround;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  proxy = await FaultProxy.start(observed.service);
+  proxy.hidesKeys = true;
+  ground = await KillingGround.make(program, { ...observed.environment, RECOMMENDER_BASE_URL: proxy.url });
+});
+afterAll(async () => {
+  await ground.dispose();
+  await proxy.close();
+  await observed.close();
+});
+
+test("with a service that honours no keys, what a killed run made is looked for in the list or asked about, never made twice", async () => {
+  const up = (env: Record<string, string> = {}) => ground.run(["up", "--yes", "--skip-preview"], env);
+  const made = (call: string) => proxy.taken.filter((taken) => taken.call === call);
+  await ground.run(["stack", "init", "unkeyed"], {});
+
+  // The answers are held back until both datasets are made, and then nobody is left to hear them.
+  let both: () => void;
+  const bothMade = new Promise<void>((resolve) => {
+    both = resolve;
+  });
+  const holds = (["user", "event"] as const).map((kind) =>
+    proxy.on(`POST /create-${kind}-dataset`, async ({ response, pass }) => {
+      const answer = await pass();
+      if (made("POST /create-user-dataset").length + made("POST /create-event-dataset").length === 2) {
+        ground.killProvider("SIGKILL");
+        both();
+      }
+      await bothMade;
+      send(response, answer);
+    }),
+  );
+  expect((await up()).code).not.toBe(0);
+  for (const release of holds) release();
+
+  const asked = await up();
+  expect(asked.code).not.toBe(0);
+  expect(asked.output).toMatch(/The outcome of POST \/create-user-dataset is unknown/);
+  expect(asked.output).toMatch(/existingId.*RECOMMENDER_CREATE_AGAIN=1 pulumi up/s);
+  expect(asked.output).toMatch(/the answer to its creation was lost; \S+ came of it and is taken up/);
+
+  const [taken] = made("POST /create-user-dataset");
+  const adopted = await up({ EXISTING_USERS: JSON.parse(taken?.answer ?? "").user_dataset_id });
+  expect({ code: adopted.code, output: adopted.output }).toMatchObject({ code: 0 });
+  expect(made("POST /create-user-dataset")).toHaveLength(1);
+  expect(made("POST /create-event-dataset")).toHaveLength(1);
+  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+  expect(ground.state("unkeyed").resources.map(({ id }) => id)).toContain(eventDatasets[0]?.eventDatasetId);
+});

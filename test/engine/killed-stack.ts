@@ -1,0 +1,159 @@
+import { join } from "node:path";
+import Database from "libsql";
+import type { FaultProxy } from "../faults/proxy";
+import type { Ended, Kill, KillingGround } from "./killing";
+import { type Width, watchWindow } from "./window";
+
+/** Every kind of resource; the second version retrains, redeploys, asks again, renames and loads one more event. */
+export const killedProgram = `
+const pulumi = require("@pulumi/pulumi");
+const recommender = require("pulumi-recommender");
+const version = Number(process.env.VERSION);
+const named = (name) => pulumi.getStack() + "-" + name;
+const users = new recommender.UserDataset("users", { name: named("users"), numShards: 1 });
+const items = new recommender.ItemDataset("items", { name: named("items"), numShards: 1 });
+const events = new recommender.EventDataset("events", { name: named("events-v" + version), numShards: 1 });
+const ids = (count, prefix) => Array.from({ length: count }, (_, at) => prefix + at);
+const loaded = [
+  new recommender.UserRecords("users", {
+    userDatasetId: users.id, source: ids(6, "u").map((userId) => ({ userId, attributes: { n: 1 } })), numShards: 1,
+  }),
+  new recommender.ItemRecords("items", {
+    itemDatasetId: items.id, source: ids(6, "i").map((itemId) => ({ itemId, attributes: { genre: "jazz" } })), numShards: 1,
+  }),
+  new recommender.EventRecords("events", {
+    eventDatasetId: events.id, numShards: 1,
+    source: ids(20 + version, "e").map((eventId, at) => ({
+      eventId, userId: "u" + (at % 6), itemId: "i" + ((at * 5) % 6), ts: 1700000000000 + at, eventType: "buy",
+    })),
+  }),
+];
+const project = new recommender.Project("shop", {
+  name: named("shop"), userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id,
+  targetEventType: "buy",
+});
+const projectId = project.id;
+const algorithm = new recommender.Algorithm("g1", {
+  name: named("g1"), projectId,
+  algorithmParameters: { dimensions: 4, epochs: 1, regularization: 0.1, alpha: 0.1 },
+});
+const model = new recommender.Model("model", {
+  name: named("model"), projectId, algorithmId: algorithm.id, triggers: loaded.map((records) => records.contentHash),
+});
+const modelId = model.modelId;
+new recommender.Deployment("live", {
+  name: named("live"), projectId, generatorModelId: modelId, qps: 100, check: { userIds: ["u1"], minResults: 0 },
+});
+new recommender.UserQuery("query", {
+  name: named("query"), projectId, modelId, queryType: "user_distribution",
+  queries: [{ attribute: "genre", value: "jazz", bins: 2 }],
+});
+new recommender.UserClustering("groups", {
+  name: named("groups"), projectId, modelId, clusterType: "user", parameters: { minUserNum: 1 },
+});
+`;
+
+/** Calls that change something, of a run that makes the first version and of one that makes the second. */
+const changingCalls = [13, 9];
+
+/** What the service holds of a stack. */
+export interface Held {
+  readonly datasets: Record<string, number>;
+  readonly projects: number;
+  readonly algorithms: number;
+  readonly jobs: Record<string, number>;
+  readonly models: number;
+  readonly deployments: number;
+  readonly events: number;
+}
+
+/** A stack that is killed and recovered, and what the service's own tables say of it. */
+export class KilledStack {
+  /** Pending operations that runs found in the state, as the engine wrote them down. */
+  pendingSeen = 0;
+  /** What runs that were not killed measured. */
+  readonly widths: Width[] = [];
+
+  constructor(
+    readonly name: string,
+    private readonly ground: KillingGround,
+    private readonly proxy: FaultProxy,
+    private readonly dataDir: string,
+  ) {}
+
+  async init(): Promise<void> {
+    this.proxy.clear();
+    const { code, output } = await this.ground.run(["stack", "init", this.name], {});
+    if (code !== 0) throw new Error(output);
+  }
+
+  /** Makes a version; a stack that a killed engine left locked is unlocked first, as its message says. */
+  async up(version: number, kill?: Kill): Promise<Ended> {
+    if (this.ground.isLocked(this.name)) await this.#engine(["cancel", "--yes"], version);
+    this.pendingSeen += this.ground.state(this.name).pending.length;
+    const { journal, stateFile } = this.ground.places(this.name);
+    const end = kill ? undefined : watchWindow(this.proxy, journal, stateFile, this.widths);
+    const ended = await this.#engine(["up", "--yes", "--skip-preview"], version, kill);
+    end?.();
+    return ended;
+  }
+
+  /** Whether a further run would change anything. */
+  async preview(version: number): Promise<Ended> {
+    return this.#engine(["preview", "--expect-no-changes"], version);
+  }
+
+  /** Calls that a run of the version still has to make. */
+  remaining(version: number): number {
+    const made = this.proxy.taken.filter(
+      ({ call, status }) => !/^GET|token|recommend/.test(call) && status < 300,
+    );
+    const before = changingCalls.slice(0, version - 1).reduce((sum, count) => sum + count, 0);
+    return Math.max(1, (changingCalls[version - 1] as number) + before - made.length);
+  }
+
+  /** What the service holds, from its database. */
+  held(): Held {
+    const database = new Database(join(this.dataDir, "data.db"), { readonly: true });
+    const rows = (sql: string) => database.prepare(sql).all() as { key: string; n: number }[];
+    const grouped = (sql: string) => Object.fromEntries(rows(sql).map(({ key, n }) => [key, n]));
+    const count = (sql: string) => rows(sql)[0]?.n ?? 0;
+    const named = `name like '${this.name}-%'`;
+    const project = `select id from projects where ${named}`;
+    try {
+      return {
+        datasets: grouped(`select kind key, count(*) n from datasets where ${named} group by kind`),
+        projects: count(`select count(*) n from projects where ${named}`),
+        algorithms: count(`select count(*) n from algorithms where ${named}`),
+        jobs: grouped(
+          `select job_type key, count(*) n from jobs where project_id in (${project}) group by 1`,
+        ),
+        models: count(`select count(*) n from models where project_id in (${project})`),
+        deployments: count(`select count(*) n from deployments where project_id in (${project})`),
+        events: count(
+          `select count(*) n from events where dataset in (select number from datasets where ${named})`,
+        ),
+      };
+    } finally {
+      database.close();
+    }
+  }
+
+  #engine(args: string[], version: number, kill?: Kill): Promise<Ended> {
+    const env = { VERSION: String(version), RECOMMENDER_BASE_URL: this.proxy.url };
+    return this.ground.run([...args, "--stack", this.name], env, this.proxy, kill);
+  }
+}
+
+/** What the service must hold of a stack whose version is made, whatever happened on the way. */
+export function declaredBy(version: number): Held {
+  return {
+    datasets: { user: 1, item: 1, event: 1 },
+    projects: 1,
+    algorithms: 1,
+    jobs: { TRAINING: version, DEPLOYMENT: version, QUERYING: version, CLUSTERING: version },
+    models: 1,
+    deployments: 1,
+    events: 20 + version,
+  };
+}

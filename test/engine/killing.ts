@@ -1,0 +1,221 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type FaultProxy, type Passage, send } from "../faults/proxy";
+import { linkedFolder } from "./workspace";
+
+/** Which process is killed. */
+export type Target = "engine" | "provider";
+
+/** When a run is killed: at a call of it that changes something, or at any moment after its first call. */
+export type Moment =
+  | { readonly at: number; readonly phase: "sent" | "taken" }
+  | { readonly at: number; readonly phase: "answered"; readonly ms: number }
+  | { readonly ms: number };
+
+/** One kill. */
+export interface Kill {
+  readonly signal: "SIGINT" | "SIGTERM" | "SIGKILL";
+  readonly target: Target;
+  readonly moment: Moment;
+}
+
+/** How a run of the engine ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  /** Whether the kill struck while the run was under way. */
+  readonly struck: boolean;
+}
+
+/** A folder with a program in plain JavaScript, whose engine commands are processes that can be killed. */
+export class KillingGround {
+  readonly #groups = new Set<number>();
+  readonly #providers = new Set<number>();
+  #latest: number | undefined;
+
+  private constructor(
+    readonly directory: string,
+    private readonly environment: Record<string, string>,
+  ) {}
+
+  static async make(program: string, environment: Record<string, string>): Promise<KillingGround> {
+    const ground = new KillingGround(await linkedFolder(), environment);
+    const write = (name: string, text: string) => writeFileSync(join(ground.directory, name), text);
+    const runtime = { name: "nodejs", options: { typescript: false } };
+    write("Pulumi.yaml", JSON.stringify({ name: "kill", runtime }));
+    write("package.json", JSON.stringify({ name: "kill", private: true, main: "index.js" }));
+    write("index.js", program);
+    return ground;
+  }
+
+  /** Runs a command of the engine to its end; with a kill, to that. */
+  async run(args: string[], env: Record<string, string>, proxy?: FaultProxy, kill?: Kill): Promise<Ended> {
+    const child = spawn("pulumi", [...args, "--non-interactive"], {
+      cwd: this.directory,
+      // A group of its own, so that what a killed engine leaves behind can be found.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...this.#settings(), ...this.environment, ...env },
+    });
+    this.#latest = child.pid;
+    this.#groups.add(child.pid as number);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (text) => {
+        output += text;
+      });
+    }
+    const exit = once(child, "exit");
+    const blow = kill && proxy ? new Blow(child, kill, proxy, this.#providers) : undefined;
+    await exit;
+    blow?.miss();
+    return { code: child.exitCode, output, struck: blow?.struck ?? false };
+  }
+
+  /** Kills the process that runs the lifecycles of the command under way. */
+  killProvider(signal: Kill["signal"]): void {
+    process.kill(providerOf(this.#latest as number), signal);
+  }
+
+  /** Where the provider writes down what it makes, and the backend what a stack holds. */
+  places(stack: string): { journal: string; stateFile: string } {
+    return {
+      journal: join(this.directory, "xdg/pulumi-recommender/creations"),
+      stateFile: join(this.directory, "state/.pulumi/stacks/kill", `${stack}.json`),
+    };
+  }
+
+  /** The state of a stack as the backend keeps it. */
+  state(stack: string): { resources: StateEntry[]; pending: unknown[] } {
+    const { checkpoint } = JSON.parse(readFileSync(this.places(stack).stateFile, "utf8"));
+    const { resources = [], pending_operations: pending = [] } = checkpoint.latest ?? {};
+    return { resources, pending };
+  }
+
+  /** Whether a killed engine has left the stack locked. */
+  isLocked(stack: string): boolean {
+    try {
+      return readdirSync(join(this.directory, "state/.pulumi/locks/organization/kill", stack)).length > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Ends what killed engines left behind and removes the folder. */
+  async dispose(): Promise<void> {
+    const running = processes().filter(({ command }) => command.includes("pulumi"));
+    const ours = running.filter(({ pid, group }) => this.#providers.has(pid) || this.#groups.has(group));
+    for (const { pid } of ours) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+    }
+    await rm(this.directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #settings(): Record<string, string> {
+    return {
+      PULUMI_HOME: join(this.directory, "home"),
+      PULUMI_BACKEND_URL: `file://${join(this.directory, "state")}`,
+      PULUMI_CONFIG_PASSPHRASE: "kill",
+      PULUMI_SKIP_UPDATE_CHECK: "1",
+      XDG_STATE_HOME: join(this.directory, "xdg"),
+    };
+  }
+}
+
+/** A resource as the state holds it. */
+export interface StateEntry {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string;
+  readonly delete?: boolean;
+  readonly initErrors?: string[];
+}
+
+/** Waits for its moment in the calls that pass through the proxy, and strikes. */
+class Blow {
+  struck = false;
+  /** Ends the waiting; the run is over. */
+  readonly miss: () => void;
+  #changes = 0;
+  #provider: number | undefined;
+
+  constructor(
+    private readonly engine: ChildProcess,
+    private readonly kill: Kill,
+    proxy: FaultProxy,
+    private readonly providers: Set<number>,
+  ) {
+    this.miss = proxy.on("*", (passage) => this.#look(passage), { times: Number.POSITIVE_INFINITY });
+  }
+
+  async #look({ call, response, pass }: Passage): Promise<void> {
+    const { moment } = this.kill;
+    this.#findProvider(moment);
+    const isIt = !call.startsWith("GET") && "at" in moment && ++this.#changes === moment.at;
+    if (!isIt) return send(response, await pass());
+    if (moment.phase === "sent") this.#strike();
+    const answer = await pass();
+    if (moment.phase === "taken") {
+      this.#strike();
+      // The signal must not arrive later than the answer.
+      await sleep(5);
+    }
+    send(response, answer);
+    if (moment.phase === "answered") {
+      await sleep(moment.ms);
+      this.#strike();
+    }
+  }
+
+  /** At the first call, since at the moment itself it would take too long. */
+  #findProvider(moment: Moment): void {
+    if (this.#provider !== undefined) return;
+    this.#provider = providerOf(this.engine.pid as number);
+    this.providers.add(this.#provider);
+    if (!("at" in moment)) void sleep(moment.ms).then(() => this.#strike());
+  }
+
+  #strike(): void {
+    const { signal, target } = this.kill;
+    const pid = target === "engine" ? this.engine.pid : this.#provider;
+    if (this.engine.exitCode !== null || this.engine.signalCode !== null) return;
+    this.struck = process.kill(pid as number, signal);
+  }
+}
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly command: string;
+}
+
+function processes(): Process[] {
+  const table = execFileSync("ps", ["-Ao", "pid=,ppid=,pgid=,args="], { encoding: "utf8" });
+  return table.split("\n").flatMap((line) => {
+    const [, pid, parent, group, command] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return command === undefined
+      ? []
+      : [{ pid: Number(pid), parent: Number(parent), group: Number(group), command }];
+  });
+}
+
+/** The process that runs the lifecycles for an engine. */
+function providerOf(engine: number): number {
+  const all = processes();
+  const below = new Set([engine]);
+  // Parents may stand after their children; a few rounds reach every depth there is.
+  for (let round = 0; round < 5; round++)
+    for (const { pid, parent } of all) if (below.has(parent)) below.add(pid);
+  const provider = all.find(({ pid, command }) => below.has(pid) && /node .*dynamic-provider/.test(command));
+  if (!provider) throw new Error("no process runs the lifecycles");
+  return provider.pid;
+}
