@@ -1,0 +1,152 @@
+import { startService } from "../service";
+import { goal, report } from "./report/report";
+import { importMs } from "./up/import-cost";
+import { BenchStack, type Program, type Ran } from "./up/stack";
+
+const scale = Number(process.env.BENCH_SCALE ?? 1);
+const sizes = [10, 100, 1000].map((size) => Math.ceil(size * scale));
+const largest = sizes.at(-1) as number;
+const programs: readonly Program[] = ["ours", "no-op", "serialised"];
+
+/** A command and what the service was asked during it. */
+interface Step extends Ran {
+  readonly calls: number;
+}
+
+/** One program with one number of resources, from nothing to nothing. */
+interface Life {
+  readonly program: Program;
+  readonly size: number;
+  readonly create: Step;
+  readonly noChange: Step;
+  readonly refresh: Step;
+  readonly changeOfOne: Step;
+  readonly destroy: Step;
+  readonly stateBytesPerResource: number;
+}
+
+async function main(): Promise<void> {
+  let calls = 0;
+  const write = (line: string) => {
+    const { msg, path } = JSON.parse(line);
+    if (msg === "call" && path !== "/oauth/token") calls++;
+  };
+  const service = await startService({ log: { write }, planShards: 10 * largest });
+  const environment = {
+    RECOMMENDER_BASE_URL: service.url,
+    RECOMMENDER_API_KEY: service.key,
+    RECOMMENDER_TOKEN_URL: `${service.url}/oauth/token`,
+    RECOMMENDER_CLIENT_ID: "bench",
+    RECOMMENDER_CLIENT_SECRET: service.key,
+  };
+  const step = async (work: () => Promise<Ran>): Promise<Step> => {
+    calls = 0;
+    const ran = await work();
+    return { ...ran, calls };
+  };
+  const lives: Life[] = [];
+  const withoutCheckpoints: { size: number; seconds: number }[] = [];
+  try {
+    for (const size of sizes) {
+      for (const program of programs) {
+        const life = await live(program, size, environment, step);
+        lives.push(life);
+        show(life);
+      }
+      const { seconds } = await createWithoutCheckpoints(size, environment);
+      withoutCheckpoints.push({ size, seconds });
+      console.log(`${size} ours without checkpoints: create ${seconds.toFixed(1)} s`);
+    }
+  } finally {
+    await service.close();
+  }
+  conclude(lives, withoutCheckpoints, importMs());
+}
+
+const update = ["up", "--yes", "--skip-preview"];
+
+async function live(
+  program: Program,
+  size: number,
+  environment: Record<string, string>,
+  step: (work: () => Promise<Ran>) => Promise<Step>,
+): Promise<Life> {
+  const stack = await BenchStack.create(program, { ...environment, BENCH_COUNT: String(size) });
+  try {
+    const create = await step(() => stack.run(update));
+    const stateBytesPerResource = Math.round(stack.stateBytes / size);
+    return {
+      program,
+      size,
+      create,
+      stateBytesPerResource,
+      noChange: await step(() => stack.run(update)),
+      refresh: await step(() => stack.run(["refresh", "--yes", "--skip-preview"])),
+      changeOfOne: await step(() => stack.run(update, { BENCH_NAME: "changed" })),
+      destroy: await step(() => stack.run(["destroy", "--yes", "--skip-preview"])),
+    };
+  } finally {
+    stack.dispose();
+  }
+}
+
+/** What the same takes when the engine writes its state only once: the rest is the state's, and grows with N². */
+async function createWithoutCheckpoints(size: number, environment: Record<string, string>): Promise<Ran> {
+  const once = { PULUMI_EXPERIMENTAL: "true", PULUMI_SKIP_CHECKPOINTS: "true" };
+  const stack = await BenchStack.create("ours", { ...environment, ...once, BENCH_COUNT: String(size) });
+  try {
+    const ran = await stack.run(update);
+    await stack.run(["destroy", "--yes", "--skip-preview"]);
+    return ran;
+  } finally {
+    stack.dispose();
+  }
+}
+
+function show({ program, size, stateBytesPerResource, ...steps }: Life): void {
+  const words = (["create", "noChange", "refresh", "changeOfOne", "destroy"] as const).map(
+    (name) => `${name} ${steps[name].seconds.toFixed(1)} s, ${steps[name].calls} calls`,
+  );
+  console.log(`${size} ${program}: ${stateBytesPerResource} B of state each; ${words.join("; ")}`);
+}
+
+function conclude(
+  lives: readonly Life[],
+  withoutCheckpoints: readonly { size: number; seconds: number }[],
+  importingMs: number,
+): void {
+  const of = (program: Program, size = largest) =>
+    lives.find((life) => life.program === program && life.size === size) as Life;
+  const ratios = Object.fromEntries(
+    sizes.map((size) => [
+      size,
+      Object.fromEntries(
+        (["no-op", "serialised"] as const).map((other) => [
+          `over ${other}`,
+          {
+            state: of("ours", size).stateBytesPerResource / of(other, size).stateBytesPerResource,
+            create: of("ours", size).create.seconds / of(other, size).create.seconds,
+            noChange: of("ours", size).noChange.seconds / of(other, size).noChange.seconds,
+            refresh: of("ours", size).refresh.seconds / of(other, size).refresh.seconds,
+            changeOfOne: of("ours", size).changeOfOne.seconds / of(other, size).changeOfOne.seconds,
+            destroy: of("ours", size).destroy.seconds / of(other, size).destroy.seconds,
+          },
+        ]),
+      ),
+    ]),
+  );
+  const [ours, noOp] = [of("ours"), of("no-op")];
+  const goals = [
+    goal("state per resource / no-op's", "≤", 0.5, ours.stateBytesPerResource / noOp.stateBytesPerResource),
+    goal(`create of ${largest} / no-op's`, "≤", 1, ours.create.seconds / noOp.create.seconds),
+    goal("calls of an up that changes nothing", "=", 0, ours.noChange.calls),
+    goal(`calls of a refresh of ${largest}`, "=", 1, ours.refresh.calls),
+    goal("importing the package, after the SDK (ms)", "<", 150, importingMs),
+  ];
+  report("up", { ratios, goals, absolute: { importingMs, lives, withoutCheckpoints }, shape: { sizes } });
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,100 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const repository = join(__dirname, "..", "..");
+
+/** One of the programs in `programs/`. */
+export type Program = "ours" | "no-op" | "serialised";
+
+/** What one command of the engine took. */
+export interface Ran {
+  readonly seconds: number;
+  /** All that the engine itself wrote, its state first of all; known only on Linux. */
+  readonly writtenBytes: number | undefined;
+}
+
+/** A project of a user, with a state in files, and the engine's commands on it. */
+export class BenchStack {
+  private constructor(
+    private readonly folder: string,
+    private readonly environment: Record<string, string>,
+  ) {}
+
+  static async create(program: Program, environment: Record<string, string>): Promise<BenchStack> {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "recommender-bench-up-")));
+    for (const name of ["home", "state", "node_modules/pulumi-recommender"]) {
+      mkdirSync(join(folder, name), { recursive: true });
+    }
+    symlinkSync(join(repository, "node_modules/@pulumi"), join(folder, "node_modules/@pulumi"), "junction");
+    const installed = join(folder, "node_modules/pulumi-recommender");
+    symlinkSync(join(repository, "dist"), join(installed, "dist"), "junction");
+    cpSync(join(repository, "package.json"), join(installed, "package.json"));
+    cpSync(join(__dirname, "programs", `${program}.ts`), join(folder, "index.ts"));
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "up", private: true }));
+    writeFileSync(join(folder, "Pulumi.yaml"), "name: up\nruntime: nodejs\n");
+    const stack = new BenchStack(folder, {
+      PULUMI_HOME: join(folder, "home"),
+      PULUMI_BACKEND_URL: `file://${join(folder, "state")}`,
+      PULUMI_CONFIG_PASSPHRASE: "bench",
+      PULUMI_SKIP_UPDATE_CHECK: "1",
+      PULUMI_NODEJS_TRANSPILE_ONLY: "true",
+      ...environment,
+    });
+    await stack.run(["stack", "init", "bench"]);
+    return stack;
+  }
+
+  /** Runs one command of the engine to its end. */
+  async run(command: readonly string[], environment: Record<string, string> = {}): Promise<Ran> {
+    const began = performance.now();
+    const child = spawn("pulumi", [...command, "--non-interactive"], {
+      cwd: this.folder,
+      env: { ...process.env, ...this.environment, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (text) => {
+        said += text;
+      });
+    }
+    let writtenBytes: number | undefined;
+    const watch = setInterval(() => {
+      writtenBytes = writtenBy(child.pid) ?? writtenBytes;
+    }, 100);
+    const [code] = await once(child, "close");
+    clearInterval(watch);
+    if (code !== 0)
+      throw new Error(`pulumi ${command.join(" ")} ended with code ${code}: ${said.slice(-4000)}`);
+    return { seconds: (performance.now() - began) / 1000, writtenBytes };
+  }
+
+  /** Size of the state as it lies on the disk. */
+  get stateBytes(): number {
+    return readFileSync(join(this.folder, "state/.pulumi/stacks/up/bench.json")).length;
+  }
+
+  dispose(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function writtenBy(pid: number | undefined): number | undefined {
+  try {
+    return Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
