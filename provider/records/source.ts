@@ -120,9 +120,14 @@ async function countLines(file: SourceFile): Promise<number> {
 
 async function countBytes(file: SourceFile, byte: number, look?: (chunk: Buffer) => void): Promise<number> {
   let count = 0;
-  for await (const chunk of bytesOf(file, () => undefined)) {
-    look?.(chunk);
-    for (let at = chunk.indexOf(byte); at >= 0; at = chunk.indexOf(byte, at + 1)) count++;
+  try {
+    for await (const chunk of bytesOf(file, () => undefined)) {
+      look?.(chunk);
+      for (let at = chunk.indexOf(byte); at >= 0; at = chunk.indexOf(byte, at + 1)) count++;
+    }
+  } catch {
+    // Whoever reads the rows tells what is wrong, and in which line.
+    return Number.POSITIVE_INFINITY;
   }
   return count;
 }

@@ -133,6 +133,44 @@ test("events are mapped, and do not go into a dataset that is too small", async 
   });
 });
 
+test("awkward content arrives as it was meant, and what cannot is told with file and line", async () => {
+  const id = await loading.dataset("events");
+  const row = '{"user_id":"Žofie 🎻","item_id":"a\\nb","ts":1700000000,"event_type":"t"}';
+  const large = JSON.stringify({
+    user_id: "u",
+    item_id: "i",
+    ts: 1,
+    event_type: "t",
+    note: "x".repeat(25_000),
+  });
+  loading.folder.write(
+    "odd.csv",
+    '\ufeffuser_id,item_id,ts,event_type,note\r\n"o""hara","a\nb",1700000000,t,"two\r\nlines"\r\n\r\n李,"x, y",2026-11-15,t,\r\n',
+  );
+  loading.folder.write("odd.ndjson", `\ufeff${row}\n\n${row}\r\n${large}\n`);
+  loading.folder.write(
+    "odd.json",
+    `[\n${row},\n  {"user_id": "]\\"", "item_id": "[", "ts": 5, "event_type": "t"}\n]`,
+  );
+  loading.folder.write("cut.ndjson.gz", gzipSync(`${row}\n`.repeat(5000)).subarray(0, 200));
+
+  const into = ["--dataset", id];
+  expect(await recommender(["import", "events", "odd.csv", ...into])).toMatchObject({ code: 0 });
+  expect(await loading.held(id)).toBe(2);
+  // Twice the same event, and one that is too large.
+  expect(await recommender(["import", "events", "odd.ndjson", ...into])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^1 record was refused.*odd\.ndjson:4: the event takes 25\d{3} bytes/),
+  });
+  expect(await loading.held(id)).toBe(3);
+  expect(await recommender(["import", "events", "odd.json", ...into])).toMatchObject({ code: 0 });
+  expect(await loading.held(id)).toBe(4);
+  expect(await recommender(["import", "events", "cut.ndjson.gz", ...into])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^cut\.ndjson\.gz: the gzip file is cut short: .* after line \d+/),
+  });
+});
+
 test("Parquet, plain and packed", async () => {
   const path = join(loading.folder.path, "events.parquet");
   const command = ["--require", require.resolve("tsx/cjs"), require.resolve("./parquet-file"), path];
