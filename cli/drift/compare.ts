@@ -7,7 +7,7 @@ import { changesOf, driftOf, type Reading } from "./findings";
 import { Declarations } from "./location";
 import { masked, secretTexts } from "./masking";
 import { isReal, nounOf, refOf, rulesOf } from "./resource";
-import { connectToService, type Inventory, takeInventory } from "./unmanaged";
+import { connectToService, type Inventory, takeInventory, unmanagedOf } from "./unmanaged";
 
 /** Compares the program with the state and the state with the service; writes to neither. */
 export async function compareStack(of: StackOf): Promise<StackReport> {
@@ -22,15 +22,9 @@ export async function compareStacks({
 }: Omit<StackOf, "stack"> & { stacks: readonly string[] }): Promise<Report> {
   const compared: Compared[] = [];
   for (const stack of new Set(stacks)) compared.push(await compare({ ...of, stack }));
-  const told = new Set<string>();
-  for (const { report, commands, inventory } of compared) {
-    const managed = compared.flatMap((other) =>
-      other.inventory?.service === inventory?.service ? [...(other.inventory?.managed ?? [])] : [],
-    );
-    for (const { numShards, ...found } of inventory?.found ?? []) {
-      const key = `${inventory?.service} ${found.id}`;
-      if (managed.includes(found.id) || told.has(key)) continue;
-      told.add(key);
+  const unmanaged = unmanagedOf(compared.map(({ inventory }) => inventory));
+  for (const [at, { report, commands }] of compared.entries()) {
+    for (const { numShards, ...found } of unmanaged[at] ?? []) {
       const more = numShards === undefined ? {} : { numShards };
       report.unmanaged.push({ ...found, cures: commands.unmanaged(found, more) });
     }

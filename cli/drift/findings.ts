@@ -1,4 +1,4 @@
-import { type Commands, topOf } from "./commands";
+import { type Commands, titleOf, topOf } from "./commands";
 import { type Operation, ofChange, ofDrift } from "./consequence";
 import type { DryRun, StateResource, Step } from "./engine";
 import { effects, type Finding, type Location, type ResourceRef } from "./finding";
@@ -35,7 +35,23 @@ export function changesOf({ steps }: DryRun, reading: Reading): Finding[] {
 /** What the service has changed, the most dangerous first. */
 export function driftOf({ steps }: DryRun, reading: Reading): Finding[] {
   const found = steps.filter(isReal).flatMap((step) => drift(step, reading) ?? []);
-  return sorted(found);
+  return sorted(found.map((finding) => underItsCause(finding, found, reading)));
+}
+
+/** What depends on something that is gone too cannot be put back by itself. */
+function underItsCause(finding: Finding, all: readonly Finding[], { state }: Reading): Finding {
+  const cause = all.find(
+    ({ kind, resource }) =>
+      kind === "deleted" && dependentsOf(resource.urn, state).some(({ urn }) => urn === finding.resource.urn),
+  );
+  if (!cause) return finding;
+  const words = `It depends on ${titleOf(cause.resource)}, which is gone too: it is put back with that.`;
+  const { takeIn } = finding.cures;
+  return {
+    ...finding,
+    consequence: `${finding.consequence} ${words}`,
+    cures: { putBack: cause.cures.putBack, takeIn },
+  };
 }
 
 function change(step: Step, kind: "created" | "changed" | "replaced" | "deleted", reading: Reading): Finding {

@@ -69,3 +69,18 @@ export async function takeInventory(
     await client.close();
   }
 }
+
+/** What each inventory holds that none of them manages; what several list is told by the first of them alone. */
+export function unmanagedOf(inventories: readonly (Inventory | undefined)[]): Inventory["found"][] {
+  const managed = new Set(
+    inventories.flatMap((one) => [...(one?.managed ?? [])].map((id) => `${one?.service} ${id}`)),
+  );
+  return inventories.map((one) =>
+    (one?.found ?? []).filter(({ id }) => {
+      const key = `${one?.service} ${id}`;
+      if (managed.has(key)) return false;
+      managed.add(key);
+      return true;
+    }),
+  );
+}
