@@ -1,0 +1,177 @@
+import { Commands } from "../../cli/drift/commands";
+import { ofChange } from "../../cli/drift/consequence";
+import type { Step } from "../../cli/drift/engine";
+import { fails } from "../../cli/drift/failing";
+import { driftOf } from "../../cli/drift/findings";
+import { constructionsIn } from "../../cli/drift/location";
+import { masked, secretTexts } from "../../cli/drift/masking";
+import { differences } from "../../cli/drift/properties";
+import { nounOf, rulesOf } from "../../cli/drift/resource";
+import { unmanagedOf } from "../../cli/drift/unmanaged";
+import * as recommender from "../../provider";
+import { change, cleanStack, drifted, reportOf } from "./sample";
+
+const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const secret = {
+  "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+  ciphertext: "[secret]",
+};
+
+describe("differences of properties", () => {
+  test("are told by path, without what is private, and null is the same as absent", () => {
+    const declared = { __urn: "a", name: "x", schema: { age: "N", "a b": 1 }, list: [1, 2], none: null };
+    const actual = { __urn: "b", name: "y", schema: { age: "C" }, list: [1, 3] };
+    expect(differences(declared, actual)).toEqual([
+      { path: "list[1]", declared: 2, actual: 3 },
+      { path: "name", declared: "x", actual: "y" },
+      { path: 'schema["a b"]', declared: 1 },
+      { path: "schema.age", declared: "N", actual: "C" },
+    ]);
+  });
+
+  test("mask secrets and name what is not known yet", () => {
+    expect(differences({ a: secret, b: unknown, c: { d: secret } }, { a: "plain", b: "b", c: 1 })).toEqual([
+      { path: "a", declared: "[secret]", actual: "plain", secret: true },
+      { path: "b", declared: "[not known yet]", actual: "b", unknown: true },
+      { path: "c", declared: { d: "[secret]" }, actual: 1, secret: true },
+    ]);
+  });
+});
+
+test("secrets of the configuration and the environment are masked wherever they stand", () => {
+  const config = {
+    "shop:key": { value: "s3cr3t-value", secret: true },
+    "shop:all": { value: '{"deep":{"er":"another-secret"}}', secret: true },
+    "shop:open": { value: "not-a-secret", secret: false },
+    "recommender:apiKey": { value: "plainly-kept-key" },
+  };
+  const secrets = secretTexts(config, { RECOMMENDER_CLIENT_SECRET: "from-environment" });
+  const text = "s3cr3t-value another-secret not-a-secret plainly-kept-key from-environment";
+  expect(masked({ text: [text] }, secrets)).toEqual({
+    text: ["[secret] [secret] not-a-secret [secret] [secret]"],
+  });
+});
+
+describe("the place that declares", () => {
+  test("is found by type and name, not in comments, and where a name is computed", () => {
+    const text = [
+      '// new recommender.EventDataset("a", {})',
+      'const a = new recommender.EventDataset("a", {',
+      "  /* new Model('b') */ numShards: 1 });",
+      "  const b = new Model<X>(",
+      "    'b', {});",
+      `for (const n of [1]) new recommender.Model(\`m\${n}\`, {}); new Algorithm(name)`,
+    ].join("\n");
+    expect(constructionsIn("x.ts", text)).toEqual([
+      { file: "x.ts", line: 2, column: 11, type: "EventDataset", name: "a" },
+      { file: "x.ts", line: 4, column: 13, type: "Model", name: "b" },
+      { file: "x.ts", line: 6, column: 22, type: "Model", name: `m\${n}` },
+      { file: "x.ts", line: 6, column: 58, type: "Algorithm", name: undefined },
+    ]);
+  });
+});
+
+describe("what fails", () => {
+  const clean = reportOf(cleanStack());
+  const changes = reportOf({ ...cleanStack(), changes: [change("update", "Deployment", "live")] });
+  const replaced = reportOf({ ...cleanStack(), changes: [change("replace", "Project", "p")] });
+  const drift = reportOf({ ...cleanStack(), drift: [drifted("changed", "Model", "m")] });
+
+  test("is what was named, and nothing else", () => {
+    const outcome = (on: Parameters<typeof fails>[1]) =>
+      [clean, changes, replaced, drift].map((report) => fails(report, on));
+    expect(outcome(["drift", "changes"])).toEqual([false, true, true, true]);
+    expect(outcome(["drift"])).toEqual([false, false, false, true]);
+    expect(outcome(["changes"])).toEqual([false, true, true, false]);
+    expect(outcome(["replace"])).toEqual([false, false, true, false]);
+    expect(outcome(["unmanaged"])).toEqual([false, false, false, false]);
+    expect(outcome(["none"])).toEqual([false, false, false, false]);
+  });
+});
+
+test("what one of several stacks holds is unmanaged for none, and the rest is told once", () => {
+  const entry = (id: string) => ({ kind: "unmanaged" as const, type: "EventDataset" as const, id, name: id });
+  const all = ["a", "b", "c"].map(entry);
+  const inventories = [
+    { service: "one", found: all, managed: new Set(["a"]) },
+    { service: "one", found: all, managed: new Set(["b"]) },
+    { service: "two", found: all, managed: new Set<string>() },
+    undefined,
+  ];
+  expect(unmanagedOf(inventories).map((found) => found.map(({ id }) => id))).toEqual([
+    ["c"],
+    [],
+    ["a", "b", "c"],
+    [],
+  ]);
+});
+
+describe("every kind of resource of the package", () => {
+  const types = Object.entries(recommender as Record<string, unknown>)
+    .filter(([, noun]) => typeof noun === "function" && "lifecycle" in noun)
+    .map(([name]) => name);
+
+  test.each(types)("%s has consequences of its own for what a program does to it", (type) => {
+    expect(nounOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toBe(type);
+    expect(rulesOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toMatchObject({
+      readable: expect.any(Boolean),
+    });
+    const others = ofChange("aws:s3/bucket:Bucket", "replace", []);
+    expect(ofChange(type, "replace", [])).not.toEqual(others);
+  });
+});
+
+describe("drift", () => {
+  const type = (noun: string) => `pulumi-nodejs:dynamic/recommender:${noun}`;
+  const urn = (noun: string, name: string) => `urn:pulumi:dev::shop::${type(noun)}::${name}`;
+  const step = (op: "update" | "delete", noun: string, name: string, old: object, now: object) => {
+    const state = (outputs: object) => ({ outputs, inputs: {}, id: "1" });
+    return {
+      op,
+      type: type(noun),
+      urn: urn(noun, name),
+      old: state(old),
+      new: state(now),
+    } as unknown as Step;
+  };
+  const reading = (state: { urn: string; type: string; dependencies?: string[] }[] = []) => ({
+    commands: new Commands("dev", process.cwd(), []),
+    state,
+    locate: () => undefined,
+  });
+
+  test("is not that an address for a download was renewed", () => {
+    const renewed = step(
+      "update",
+      "UserQuery",
+      "q",
+      { downloadUrl: "a", expiredAtSec: 1 },
+      { downloadUrl: "b", expiredAtSec: 2 },
+    );
+    expect(driftOf({ steps: [renewed], warnings: [] }, reading())).toEqual([]);
+  });
+
+  test("that cannot be put back in place says that events are lost", () => {
+    const other = step("update", "EventDataset", "e", { numShards: 2 }, { numShards: 3 });
+    const [finding] = driftOf({ steps: [other], warnings: [] }, reading());
+    expect(finding).toMatchObject({
+      effect: "loses data",
+      consequence: "It cannot be changed back: putting it back replaces it and loses its events.",
+      properties: [{ path: "numShards", declared: 2, actual: 3, replaces: true }],
+    });
+  });
+
+  test("of what depends on something that is gone too is put back with that", () => {
+    const steps = [step("delete", "Model", "m", {}, {}), step("delete", "Deployment", "live", {}, {})];
+    const state = [
+      { urn: urn("Model", "m"), type: type("Model") },
+      { urn: urn("Deployment", "live"), type: type("Deployment"), dependencies: [urn("Model", "m")] },
+    ];
+    const [model, deployment] = driftOf({ steps, warnings: [] }, reading(state));
+    expect(model?.consequence).toMatch(
+      /What depends on it is changed or made anew with it: Deployment live\./,
+    );
+    expect(deployment?.cures.putBack).toEqual(model?.cures.putBack);
+    expect(deployment?.consequence).toMatch(/depends on Model m, which is gone too/);
+  });
+});
