@@ -8,20 +8,17 @@ const sizes = [10, 100, 1000].map((size) => Math.ceil(size * scale));
 const largest = sizes.at(-1) as number;
 const programs: readonly Program[] = ["ours", "no-op", "serialised"];
 
+const stepNames = ["create", "noChange", "refresh", "changeOfOne", "destroy"] as const;
+
 /** A command and what the service was asked during it. */
 interface Step extends Ran {
   readonly calls: number;
 }
 
 /** One program with one number of resources, from nothing to nothing. */
-interface Life {
+interface Life extends Readonly<Record<(typeof stepNames)[number], Step>> {
   readonly program: Program;
   readonly size: number;
-  readonly create: Step;
-  readonly noChange: Step;
-  readonly refresh: Step;
-  readonly changeOfOne: Step;
-  readonly destroy: Step;
   readonly stateBytesPerResource: number;
 }
 
@@ -45,7 +42,7 @@ async function main(): Promise<void> {
     return { ...ran, calls };
   };
   const lives: Life[] = [];
-  const withoutCheckpoints: { size: number; seconds: number }[] = [];
+  const withoutCheckpoints: ({ size: number } & Ran)[] = [];
   try {
     for (const size of sizes) {
       for (const program of programs) {
@@ -53,9 +50,9 @@ async function main(): Promise<void> {
         lives.push(life);
         show(life);
       }
-      const { seconds } = await createWithoutCheckpoints(size, environment);
-      withoutCheckpoints.push({ size, seconds });
-      console.log(`${size} ours without checkpoints: create ${seconds.toFixed(1)} s`);
+      const ran = await createWithoutCheckpoints(size, environment);
+      withoutCheckpoints.push({ size, ...ran });
+      console.log(`${size} ours without checkpoints: create ${ran.seconds.toFixed(1)} s`);
     }
   } finally {
     await service.close();
@@ -104,15 +101,16 @@ async function createWithoutCheckpoints(size: number, environment: Record<string
 }
 
 function show({ program, size, stateBytesPerResource, ...steps }: Life): void {
-  const words = (["create", "noChange", "refresh", "changeOfOne", "destroy"] as const).map(
-    (name) => `${name} ${steps[name].seconds.toFixed(1)} s, ${steps[name].calls} calls`,
-  );
+  const words = stepNames.map((name) => {
+    const { seconds, cpuSeconds, calls } = steps[name];
+    return `${name} ${seconds.toFixed(1)} s (CPU ${cpuSeconds.toFixed(1)} s), ${calls} calls`;
+  });
   console.log(`${size} ${program}: ${stateBytesPerResource} B of state each; ${words.join("; ")}`);
 }
 
 function conclude(
   lives: readonly Life[],
-  withoutCheckpoints: readonly { size: number; seconds: number }[],
+  withoutCheckpoints: readonly ({ size: number } & Ran)[],
   importingMs: number,
 ): void {
   const of = (program: Program, size = largest) =>
@@ -125,11 +123,9 @@ function conclude(
           `over ${other}`,
           {
             state: of("ours", size).stateBytesPerResource / of(other, size).stateBytesPerResource,
-            create: of("ours", size).create.seconds / of(other, size).create.seconds,
-            noChange: of("ours", size).noChange.seconds / of(other, size).noChange.seconds,
-            refresh: of("ours", size).refresh.seconds / of(other, size).refresh.seconds,
-            changeOfOne: of("ours", size).changeOfOne.seconds / of(other, size).changeOfOne.seconds,
-            destroy: of("ours", size).destroy.seconds / of(other, size).destroy.seconds,
+            ...Object.fromEntries(
+              stepNames.map((name) => [name, of("ours", size)[name].seconds / of(other, size)[name].seconds]),
+            ),
           },
         ]),
       ),

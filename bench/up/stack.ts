@@ -21,6 +21,8 @@ export type Program = "ours" | "no-op" | "serialised";
 /** What one command of the engine took. */
 export interface Ran {
   readonly seconds: number;
+  /** Of the engine and all that it started; it stays the same when the machine has other work too. */
+  readonly cpuSeconds: number;
   /** All that the engine itself wrote, its state first of all; known only on Linux. */
   readonly writtenBytes: number | undefined;
 }
@@ -59,26 +61,30 @@ export class BenchStack {
   /** Runs one command of the engine to its end. */
   async run(command: readonly string[], environment: Record<string, string> = {}): Promise<Ran> {
     const began = performance.now();
-    const child = spawn("pulumi", [...command, "--non-interactive"], {
+    const child = spawn("sh", ["-c", timed, "sh", "pulumi", ...command, "--non-interactive"], {
       cwd: this.folder,
       env: { ...process.env, ...this.environment, ...environment },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
     });
     let said = "";
+    let times = "";
+    child.stdio[3]?.on("data", (text) => {
+      times += text;
+    });
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (text) => {
+      stream?.on("data", (text) => {
         said += text;
       });
     }
     let writtenBytes: number | undefined;
     const watch = setInterval(() => {
-      writtenBytes = writtenBy(child.pid) ?? writtenBytes;
+      writtenBytes = writtenBy(pidOf(times)) ?? writtenBytes;
     }, 100);
     const [code] = await once(child, "close");
     clearInterval(watch);
     if (code !== 0)
       throw new Error(`pulumi ${command.join(" ")} ended with code ${code}: ${said.slice(-4000)}`);
-    return { seconds: (performance.now() - began) / 1000, writtenBytes };
+    return { seconds: (performance.now() - began) / 1000, cpuSeconds: cpuSecondsOf(times), writtenBytes };
   }
 
   /** Size of the state as it lies on the disk. */
@@ -89,6 +95,20 @@ export class BenchStack {
   dispose(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Says the process of the command, runs it, and says what it and all that it waited for took. */
+const timed = '"$@" & echo pid $! >&3; wait $!; code=$?; times >&3; exit $code';
+
+function pidOf(times: string): number | undefined {
+  return Number(/^pid (\d+)/.exec(times)?.[1]) || undefined;
+}
+
+/** The second line of `times` is about children: `1m2.3s 0m4.5s`. */
+function cpuSecondsOf(times: string): number {
+  const [, children = ""] = times.split("\n").filter((line) => line.includes("m"));
+  const parts = [...children.matchAll(/(\d+)m([\d.]+)s/g)];
+  return parts.reduce((sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds), 0);
 }
 
 function writtenBy(pid: number | undefined): number | undefined {

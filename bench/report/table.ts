@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Goal, resultsFolder } from "./report";
+
+const document = join(__dirname, "..", "..", "docs", "performance.md");
+const marks = { begin: "<!-- results: begin -->", end: "<!-- results: end -->" };
+
+/** The document about performance as it stands, and as it should be by the committed results. */
+export function performanceDocument(): { readonly is: string; readonly shouldBe: string } {
+  const is = readFileSync(document, "utf8");
+  const [head, rest = ""] = is.split(marks.begin);
+  const tail = rest.slice(rest.indexOf(marks.end));
+  return { is, shouldBe: `${head}${marks.begin}\n\n${tables()}\n${tail}` };
+}
+
+/** Writes the committed results into the document about performance. */
+export function updateDocument(): void {
+  writeFileSync(document, performanceDocument().shouldBe);
+}
+
+function tables(): string {
+  const files = readdirSync(resultsFolder).filter((file) => file.endsWith(".json"));
+  return files.sort().map(tableOf).join("\n");
+}
+
+function tableOf(file: string): string {
+  const { goals, machine } = JSON.parse(readFileSync(join(resultsFolder, file), "utf8")) as {
+    goals: Goal[];
+    machine: { cpu: string; cores: number; memoryBytes: number; node: string };
+  };
+  const gigabytes = Math.round(machine.memoryBytes / 1e9);
+  const rows = goals.map(
+    ({ name, goal, value, met }) => `| ${name} | ${goal} | ${value} | ${met ? "✓" : "**missed**"} |`,
+  );
+  return [
+    `### ${file.replace(".json", "")}`,
+    "",
+    "| what | goal | measured | |",
+    "|---|---|---|---|",
+    ...rows,
+    "",
+    `${machine.cores} cores of ${machine.cpu}, ${gigabytes} GB, Node.js ${machine.node}`,
+    "",
+  ].join("\n");
+}
+
+if (require.main === module) updateDocument();
