@@ -28,8 +28,10 @@ export function addInterrupted(program: Command): void {
 }
 
 async function interrupted(options: InterruptedOptions): Promise<void> {
-  const { allEntries, forget } = await import("../provider/creation-journal.js");
-  const entries = allEntries().sort((a, b) => a.at.localeCompare(b.at));
+  const { allEntries, forget, isAlive } = await import("../provider/creation-journal.js");
+  const entries = allEntries()
+    .filter((entry) => !isAlive(entry))
+    .sort((a, b) => a.at.localeCompare(b.at));
   const told = entries.map(({ urn, service, path, request, at, id = null }) => {
     return { urn, service, path, request, at, id };
   });

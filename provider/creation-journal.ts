@@ -9,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { stateFolder } from "./state-folder";
 
@@ -78,6 +79,17 @@ export function forget(entry: Entry): void {
   removeIfEmpty(folderOf(entry.urn));
 }
 
+/** Whether the process that wrote an entry is another one and lives: the run goes on, or what is left of it. */
+export function isAlive({ pid, host }: Entry): boolean {
+  if (host !== hostname() || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Forgets the creations whose results the state of the resource is seen to hold. */
 export function confirm(urn: string, known: ReadonlySet<unknown>): void {
   for (const entry of entriesOf(urn)) {
@@ -104,12 +116,12 @@ function fileOf({ urn, service, path, identity, engine = "" }: Entry): string {
   return join(folderOf(urn), `${digest([service, path, identity, engine])}.json`);
 }
 
+/** A folder that cannot be read holds nothing for us; that nothing can be written to it is told when it is tried. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
+  } catch {
+    return [];
   }
 }
 

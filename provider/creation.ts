@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Input, Reply, Route } from "../contract";
 import { OutcomeUnknownError } from "./client";
-import { digest, type Entry, forget, put } from "./creation-journal";
+import { digest, type Entry, forget } from "./creation-journal";
 import { engineAddress, engineAnswers, say } from "./engine-log";
 import { isVerdict } from "./errors";
-import { interrupted, isRecent } from "./interruption";
+import { interrupted, isRecent, note } from "./interruption";
 import type { Context } from "./lifecycle";
 import { UnknownCreationError } from "./unknown-creation";
 
@@ -59,9 +59,9 @@ export async function createOnce<R extends Route, Listed = never>(
   if (!urn) return unwritten(context, creation);
   const earlier = await interrupted(context, creation, identity);
 
-  const keep = (entry: Entry, reply: Reply<R>, takenUp: boolean): Made<R> => {
+  const keep = async (entry: Entry, reply: Reply<R>, takenUp: boolean): Promise<Made<R>> => {
     const id = idOf(reply);
-    put({ ...entry, id, reply: reply as Record<string, unknown> });
+    await note(context, { ...entry, id, reply: reply as Record<string, unknown> });
     run.made.add(id);
     if (takenUp) run.takenUp.add(id);
     return { reply, takenUp };
@@ -75,7 +75,7 @@ export async function createOnce<R extends Route, Listed = never>(
     };
     try {
       const options = { idempotencyKey: entry.key, onReplayed };
-      return keep(entry, await client.call(route, entry.request as Input<R>, options), replayed);
+      return await keep(entry, await client.call(route, entry.request as Input<R>, options), replayed);
     } catch (error) {
       if (error instanceof OutcomeUnknownError) return lookFor(entry, error, lastTry);
       // Nothing was made, and nothing is left to find out; unless an earlier run asked for it too.
@@ -86,7 +86,7 @@ export async function createOnce<R extends Route, Listed = never>(
 
   const start = async (lastTry: boolean): Promise<Made<R>> => {
     const entry = await newEntry(context, creation, identity);
-    put(entry);
+    await note(context, entry);
     return make(entry, lastTry);
   };
 

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { Input, Reply, Route } from "../contract";
 import type { Creation } from "./creation";
-import { type Entry, entriesOf, forget, put } from "./creation-journal";
+import { type Entry, entriesOf, forget, isAlive, put } from "./creation-journal";
 import { engineAddress, engineAnswers, say } from "./engine-log";
 import type { Context } from "./lifecycle";
 import { unknownOf } from "./unknown-creation";
@@ -28,7 +28,7 @@ export async function interrupted<R extends Route, Listed>(
       if (entry.identity === identity) found = found?.reply ? found : entry;
       else if (!entry.derived && !creation.key) await leaveBehind(context, creation, entry);
     }
-    if (!found || found.reply || !isAtIt(found) || clock.now() >= until) {
+    if (!found || found.reply || !isAlive(found) || clock.now() >= until) {
       return found ?? unknownEntry(context, creation, identity);
     }
     await say.progress(urn, `process ${found.pid} of an interrupted run is still at it; waiting for that`);
@@ -54,8 +54,23 @@ async function unknownEntry<R extends Route, Listed>(
     ...{ urn, service: client.baseUrl, path: route.path, identity, key: unknown.key, request },
     ...{ derived: false, at: new Date().toISOString(), pid: process.pid, host: hostname() },
   };
-  put(entry);
+  await note(context, entry);
   return entry;
+}
+
+/** Writes a creation down; where that cannot be done, the work goes on without the protection. */
+export async function note({ urn, run }: Context, entry: Entry): Promise<void> {
+  try {
+    put(entry);
+  } catch (error) {
+    if (run.warnedOfJournal) return;
+    run.warnedOfJournal = true;
+    await say.warn(
+      urn,
+      `what is created cannot be written down (${(error as Error).message}): after a kill it may be lost or made ` +
+        "twice. Set XDG_STATE_HOME to a folder that can be written to.",
+    );
+  }
 }
 
 /** What an interrupted run made with other arguments than are declared now is of no use any more. */
@@ -94,16 +109,6 @@ export function isRecent({ at }: Entry): boolean {
 }
 
 /** One engine at a time works on a stack: one that is at work elsewhere has a stack of its own, of the same name. */
-async function isOfAnotherRun({ engine, host }: Entry): Promise<boolean> {
-  return host === hostname() && engine !== engineAddress() && (await engineAnswers(engine));
-}
-
-function isAtIt({ pid, host }: Entry): boolean {
-  if (host !== hostname() || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+async function isOfAnotherRun(entry: Entry): Promise<boolean> {
+  return isAlive(entry) && entry.engine !== engineAddress() && (await engineAnswers(entry.engine));
 }

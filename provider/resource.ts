@@ -26,7 +26,16 @@ export abstract class Resource extends pulumi.CustomResource {
     warnOfPlainSecrets();
     super(token, name, properties, options);
     // The engine tells the program an id when the state holds it.
-    pulumi.all([this.id, urn]).apply(([id, whose]) => confirm(whose, new Set([id])));
+    pulumi.all([this.id, urn]).apply(([id, whose]) => heard(whose, id));
+  }
+}
+
+/** What cannot be forgotten here is forgotten by the next run, which sees the id in the state. */
+function heard(urn: string, id: string): void {
+  try {
+    confirm(urn, new Set([id]));
+  } catch (error) {
+    void pulumi.log.debug(`what was created is not forgotten: ${(error as Error).message}`);
   }
 }
 

@@ -22,6 +22,8 @@ export class Run {
   readonly listedBefore = new Map<string, Promise<unknown>>();
   /** Creations that others wait for. */
   readonly turns = new Map<string, Promise<unknown>>();
+  /** Whether it was told that creations cannot be written down. */
+  warnedOfJournal = false;
   readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();
   readonly models = new Listing<Reply<typeof routes.getModel>>();
 }

@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { routes } from "../../contract";
+import { digest, type Entry, entriesOf, put } from "../../provider/creation-journal";
+import { say } from "../../provider/engine-log";
+import { ObservedService } from "../engine/observed-service";
+import { type Declared, newStack, SmallEngine } from "../faults/small-engine";
+
+let observed: ObservedService;
+let engine: SmallEngine;
+let folder: string;
+const said: string[] = [];
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  for (const way of ["progress", "info", "warn"] as const) {
+    jest.spyOn(say, way).mockImplementation(async (_urn, message) => void said.push(message));
+  }
+});
+afterAll(() => observed.close());
+beforeEach(() => {
+  said.length = 0;
+  folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
+  process.env.XDG_STATE_HOME = folder;
+  engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key });
+});
+afterEach(async () => {
+  await engine.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const users: Declared = { kind: "UserDataset", name: "users", args: () => ({ name: "users", numShards: 1 }) };
+const request = { name: "users", numShards: 1, attributeSchema: null };
+
+/** What a run that was killed wrote down. */
+const entry = (more: Partial<Entry> = {}): Entry => ({
+  ...{ urn: engine.urnOf(users), service: observed.service.url, path: "/create-user-dataset" },
+  ...{ identity: digest(request), key: randomUUID(), derived: false, request },
+  ...{ at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
+  ...more,
+});
+
+const created = () => observed.calls().filter((call) => call === "POST /create-user-dataset").length;
+
+test("what a killed run made is taken up and then forgotten, also by a run that is killed in its turn", async () => {
+  const { userDatasetId } = await observed.call(routes.createUserDataset, request);
+  put(entry({ id: userDatasetId, reply: { userDatasetId } }));
+  engine.programHears = false;
+  observed.calls();
+  expect(await engine.up([users])).toEqual([]);
+  expect([engine.of("UserDataset", "users").id, created()]).toEqual([userDatasetId, 0]);
+  expect(said.join()).toContain("was made by an interrupted run and is taken up, not made again");
+  expect(entriesOf(engine.urnOf(users))).toHaveLength(1);
+  expect(await engine.up([users])).toEqual([]);
+  expect(entriesOf(engine.urnOf(users))).toEqual([]);
+});
+
+test("a call that broke off is made again under its key, once", async () => {
+  const key = randomUUID();
+  const made = await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
+  put(entry({ key }));
+  expect(await engine.up([users])).toEqual([]);
+  expect(engine.of("UserDataset", "users").id).toBe(made.userDatasetId);
+});
+
+test("a key that the service may have forgotten is not counted on: the run asks", async () => {
+  put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
+  observed.calls();
+  const [error] = await engine.up([users]);
+  expect(error?.message).toMatch(/broke off at this call.*existingId/);
+  expect(created()).toBe(0);
+});
+
+test("a process of the killed run that is still at the call is waited for", async () => {
+  const { userDatasetId } = await observed.call(routes.createUserDataset, request);
+  const alive = entry({ pid: process.ppid });
+  put(alive);
+  setTimeout(() => put({ ...alive, id: userDatasetId, reply: { userDatasetId } }), 100);
+  observed.calls();
+  expect(await engine.up([users])).toEqual([]);
+  expect([engine.of("UserDataset", "users").id, created()]).toEqual([userDatasetId, 0]);
+});
+
+test("what another service or another resource made is none of its business", async () => {
+  const { userDatasetId } = await observed.call(routes.createUserDataset, request);
+  const done = { id: userDatasetId, reply: { userDatasetId } };
+  put(entry({ ...done, service: "http://127.0.0.1:9" }));
+  put(entry({ ...done, urn: engine.urnOf({ kind: "UserDataset", name: "others" }) }));
+  expect(await engine.up([users])).toEqual([]);
+  expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
+});
+
+test("a replacement that is asked for makes another one, for the state is known to hold the first", async () => {
+  expect(await engine.up([users])).toEqual([]);
+  const first = engine.of("UserDataset", "users").id;
+  // The engine does not compare what it is told to replace.
+  engine.held.clear();
+  expect(await engine.up([users])).toEqual([]);
+  expect(engine.of("UserDataset", "users").id).not.toBe(first);
+});
+
+test("where nothing can be written down, that is said once and the work goes on", async () => {
+  process.env.XDG_STATE_HOME = "/dev/null/nowhere";
+  const items: Declared = { ...users, kind: "ItemDataset", name: "items" };
+  expect(await engine.up([users, items])).toEqual([]);
+  const told = said.filter((message) => message.includes("cannot be written down"));
+  expect(told).toHaveLength(1);
+  expect(told[0]).toMatch(/Set XDG_STATE_HOME to a folder/);
+});
