@@ -12,9 +12,12 @@ import { addImport } from "./import";
 import { addInterrupted } from "./interrupted";
 import { addJobs } from "./jobs";
 import { addModels } from "./models";
+import { addPromote } from "./promote";
 import { addQuery } from "./query";
 import { addRecommend } from "./recommend";
+import { addRelease } from "./release";
 import { addReset } from "./reset";
+import { addRollback } from "./rollback";
 import { addServe } from "./serve";
 import { serviceGroup } from "./service";
 import { addShutdown } from "./shutdown";
@@ -60,6 +63,9 @@ export async function createProgram(): Promise<Command> {
   program.commandsGroup("Stacks:");
   addDrift(program);
   addInterrupted(program);
+  addRelease(program);
+  addPromote(program);
+  addRollback(program);
 
   program.commandsGroup("This command:");
   addWhoami(program);

@@ -1,0 +1,118 @@
+import { resolve } from "node:path";
+import { pinnedModelsKey, pinnedModelsVariable } from "../../provider/pinned";
+import { environmentName } from "../../provider/settings";
+import { runChecks, withChecks } from "../release/checks";
+import { contentsOf, nameOf, servedIn, servesTheSame } from "../release/contents";
+import type { Release, ReleaseFile } from "../release/file";
+import { OpenStack } from "../release/stack";
+import { type Patience, unlocking } from "./lock";
+import { Progress } from "./progress";
+
+/** What is done to a stack, and where it is written down. */
+export interface Undertaking {
+  readonly open: OpenStack;
+  readonly file: ReleaseFile;
+  /** The entry as it is begun. */
+  readonly entry: Release;
+  readonly patience: Patience;
+  /** Whether what the service has changed is looked at first, so that it is put right. */
+  readonly refresh?: boolean;
+  /** URNs of the only resources that may change. */
+  readonly target?: readonly string[];
+  /** The models that are pinned when it is through: none after a promotion. */
+  readonly pinned: Readonly<Record<string, object>>;
+}
+
+/**
+ * Carries something out on a stack, written down before it begins and when it is over, whatever the end.
+ * A model that is not good enough is never deployed, and a check that fails has the former models put back: both are
+ * the provider's doing, so that the state knows of them.
+ */
+export async function carryOut(undertaking: Undertaking): Promise<Release> {
+  const { file, patience, entry } = undertaking;
+  const { of } = undertaking.open;
+  await file.put(entry);
+  const open = await OpenStack.open({
+    ...of,
+    env: {
+      ...of.env,
+      [environmentName("minQuality")]: JSON.stringify(entry.minQuality ?? {}),
+      [environmentName("rollback")]: "true",
+      [pinnedModelsVariable]: JSON.stringify(undertaking.pinned),
+    },
+  });
+  const progress = new Progress();
+  const { refresh, target } = undertaking;
+  const options = {
+    ...progress.options,
+    ...(refresh && { refresh }),
+    ...(target && { target: [...target] }),
+  };
+  try {
+    await clearPending(open, patience);
+    await unlocking(open, patience, () => open.stack.up(options));
+    await keepPinned(open, undertaking.pinned);
+  } catch (error) {
+    return end(undertaking, progress.reason(error as Error));
+  }
+  return end(undertaking);
+}
+
+/** Writes down how it ended and what the stack holds now. */
+async function end({ open, file, entry }: Undertaking, failure?: string): Promise<Release> {
+  const { resources } = await open.state();
+  const checks = await runChecks(open, resources).catch((error: Error) => error);
+  const contents = contentsOf(resources);
+  const checked = checks instanceof Error ? contents : withChecks(contents, checks);
+  const failed = checked.deployments.find(({ check }) => check && check.result !== "passed");
+  const unchecked = checks instanceof Error ? `its checks could not be run: ${checks.message}` : undefined;
+  const reason = failure ?? (failed ? `Deployment ${failed.name}: ${failed.check?.result}` : unchecked);
+  const ended: Release = {
+    ...entry,
+    status: reason === undefined ? "done" : "failed",
+    endedAt: new Date().toISOString(),
+    ...(reason !== undefined && {
+      reason: `${withoutFolder(reason, open)}. ${whatServes(entry, servedIn(resources))}`,
+    }),
+    contents: checked,
+  };
+  await file.put(ended);
+  return ended;
+}
+
+/** The history is committed: it does not tell where on a machine the program lies. */
+function withoutFolder(text: string, { of }: OpenStack): string {
+  return text.replaceAll(resolve(of.cwd), ".").replace(/\.$/, "");
+}
+
+function whatServes({ before = [] }: Release, now: ReturnType<typeof servedIn>): string {
+  if (before.length === 0) {
+    return now.length === 0
+      ? "Nothing serves, as before."
+      : "Nothing had served before that could be put back.";
+  }
+  if (servesTheSame(before, now)) return "The former models serve.";
+  const models = now.map(({ name, generator }) => `${name} serves ${generator.modelId}`);
+  return `Not the same models serve as before: ${models.join(", ") || "none"}.`;
+}
+
+/** What a killed engine was making is not known to the state; the provider takes it up when it is made anew. */
+async function clearPending(open: OpenStack, patience: Patience): Promise<void> {
+  const { pending } = await open.state();
+  if (pending.length === 0) return;
+  const names = pending.map((resource) => `${resource.type.split(":").at(-1)} ${nameOf(resource)}`);
+  patience.say(`An earlier run was interrupted while it worked on ${names.join(", ")}: taking that up.`);
+  await unlocking(open, patience, () => open.stack.refresh({ clearPendingCreates: true }));
+}
+
+/** Writes what is pinned into the configuration of the stack, only once it has come true. */
+async function keepPinned(open: OpenStack, pinned: Undertaking["pinned"]): Promise<void> {
+  const key = `recommender:${pinnedModelsKey}`;
+  const config = await open.stack.getAllConfig();
+  if (config[key]) await open.stack.removeConfig(key);
+  for (const [name, models] of Object.entries(pinned)) {
+    for (const [role, value] of Object.entries(models)) {
+      await open.stack.setConfig(`${key}["${name}"].${role}`, { value: String(value) }, true);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { OpenStack } from "../release/stack";
+
+/** Who holds the lock of a stack, as the engine tells it. */
+export interface LockOwner {
+  readonly user: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly since: string;
+}
+
+/** How to treat a stack that is locked. */
+export interface Patience {
+  /** Whether the owner may be a run of ours that was interrupted, whose engine is waited for. */
+  readonly wait: boolean;
+  readonly say: (message: string) => void;
+}
+
+/** The owners that the engine names in its refusal; none where its backend does not tell them. */
+export function lockOwners(message: string): LockOwner[] {
+  const owners = message.matchAll(/created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)/g);
+  return [...owners].map(([, user = "", host = "", pid, since = ""]) => ({
+    user,
+    host,
+    pid: Number(pid),
+    since,
+  }));
+}
+
+/**
+ * Works on a stack that a killed engine may have left locked.
+ * A lock is taken away only where its owner is known to be dead: a process of this machine that is no more.
+ */
+export async function unlocking<T>(open: OpenStack, patience: Patience, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const refusal = lockRefusal(error);
+      if (refusal === undefined) throw error;
+      await release(open, refusal, patience);
+    }
+  }
+}
+
+async function release(open: OpenStack, refusal: string, { wait, say }: Patience): Promise<void> {
+  const owners = lockOwners(refusal);
+  const foreign = owners.find(({ host }) => host !== hostname());
+  if (owners.length === 0 || foreign) {
+    const who = foreign
+      ? `by ${foreign.user}@${foreign.host}, process ${foreign.pid}, since ${foreign.since}`
+      : "";
+    throw new Error(
+      `Stack ${open.name} is locked ${who || "by another update"}. Whether that still runs cannot be seen from here: ` +
+        `wait for it, or make sure that it is over and run \`pulumi cancel --stack ${open.name}\`; then run this again.`,
+    );
+  }
+  const alive = owners.find(({ pid }) => isAlive(pid));
+  if (!alive) {
+    say(`The engine that locked stack ${open.name} (process ${owners[0]?.pid}) is no more: unlocking it.`);
+    await open.stack.cancel();
+    return;
+  }
+  if (!wait) {
+    throw new Error(
+      `Stack ${open.name} is being updated by process ${alive.pid} of this machine, since ${alive.since}. ` +
+        "Wait for it to end, then run this again.",
+    );
+  }
+  say(`Process ${alive.pid} still works on stack ${open.name}: waiting for it.`);
+  while (isAlive(alive.pid)) await sleep(200);
+}
+
+function lockRefusal(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const locked =
+      cause.name === "ConcurrentUpdateError" || /currently locked by|\[409\] Conflict/.test(cause.message);
+    if (locked) return cause.message;
+  }
+  return undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,152 @@
+import { pinnedModelsKey, pinnedModelsVariable, readPinned } from "../../provider/pinned";
+import { readSettings } from "../../provider/settings";
+import { compareStack } from "../drift/compare";
+import { contentsOf, nameOf, resourcesOf, servedIn } from "../release/contents";
+import { begin, evidenceOf } from "../release/evidence";
+import { type Quality, type Release, ReleaseFile, type Served } from "../release/file";
+import { OpenStack } from "../release/stack";
+import { carryOut } from "./apply";
+import { againstPromotion, type Evidence, type ReasonCode, sameContents } from "./gate";
+import { type Patience, unlocking } from "./lock";
+import { type Comparable, compareQuality, floorsOf } from "./quality";
+import type { Review } from "./review";
+
+/** What is to be promoted, and how strictly. */
+export interface PromotionRequest {
+  readonly cwd: string;
+  readonly from: string;
+  readonly to: string;
+  /** Folder of the histories. */
+  readonly releases: string;
+  readonly allow: readonly ReasonCode[];
+  /** Share of the quality compared with that a model must reach. */
+  readonly minQualityRatio: number;
+  readonly against: readonly Comparable[];
+  /** Whether it is carried out. */
+  readonly yes: boolean;
+  readonly say: (message: string) => void;
+}
+
+/** Brings what one stack runs to another: looks at both, and carries it out where that is asked for and may be. */
+export async function promote(request: PromotionRequest): Promise<Review> {
+  const plan = await look(request);
+  if (plan.review.verdict !== "ready" || !request.yes) return plan.review;
+  const { to, file, interrupted, resumed, evidence, patience, review } = plan;
+  if (interrupted && !resumed) {
+    const reason = `It was interrupted, and ${file.nextId} took its place.`;
+    await file.put({ ...interrupted, status: "failed", reason, endedAt: new Date().toISOString() });
+  }
+  const entry: Release = {
+    id: resumed?.id ?? file.nextId,
+    action: "promote",
+    status: "running",
+    ...begin(to, evidence.program),
+    ...(resumed && { beganAt: resumed.beganAt }),
+    from: { stack: request.from, release: review.source?.id ?? "none" },
+    ...(request.allow.length > 0 && { allowed: [...request.allow] }),
+    before: [...review.before],
+    minQuality: await floorsFor(to, review),
+  };
+  request.say(resumed ? `Going on with ${entry.id} …` : `Applying to ${to.name} as ${entry.id} …`);
+  const refresh = (review.report?.drift.length ?? 0) > 0;
+  const release = await carryOut({ open: to, file, entry, patience, refresh, pinned: {} });
+  const now = release.contents && { now: release.contents };
+  return {
+    ...review,
+    verdict: release.status === "done" ? "done" : "failed",
+    quality: compareQuality(evidence.contents, review.before, { ...ratioOf(request), ...now }),
+    release,
+  };
+}
+
+interface Plan {
+  readonly review: Review;
+  readonly to: OpenStack;
+  readonly file: ReleaseFile;
+  readonly evidence: Evidence;
+  readonly patience: Patience;
+  /** A promotion to the stack that was begun and never ended. */
+  readonly interrupted: Release | undefined;
+  /** The same where it is of the release that is to be promoted now. */
+  readonly resumed: Release | undefined;
+}
+
+/** Looks at both stacks and changes nothing. */
+async function look(request: PromotionRequest): Promise<Plan> {
+  const { cwd, releases, say, allow } = request;
+  if (request.from === request.to) throw new Error(`${request.from} cannot be promoted to itself`);
+  const from = await OpenStack.open({ cwd, stack: request.from });
+  const to = await OpenStack.open({ cwd, stack: request.to });
+  const { latest: source } = await ReleaseFile.open(releases, { project: from.project, stack: from.name });
+  const file = await ReleaseFile.open(releases, { project: to.project, stack: to.name });
+  const { interrupted } = file;
+  const resumed =
+    interrupted?.action === "promote" && interrupted.from?.release === source?.id ? interrupted : undefined;
+  const patience: Patience = { wait: resumed !== undefined, say };
+
+  say(`Looking at ${from.name} and ${to.name} …`);
+  const { resources } = await to.state();
+  const [evidence, report, config] = await Promise.all([
+    evidenceOf(from, releases),
+    // As if nothing were pinned: a promotion ends a rollback.
+    unlocking(to, patience, () => compareStack({ ...to.of, env: { [pinnedModelsVariable]: "{}" } })),
+    to.config(),
+  ]);
+  const reasons = againstPromotion(evidence, source).map((reason) => ({
+    ...reason,
+    allowed: allow.includes(reason.code),
+  }));
+  const before = resumed?.before ?? withQuality(servedIn(resources), file.releases);
+  const unpinned = Object.keys(readPinned(config(pinnedModelsKey)));
+  const replaced = report.changes.filter(({ kind }) => kind === "replaced");
+  const lost = resourcesOf(resources, "Model").filter(
+    ({ urn, retainOnDelete }) => !retainOnDelete && replaced.some(({ resource }) => resource.urn === urn),
+  );
+  const { latest } = file;
+  const isThere =
+    !interrupted &&
+    report.changes.length + report.drift.length + unpinned.length === 0 &&
+    latest?.contents !== undefined &&
+    latest.from?.release === source?.id &&
+    sameContents(latest.contents, contentsOf(resources));
+  const refused = reasons.some(({ allowed }) => !allowed);
+  const review: Review = {
+    verdict: refused ? "refused" : isThere ? "nothing to do" : "ready",
+    ...{ from: from.name, to: to.name, reasons, report, before, unpinned },
+    ...(source && { source }),
+    ...(resumed && { resumed: resumed.id }),
+    quality: compareQuality(evidence.contents, before, ratioOf(request)),
+    lost: lost.map(nameOf),
+  };
+  return { review, to, file, evidence, patience, interrupted, resumed };
+}
+
+function ratioOf({ minQualityRatio, against }: PromotionRequest) {
+  return { ratio: minQualityRatio, against };
+}
+
+/** What each model is asked to reach: what the comparison asks for, and no less than what the stack itself does. */
+async function floorsFor(to: OpenStack, { quality }: Review): Promise<Record<string, number>> {
+  const own = readSettings(await to.config(), { ...process.env, ...to.of.env }).minQuality;
+  const floors = Object.entries(floorsOf(quality)).map(([model, floor]) => {
+    return [model, Math.max(floor, own[model] ?? own["*"] ?? 0)];
+  });
+  return { ...own, ...Object.fromEntries(floors) };
+}
+
+/** Models that the state does not hold any more are known from the history. */
+export function withQuality(served: readonly Served[], releases: readonly Release[]): Served[] {
+  const known = new Map<string, Quality>();
+  for (const { contents } of releases) {
+    for (const { modelId, quality } of contents?.models ?? []) if (quality) known.set(modelId, quality);
+  }
+  const filledIn = (model: Served["generator"]): Served["generator"] => {
+    const quality = model.quality ?? known.get(model.modelId);
+    return quality ? { ...model, quality } : model;
+  };
+  return served.map(({ generator, ranker, ...rest }) => ({
+    ...rest,
+    generator: filledIn(generator),
+    ...(ranker && { ranker: filledIn(ranker) }),
+  }));
+}

@@ -1,0 +1,149 @@
+import type { Finding, StackReport } from "../drift/finding";
+import type { Contents, Release, Served } from "../release/file";
+import type { Reason } from "./gate";
+import type { QualityComparison } from "./quality";
+
+/** What a promotion comes to, before it is carried out or after. */
+export interface Review {
+  readonly verdict: "ready" | "refused" | "nothing to do" | "done" | "failed";
+  readonly from: string;
+  readonly to: string;
+  /** The release that is promoted. */
+  readonly source?: Release;
+  /** What speaks against it; those that are allowed do not stop it. */
+  readonly reasons: readonly (Reason & { readonly allowed: boolean })[];
+  /** What applying the program to the stack changes. */
+  readonly report?: StackReport;
+  readonly quality: readonly QualityComparison[];
+  readonly before: readonly Served[];
+  /** Models that are deleted once others serve, so that no rollback can go back to them. */
+  readonly lost: readonly string[];
+  /** Deployments that were rolled back, and serve what the program declares again. */
+  readonly unpinned: readonly string[];
+  /** The promotion that was interrupted and goes on. */
+  readonly resumed?: string;
+  /** What was written into the history. */
+  readonly release?: Release;
+}
+
+/** The review as Markdown: the verdict first, then what speaks against it, then what changes. */
+export function markdownOf(review: Review): string {
+  const { from, to, verdict } = review;
+  const blocks = [
+    `# Promotion ${from} → ${to}: ${verdict}`,
+    filled(opening(review)),
+    ...section("What speaks against it", review.reasons.map(reasonLine)),
+    ...section(`What changes in ${to}`, changeLines(review)),
+    ...section("Quality", qualityTable(review)),
+    ...section("What serves", servingLines(review)),
+    ...(review.verdict === "ready"
+      ? [filled(`Carry it out with \`recommender promote ${from} ${to} --yes\`.`)]
+      : []),
+    `<!-- recommender promote ${from} ${to} -->`,
+  ];
+  return `${blocks.join("\n\n")}\n`;
+}
+
+function opening({ verdict, from, to, source, release, resumed }: Review): string {
+  const commit = source?.program.commit?.slice(0, 12);
+  const what = source
+    ? `Release \`${source.id}\`${commit ? ` (commit \`${commit}\`)` : ""} of ${from}`
+    : from;
+  const again = resumed ? ` \`${resumed}\` was interrupted; this goes on with it.` : "";
+  switch (verdict) {
+    case "refused":
+      return `${what} is not promoted to ${to}. Nothing was changed.`;
+    case "nothing to do":
+      return `${what} is in ${to} already, and ${to} holds what the program declares.`;
+    case "done":
+      return `${what} is in ${to} as release \`${release?.id}\`, with checks and quality as asked for.`;
+    case "failed":
+      return `${what} was not taken by ${to}: ${release?.reason ?? ""}`;
+    default:
+      return `${what} can be promoted to ${to}.${again} Models belong to a project, so that ${to} trains its own.`;
+  }
+}
+
+function reasonLine({ code, words, cure, allowed }: Review["reasons"][number]): string {
+  const how = allowed ? "Allowed." : `To mend it, ${cure}; or \`--allow ${code}\`.`;
+  return bullet(`**${code}**: ${words}. ${how}`);
+}
+
+function changeLines({ verdict, report, lost, unpinned, to }: Review): string[] {
+  if (!report || ["done", "failed", "nothing to do"].includes(verdict)) return [];
+  const lines = report.changes.map((finding) => bullet(findingText(finding)));
+  const drift = report.drift.map((finding) => bullet(`drift is put right: ${findingText(finding)}`));
+  const pins = unpinned.map((name) => bullet(`**Deployment ${name}** was rolled back; that ends.`));
+  const notes = lost.map((name) =>
+    bullet(
+      `**Model ${name}**: the model of now is deleted once the new one serves, so that no rollback can go back ` +
+        "to it. The option `retainOnDelete` keeps it.",
+    ),
+  );
+  const all = [...lines, ...drift, ...pins, ...notes];
+  return all.length > 0 ? all : [bullet(`Nothing: ${to} holds what the program declares.`)];
+}
+
+function findingText({ resource, kind, consequence, protected: forbidden }: Finding): string {
+  const stop = forbidden ? " **The option `protect` forbids it.**" : "";
+  return `**${resource.type.split(":").at(-1)} ${resource.name}** ${kind}: ${consequence}${stop}`;
+}
+
+function qualityTable({ from, to, quality }: Review): string[] {
+  if (quality.length === 0) return [];
+  const shown = (value: number | undefined) => value?.toFixed(4) ?? "–";
+  return [
+    [
+      `| NDCG@20 of | ${from} | ${to} before | asked for | ${to} now |`,
+      "|---|---|---|---|---|",
+      ...quality.map(
+        ({ model, from: promoted, former, floor, now }) =>
+          `| ${model} | ${shown(promoted)} | ${shown(former)} | ${shown(floor)} | ${shown(now)} |`,
+      ),
+    ].join("\n"),
+  ];
+}
+
+function servingLines({ before, release }: Review): string[] {
+  const now: Contents["deployments"] = release?.contents?.deployments ?? [];
+  if (!release) return [];
+  return now.map(({ name, generator, ranker, check }) => {
+    const former = before.find((served) => served.name === name);
+    const models = modelsOf({ generator, ranker });
+    const was = former ? ` (before: ${modelsOf(former)})` : "";
+    return bullet(`${name}: ${models}${was}; check: ${check?.result ?? "none declared"}`);
+  });
+}
+
+function modelsOf({
+  generator,
+  ranker,
+}: {
+  generator: Served["generator"];
+  ranker?: Served["ranker"];
+}): string {
+  return [generator, ranker].flatMap((model) => (model ? [`\`${model.modelId}\``] : [])).join(", ranked by ");
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  if (lines.length === 0) return [];
+  return [`## ${title}`, lines.join("\n")];
+}
+
+function bullet(text: string): string {
+  return filled(text, "- ", "  ");
+}
+
+/** Text in lines of at most 80 characters. */
+export function filled(text: string, first = "", rest = ""): string {
+  const lines: string[] = [];
+  let line = first;
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const start = lines.length === 0 ? first : rest;
+    if (line !== start && line.length + 1 + word.length > 80) {
+      lines.push(line);
+      line = rest + word;
+    } else line = line === start ? line + word : `${line} ${word}`;
+  }
+  return [...lines, line].join("\n");
+}

@@ -1,0 +1,45 @@
+import { systemClock } from "../../provider/clock";
+import type { ServingCheck } from "../../provider/serving-check";
+import { nameOf, resourcesOf, type StackResource } from "./contents";
+import type { Contents } from "./file";
+import type { OpenStack } from "./stack";
+
+type DeploymentCheck = NonNullable<Contents["deployments"][number]["check"]>;
+
+/** Tries what each deployment of a stack declares as its check, now; those without one are left out. */
+export async function runChecks(
+  open: OpenStack,
+  resources: readonly StackResource[],
+): Promise<ReadonlyMap<string, DeploymentCheck>> {
+  const declared = resourcesOf(resources, "Deployment").filter(({ outputs }) => outputs?.check);
+  const results = new Map<string, DeploymentCheck>();
+  if (declared.length === 0) return results;
+  const { tryOut } = await import("../../provider/serving-check.js");
+  await open.withClient(async (client) => {
+    for (const resource of declared) {
+      const { check, qps, servingUri } = resource.outputs as {
+        check: ServingCheck;
+        qps: number;
+        servingUri?: string;
+      };
+      const { userIds, minResults = 1, maxLatencyMs } = check;
+      const fault = await tryOut({ check, qps }, servingUri, { client, clock: systemClock });
+      results.set(nameOf(resource), {
+        users: userIds.length,
+        minResults,
+        ...(maxLatencyMs !== undefined && { maxLatencyMs }),
+        result: fault ?? "passed",
+      });
+    }
+  });
+  return results;
+}
+
+/** The same contents with the results of checks. */
+export function withChecks(contents: Contents, checks: ReadonlyMap<string, DeploymentCheck>): Contents {
+  const deployments = contents.deployments.map((deployment) => {
+    const check = checks.get(deployment.name);
+    return check ? { ...deployment, check } : deployment;
+  });
+  return { ...contents, deployments };
+}

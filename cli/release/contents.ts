@@ -1,0 +1,133 @@
+import type { Contents, Quality, Served } from "./file";
+
+/** A resource as the state of a stack keeps it. */
+export interface StackResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string;
+  /** It was replaced, and is still to be deleted. */
+  readonly delete?: boolean;
+  readonly retainOnDelete?: boolean;
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly propertyDependencies?: Readonly<Record<string, readonly string[] | null>>;
+}
+
+type Role = "generator" | "ranker";
+
+const prefix = "pulumi-nodejs:dynamic/recommender:";
+
+/** The resources of one kind that a stack has, in the order of their names. */
+export function resourcesOf(resources: readonly StackResource[], type: string): StackResource[] {
+  return resources
+    .filter((resource) => resource.type === prefix + type && !resource.delete)
+    .sort((one, other) => nameOf(one).localeCompare(nameOf(other), "en"));
+}
+
+/** The logical name of a resource. */
+export function nameOf({ urn }: { readonly urn: string }): string {
+  return urn.split("::").slice(3).join("::");
+}
+
+/** What a stack holds, as a release tells it; values that are secret are masked. */
+export function contentsOf(resources: readonly StackResource[]): Contents {
+  const of = (type: string) => resourcesOf(resources, type);
+  return {
+    records: ["EventRecords", "ItemRecords", "UserRecords"].flatMap((type) =>
+      of(type).map((resource) => ({
+        name: nameOf(resource),
+        type,
+        contentHash: text(resource, "contentHash"),
+        ...maybe("recordCount", number(resource, "recordCount")),
+      })),
+    ),
+    algorithms: of("Algorithm").map((resource) => ({
+      name: nameOf(resource),
+      type: text(resource, "algorithmType"),
+      declaredParameters: map(resource, "algorithmParameters") ?? {},
+    })),
+    models: of("Model").map((resource) => ({
+      name: nameOf(resource),
+      modelId: resource.id ?? "",
+      projectId: text(resource, "projectId"),
+      ...maybe("trainedParameters", map(resource, "algorithmParameters")),
+      ...maybe("quality", qualityOf(resource)),
+    })),
+    deployments: of("Deployment").map((resource) => ({
+      ...servedBy(resource, resources, of("Model")),
+      projectId: text(resource, "projectId"),
+      qps: number(resource, "qps") ?? 1,
+    })),
+  };
+}
+
+/** What each deployment of a stack serves. */
+export function servedIn(resources: readonly StackResource[]): Served[] {
+  return resourcesOf(resources, "Deployment").map((resource) => servedBy(resource, resources));
+}
+
+/** Whether two lists of deployments serve the same models. */
+export function servesTheSame(one: readonly Served[], other: readonly Served[]): boolean {
+  const ids = (served: readonly Served[]) =>
+    JSON.stringify(
+      served.map(({ name, generator, ranker }) => [name, generator.modelId, ranker?.modelId ?? null]).sort(),
+    );
+  return ids(one) === ids(other);
+}
+
+/** The quality of models that are told of already is left out. */
+function servedBy(
+  deployment: StackResource,
+  resources: readonly StackResource[],
+  told: readonly StackResource[] = [],
+): Served {
+  const role = (part: Role) => {
+    const key = `${part}ModelId`;
+    if (deployment.outputs?.[key] === undefined) return undefined;
+    const modelId = text(deployment, key);
+    const urn = deployment.propertyDependencies?.[key]?.find((one) => one.includes(`${prefix}Model::`));
+    const resource = resources.find(({ type, id }) => type === `${prefix}Model` && id === modelId);
+    return {
+      modelId,
+      ...maybe("model", urn && nameOf({ urn })),
+      ...maybe("quality", resource && !told.includes(resource) ? qualityOf(resource) : undefined),
+    };
+  };
+  const generator = role("generator") ?? { modelId: "" };
+  return { name: nameOf(deployment), generator, ...maybe("ranker", role("ranker")) };
+}
+
+function qualityOf(resource: StackResource): Quality | undefined {
+  const given = map(resource, "quality");
+  const keys = ["ndcgAt20", "recallAt20", "popularityNdcgAt20"] as const;
+  const entries = keys.filter((key) => typeof given?.[key] === "number").map((key) => [key, given?.[key]]);
+  return entries.length > 0 ? (Object.fromEntries(entries) as Quality) : undefined;
+}
+
+const secretKey = "4dabf18193072939515e22adb298388d";
+
+/** With keys in order at every depth, and what is secret masked. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  if (secretKey in value) return "[secret]";
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, entry]) => [key, plain(entry)]));
+}
+
+function text({ outputs }: StackResource, key: string): string {
+  return String(plain(outputs?.[key]) ?? "");
+}
+
+function number({ outputs }: StackResource, key: string): number | undefined {
+  const value = outputs?.[key];
+  return typeof value === "number" ? value : undefined;
+}
+
+function map({ outputs }: StackResource, key: string): Record<string, never> | undefined {
+  const value = plain(outputs?.[key]);
+  return typeof value === "object" && value !== null ? (value as Record<string, never>) : undefined;
+}
+
+function maybe<K extends string, V>(key: K, value: V | undefined | ""): { [P in K]?: V } {
+  return (value === undefined || value === "" ? {} : { [key]: value }) as { [P in K]?: V };
+}

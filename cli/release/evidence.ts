@@ -1,0 +1,34 @@
+import { compareStack } from "../drift/compare";
+import type { Evidence } from "../promote/gate";
+import { runChecks, withChecks } from "./checks";
+import { contentsOf } from "./contents";
+import type { Release } from "./file";
+import { programIn, versionsOf } from "./program";
+import type { OpenStack } from "./stack";
+
+/** Looks at a stack from all sides: its program, its state and its service. */
+export async function evidenceOf(open: OpenStack, releases: string): Promise<Evidence> {
+  const { readPinned, pinnedModelsKey } = await import("../../provider/pinned.js");
+  const { cwd } = open.of;
+  const [{ resources }, config] = await Promise.all([open.state(), open.config()]);
+  const [report, checks, program] = await Promise.all([
+    compareStack(open.of),
+    runChecks(open, resources),
+    programIn(cwd, releases),
+  ]);
+  const contents = withChecks(contentsOf(resources), checks);
+  const pinned = readPinned(config(pinnedModelsKey));
+  return { stack: open.name, report, contents, program, pinned };
+}
+
+/** The beginning of an entry for a stack's history: what runs, and since when. */
+export function begin(
+  open: OpenStack,
+  { commit, changed }: Evidence["program"],
+): Pick<Release, "beganAt" | "program" | "versions"> {
+  return {
+    beganAt: new Date().toISOString(),
+    program: { commit, dirty: changed.length > 0 },
+    versions: versionsOf(open.of.cwd, open.engineVersion),
+  };
+}

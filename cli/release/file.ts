@@ -1,0 +1,180 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { issuesText } from "../../provider/errors";
+
+const quality = z.strictObject({
+  ndcgAt20: z.number().optional(),
+  recallAt20: z.number().optional(),
+  popularityNdcgAt20: z.number().optional(),
+});
+
+const servedModel = z.strictObject({
+  modelId: z.string(),
+  /** Logical name of the `Model` that the program declares; absent for a model that is pinned. */
+  model: z.string().optional(),
+  quality: quality.optional(),
+});
+
+/** What one deployment serves. */
+const served = z.strictObject({
+  name: z.string(),
+  generator: servedModel,
+  ranker: servedModel.optional(),
+});
+
+const contents = z.strictObject({
+  records: z.array(
+    z.strictObject({
+      name: z.string(),
+      type: z.string(),
+      contentHash: z.string(),
+      recordCount: z.number().optional(),
+    }),
+  ),
+  algorithms: z.array(
+    z.strictObject({
+      name: z.string(),
+      type: z.string(),
+      declaredParameters: z.record(z.string(), z.json()),
+    }),
+  ),
+  models: z.array(
+    z.strictObject({
+      name: z.string(),
+      modelId: z.string(),
+      projectId: z.string(),
+      trainedParameters: z.record(z.string(), z.json()).optional(),
+      quality: quality.optional(),
+    }),
+  ),
+  deployments: z.array(
+    served.extend({
+      projectId: z.string(),
+      qps: z.number(),
+      check: z
+        .strictObject({
+          users: z.int(),
+          minResults: z.int(),
+          maxLatencyMs: z.number().optional(),
+          result: z.string(),
+        })
+        .optional(),
+    }),
+  ),
+});
+
+const entry = z.strictObject({
+  id: z.string(),
+  action: z.enum(["release", "promote", "rollback"]),
+  status: z.enum(["running", "done", "failed"]),
+  beganAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().optional(),
+  /** The release that was promoted, or gone back to. */
+  from: z.strictObject({ stack: z.string(), release: z.string() }).optional(),
+  program: z.strictObject({ commit: z.string().nullable(), dirty: z.boolean() }),
+  versions: z.strictObject({ package: z.string(), sdk: z.string(), engine: z.string() }),
+  /** Reasons against it that were overruled. */
+  allowed: z.array(z.string()).optional(),
+  /** What served when it began. */
+  before: z.array(served).optional(),
+  /** NDCG@20 that each model was asked to reach. */
+  minQuality: z.record(z.string(), z.number()).optional(),
+  reason: z.string().optional(),
+  contents: contents.optional(),
+});
+
+const releaseFile = z.strictObject({
+  version: z.literal(1),
+  project: z.string(),
+  stack: z.string(),
+  releases: z.array(entry),
+});
+
+/** What a training measured. */
+export type Quality = z.output<typeof quality>;
+/** What one deployment serves. */
+export type Served = z.output<typeof served>;
+/** What a stack holds, as far as a release tells it. */
+export type Contents = z.output<typeof contents>;
+/** One release, promotion or rollback of a stack. */
+export type Release = z.output<typeof entry>;
+/** All that was done to a stack, oldest first. */
+export type History = z.output<typeof releaseFile>;
+
+/** The history of a stack in a file to be committed. Entries are added at the end and never taken away. */
+export class ReleaseFile {
+  private constructor(
+    readonly path: string,
+    private history: History,
+  ) {}
+
+  /** Reads the history of a stack; one that has none yet is empty. */
+  static async open(folder: string, { project, stack }: { project: string; stack: string }) {
+    const path = join(folder, `${stack.split("/").at(-1)}.json`);
+    const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined;
+      throw error;
+    });
+    const empty: History = { version: 1, project, stack, releases: [] };
+    return new ReleaseFile(path, text === undefined ? empty : parse(path, text, { project, stack }));
+  }
+
+  /** All entries, oldest first. */
+  get releases(): readonly Release[] {
+    return this.history.releases;
+  }
+
+  /** The newest entry that was carried out. */
+  get latest(): Release | undefined {
+    return this.releases.findLast(({ status }) => status === "done");
+  }
+
+  /** The entry that was begun and neither finished nor failed: the process that wrote it was interrupted. */
+  get interrupted(): Release | undefined {
+    return this.releases.findLast(({ status }) => status === "running");
+  }
+
+  /** The id of the next entry. */
+  get nextId(): string {
+    return `${this.history.stack.split("/").at(-1)}-${this.releases.length + 1}`;
+  }
+
+  /** Writes an entry at the end, or in the place of the one of the same id. */
+  async put(release: Release): Promise<void> {
+    const releases = [...this.releases];
+    const at = releases.findIndex(({ id }) => id === release.id);
+    releases.splice(at < 0 ? releases.length : at, 1, release);
+    this.history = { ...this.history, releases };
+    await mkdir(dirname(this.path), { recursive: true });
+    // A reader never finds half a file, whenever this process ends.
+    const half = `${this.path}.${process.pid}`;
+    await writeFile(half, formatted(this.history));
+    await rename(half, this.path);
+  }
+}
+
+/** The file's text: fields in the order of the schema, so that a diff shows only what became different. */
+export function formatted(history: History): string {
+  return `${JSON.stringify(releaseFile.parse(history), null, 2)}\n`;
+}
+
+function parse(path: string, text: string, of: { project: string; stack: string }): History {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    const conflict = /^[<=>]{7}/m.test(text) ? "it holds a merge conflict: keep both sides, in order" : "";
+    throw new Error(`${path} is not JSON: ${conflict || (error as Error).message}`);
+  }
+  const read = releaseFile.safeParse(json);
+  if (!read.success) {
+    throw new Error(`${path} is not a file of releases: ${issuesText(read.error.issues)}`);
+  }
+  if (read.data.project !== of.project) {
+    throw new Error(
+      `${path} is of project ${read.data.project}, not of ${of.project}: give another folder with --releases`,
+    );
+  }
+  return read.data;
+}

@@ -1,0 +1,76 @@
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
+import type { Client } from "../../provider/client";
+import type { StackOf } from "../drift/engine";
+import { connectToService } from "../drift/unmanaged";
+import type { StackResource } from "./contents";
+
+/** The state of a stack, as far as it is of use here. */
+export interface State {
+  readonly resources: readonly StackResource[];
+  /** What the engine was doing when it was killed. */
+  readonly pending: readonly { readonly urn: string; readonly type: string }[];
+}
+
+/** A stack that commands work on, without becoming the one that is selected. */
+export class OpenStack {
+  private constructor(
+    readonly of: StackOf,
+    readonly stack: Stack,
+    readonly project: string,
+    private readonly programFolder: string,
+  ) {}
+
+  static async open(of: StackOf): Promise<OpenStack> {
+    const workDir = resolve(of.cwd);
+    const workspace = await LocalWorkspace.create({ workDir, ...(of.env && { envVars: { ...of.env } }) });
+    // Selecting would change the stack that the user's own commands work on.
+    workspace.selectStack = async () => {};
+    const { name, main = "." } = await workspace.projectSettings();
+    const program = resolve(workDir, main);
+    const folder = statSync(program).isDirectory() ? program : dirname(program);
+    return new OpenStack(of, await Stack.select(of.stack, workspace), name, folder);
+  }
+
+  get name(): string {
+    return this.of.stack;
+  }
+
+  get engineVersion(): string {
+    return this.stack.workspace.pulumiVersion;
+  }
+
+  async state(): Promise<State> {
+    const exported = await this.stack.exportStack().catch((error: Error) => {
+      if (error.name !== "StackNotFoundError" && !/no stack named/.test(error.message)) throw error;
+      throw new Error(
+        `There is no stack ${this.name}: make it with \`pulumi stack init ${this.name}\`, and configure it.`,
+      );
+    });
+    const deployment = (exported.deployment ?? {}) as {
+      resources?: StackResource[];
+      pending_operations?: { resource: { urn: string; type: string } }[];
+    };
+    const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
+    return { resources: deployment.resources ?? [], pending };
+  }
+
+  /** The configuration of the stack with its secrets in the clear: never to be shown. */
+  async config(): Promise<(key: string) => string | undefined> {
+    const all = await this.stack.getAllConfig();
+    return (key) => all[`recommender:${key}`]?.value;
+  }
+
+  /** Calls something with a client of the stack's service. */
+  async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const config = await this.stack.getAllConfig();
+    const environment = { ...process.env, ...this.of.env };
+    const { client } = await connectToService(config, this.programFolder, environment);
+    try {
+      return await work(client);
+    } finally {
+      await client.close();
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { Command } from "commander";
+import type { Rollback } from "./promote/going-back";
+import { cwdOption, releasesFolder, releasesOption } from "./release";
+
+interface RollbackOptions {
+  readonly cwd: string;
+  readonly releases?: string;
+  readonly to?: string;
+  readonly undo?: true;
+  readonly preview?: true;
+  readonly json?: true;
+}
+
+const help = `
+Only deployments change: nothing is trained, and no records are loaded. The models are pinned in the configuration of
+the stack (recommender:pinnedModels), so that the next \`pulumi up\` keeps them. --undo, or the next promotion to the
+stack, has the models serve again that the program declares. Commit Pulumi.STACK.yaml and releases/STACK.json.
+
+Exit codes:
+  0  the models serve
+  1  something went wrong, or there is nothing to go back to
+  2  a check failed; the models that served before serve again
+
+Examples:
+  recommender rollback prod
+  recommender rollback prod --to prod-3
+  recommender rollback prod --undo`;
+
+/** Adds `recommender rollback`. */
+export function addRollback(program: Command): void {
+  program
+    .command("rollback")
+    .description("Deploy the models of an earlier release that are still there, without training.")
+    .argument("<stack>", "stack to roll back")
+    .option(
+      "--to <release>",
+      "release to go back to; the newest earlier one that served other models unless given",
+    )
+    .option("--undo", "have the models serve again that the program declares")
+    .option("--preview", "tell what would be done, and do nothing")
+    .addOption(cwdOption())
+    .addOption(releasesOption())
+    .option("--json", "print the outcome as JSON")
+    .addHelpText("after", help)
+    .action(run);
+}
+
+async function run(stack: string, options: RollbackOptions): Promise<void> {
+  if (options.to !== undefined && options.undo) throw new Error("--to and --undo contradict each other");
+  const { rollBack } = await import("./promote/going-back.js");
+  const outcome = await rollBack({
+    ...{ stack, cwd: options.cwd, releases: releasesFolder(options) },
+    ...(options.to !== undefined && { to: options.to }),
+    undo: options.undo === true,
+    preview: options.preview === true,
+    say: (message) => process.stderr.write(`${message}\n`),
+  });
+  process.stdout.write(options.json ? `${JSON.stringify(outcome, null, 2)}\n` : describe(outcome));
+  if (outcome.release?.status === "failed") process.exitCode = 2;
+}
+
+function describe({ stack, to, before, after, release }: Rollback): string {
+  const target = to ? `to ${to}` : "to what the program declares";
+  if (release?.status === "failed") return `${stack} did not go back ${target}: ${release.reason}\n`;
+  const lines = after.map(
+    ({ name, generator, check }: Rollback["after"][number] & { check?: { result: string } }) => {
+      const former = before.find((served) => served.name === name)?.generator.modelId;
+      return `  ${name}: ${generator.modelId}, before ${former ?? "nothing"}${check ? `; check ${check.result}` : ""}`;
+    },
+  );
+  const head = release ? `${stack} went back ${target} as ${release.id}` : `${stack} would go back ${target}`;
+  const next = release ? `Commit Pulumi.${stack.split("/").at(-1)}.yaml and the release file.\n` : "";
+  return `${[head, ...lines].join("\n")}\n${next}`;
+}
