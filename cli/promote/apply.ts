@@ -4,7 +4,7 @@ import { environmentName } from "../../provider/settings";
 import { runChecks, withChecks } from "../release/checks";
 import { contentsOf, nameOf, servedIn, servesTheSame } from "../release/contents";
 import type { Release, ReleaseFile } from "../release/file";
-import { OpenStack } from "../release/stack";
+import type { OpenStack } from "../release/stack";
 import { type Patience, unlocking } from "./lock";
 import { Progress } from "./progress";
 
@@ -29,18 +29,15 @@ export interface Undertaking {
  * the provider's doing, so that the state knows of them.
  */
 export async function carryOut(undertaking: Undertaking): Promise<Release> {
-  const { file, patience, entry } = undertaking;
-  const { of } = undertaking.open;
+  const { open, file, patience, entry } = undertaking;
   await file.put(entry);
-  const open = await OpenStack.open({
-    ...of,
-    env: {
-      ...of.env,
-      [environmentName("minQuality")]: JSON.stringify(entry.minQuality ?? {}),
-      [environmentName("rollback")]: "true",
-      [pinnedModelsVariable]: JSON.stringify(undertaking.pinned),
-    },
-  });
+  const { workspace } = open.stack;
+  workspace.envVars = {
+    ...workspace.envVars,
+    [environmentName("minQuality")]: JSON.stringify(entry.minQuality ?? {}),
+    [environmentName("rollback")]: "true",
+    [pinnedModelsVariable]: JSON.stringify(undertaking.pinned),
+  };
   const progress = new Progress();
   const { refresh, target } = undertaking;
   const options = {
@@ -108,8 +105,8 @@ async function clearPending(open: OpenStack, patience: Patience): Promise<void> 
 /** Writes what is pinned into the configuration of the stack, only once it has come true. */
 async function keepPinned(open: OpenStack, pinned: Undertaking["pinned"]): Promise<void> {
   const key = `recommender:${pinnedModelsKey}`;
-  const config = await open.stack.getAllConfig();
-  if (config[key]) await open.stack.removeConfig(key);
+  const pinnedNow = (await open.config())(pinnedModelsKey);
+  if (pinnedNow !== undefined) await open.stack.removeConfig(key);
   for (const [name, models] of Object.entries(pinned)) {
     for (const [role, value] of Object.entries(models)) {
       await open.stack.setConfig(`${key}["${name}"].${role}`, { value: String(value) }, true);

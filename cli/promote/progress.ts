@@ -11,8 +11,9 @@ export class Progress {
     onEvent: ({ diagnosticEvent }: EngineEvent) => {
       if (diagnosticEvent?.severity !== "error") return;
       const { urn, message } = diagnosticEvent;
-      if (urn?.includes("pulumi:pulumi:Stack")) return;
-      this.#errors.add(titled(urn, message));
+      const words = titled(urn, message);
+      // The stack fails because a resource did, which is told by itself.
+      if (!/^(Stack \S+: )?update failed$/.test(words)) this.#errors.add(words);
     },
   };
 

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
+import { type ConfigMap, LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
 import type { Client } from "../../provider/client";
 import type { StackOf } from "../drift/engine";
 import { connectToService } from "../drift/unmanaged";
@@ -15,6 +15,8 @@ export interface State {
 
 /** A stack that commands work on, without becoming the one that is selected. */
 export class OpenStack {
+  #config: Promise<ConfigMap> | undefined;
+
   private constructor(
     readonly of: StackOf,
     readonly stack: Stack,
@@ -58,13 +60,13 @@ export class OpenStack {
 
   /** The configuration of the stack with its secrets in the clear: never to be shown. */
   async config(): Promise<(key: string) => string | undefined> {
-    const all = await this.stack.getAllConfig();
+    const all = await this.#allConfig();
     return (key) => all[`recommender:${key}`]?.value;
   }
 
   /** Calls something with a client of the stack's service. */
   async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const config = await this.stack.getAllConfig();
+    const config = await this.#allConfig();
     const environment = { ...process.env, ...this.of.env };
     const { client } = await connectToService(config, this.programFolder, environment);
     try {
@@ -72,5 +74,11 @@ export class OpenStack {
     } finally {
       await client.close();
     }
+  }
+
+  /** Each question to the engine is a process of its own: this one is asked once. */
+  #allConfig(): Promise<ConfigMap> {
+    this.#config ??= this.stack.getAllConfig();
+    return this.#config;
   }
 }

@@ -1,0 +1,60 @@
+import { contentsOf, type StackResource, servedIn, servesTheSame } from "../../cli/release/contents";
+
+const type = (noun: string) => `pulumi-nodejs:dynamic/recommender:${noun}`;
+const resource = (noun: string, name: string, outputs: object, more: Partial<StackResource> = {}) => ({
+  urn: `urn:pulumi:dev::shop::${type(noun)}::${name}`,
+  type: type(noun),
+  outputs: outputs as Record<string, unknown>,
+  ...more,
+});
+const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:x" };
+const model = (name: string, id: string, more: Partial<StackResource> = {}) =>
+  resource("Model", name, { projectId: "p", quality: { ndcgAt20: 0.5, other: 1 } }, { id, ...more });
+const live = (generatorModelId: string, dependency?: string) =>
+  resource(
+    "Deployment",
+    "live",
+    { projectId: "p", generatorModelId, qps: 5 },
+    dependency ? { propertyDependencies: { generatorModelId: [dependency] } } : {},
+  );
+
+describe("what a release tells of a stack", () => {
+  test("is in the order of names, at every depth, and without secrets", () => {
+    const parameters = { z: 1, a: { d: 1, c: secret } };
+    const contents = contentsOf([
+      resource("Algorithm", "b", { algorithmType: "G1", algorithmParameters: parameters }),
+      resource("Algorithm", "a", { algorithmType: "G1", algorithmParameters: {} }),
+      resource("EventRecords", "history", { contentHash: secret, recordCount: 3 }),
+    ]);
+    expect(contents.algorithms.map(({ name }) => name)).toEqual(["a", "b"]);
+    expect(JSON.stringify(contents.algorithms[1]?.declaredParameters)).toBe(
+      '{"a":{"c":"[secret]","d":1},"z":1}',
+    );
+    expect(contents.records).toEqual([
+      { name: "history", type: "EventRecords", contentHash: "[secret]", recordCount: 3 },
+    ]);
+  });
+
+  test("names the model of the program that serves, and the quality of one that is still to be deleted", () => {
+    const now = model("weekly", "m2");
+    const former = model("weekly", "m1", { delete: true });
+    expect(servedIn([now, former, live("m2", now.urn)])).toEqual([
+      { name: "live", generator: { modelId: "m2", model: "weekly", quality: { ndcgAt20: 0.5 } } },
+    ]);
+    expect(servedIn([now, former, live("m1")])).toEqual([
+      { name: "live", generator: { modelId: "m1", quality: { ndcgAt20: 0.5 } } },
+    ]);
+    expect(contentsOf([now, former]).models.map(({ modelId }) => modelId)).toEqual(["m2"]);
+  });
+
+  test("is compared by the models that serve, a ranker included", () => {
+    const served = (modelId: string, ranker?: string) => [
+      { name: "live", generator: { modelId }, ...(ranker && { ranker: { modelId: ranker } }) },
+    ];
+    expect(
+      servesTheSame(served("m1"), [{ name: "live", generator: { modelId: "m1", model: "weekly" } }]),
+    ).toBe(true);
+    expect(servesTheSame(served("m1"), served("m2"))).toBe(false);
+    expect(servesTheSame(served("m1", "r1"), served("m1"))).toBe(false);
+  });
+});

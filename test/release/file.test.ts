@@ -1,0 +1,69 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatted, type Release, ReleaseFile } from "../../cli/release/file";
+
+const folder = mkdtempSync(join(tmpdir(), "releases-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const of = { project: "shop", stack: "dev" };
+const release = (id: string, status: Release["status"] = "done"): Release => ({
+  id,
+  action: "release",
+  status,
+  beganAt: "2026-01-01T00:00:00.000Z",
+  program: { commit: "abc", dirty: false },
+  versions: { package: "0.1.0", sdk: "3.230.0", engine: "3.259.0" },
+});
+
+describe("the history of a stack", () => {
+  test("is empty before the first release, and numbers what comes", async () => {
+    const file = await ReleaseFile.open(folder, of);
+    expect(file.releases).toEqual([]);
+    expect(file.nextId).toBe("dev-1");
+    await file.put(release(file.nextId));
+    expect(file.nextId).toBe("dev-2");
+  });
+
+  test("is appended to, and an entry changes only in its own place", async () => {
+    const file = await ReleaseFile.open(folder, of);
+    await file.put(release("dev-2", "running"));
+    const before = readFileSync(file.path, "utf8");
+    expect((await ReleaseFile.open(folder, of)).interrupted?.id).toBe("dev-2");
+    await file.put(release("dev-2", "done"));
+    await file.put(release("dev-3", "failed"));
+    const after = readFileSync(file.path, "utf8");
+    const first = before.slice(0, before.indexOf('"dev-2"'));
+    expect(after.startsWith(first)).toBe(true);
+    const again = await ReleaseFile.open(folder, of);
+    expect(again.releases.map(({ id, status }) => [id, status])).toEqual([
+      ["dev-1", "done"],
+      ["dev-2", "done"],
+      ["dev-3", "failed"],
+    ]);
+    expect([again.latest?.id, again.interrupted]).toEqual(["dev-2", undefined]);
+    expect(readdirSync(folder)).toEqual(["dev.json"]);
+  });
+
+  test("has the same text whatever order its fields were given in", () => {
+    const one = { version: 1 as const, ...of, releases: [release("dev-1")] };
+    const { id, ...rest } = release("dev-1");
+    const other = { releases: [{ ...rest, id }], stack: "dev", project: "shop", version: 1 as const };
+    expect(formatted(other)).toBe(formatted(one));
+  });
+
+  test.each([
+    ["{ half", /staging.json is not JSON: Expected property name/],
+    ["{\n<<<<<<< HEAD\n}", /is not JSON: it holds a merge conflict: keep both sides/],
+    ['{"version":2}', /is not a file of releases: version: /],
+    [
+      JSON.stringify({ version: 1, project: "other", stack: "staging", releases: [] }),
+      /is of project other, not of shop: give another folder with --releases/,
+    ],
+  ])("that cannot be read is refused and not written over: %j", async (text, message) => {
+    const path = join(folder, "staging.json");
+    writeFileSync(path, text);
+    await expect(ReleaseFile.open(folder, { ...of, stack: "staging" })).rejects.toThrow(message);
+    expect(readFileSync(path, "utf8")).toBe(text);
+    rmSync(path);
+  });
+});

@@ -1,0 +1,195 @@
+import { hostname } from "node:os";
+import type { StackReport } from "../../cli/drift/finding";
+import { againstPromotion, type Evidence, sameContents } from "../../cli/promote/gate";
+import { lockOwners, unlocking } from "../../cli/promote/lock";
+import { compareQuality, floorsOf } from "../../cli/promote/quality";
+import { filled, markdownOf, type Review } from "../../cli/promote/review";
+import type { Contents, Release } from "../../cli/release/file";
+import type { OpenStack } from "../../cli/release/stack";
+
+const contents = (modelId = "m1", ndcgAt20 = 0.5, result = "passed"): Contents => ({
+  records: [{ name: "history", type: "EventRecords", contentHash: "sha256:1" }],
+  algorithms: [],
+  models: [{ name: "weekly", modelId, projectId: "p", quality: { ndcgAt20 } }],
+  deployments: [
+    {
+      name: "live",
+      generator: { modelId, model: "weekly" },
+      projectId: "p",
+      qps: 1,
+      check: { users: 1, minResults: 1, result },
+    },
+  ],
+});
+const release: Release = {
+  id: "dev-3",
+  action: "release",
+  status: "done",
+  beganAt: "2026-01-01T00:00:00.000Z",
+  program: { commit: "0123456789abcdef", dirty: false },
+  versions: { package: "0.1.0", sdk: "3.230.0", engine: "3.259.0" },
+  contents: contents(),
+};
+const report: StackReport = {
+  stack: "dev",
+  project: "shop",
+  resources: 1,
+  observed: 1,
+  changes: [],
+  drift: [],
+  unmanaged: [],
+  unobservable: [],
+  warnings: [],
+  cures: { putBack: "", takeIn: "" },
+};
+const clean: Evidence = {
+  stack: "dev",
+  report,
+  contents: contents(),
+  program: { commit: "0123456789abcdef", changed: [] },
+  pinned: {},
+};
+const finding: StackReport["changes"][number] = {
+  kind: "replaced",
+  resource: { urn: "urn", type: "Model", name: "weekly" },
+  properties: [],
+  effect: "retrains",
+  consequence: "It is trained again.",
+  also: [],
+  cures: { putBack: {}, takeIn: {} },
+};
+
+describe("what speaks against a promotion", () => {
+  test("is nothing for a stack that is as its release says", () => {
+    expect(againstPromotion(clean, release)).toEqual([]);
+  });
+
+  test.each<[string, Partial<Evidence>, Release | undefined, RegExp]>([
+    ["drift", { report: { ...report, drift: [finding] } }, release, /dev has drift: Model weekly/],
+    ["changes", { report: { ...report, changes: [finding] } }, release, /would change dev: Model weekly/],
+    [
+      "checks",
+      { contents: contents("m1", 0.5, "the check failed: no") },
+      release,
+      /Deployment live: the check/,
+    ],
+    [
+      "uncommitted",
+      { program: { commit: "a", changed: ["index.ts"] } },
+      release,
+      /differs from its commit: index/,
+    ],
+    ["uncommitted", { program: { commit: null, changed: [] } }, release, /in no Git commit/],
+    ["release", {}, undefined, /dev has no release/],
+    ["release", { contents: contents("m2") }, release, /dev has changed since its release dev-3/],
+    ["pinned", { pinned: { live: { generatorModelId: "m0" } } }, release, /dev was rolled back: live/],
+  ])("%s: %j", (code, differing, latest, words) => {
+    expect(againstPromotion({ ...clean, ...differing }, latest)).toEqual([
+      { code, words: expect.stringMatching(words), cure: expect.stringMatching(/\S/) },
+    ]);
+  });
+
+  test("does not take a check that is run again for another release", () => {
+    expect(sameContents(contents("m1", 0.5, "passed"), contents("m1", 0.5, "slow"))).toBe(true);
+  });
+});
+
+describe("the quality that is asked for", () => {
+  const before = [{ name: "live", generator: { modelId: "m0", quality: { ndcgAt20: 0.6 } } }];
+  const both = ["from", "former"] as const;
+
+  test("is a share of the better one of the promoted and the former model", () => {
+    const comparisons = compareQuality(contents(), before, { ratio: 0.5, against: both });
+    expect(comparisons).toEqual([{ model: "weekly", from: 0.5, former: 0.6, floor: 0.3 }]);
+    expect(floorsOf(comparisons)).toEqual({ weekly: 0.3 });
+  });
+
+  test("is of one of the two when only that is compared with, and never above 1", () => {
+    expect(floorsOf(compareQuality(contents(), before, { ratio: 1, against: ["from"] }))).toEqual({
+      weekly: 0.5,
+    });
+    expect(floorsOf(compareQuality(contents(), before, { ratio: 3, against: both }))).toEqual({ weekly: 1 });
+  });
+
+  test("is none where nothing is known or nothing is asked for", () => {
+    const unknown: Contents = { ...contents(), models: [{ name: "weekly", modelId: "m1", projectId: "p" }] };
+    expect(floorsOf(compareQuality(unknown, [], { ratio: 0.9, against: both }))).toEqual({});
+    expect(floorsOf(compareQuality(contents(), before, { ratio: 0, against: both }))).toEqual({});
+  });
+});
+
+describe("the lock of a stack", () => {
+  const refusal = (host: string, pid: number) =>
+    `error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or delete the lock file with \`pulumi cancel\`.\n  file:///s/locks/x.json: created by ada@${host} (pid ${pid}) at 2026-01-01T10:00:00Z`;
+  const attempt = (message: string, cancel: () => Promise<void>) => {
+    let first = true;
+    const open = { name: "prod", stack: { cancel } } as unknown as OpenStack;
+    return unlocking(open, { wait: false, say: () => {} }, async () => {
+      if (!first) return "worked";
+      first = false;
+      throw new Error("could not be compared", { cause: new Error(message) });
+    });
+  };
+  const never = async () => {
+    throw new Error("must not be cancelled");
+  };
+
+  test("names its owner", () => {
+    expect(lockOwners(refusal("mars", 12))).toEqual([
+      { user: "ada", host: "mars", pid: 12, since: "2026-01-01T10:00:00Z" },
+    ]);
+  });
+
+  test("is taken away only when its owner was a process of this machine that is no more", async () => {
+    let cancelled = 0;
+    const cancel = async () => {
+      cancelled++;
+    };
+    expect(await attempt(refusal(hostname(), 2 ** 22 + 1), cancel)).toBe("worked");
+    expect(cancelled).toBe(1);
+  });
+
+  test.each([
+    [refusal(hostname(), process.pid), /is being updated by process \d+ of this machine, since 2026/],
+    [refusal("mars", 12), /is locked by ada@mars, process 12, since .*pulumi cancel --stack prod/],
+    ["[409] Conflict: Another update is currently in progress.", /is locked by another update/],
+    ["something else", /could not be compared/],
+  ])("is left alone otherwise: %s", async (message, words) => {
+    await expect(attempt(message, never)).rejects.toThrow(words);
+  });
+});
+
+describe("the review of a promotion", () => {
+  const review: Review = {
+    verdict: "refused",
+    from: "dev",
+    to: "staging",
+    source: release,
+    reasons: [
+      { code: "drift", words: "dev has drift", cure: "see `recommender drift --stack dev`", allowed: false },
+      { code: "uncommitted", words: "the program is in no Git commit", cure: "commit it", allowed: true },
+    ],
+    report: { ...report, changes: [finding] },
+    quality: [{ model: "weekly", from: 0.5, floor: 0.45 }],
+    before: [],
+    lost: ["weekly"],
+    unpinned: ["live"],
+  };
+
+  test("begins with the verdict, then the reasons with their cures, then what changes, in 80 columns", () => {
+    const markdown = markdownOf(review);
+    expect(markdown.split("\n")[0]).toBe("# Promotion dev → staging: refused");
+    expect(markdown).toContain("or `--allow\n  drift`.");
+    expect(markdown).toContain("- **uncommitted**: the program is in no Git commit. Allowed.");
+    expect(markdown).toContain("- **Model weekly** replaced: It is trained again.");
+    expect(markdown).toContain("`retainOnDelete`");
+    expect(markdown).toContain("| weekly | 0.5000 | – | 0.4500 | – |");
+    expect(markdown.indexOf("speaks against")).toBeLessThan(markdown.indexOf("What changes"));
+    expect(markdown.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test("fills lines without breaking words", () => {
+    const long = "x".repeat(100);
+    expect(filled(`one ${long} two`, "- ", "  ")).toBe(`- one\n  ${long}\n  two`);
+  });
+});
