@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { exitCodes } from "./exit";
+import { note, print } from "./output";
 import type { ReasonCode } from "./promote/gate";
 import type { Comparable } from "./promote/quality";
 import { allowOption, cwdOption, releasesFolder, releasesOption } from "./release";
@@ -17,9 +18,11 @@ interface PromoteOptions {
 }
 
 const help = `
-FROM must have a release, no drift, no pending changes and no failed check. TO gets the program as it is checked out,
-with its own configuration, and trains its own models. A model whose NDCG@20 on held-out data falls short is not
-deployed; a check that fails puts the former models back. An interrupted promotion is taken up by the same command.
+FROM must have a release, no drift, no pending changes, no failed check, and
+a program that is committed. TO gets the program as it is checked out, with its
+own configuration, and trains its own models. A model whose NDCG@20 on held-out
+data falls short is not deployed; a check that fails puts the former models
+back. A promotion that was interrupted is carried on by the same command.
 
 Exit codes:
   0  it can be done, is done, or there is nothing to do
@@ -27,6 +30,7 @@ Exit codes:
   2  it is refused, or TO did not take it; the reasons are told
 
 Examples:
+  recommender promote dev staging
   recommender promote dev staging --output review.md
   recommender promote staging prod --yes --min-quality-ratio 0.95`;
 
@@ -42,7 +46,7 @@ export function addPromote(program: Command): void {
     .addOption(allowOption())
     .option(
       "--min-quality-ratio <share>",
-      "share of the quality of FROM and of what TO served before that a model must reach; 0 asks for none",
+      "share of the quality of FROM and of TO's former model to be reached; 0 asks for none",
       share,
       0.9,
     )
@@ -66,14 +70,13 @@ async function run(from: string, to: string, options: PromoteOptions): Promise<v
     releases: releasesFolder(options),
     minQualityRatio: options.minQualityRatio,
     yes: options.yes === true,
-    say: (message) => process.stderr.write(`${message}\n`),
+    say: note,
   });
   const markdown = markdownOf(review);
-  if (options.output) await writeFile(join(options.output), markdown);
-  if (options.json) process.stdout.write(`${JSON.stringify(review, null, 2)}\n`);
-  else if (!options.output) process.stdout.write(markdown);
-  else process.stdout.write(`Promotion ${from} → ${to}: ${review.verdict}; see ${options.output}\n`);
-  if (review.verdict === "refused" || review.verdict === "failed") process.exitCode = 2;
+  if (options.output) await writeFile(options.output, markdown);
+  const short = `Promotion ${from} → ${to}: ${review.verdict}; see ${options.output}\n`;
+  print(options, review, () => (options.output ? short : markdown));
+  if (review.verdict === "refused" || review.verdict === "failed") process.exitCode = exitCodes.refused;
 }
 
 function share(text: string): number {

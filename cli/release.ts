@@ -1,7 +1,8 @@
 import { relative, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import type { ReasonCode } from "./promote/gate";
-import { reasonCodes } from "./promote/gate";
+import { exitCodes } from "./exit";
+import { note, print } from "./output";
+import { type ReasonCode, reasonCodes } from "./promote/gate";
 import type { Release } from "./release/file";
 
 interface ReleaseOptions {
@@ -12,13 +13,18 @@ interface ReleaseOptions {
 }
 
 const help = `
-The file is to be committed. It tells the versions, the commit of the program, the hashes of the records, the
-parameters, the quality and the ids of the models, what serves, and the results of the checks; it holds no secret.
+The file is to be committed. It tells the versions, the commit of the program,
+the hashes of the records, the parameters, quality and ids of the models, what
+serves, and the results of the checks. It holds no secret.
 
 Exit codes:
   0  the release is written, or the newest one still describes the stack
   1  something went wrong
-  2  it is refused; the reasons are told`;
+  2  it is refused; the reasons are told
+
+Examples:
+  recommender release dev
+  recommender release dev --allow uncommitted`;
 
 /** Adds `recommender release`. */
 export function addRelease(program: Command): void {
@@ -50,13 +56,13 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
     const lines = refused.map(({ code, words, cure }) =>
       filled(`${code}: ${words}. To mend it, ${cure}; or --allow ${code}.`, "- ", "  "),
     );
-    process.stderr.write(`${stack} is not released:\n${lines.join("\n")}\n`);
-    process.exitCode = 2;
+    note(`${stack} is not released:\n${lines.join("\n")}`);
+    process.exitCode = exitCodes.refused;
     return;
   }
   const { latest } = file;
   if (latest?.contents && sameContents(latest.contents, evidence.contents)) {
-    tell(options, latest, `Release ${latest.id} still describes ${stack}`);
+    print(options, latest, () => `Release ${latest.id} still describes ${stack}\n`);
     return;
   }
   const began = begin(open, evidence.program);
@@ -66,15 +72,8 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
     contents: evidence.contents,
   };
   await file.put(release);
-  tell(
-    options,
-    release,
-    `Release ${release.id} is written to ${relative(process.cwd(), file.path)}: commit it`,
-  );
-}
-
-function tell({ json }: ReleaseOptions, release: Release, words: string): void {
-  process.stdout.write(json ? `${JSON.stringify(release, null, 2)}\n` : `${words}\n`);
+  const where = relative(process.cwd(), file.path);
+  print(options, release, () => `Release ${release.id} is written to ${where}: commit it\n`);
 }
 
 /** The option of all three commands for the folder of the program. */

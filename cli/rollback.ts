@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import { exitCodes } from "./exit";
+import { note, print } from "./output";
 import type { Rollback } from "./promote/going-back";
 import { cwdOption, releasesFolder, releasesOption } from "./release";
 
@@ -12,9 +14,11 @@ interface RollbackOptions {
 }
 
 const help = `
-Only deployments change: nothing is trained, and no records are loaded. The models are pinned in the configuration of
-the stack (recommender:pinnedModels), so that the next \`pulumi up\` keeps them. --undo, or the next promotion to the
-stack, has the models serve again that the program declares. Commit Pulumi.STACK.yaml and releases/STACK.json.
+Only deployments change: nothing is trained, and no records are loaded. The
+models are pinned in the configuration of the stack (recommender:pinnedModels),
+so that the next \`pulumi up\` keeps them. --undo, or the next promotion to the
+stack, has what the program declares serve again. Commit Pulumi.STACK.yaml and
+releases/STACK.json.
 
 Exit codes:
   0  the models serve
@@ -32,10 +36,7 @@ export function addRollback(program: Command): void {
     .command("rollback")
     .description("Deploy the models of an earlier release that are still there, without training.")
     .argument("<stack>", "stack to roll back")
-    .option(
-      "--to <release>",
-      "release to go back to; the newest earlier one that served other models unless given",
-    )
+    .option("--to <release>", "release to go back to; the newest earlier one with other models unless given")
     .option("--undo", "have the models serve again that the program declares")
     .option("--preview", "tell what would be done, and do nothing")
     .addOption(cwdOption())
@@ -53,10 +54,10 @@ async function run(stack: string, options: RollbackOptions): Promise<void> {
     ...(options.to !== undefined && { to: options.to }),
     undo: options.undo === true,
     preview: options.preview === true,
-    say: (message) => process.stderr.write(`${message}\n`),
+    say: note,
   });
-  process.stdout.write(options.json ? `${JSON.stringify(outcome, null, 2)}\n` : describe(outcome));
-  if (outcome.release?.status === "failed") process.exitCode = 2;
+  print(options, outcome, () => describe(outcome));
+  if (outcome.release?.status === "failed") process.exitCode = exitCodes.refused;
 }
 
 function describe({ stack, to, before, after, release }: Rollback): string {

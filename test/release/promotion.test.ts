@@ -33,6 +33,7 @@ const release: Release = {
 const report: StackReport = {
   stack: "dev",
   project: "shop",
+  folder: ".",
   resources: 1,
   observed: 1,
   changes: [],
@@ -179,7 +180,7 @@ describe("the review of a promotion", () => {
   test("begins with the verdict, then the reasons with their cures, then what changes, in 80 columns", () => {
     const markdown = markdownOf(review);
     expect(markdown.split("\n")[0]).toBe("# Promotion dev → staging: refused");
-    expect(markdown).toContain("or `--allow\n  drift`.");
+    expect(markdown).toContain("; or\n  `--allow drift`.");
     expect(markdown).toContain("- **uncommitted**: the program is in no Git commit. Allowed.");
     expect(markdown).toContain("- **Model weekly** replaced: It is trained again.");
     expect(markdown).toContain("`retainOnDelete`");
