@@ -63,12 +63,11 @@ async function run(stack: string, options: RollbackOptions): Promise<void> {
 function describe({ stack, to, before, after, release }: Rollback): string {
   const target = to ? `to ${to}` : "to what the program declares";
   if (release?.status === "failed") return `${stack} did not go back ${target}: ${release.reason}\n`;
-  const lines = after.map(
-    ({ name, generator, check }: Rollback["after"][number] & { check?: { result: string } }) => {
-      const former = before.find((served) => served.name === name)?.generator.modelId;
-      return `  ${name}: ${generator.modelId}, before ${former ?? "nothing"}${check ? `; check ${check.result}` : ""}`;
-    },
-  );
+  const lines = after.flatMap(({ name, generator, check }) => {
+    const former = before.find((served) => served.name === name)?.generator.modelId;
+    const tried = release && check ? `, check ${check.result}` : "";
+    return [`  ${name}: ${generator.modelId}${tried}`, `    before: ${former ?? "nothing"}`];
+  });
   const head = release ? `${stack} went back ${target} as ${release.id}` : `${stack} would go back ${target}`;
   const next = release ? `Commit Pulumi.${stack.split("/").at(-1)}.yaml and the release file.\n` : "";
   return `${[head, ...lines].join("\n")}\n${next}`;

@@ -89,17 +89,32 @@ const otherChanges: Rules = {
   delete: of("deletes", "It is deleted."),
 };
 
+/** The same where the option retainOnDelete keeps in the service what leaves the stack. */
+const retained: Readonly<Record<string, Partial<Rules>>> = {
+  EventDataset: {
+    replace: of("replaces", "An empty one is made; the old one is kept with its events, but in no stack."),
+    delete: of("none", "It is forgotten, and kept in the service with its events."),
+  },
+  Model: {
+    replace: of("retrains", "It is trained again, which takes training hours; the former model is kept."),
+    delete: of("none", "It is forgotten, and kept in the service."),
+  },
+  Deployment: { delete: of("none", "It is forgotten, and goes on serving.") },
+};
+
 /** What a change of the program leads to when it is carried out. */
 export function ofChange(
   type: string,
   operation: Operation,
   properties: readonly PropertyFinding[],
+  retain = false,
 ): Consequence {
   const onlyHow = properties.length > 0 && properties.every(({ path }) => /^(check|rollback)\b/.test(path));
   if (type === "Deployment" && operation === "update" && onlyHow) {
     return of("in place", "Only the check or the rollback is another; nothing is deployed.");
   }
-  return (changeRules[type] ?? otherChanges)[operation];
+  const kept = retain ? retained[type]?.[operation] : undefined;
+  return kept ?? (changeRules[type] ?? otherChanges)[operation];
 }
 
 /** What putting drift back leads to. */

@@ -73,7 +73,8 @@ function change(step: Step, kind: "created" | "changed" | "replaced" | "deleted"
       (kind === "replaced" || kind === "deleted") && { protected: true as const }),
     ...(location && { location }),
   };
-  const { effect, words } = ofChange(nounOf(step.type) ?? step.type, operation, properties);
+  const noun = nounOf(step.type) ?? step.type;
+  const { effect, words } = ofChange(noun, operation, properties, step.old?.retainOnDelete === true);
   return { ...base, effect, consequence: words, cures: reading.commands.change(base) };
 }
 

@@ -3,7 +3,7 @@ import { gone } from "../../provider/absence";
 import { type Pinned, pinnedModelsKey, readPinned } from "../../provider/pinned";
 import { nameOf, resourcesOf, type StackResource, servedIn, servesTheSame } from "../release/contents";
 import { begin } from "../release/evidence";
-import { type Release, ReleaseFile, type Served } from "../release/file";
+import { type Contents, type Release, ReleaseFile, type Served } from "../release/file";
 import { programIn } from "../release/program";
 import { OpenStack } from "../release/stack";
 import { carryOut } from "./apply";
@@ -29,7 +29,7 @@ export interface Rollback {
   /** The release that was gone back to; absent when the program decides again. */
   readonly to?: string;
   readonly before: readonly Served[];
-  readonly after: readonly Served[];
+  readonly after: Contents["deployments"];
   readonly release?: Release;
 }
 

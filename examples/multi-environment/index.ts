@@ -28,11 +28,16 @@ const project = new recommender.Project("shop", {
   targetEventType: "purchase",
 });
 const algorithm = new recommender.Algorithm("g1", { projectId: project.id });
-const model = new recommender.Model("model", {
-  projectId: project.id,
-  algorithmId: algorithm.id,
-  triggers: [catalogue.contentHash, history.contentHash],
-});
+// A model that another one follows is kept, so that `recommender rollback` can go back to it.
+const model = new recommender.Model(
+  "model",
+  {
+    projectId: project.id,
+    algorithmId: algorithm.id,
+    triggers: [catalogue.contentHash, history.contentHash],
+  },
+  { retainOnDelete: true },
+);
 const live = new recommender.Deployment("live", {
   projectId: project.id,
   generatorModelId: model.modelId,
