@@ -43,19 +43,22 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   const open = await OpenStack.open({ cwd, stack });
   const file = await ReleaseFile.open(releases, { project: open.project, stack });
   const { resources } = await open.state();
-  const before = withQuality(servedIn(resources), file.releases);
+  const { resumed, to } = resume(file.interrupted, request);
+  const before = resumed?.before ?? withQuality(servedIn(resources), file.releases);
   const pinned = readPinned((await open.config())(pinnedModelsKey));
-  if (request.undo && Object.keys(pinned).length === 0) {
+  if (request.undo && !resumed && Object.keys(pinned).length === 0) {
     throw new Error(`${stack} is not rolled back: there is nothing to undo`);
   }
-  const target = request.undo ? undefined : await targetOf(open, file, before, request.to);
+  const target = request.undo ? undefined : await targetOf(open, file, before, to);
   const after = target?.contents?.deployments ?? [];
   const told = { stack, before, after, ...(target && { to: target.id }) };
   if (request.preview) return told;
 
+  if (!resumed) await file.giveUpInterrupted();
   const entry: Release = {
-    ...{ id: file.nextId, action: "rollback", status: "running" },
+    ...{ id: resumed?.id ?? file.nextId, action: "rollback", status: "running" },
     ...begin(open, await programIn(cwd, releases)),
+    ...(resumed && { beganAt: resumed.beganAt }),
     ...(target && { from: { stack, release: target.id } }),
     before,
   };
@@ -64,11 +67,22 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   );
   const release = await carryOut({
     ...{ open, file, entry },
-    patience: { wait: file.interrupted !== undefined, say },
+    patience: { wait: resumed !== undefined, say },
     target: targetsIn(resources),
     pinned: Object.fromEntries(after.map((served) => [served.name, pinOf(served)])),
   });
   return { ...told, after: release.contents?.deployments ?? [], release };
+}
+
+/** A rollback that was interrupted goes on to where it was going: what serves now may be its own doing. */
+function resume(
+  interrupted: Release | undefined,
+  { to, undo }: RollbackRequest,
+): { resumed?: Release; to: string | undefined } {
+  if (interrupted?.action !== "rollback") return { to };
+  const target = interrupted.from?.release;
+  const same = undo ? target === undefined : target !== undefined && (to ?? target) === target;
+  return same ? { resumed: interrupted, to: target } : { to };
 }
 
 /** The release to go back to, once it is known that its models are there. */

@@ -31,11 +31,8 @@ export interface PromotionRequest {
 export async function promote(request: PromotionRequest): Promise<Review> {
   const plan = await look(request);
   if (plan.review.verdict !== "ready" || !request.yes) return plan.review;
-  const { to, file, interrupted, resumed, evidence, patience, review } = plan;
-  if (interrupted && !resumed) {
-    const reason = `It was interrupted, and ${file.nextId} took its place.`;
-    await file.put({ ...interrupted, status: "failed", reason, endedAt: new Date().toISOString() });
-  }
+  const { to, file, resumed, evidence, patience, review } = plan;
+  if (!resumed) await file.giveUpInterrupted();
   const entry: Release = {
     id: resumed?.id ?? file.nextId,
     action: "promote",
@@ -65,9 +62,7 @@ interface Plan {
   readonly file: ReleaseFile;
   readonly evidence: Evidence;
   readonly patience: Patience;
-  /** A promotion to the stack that was begun and never ended. */
-  readonly interrupted: Release | undefined;
-  /** The same where it is of the release that is to be promoted now. */
+  /** The promotion of the same release that was begun and never ended. */
   readonly resumed: Release | undefined;
 }
 
@@ -118,7 +113,7 @@ async function look(request: PromotionRequest): Promise<Plan> {
     quality: compareQuality(evidence.contents, before, ratioOf(request)),
     lost: lost.map(nameOf),
   };
-  return { review, to, file, evidence, patience, interrupted, resumed };
+  return { review, to, file, evidence, patience, resumed };
 }
 
 function ratioOf({ minQualityRatio, against }: PromotionRequest) {

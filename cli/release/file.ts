@@ -140,6 +140,13 @@ export class ReleaseFile {
     return `${this.history.stack.split("/").at(-1)}-${this.releases.length + 1}`;
   }
 
+  /** Writes down that an interrupted entry is not carried on, because the next one is begun instead. */
+  async giveUpInterrupted(): Promise<void> {
+    if (!this.interrupted) return;
+    const reason = `It was interrupted, and ${this.nextId} took its place.`;
+    await this.put({ ...this.interrupted, status: "failed", reason, endedAt: new Date().toISOString() });
+  }
+
   /** Writes an entry at the end, or in the place of the one of the same id. */
   async put(release: Release): Promise<void> {
     const releases = [...this.releases];
