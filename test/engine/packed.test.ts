@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
 import { version as pulumiVersion } from "@pulumi/pulumi/package.json";
+import { readKeptState } from "./kept-state";
 import { OtherService } from "./other-service";
 
 const run = promisify(execFile);
@@ -48,7 +49,10 @@ async function install(manager: "npm" | "pnpm"): Promise<string> {
   await writeFile(join(folder, "Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "mine", private: true }));
   const packages = [`@pulumi/pulumi@${pulumiVersion}`, tarball];
-  if (manager === "npm") await run("npm", ["install", "--prefer-offline", ...packages], { cwd: folder });
+  if (manager === "npm")
+    await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", ...packages], {
+      cwd: folder,
+    });
   else {
     const pnpm = join(repository, "node_modules/pnpm/bin/pnpm.cjs");
     const store = ["--store-dir", join(packed, "store"), "--prefer-offline"];
@@ -68,7 +72,9 @@ async function stackOf(folder: string, name: string, env: Record<string, string>
     PULUMI_NODEJS_TRANSPILE_ONLY: "true",
     ...env,
   };
-  return LocalWorkspace.createOrSelectStack({ stackName: name, workDir: folder }, { envVars });
+  const stack = await LocalWorkspace.createStack({ stackName: name, workDir: folder }, { envVars });
+  readKeptState(stack, state);
+  return stack;
 }
 
 describe("the package as a user gets it", () => {
