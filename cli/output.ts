@@ -13,15 +13,15 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Rows under their headings, each column as wide as its widest cell. */
+/** Rows under their headings, each column as wide as its widest cell; on a terminal, cut where it ends. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [headings, ...rows].map((row) => row.map(shown));
   const widths = headings.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd();
+  const room = process.stdout.columns || Number.POSITIVE_INFINITY;
+  const line = (row: readonly string[]) => {
+    const whole = row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ");
+    return whole.trimEnd().length > room ? `${whole.slice(0, room - 1)}…` : whole.trimEnd();
+  };
   return `${cells.map(line).join("\n")}\n`;
 }
 
