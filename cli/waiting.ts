@@ -2,9 +2,9 @@ import ms from "ms";
 import { routes } from "../contract";
 import type { Job } from "../provider/job-status";
 import { CommandError, exitCodes, onInterrupt } from "./exit";
-import { note, type OutputOptions } from "./output";
+import { note } from "./output";
 import { jobProgress } from "./progress";
-import type { Opened } from "./service";
+import type { Opened, ServiceOptions } from "./service";
 
 /** Which job is waited for, and how long at most; as long as is configured unless given. */
 export interface Awaited {
@@ -16,7 +16,7 @@ export interface Awaited {
 /** Waits until a job has succeeded, and shows meanwhile what it does. */
 export async function waitForJob(
   { client, settings }: Opened,
-  options: OutputOptions,
+  options: ServiceOptions,
   { projectId, jobId, timeoutMs }: Awaited,
 ): Promise<Job> {
   const { failureReason, hasFailed, hasSucceeded, jobKinds, watchJob } = await import(
@@ -28,7 +28,7 @@ export async function waitForJob(
   const kind = jobKinds[(first.jobType ?? "").toLowerCase() as keyof typeof jobKinds] ?? jobKinds.training;
   const limitMs = timeoutMs ?? settings[kind.limit];
   const progress = jobProgress(options, { noun: kind.noun, usually: kind.usually, jobId });
-  const again = `recommender jobs wait ${jobId} --project ${projectId}`;
+  const again = `recommender jobs wait ${jobId} --project ${projectId}${sameService(options)}`;
   const callOff = onInterrupt(() => {
     progress.end();
     note(`The ${kind.noun} job goes on. Wait for it with \`${again}\`.`);
@@ -53,4 +53,10 @@ export async function waitForJob(
       `wait for it with \`${again}\`.`,
     exitCodes.jobLate,
   );
+}
+
+/** The options with which another command reaches the same service. */
+function sameService({ service, stack, cwd }: ServiceOptions): string {
+  const given = Object.entries({ service, stack, cwd }).filter(([, value]) => value !== undefined);
+  return given.map(([name, value]) => ` --${name} ${value}`).join("");
 }
