@@ -1,4 +1,4 @@
-import { fork, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { limits } from "../contract";
 import { writeEvents } from "./import/events-file";
 import { goal, report } from "./report/report";
 import { type Api, connect, type ServiceProcess, startProcess } from "./service/api";
+import { inChild } from "./service/child";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const shape = { events: 1_000_000 * scale, few: 100_000 * scale, many: 5_000_000 * scale, rounds: 2 };
@@ -26,7 +27,7 @@ async function bench(): Promise<void> {
   try {
     const file = (name: string) => join(folder, `${name}.ndjson`);
     for (const name of ["events", "few", "many"] as const) await writeEvents(file(name), shape[name]);
-    const api = await connect(service);
+    const api = connect(service);
     const into = (name: string) => importEvents(folder, service, file(name));
     await into("few")(await dataset(api, shape.few));
 
@@ -54,12 +55,8 @@ async function dataset(api: Api, events: number): Promise<string> {
   return reply.event_dataset_id as string;
 }
 
-async function bare(file: string, { url, key }: ServiceProcess, datasetId: string): Promise<number> {
-  const child = fork(join(__dirname, "import", "bare.ts"), [file, url, key, datasetId], {
-    execArgv: ["--require", require.resolve("tsx/cjs")],
-  });
-  const [seconds] = await once(child, "message");
-  return seconds as number;
+function bare(file: string, { url, key }: ServiceProcess, datasetId: string): Promise<number> {
+  return inChild(join(__dirname, "import", "bare.ts"), file, url, key, datasetId);
 }
 
 /** The command as users run it, from its start to its end; a preloaded line tells the most memory it ever had. */

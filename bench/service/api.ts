@@ -30,7 +30,6 @@ export function startProcess(dataDir: string): Promise<ServiceProcess> {
 
 /** Calls on the wire, with a token for each path. */
 export class Api {
-  eventDatasetId = "";
   private readonly tokens = new Map<string, string>();
 
   constructor(
@@ -108,6 +107,6 @@ export class Api {
 }
 
 /** A way to a running service. */
-export async function connect({ url, key }: ServiceProcess): Promise<Api> {
+export function connect({ url, key }: Pick<ServiceProcess, "url" | "key">): Api {
   return new Api(new Pool(url, { connections: 32 }), key);
 }

@@ -1,6 +1,21 @@
-import type { Api } from "./api";
+import { type Api, connect } from "./api";
+
+/** How the service answers, as seen from a process that does nothing but ask. */
+export interface Answered {
+  readonly answersPerSecond: number;
+  /** Per second of the service's own processor time. */
+  readonly answersPerCpuSecond: number;
+  readonly pacedPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+  /** How late the asking process itself was with a call, which the latencies include. */
+  readonly askedLateP99Ms: number;
+}
 
 const path = "/recommend-items-to-user";
+const secondsEach = 10;
+const most = 3000;
 
 function bodyOf(users: number): string {
   return JSON.stringify({
@@ -10,8 +25,8 @@ function bodyOf(users: number): string {
   });
 }
 
-/** Answers per second when callers never wait, and per second of the service's own processor time. */
-export async function answerRates(api: Api, users: number, seconds: number) {
+/** Answers when callers never wait. */
+async function answerRates(api: Api, users: number) {
   const run = async (until: number) => {
     let count = 0;
     await Promise.all(
@@ -27,20 +42,22 @@ export async function answerRates(api: Api, users: number, seconds: number) {
   await run(performance.now() + 2000);
   const cpuBefore = (await api.status()).cpu_sec;
   const began = performance.now();
-  const count = await run(began + seconds * 1000);
+  const count = await run(began + secondsEach * 1000);
   const answersPerSecond = count / ((performance.now() - began) / 1000);
   return { answersPerSecond, answersPerCpuSecond: count / ((await api.status()).cpu_sec - cpuBefore) };
 }
 
-/** Latencies at a steady rate, counted from the moment at which each call was due. */
-export async function latencies(api: Api, users: number, rate: number, seconds: number) {
+/** Latencies at a steady rate, counted from the moment at which each call was due, however late it was made. */
+async function latencies(api: Api, users: number, rate: number) {
   const took: number[] = [];
+  const late: number[] = [];
   const pending: Promise<void>[] = [];
   const began = performance.now();
-  for (let sent = 0; sent < rate * seconds; ) {
+  for (let sent = 0; sent < rate * secondsEach; ) {
     const due = Math.floor(((performance.now() - began) / 1000) * rate);
     for (; sent < due; sent++) {
       const from = began + (sent / rate) * 1000;
+      late.push(performance.now() - from);
       pending.push(
         api.send(path, bodyOf(users), false).then(() => {
           took.push(performance.now() - from);
@@ -50,7 +67,25 @@ export async function latencies(api: Api, users: number, rate: number, seconds: 
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   await Promise.all(pending);
-  took.sort((a, b) => a - b);
-  const at = (share: number) => took[Math.floor(took.length * share)] as number;
-  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+  return {
+    pacedPerSecond: rate,
+    p50Ms: quantile(took, 0.5),
+    p99Ms: quantile(took, 0.99),
+    p999Ms: quantile(took, 0.999),
+    askedLateP99Ms: quantile(late, 0.99),
+  };
 }
+
+function quantile(values: number[], share: number): number {
+  values.sort((a, b) => a - b);
+  return values[Math.floor(values.length * share)] as number;
+}
+
+async function main([url, key, users]: string[]): Promise<void> {
+  const api = connect({ url: url as string, key: key as string });
+  const rates = await answerRates(api, Number(users));
+  const paced = await latencies(api, Number(users), Math.min(rates.answersPerSecond, most) / 2);
+  process.send?.({ ...rates, ...paced } satisfies Answered);
+}
+
+if (require.main === module) void main(process.argv.slice(2)).then(() => process.exit());

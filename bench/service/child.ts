@@ -1,0 +1,13 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+
+/** Runs a file in a process of its own, with a heap and an event loop of its own, and gives the one message it sends. */
+export async function inChild<T>(file: string, ...args: readonly string[]): Promise<T> {
+  const child = fork(file, args, { execArgv: ["--require", require.resolve("tsx/cjs")] });
+  const ended = once(child, "exit").then(([code]) => {
+    throw new Error(`${file} ended with code ${code} and without a message`);
+  });
+  const [message] = await Promise.race([once(child, "message"), ended]);
+  ended.catch(() => undefined);
+  return message as T;
+}
