@@ -5,6 +5,7 @@ import { type Kill, KillingGround, type Moment } from "./killing";
 import { ObservedService } from "./observed-service";
 import { spread, type Width } from "./window";
 
+const atLength = process.env.KILLS !== undefined;
 const kills = Number(process.env.KILLS ?? 8);
 const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000_000);
 /** Stacks that are killed side by side. */
@@ -13,15 +14,37 @@ const lanes = 2;
 const means = (["SIGKILL", "SIGINT", "SIGTERM"] as const).flatMap((signal) =>
   (["provider", "engine"] as const).map((target) => ({ signal, target })),
 );
-const moments = fc.record({
-  /** Where among the calls that are still to come. */
-  place: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
-  phase: fc.constantFrom("sent", "taken", "answered", "any"),
-  ms: fc.integer({ min: 0, max: 40 }),
-  anyMs: fc.integer({ min: 0, max: 2000 }),
-  /** Whether the run after it is killed too. */
-  again: fc.boolean(),
-});
+const moments = fc.noBias(
+  fc.record({
+    /** Where among the calls that are still to come, in thousandths. */
+    place: fc.nat({ max: 999 }),
+    phase: fc.constantFrom("sent" as const, "taken" as const, "answered" as const, "any" as const),
+    ms: fc.nat({ max: 40 }),
+    anyMs: fc.nat({ max: 4000 }),
+    /** Whether the run after it is killed too. */
+    again: fc.boolean(),
+  }),
+);
+
+/** A kill whose place is not yet known: that depends on how far the stack has come. */
+interface Drawn extends Pick<Kill, "signal" | "target"> {
+  readonly place: number;
+  readonly phase: "sent" | "taken" | "answered" | "any";
+  readonly ms: number;
+  readonly anyMs: number;
+  readonly again: boolean;
+}
+
+/** As many of each signal and target; some strike too late, when the run is over, and others take their place. */
+const plan: Drawn[] = fc
+  .sample(moments, { seed, numRuns: kills * 4 })
+  .map((drawn, at) => ({ ...(means[(at + Math.floor(at / 6)) % 6] as (typeof means)[number]), ...drawn }));
+
+function momentOf({ place, phase, ms, anyMs }: Drawn, remaining: number): Moment {
+  if (phase === "any") return { ms: anyMs };
+  const at = 1 + Math.floor((place * remaining) / 1000);
+  return phase === "answered" ? { at, phase, ms } : { at, phase };
+}
 
 let observed: ObservedService;
 let ground: KillingGround;
@@ -34,95 +57,64 @@ afterAll(async () => {
   await observed.close();
 });
 
+/** What all lanes together have done. */
+const tally = { struck: 0, runs: 0, stacks: 0, pending: 0, failed: false };
+const widths: Width[] = [];
+
 /** Kills stacks one after the other, each while it is made and while it is changed, until the kills are used up. */
-class Lane {
-  constructor(
-    private readonly name: string,
-    private readonly next: () => (Kill & { again: boolean; place: number; phase: string }) | undefined,
-    private readonly tally: Tally,
-  ) {}
-
-  async run(): Promise<void> {
-    const proxy = await FaultProxy.start(observed.service);
-    try {
-      for (let number = 0; this.tally.struck < kills && !this.tally.failed; number++) {
-        const stack = new KilledStack(`${this.name}${number}`, ground, proxy, observed.service.dataDir);
-        await stack.init();
-        for (const version of [1, 2]) await this.#bringTo(version, stack);
-        const { code, output } = await stack.preview(2);
-        expect({ stack: stack.name, code, output }).toMatchObject({ code: 0 });
-        this.tally.widths.push(...stack.widths);
-        this.tally.pending += stack.pendingSeen;
-        this.tally.stacks++;
+async function lane(name: string): Promise<void> {
+  const proxy = await FaultProxy.start(observed.service);
+  try {
+    for (let number = 0; tally.struck < kills && !tally.failed; number++) {
+      const stack = new KilledStack(`${name}${number}`, ground, proxy, observed.service.dataDir);
+      await stack.init();
+      for (const version of [1, 2]) {
+        await killOnTheWay(stack, version);
+        const { code, output } = await stack.up(version);
+        const { name: of } = stack;
+        expect({ of, version, code, output }).toMatchObject({ code: 0 });
+        expect({ of, version, held: stack.held() }).toEqual({ of, version, held: declaredBy(version) });
       }
-    } catch (error) {
-      this.tally.failed = true;
-      throw error;
-    } finally {
-      await proxy.close();
+      const { code, output } = await stack.preview(2);
+      expect({ of: stack.name, code, output }).toMatchObject({ code: 0 });
+      widths.push(...stack.widths);
+      tally.pending += stack.pendingSeen;
+      tally.stacks++;
     }
-  }
-
-  async #bringTo(version: number, stack: KilledStack): Promise<void> {
-    for (let again = true; again && this.tally.struck < kills; ) {
-      const drawn = this.next();
-      if (!drawn) break;
-      const kill = { ...drawn, moment: placed(drawn, stack.remaining(version)) };
-      const { code, struck } = await stack.up(version, kill);
-      this.tally.log.push(
-        `${stack.name} v${version}: ${kill.signal} to the ${kill.target} at ${JSON.stringify(kill.moment)}: ` +
-          `${struck ? "struck" : "too late"}, exit code ${code}`,
-      );
-      if (struck) this.tally.struck++;
-      again = drawn.again && code !== 0;
-    }
-    const { code, output } = await stack.up(version);
-    expect({ stack: stack.name, version, code, output }).toMatchObject({ code: 0 });
-    expect({ stack: stack.name, version, held: stack.held() }).toEqual({
-      stack: stack.name,
-      version,
-      held: declaredBy(version),
-    });
+  } catch (error) {
+    tally.failed = true;
+    throw error;
+  } finally {
+    await proxy.close();
   }
 }
 
-interface Tally {
-  struck: number;
-  stacks: number;
-  pending: number;
-  failed: boolean;
-  readonly log: string[];
-  readonly widths: Width[];
-}
-
-type Drawn = Kill & { place: number; phase: string };
-function placed({ place, phase, moment }: Drawn, remaining: number): Moment {
-  const { ms } = moment as { ms: number };
-  if (phase === "any") return { ms };
-  const at = 1 + Math.floor(place * remaining);
-  return phase === "answered" ? { at, phase, ms } : { at, phase: phase as "sent" | "taken" };
+async function killOnTheWay(stack: KilledStack, version: number): Promise<void> {
+  for (let again = true; again && tally.struck < kills; ) {
+    const drawn = plan.shift();
+    if (!drawn) return;
+    const { signal, target } = drawn;
+    const moment = momentOf(drawn, stack.remaining(version));
+    const { code, struck } = await stack.up(version, { signal, target, moment });
+    tally.runs++;
+    if (struck) tally.struck++;
+    again = drawn.again && code !== 0;
+    const when = `${signal} to the ${target} at ${JSON.stringify(moment)}`;
+    const line = `${stack.name} v${version}: ${when}: ${struck ? "struck" : "too late"}, exit code ${code}\n`;
+    if (atLength) process.stderr.write(line);
+  }
 }
 
 test(`after each of ${kills} kills the next run carries on: nothing is made twice, nothing is lost`, async () => {
-  // Some strike too late, when the run is over; others take their place.
-  const plan = fc.sample(moments, { seed, numRuns: kills * 4 }).map(({ ms, anyMs, ...drawn }, at) => ({
-    ...(means[at % means.length] as (typeof means)[number]),
-    ...drawn,
-    moment: { ms: drawn.phase === "any" ? anyMs : ms },
-  }));
-  const tally: Tally = { struck: 0, stacks: 0, pending: 0, failed: false, log: [], widths: [] };
   const began = Date.now();
-  const run = Array.from({ length: lanes }, (_, at) =>
-    new Lane(`lane${at}n`, () => plan.shift(), tally).run(),
-  );
-  const ended = await Promise.allSettled(run);
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, (_, at) => lane(`lane${at}n`)));
+  const seconds = Math.round((Date.now() - began) / 1000);
   console.info(
     [
-      ...tally.log,
-      `seed ${seed}: ${tally.struck} kills of ${tally.log.length} runs, ${tally.stacks} stacks, ` +
-        `${tally.pending} pending operations left in the state, ${Math.round((Date.now() - began) / 1000)} s`,
-      `from the service's answer to the journal: ${spread(tally.widths.map(({ journalMs }) => journalMs))}`,
-      `from the service's answer to the state: ${spread(tally.widths.map(({ stateMs }) => stateMs))}`,
+      `seed ${seed}: ${tally.struck} kills in ${tally.runs} runs of ${tally.stacks} stacks, ${seconds} s; ` +
+        `the state held ${tally.pending} pending operations`,
+      `from the service's answer to the journal: ${spread(widths.map(({ journalMs }) => journalMs))}`,
+      `from the service's answer to the state: ${spread(widths.map(({ stateMs }) => stateMs))}`,
     ].join("\n"),
   );
   for (const end of ended) if (end.status === "rejected") throw end.reason;
