@@ -30,8 +30,8 @@ export interface Ran {
 /** A project of a user, with a state in files, and the engine's commands on it. */
 export class BenchStack {
   private constructor(
-    private readonly folder: string,
-    private readonly environment: Record<string, string>,
+    readonly folder: string,
+    readonly environment: Readonly<Record<string, string>>,
   ) {}
 
   static async create(program: Program, environment: Record<string, string>): Promise<BenchStack> {

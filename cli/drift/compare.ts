@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import type { ConfigMap } from "@pulumi/pulumi/automation";
 import { Commands } from "./commands";
-import { openStack, type StackOf, type StateResource } from "./engine";
+import { openStack, type StackOf, type StateResource, stateIn } from "./engine";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
 import { changesOf, driftOf, type Reading } from "./findings";
 import { Declarations } from "./location";
@@ -34,6 +35,9 @@ export async function compareStacks({
   return { version: reportVersion, verdict: found ? "found" : "clean", stacks: reports };
 }
 
+/** Steps after which everything is as it was. */
+const unchanging: readonly string[] = ["same", "refresh", "read"];
+
 interface Compared {
   readonly report: StackReport;
   readonly commands: Commands;
@@ -44,17 +48,24 @@ interface Compared {
 async function compare(of: StackOf): Promise<Compared> {
   const open = await openStack(of);
   const environment = { ...process.env, ...of.env };
-  const asked = Promise.all([open.state(), open.config()]);
-  const listed = asked.then(([state, config]) =>
-    takeInventory(state, () => connectToService(config, open.programFolder, environment)),
-  );
-  // An error of one of them is told with the secrets in it masked, too.
-  const secrets = asked.then(([, config]) => secretTexts(config, environment));
-  const all = Promise.all([open.preview(), open.refresh(), asked, listed]).catch(async (error: Error) => {
-    const known = await secrets.catch(() => secretTexts({}, environment));
-    throw new Error(masked(error.message, known));
+  let configured: (config: ConfigMap | Promise<ConfigMap>) => void = () => {};
+  const config = new Promise<ConfigMap>((resolve) => {
+    configured = resolve;
   });
-  const [preview, refresh, [state], inventory] = await all;
+  const previewed = open.preview(configured).finally(() => configured({}));
+  const refreshed = open.refresh();
+  const listed = refreshed.then(async (run) => {
+    const settings = await config;
+    return takeInventory(stateIn(run), () => connectToService(settings, open.programFolder, environment));
+  });
+  const secrets = config.then((known) => secretTexts(known, environment));
+  const [preview, refresh, inventory] = await Promise.all([previewed, refreshed, listed]).catch(
+    async (error: Error) => {
+      throw new Error(masked(error.message, await secrets.catch(() => secretTexts({}, environment))));
+    },
+  );
+  const differs = [...preview.steps, ...refresh.steps].some(({ op }) => !unchanging.includes(op));
+  const state = differs ? await open.state() : stateIn(refresh);
   const resources = state.filter(isReal);
   const commands = new Commands(
     of.stack,

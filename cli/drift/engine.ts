@@ -45,10 +45,11 @@ export interface OpenStack {
   readonly project: string;
   /** Folder in which the program runs. */
   readonly programFolder: string;
-  /** What the program would change. */
-  preview(): Promise<DryRun>;
+  /** What the program would change; the configuration is known long before that. */
+  preview(onConfig: (config: Promise<ConfigMap>) => void): Promise<DryRun>;
   /** What the service has changed. */
   refresh(): Promise<DryRun>;
+  /** The state with all that the steps of a refresh leave out. */
   state(): Promise<readonly StateResource[]>;
   config(): Promise<ConfigMap>;
 }
@@ -64,7 +65,25 @@ export async function openStack({ cwd, stack: name, env }: StackOf): Promise<Ope
   return {
     project,
     programFolder: programFolder(workDir, main),
-    preview: () => dryRun(name, (onEvent) => stack.preview({ onEvent, color: "never" })),
+    preview(onConfig) {
+      const heard = ({ preludeEvent }: EngineEvent) => {
+        if (!preludeEvent) return;
+        // Every other command costs a start of the engine; it is needed only where there are secrets.
+        const told = Object.entries(preludeEvent.config ?? {});
+        const plain = told.every(([, value]) => !value.includes("[secret]"));
+        const known = Object.fromEntries(told.map(([key, value]) => [key, { value }]));
+        onConfig(plain ? Promise.resolve(known) : stack.getAllConfig());
+      };
+      return dryRun(name, (onEvent) =>
+        stack.preview({
+          onEvent: (event) => {
+            heard(event);
+            onEvent(event);
+          },
+          color: "never",
+        }),
+      );
+    },
     refresh: () => dryRun(name, (onEvent) => stack.previewRefresh({ onEvent, color: "never" })),
     async state() {
       const { deployment } = await stack.exportStack();
@@ -72,6 +91,13 @@ export async function openStack({ cwd, stack: name, env }: StackOf): Promise<Ope
     },
     config: () => stack.getAllConfig(),
   };
+}
+
+/** The state as a refresh found it: all resources, without what they depend on and where they were declared. */
+export function stateIn({ steps }: DryRun): StateResource[] {
+  const known = new Map<string, StateResource>();
+  for (const { old } of steps) if (old && !known.has(old.urn)) known.set(old.urn, old);
+  return [...known.values()];
 }
 
 /** The stack that is selected in a folder. */
