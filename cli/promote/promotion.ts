@@ -40,7 +40,7 @@ export async function promote(request: PromotionRequest): Promise<Review> {
     ...begin(to, evidence.program),
     ...(resumed && { beganAt: resumed.beganAt }),
     from: { stack: request.from, release: review.source?.id ?? "none" },
-    ...(request.allow.length > 0 && { allowed: [...request.allow] }),
+    ...(review.reasons.length > 0 && { allowed: review.reasons.map(({ code }) => code) }),
     before: [...review.before],
     minQuality: await floorsFor(to, review),
   };
