@@ -97,13 +97,17 @@ async function look(request: PromotionRequest): Promise<Plan> {
   const lost = resourcesOf(resources, "Model").filter(
     ({ urn, retainOnDelete }) => !retainOnDelete && replaced.some(({ resource }) => resource.urn === urn),
   );
-  const { latest } = file;
+  const now = contentsOf(resources);
   const isThere =
     !interrupted &&
     report.changes.length + report.drift.length + unpinned.length === 0 &&
-    latest?.contents !== undefined &&
-    latest.from?.release === source?.id &&
-    sameContents(latest.contents, contentsOf(resources));
+    file.releases.some(
+      ({ status, from: promoted, contents }) =>
+        status === "done" &&
+        promoted?.release === source?.id &&
+        contents !== undefined &&
+        sameContents(contents, now),
+    );
   const refused = reasons.some(({ allowed }) => !allowed);
   const review: Review = {
     verdict: refused ? "refused" : isThere ? "nothing to do" : "ready",
