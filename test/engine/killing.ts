@@ -187,7 +187,12 @@ class Blow {
     const { signal, target } = this.kill;
     const pid = target === "engine" ? this.engine.pid : this.#provider;
     if (this.engine.exitCode !== null || this.engine.signalCode !== null) return;
-    this.struck = process.kill(pid as number, signal);
+    try {
+      this.struck = process.kill(pid as number, signal);
+    } catch (error) {
+      // The engine ends its provider's process before itself: then the run was over.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
   }
 }
 
