@@ -43,6 +43,13 @@ export interface Made<R extends Route> {
   readonly takenUp: boolean;
 }
 
+let underWay = 0;
+
+/** Whether a call that creates is under way in this process. */
+export function isCreating(): boolean {
+  return underWay > 0;
+}
+
 /** Pauses between the looks at a list in which something may turn up. */
 const lookPausesMs = [0, 2_000, 8_000];
 
@@ -73,6 +80,7 @@ export async function createOnce<R extends Route, Listed = never>(
     const onReplayed = () => {
       replayed = true;
     };
+    underWay++;
     try {
       const options = { idempotencyKey: entry.key, onReplayed };
       return await keep(entry, await client.call(route, entry.request as Input<R>, options), replayed);
@@ -81,6 +89,8 @@ export async function createOnce<R extends Route, Listed = never>(
       // Nothing was made, and nothing is left to find out; unless an earlier run asked for it too.
       if (entry !== earlier || isVerdict(error)) forget(entry);
       throw error;
+    } finally {
+      underWay--;
     }
   };
 

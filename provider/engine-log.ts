@@ -43,6 +43,23 @@ export function engineAnswers(address: string | undefined): Promise<boolean> {
   });
 }
 
+const lookEveryMs = 5_000;
+
+/** Ends a dynamic provider's process some time after its engine, when it is at nothing that must be brought to its end. */
+export function endWithEngine(isBusy: () => boolean): void {
+  const address = engineAddress();
+  if (!address || watching) return;
+  watching = true;
+  let missed = 0;
+  const look = async () => {
+    missed = (await engineAnswers(address)) ? 0 : missed + 1;
+    if (missed > 1 && !isBusy()) process.exit();
+  };
+  setInterval(look, lookEveryMs).unref();
+}
+
+let watching = false;
+
 /** The log needs a resource only for its URN. */
 function named(urn: Urn): pulumi.Resource | undefined {
   return urn ? ({ urn: pulumi.output(urn) } as pulumi.Resource) : undefined;

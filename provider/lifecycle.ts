@@ -1,8 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { faults, hasChanged, type Properties, pick, withDefaults } from "./arguments";
+import { isCreating } from "./creation";
 import { confirm } from "./creation-journal";
-import { connectToEngine, say, type Urn } from "./engine-log";
+import { connectToEngine, endWithEngine, say, type Urn } from "./engine-log";
 import { leaveAllBehind } from "./interruption";
 import { openSession, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
@@ -85,6 +86,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
     async configure({ config }) {
       connectToEngine();
+      endWithEngine(isCreating);
       settings = () => readSettings((key) => config.get(`recommender:${key}`));
     },
 

@@ -7,6 +7,7 @@ import { digest, type Entry, entriesOf, put } from "../../provider/creation-jour
 import { say } from "../../provider/engine-log";
 import { ObservedService } from "../engine/observed-service";
 import { type Declared, newStack, SmallEngine } from "../faults/small-engine";
+import { DynamicProvider } from "./dynamic-provider";
 
 let observed: ObservedService;
 let engine: SmallEngine;
@@ -98,6 +99,13 @@ test("a replacement that is asked for makes another one, for the state is known 
   engine.held.clear();
   expect(await engine.up([users])).toEqual([]);
   expect(engine.of("UserDataset", "users").id).not.toBe(first);
+});
+
+test("a provider's process ends when its engine was killed", async () => {
+  const provider = await DynamicProvider.start(observed.config);
+  const { id } = await provider.create("UserDataset", { name: "orphaned", numShards: 1 });
+  expect(id).toMatch(/^user-dataset-/);
+  await provider.killEngine();
 });
 
 test("where nothing can be written down, that is said once and the work goes on", async () => {

@@ -113,6 +113,14 @@ export class DynamicProvider {
     await this.#call("delete", request);
   }
 
+  /** Has the engine vanish, as a kill does; resolves when the process has ended too. */
+  async killEngine(): Promise<void> {
+    this.#engine.forceShutdown();
+    await once(this.#process, "exit");
+    (this.#client as unknown as grpc.Client).close();
+    await rm(this.#folder, { recursive: true });
+  }
+
   async stop(): Promise<void> {
     (this.#client as unknown as grpc.Client).close();
     this.#process.kill();
