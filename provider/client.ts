@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
 import { encode, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
+import { abortable } from "./abortable";
 import { type Clock, systemClock } from "./clock";
 import { hidden, TokenCache, type TokenSource } from "./credentials";
 import { ApiError, InputError, isVerdict, OutcomeUnknownError, readRefusal, TokenError } from "./errors";
@@ -135,7 +136,12 @@ export class Client {
       const final = (remark = ""): Error => {
         // The error of a token is shared by all calls that waited for it, so that no remark of one belongs in it.
         if (!(failure.error instanceof TokenError)) failure.error.message += remark;
-        return mayBeDone ? new OutcomeUnknownError(route, key, failure.error, attempt + 1) : failure.error;
+        return mayBeDone
+          ? new OutcomeUnknownError(route, key, failure.error, {
+              attempts: attempt + 1,
+              honoured: this.#honours.get(prepared.url.origin),
+            })
+          : failure.error;
       };
       if (!failure.transient || prepared.signal?.aborted) throw final();
       if (mayBeDone && !(await this.honoursKeys(prepared.signal))) throw final();
@@ -156,8 +162,8 @@ export class Client {
   async honoursKeys(signal?: AbortSignal): Promise<boolean> {
     const { origin } = new URL(this.baseUrl);
     if (!this.#honours.has(origin)) {
-      this.#asked ??= this.#prepare(routes.listEventDatasets, {}, { signal })
-        .then((probe) => this.#attempt(probe))
+      this.#asked ??= this.call(routes.listEventDatasets, {}, { signal })
+        .catch(() => undefined)
         .finally(() => {
           this.#asked = undefined;
         });
@@ -286,15 +292,4 @@ export class Client {
 function header(answer: Dispatcher.ResponseData, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;
-}
-
-/** A shared piece of work goes on when one of those who wait for it gives up. */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work;
-  signal.throwIfAborted();
-  return new Promise<T>((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

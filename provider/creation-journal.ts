@@ -66,16 +66,20 @@ export function allEntries(): Entry[] {
 
 /** Writes down that a call is about to be made, or what came of it. */
 export function put(entry: Entry): void {
-  forgetOld();
   const draft = `${fileOf(entry)}.${process.pid}`;
   mkdirSync(folderOf(entry.urn), { recursive: true, mode: 0o700 });
   writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
   renameSync(draft, fileOf(entry));
+  forgetOld();
 }
 
 /** Takes an entry out. */
 export function forget(entry: Entry): void {
-  rmSync(fileOf(entry), { force: true });
+  try {
+    rmSync(fileOf(entry), { force: true });
+  } catch {
+    // Where nothing can be taken out, nothing could be written down either, which is told then.
+  }
   removeIfEmpty(folderOf(entry.urn));
 }
 
@@ -90,11 +94,13 @@ export function isAlive({ pid, host }: Entry): boolean {
   }
 }
 
-/** Forgets the creations whose results the state of the resource is seen to hold. */
-export function confirm(urn: string, known: ReadonlySet<unknown>): void {
-  for (const entry of entriesOf(urn)) {
-    if (entry.id !== undefined && known.has(entry.id)) forget(entry);
-  }
+/** Forgets the creations whose results the state of the resource is seen to hold, and gives the others. */
+export function confirm(urn: string, known: ReadonlySet<unknown>): Entry[] {
+  return entriesOf(urn).filter((entry) => {
+    const isKnown = entry.id !== undefined && known.has(entry.id);
+    if (isKnown) forget(entry);
+    return !isKnown;
+  });
 }
 
 function read(file: string): Entry | undefined {
@@ -103,15 +109,19 @@ function read(file: string): Entry | undefined {
   } catch (error) {
     // Another process may have taken it out in between.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+    throw new Error(
+      `${file}, where creations are written down, cannot be read: ${(error as Error).message}. See in the service ` +
+        "whether the last run has made something that the state does not hold, and delete the file.",
+    );
   }
 }
 
 function folderOf(urn: string): string {
-  return join(stateFolder("creations"), digest(urn));
+  // Stacks of the same name may lie in two backends.
+  return join(stateFolder("creations"), digest([urn, process.env.PULUMI_BACKEND_URL ?? ""]));
 }
 
-/** Stacks of the same name in two backends may be at the same creation at once: each engine has files of its own. */
+/** Stacks of the same name may be at the same creation at once: each engine has files of its own. */
 function fileOf({ urn, service, path, identity, engine = "" }: Entry): string {
   return join(folderOf(urn), `${digest([service, path, identity, engine])}.json`);
 }

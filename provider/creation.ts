@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Input, Reply, Route } from "../contract";
-import { OutcomeUnknownError } from "./client";
+import { type CallOptions, OutcomeUnknownError } from "./client";
 import { digest, type Entry, forget } from "./creation-journal";
 import { engineAddress, engineAnswers, say } from "./engine-log";
 import { isVerdict } from "./errors";
 import { interrupted, isRecent, note } from "./interruption";
 import type { Context } from "./lifecycle";
+import type { Run } from "./session";
 import { UnknownCreationError } from "./unknown-creation";
 
 /** How a thing is looked for when it is not known whether it was made. */
@@ -18,6 +19,12 @@ export interface LookAgain<Made, Listed> {
   asReply(listed: Listed): Made | undefined;
   /** Whether what was made is in the list at once: then what is not in it was not made. */
   readonly atOnce: boolean;
+  /** Whether nothing else that is under way could look the same; true unless set. */
+  readonly certain?: boolean;
+  /** What is found, as people know it; its id unless set. */
+  told?(id: string): string;
+  /** What to do first where nothing is found. */
+  readonly cure?: string;
 }
 
 /** A call that creates, and what is known about what it makes. */
@@ -33,8 +40,6 @@ export interface Creation<R extends Route, Listed> {
   readonly look?: LookAgain<Reply<R>, Listed>;
   /** Whether what an interrupted run made is still there; taken to be so where the API cannot tell. */
   isThere?(made: Reply<R>): Promise<boolean>;
-  /** Removes what an interrupted run made with other arguments; it is left behind where the API cannot. */
-  discard?(made: Reply<R>): Promise<void>;
 }
 
 /** What was made, and whether an earlier call made it. */
@@ -69,21 +74,17 @@ export async function createOnce<R extends Route, Listed = never>(
   const keep = async (entry: Entry, reply: Reply<R>, takenUp: boolean): Promise<Made<R>> => {
     const id = idOf(reply);
     await note(context, { ...entry, id, reply: reply as Record<string, unknown> });
-    run.made.add(id);
-    if (takenUp) run.takenUp.add(id);
+    madeBy(run, route).add(id);
     return { reply, takenUp };
   };
 
   /** Makes the call of an entry; where its answer is lost, what is there decides. */
   const make = async (entry: Entry, lastTry: boolean): Promise<Made<R>> => {
-    let replayed = false;
-    const onReplayed = () => {
-      replayed = true;
-    };
+    const replay = new Replay();
     underWay++;
     try {
-      const options = { idempotencyKey: entry.key, onReplayed };
-      return await keep(entry, await client.call(route, entry.request as Input<R>, options), replayed);
+      const reply = await client.call(route, entry.request as Input<R>, replay.heeded(entry.key));
+      return await keep(entry, reply, entry === earlier || replay.ofEarlierRun);
     } catch (error) {
       if (error instanceof OutcomeUnknownError) return lookFor(entry, error, lastTry);
       // Nothing was made, and nothing is left to find out; unless an earlier run asked for it too.
@@ -101,13 +102,18 @@ export async function createOnce<R extends Route, Listed = never>(
   };
 
   const lookFor = async (entry: Entry, lost: OutcomeUnknownError, lastTry: boolean): Promise<Made<R>> => {
-    const fresh = look ? await candidates(context, creation, entry) : [];
+    const { fresh, seen } = await candidates(context, creation, entry);
     const ids = fresh.map(idOf);
     if (fresh.length === 1 && entry.before) {
       await say.info(urn, `the answer to its creation was lost; ${ids[0]} came of it and is taken up`);
       return keep(entry, fresh[0], true);
     }
-    if (fresh.length > 0 || !look?.atOnce || lastTry) throw new UnknownCreationError(lost, ids, identity);
+    if (fresh.length > 0 || !look?.atOnce || !seen || lastTry) {
+      const keys = isRecent(entry) && (await client.honoursKeys());
+      const cure = keys ? "Run `pulumi up` again: the call is made again under its key." : look?.cure;
+      const told = ids.map((id) => look?.told?.(id) ?? id);
+      throw new UnknownCreationError(lost, identity, { candidates: told, cure, at: Date.parse(entry.at) });
+    }
     forget(entry);
     return start(true);
   };
@@ -128,19 +134,44 @@ export async function createOnce<R extends Route, Listed = never>(
   }
   if (isRecent(earlier) && (await client.honoursKeys())) return make(earlier, false);
   const seen = new Error(`the run of ${earlier.at} broke off at this call`);
-  return lookFor(earlier, new OutcomeUnknownError(route, earlier.key, seen, 1), false);
+  return lookFor(earlier, new OutcomeUnknownError(route, earlier.key, seen), false);
 }
 
 async function unwritten<R extends Route, Listed>(
   { client }: Context,
   { route, request, key }: Creation<R, Listed>,
 ): Promise<Made<R>> {
-  let takenUp = false;
-  const onReplayed = () => {
-    takenUp = true;
-  };
-  const reply = await client.call(route, request, { idempotencyKey: key, onReplayed });
-  return { reply, takenUp };
+  const replay = new Replay();
+  const reply = await client.call(route, request, replay.heeded(key));
+  return { reply, takenUp: replay.ofEarlierRun };
+}
+
+/** Whether an answer is that of an earlier call; one that this very call has made before does not count. */
+class Replay {
+  #replayed = false;
+  #retried = false;
+
+  heeded(idempotencyKey: string | undefined): CallOptions {
+    return {
+      idempotencyKey,
+      onReplayed: () => {
+        this.#replayed = true;
+      },
+      onRetry: () => {
+        this.#retried = true;
+      },
+    };
+  }
+
+  get ofEarlierRun(): boolean {
+    return this.#replayed && !this.#retried;
+  }
+}
+
+function madeBy({ made }: Run, { path }: Route): Set<string> {
+  const ids = made.get(path) ?? new Set<string>();
+  made.set(path, ids);
+  return ids;
 }
 
 async function newEntry<R extends Route, Listed>(
@@ -167,42 +198,47 @@ async function newEntry<R extends Route, Listed>(
 /** What fitted before this run made anything did not come of its calls; not needed where keys are honoured. */
 async function fittingBefore<R extends Route, Listed>(
   { client, run }: Context,
-  { look, idOf }: Creation<R, Listed>,
+  { look, idOf, route }: Creation<R, Listed>,
 ): Promise<string[] | undefined> {
-  if (!look || (await client.honoursKeys())) return undefined;
+  if (!look || look.certain === false || (await client.honoursKeys())) return undefined;
   let list = run.listedBefore.get(look.name) as Promise<readonly Listed[]> | undefined;
   if (!list) {
     list = look.list();
     list.catch(() => run.listedBefore.delete(look.name));
     run.listedBefore.set(look.name, list);
   }
-  return (await list).flatMap((listed) => look.asReply(listed) ?? []).map(idOf);
+  const ids = (await list).flatMap((listed) => look.asReply(listed) ?? []).map(idOf);
+  return [...ids, ...madeBy(run, route)];
 }
 
-/** What may have come of a call whose answer was lost. */
+/** What may have come of a call whose answer was lost, and whether that could be seen. */
 async function candidates<R extends Route, Listed>(
   { clock, run }: Context,
-  { look, idOf }: Creation<R, Listed>,
+  { look, idOf, route }: Creation<R, Listed>,
   { before = [] }: Entry,
-): Promise<Reply<R>[]> {
-  for (const pauseMs of look?.atOnce ? lookPausesMs : [0]) {
+): Promise<{ fresh: Reply<R>[]; seen: boolean }> {
+  if (!look) return { fresh: [], seen: false };
+  const known = new Set([...before, ...madeBy(run, route)]);
+  for (const pauseMs of look.atOnce ? lookPausesMs : [0]) {
     await clock.sleep(pauseMs);
-    const list = (await look?.list()) ?? [];
-    const fitting = list.flatMap((listed) => look?.asReply(listed) ?? []);
-    const fresh = fitting.filter((made) => !before.includes(idOf(made)) && !run.made.has(idOf(made)));
-    if (fresh.length > 0) return fresh;
+    const list = await look.list().catch(() => undefined);
+    if (!list) return { fresh: [], seen: false };
+    const fresh = list
+      .flatMap((listed) => look.asReply(listed) ?? [])
+      .filter((made) => !known.has(idOf(made)));
+    if (fresh.length > 0) return { fresh, seen: true };
   }
-  return [];
+  return { fresh: [], seen: true };
 }
 
 /** Calls that make the same thing wait for each other, where a lost one is looked for by what it looks like. */
 async function inTurn<R extends Route, Listed, T>(
   { client, run }: Context,
-  { route, request, look }: Creation<R, Listed>,
+  { request, look }: Creation<R, Listed>,
   work: () => Promise<T>,
 ): Promise<T> {
   if (!look || (await client.honoursKeys())) return work();
-  const name = digest([route.path, request]);
+  const name = `${look.name} ${(request as { readonly name?: string }).name}`;
   const turn = (run.turns.get(name) ?? Promise.resolve()).then(work);
   run.turns.set(
     name,

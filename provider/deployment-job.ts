@@ -61,6 +61,7 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
     args: deploymentFields,
     replaceOn: ["projectId"],
     ignore: ["name"],
+    redo: true,
 
     async create(args, context) {
       const jobId = await submitDeployment(args, context);

@@ -121,7 +121,6 @@ function deployment(): Noun<State, Outputs> {
         async ({ jobResult }, earlier) =>
           !earlier || serves(args.check?.userIds[0], jobResult?.servingUri, context),
       );
-      context.run.deployed.add(args.projectId);
       const fault = await tryOut(args, outputs.servingUri, context);
       if (fault) {
         // There is nothing to go back to; what was deployed is kept in the state, so that it is not lost.
@@ -184,9 +183,7 @@ function deployment(): Noun<State, Outputs> {
       }
     },
 
-    async delete(projectId, _state, { client, run }) {
-      // A replacement within the project has taken over in place: shutting down would take it down too.
-      if (run.deployed.has(projectId)) return;
+    async delete(projectId, _state, { client }) {
       await notServing(client.call(routes.shutdownDeployment, { projectId }));
     },
   };

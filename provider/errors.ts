@@ -70,11 +70,16 @@ export class OutcomeUnknownError extends Error {
   /** The key under which a service that honours it would answer the same call again. */
   readonly idempotencyKey: string;
 
-  constructor(call: Call, idempotencyKey: string, cause: Error, attempts: number) {
+  constructor(
+    call: Call,
+    idempotencyKey: string,
+    cause: Error,
+    { attempts = 1, honoured = false }: { attempts?: number; honoured?: boolean | undefined } = {},
+  ) {
     const sent =
-      attempts === 1
-        ? "It was not sent again, so as not to carry it out twice"
-        : `It was sent ${attempts} times under one key, which the service honours`;
+      attempts > 1 && honoured
+        ? `It was sent ${attempts} times under one key, which the service honours`
+        : "It was not sent again, so as not to carry it out twice";
     super(
       `The outcome of ${call.method} ${call.path} is unknown: it may have been carried out. ${sent}. ` +
         `See in the service whether it is there before you try again. Seen: ${cause.message}`,

@@ -85,7 +85,6 @@ function eventDataset(): Noun<DatasetState, Outputs> {
           atOnce: true,
         },
         isThere: async (made) => (await find(made.eventDatasetId, context)) !== undefined,
-        discard: async ({ eventDatasetId }) => remove(eventDatasetId, context),
       });
       run.eventDatasets.forget();
       return { id: reply.eventDatasetId, eventDatasetId: reply.eventDatasetId };
@@ -120,8 +119,9 @@ function eventDataset(): Noun<DatasetState, Outputs> {
       return change(id, news, context);
     },
 
-    async delete(id, _state, context) {
-      await remove(id, context);
+    async delete(eventDatasetId, _state, { client, run }) {
+      await gone(client.call(routes.deleteEventDataset, { eventDatasetId }));
+      run.eventDatasets.forget();
     },
   };
 }
@@ -139,11 +139,6 @@ function seen(found: Reply<typeof routes.getEventDataset>, declared: DatasetStat
         attributeSchema: found.attributeSchema as DatasetState["attributeSchema"] & object,
       }),
   };
-}
-
-async function remove(eventDatasetId: string, { client, run }: Context): Promise<void> {
-  await gone(client.call(routes.deleteEventDataset, { eventDatasetId }));
-  run.eventDatasets.forget();
 }
 
 async function change(

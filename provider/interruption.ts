@@ -1,13 +1,13 @@
 import { hostname } from "node:os";
-import type { Input, Reply, Route } from "../contract";
+import type { Route } from "../contract";
 import type { Creation } from "./creation";
 import { type Entry, entriesOf, forget, isAlive, put } from "./creation-journal";
 import { engineAddress, engineAnswers, say } from "./engine-log";
 import type { Context } from "./lifecycle";
 import { unknownOf } from "./unknown-creation";
 
-/** How long a process of an interrupted run that is still at the same call is waited for. */
-const orphanPatienceMs = 150_000;
+/** How long a process of an interrupted run that is still at the same call is waited for: as long as a call may take. */
+const orphanPatienceMs = 270_000;
 
 /** Services keep the answers under a key for a day at least; beyond this it is not counted on. */
 const keysHoldMs = 20 * 3_600_000;
@@ -26,7 +26,7 @@ export async function interrupted<R extends Route, Listed>(
     for (const entry of entriesOf(urn)) {
       if (entry.service !== client.baseUrl || entry.path !== path || (await isOfAnotherRun(entry))) continue;
       if (entry.identity === identity) found = found?.reply ? found : entry;
-      else if (!entry.derived && !creation.key) await leaveBehind(context, creation, entry);
+      else if (!entry.derived && !creation.key) await leaveBehind(context, entry);
     }
     if (!found || found.reply || !isAlive(found) || clock.now() >= until) {
       return found ?? unknownEntry(context, creation, identity);
@@ -52,7 +52,7 @@ async function unknownEntry<R extends Route, Listed>(
   }
   const entry = {
     ...{ urn, service: client.baseUrl, path: route.path, identity, key: unknown.key, request },
-    ...{ derived: false, at: new Date().toISOString(), pid: process.pid, host: hostname() },
+    ...{ derived: false, at: unknown.at, pid: process.pid, host: hostname() },
   };
   await note(context, entry);
   return entry;
@@ -74,21 +74,9 @@ export async function note({ urn, run }: Context, entry: Entry): Promise<void> {
 }
 
 /** What an interrupted run made with other arguments than are declared now is of no use any more. */
-async function leaveBehind<R extends Route, Listed>(
-  { urn, client }: Context,
-  { route, discard }: Creation<R, Listed>,
-  entry: Entry,
-): Promise<void> {
-  let reply = entry.reply as Reply<R> | undefined;
-  if (discard && !reply && isRecent(entry) && (await client.honoursKeys())) {
-    // Under its key the call answers what it made.
-    reply = await client.call(route, entry.request as Input<R>, { idempotencyKey: entry.key });
-  }
-  if (discard && reply) await discard(reply);
-  else {
-    const what = entry.id ? `made ${entry.id}` : `may have made one at ${entry.at} by ${entry.path}`;
-    await say.warn(urn, `an interrupted run ${what} with other arguments than now; it is left behind`);
-  }
+async function leaveBehind({ urn }: Context, entry: Entry): Promise<void> {
+  const what = entry.id ? `made ${entry.id}` : `may have made one at ${entry.at} by ${entry.path}`;
+  await say.warn(urn, `an interrupted run ${what} with other arguments than now; it is left behind`);
   forget(entry);
 }
 

@@ -2,10 +2,10 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { faults, hasChanged, type Properties, pick, withDefaults } from "./arguments";
 import { isCreating } from "./creation";
-import { confirm } from "./creation-journal";
+import { confirm, type Entry, isAlive } from "./creation-journal";
 import { connectToEngine, endWithEngine, say, type Urn } from "./engine-log";
 import { leaveAllBehind } from "./interruption";
-import { openSession, type Session } from "./session";
+import { openSession, runOf, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
 import { UnknownCreationError, unknownOf } from "./unknown-creation";
 
@@ -25,6 +25,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   readonly args: z.ZodObject;
   /** Arguments that the API cannot change: another value makes another one. */
   readonly replaceOn: readonly (keyof Args & string)[];
+  /** Whether what a killed run did to it is done over by an update, should the program have gone back since. */
+  readonly redo?: true;
   /** Arguments that only say how, not what: another value changes nothing by itself. */
   readonly ignore?: readonly (keyof Args & string)[];
   /** Arguments that what was taken over by its id does without. */
@@ -69,6 +71,15 @@ export function lifecycle<Args extends object, Outputs extends object>(
     return { ...rest, ...outputs, __v: stateVersion, __service: settings().baseUrl };
   };
 
+  const hold = (id: string, { run, urn }: Context, createdNow: boolean) => {
+    run.held.set(`${noun.type} ${id}`, { urn, createdNow });
+  };
+  const remember = (id: string, replaces: readonly string[], urn: Urn) => {
+    const run = runOf(settings());
+    if (replaces.length > 0) run.replacing.add(urn);
+    else run.held.set(`${noun.type} ${id}`, { urn, createdNow: false });
+  };
+
   /** State that an error leaves behind must lead back to this lifecycle like any other. */
   const partially = <T>(properties: Properties, work: Promise<T>): Promise<T> =>
     work.catch((error) => {
@@ -101,10 +112,10 @@ export function lifecycle<Args extends object, Outputs extends object>(
     async diff(id: string, olds: Properties, news: Properties) {
       return quietly(async () => {
         refuseOtherService(olds, settings());
-        confirmed(id, olds);
+        const leftovers = confirmed(id, olds);
         if (unknownOf(id)) {
           // Asked for again under its key, or taken over: either way under another id.
-          (await contextOf(news)).run.unknown.set(news.__urn as string, id);
+          runOf(settings()).unknown.set(news.__urn as string, id);
           return { changes: true, replaces: argKeys.slice(0, 1) };
         }
         const without: readonly string[] = [
@@ -120,7 +131,12 @@ export function lifecycle<Args extends object, Outputs extends object>(
           ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
           : replaces.length > 0 && noun.replacing?.(olds as State, news as Args, replaces);
         if (words) await say.warn(news.__urn as Urn, words);
-        return { changes: effective.length > 0, replaces, deleteBeforeReplace: false };
+        remember(id, replaces, news.__urn as Urn);
+        // What is declared again is not what a killed run has put in its place since.
+        const undone = effective.length === 0 && leftovers.length > 0;
+        if (undone) await say.warn(news.__urn as Urn, leftBehind(leftovers));
+        const changes = effective.length > 0 || (undone && noun.redo === true);
+        return { changes, replaces, deleteBeforeReplace: false };
       });
     },
 
@@ -135,6 +151,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           }
           const outputs = await noun.adopt(existingId, inputs as Args, context);
           await leaveAllBehind(context, existingId);
+          hold(existingId, context, true);
           return { id: existingId, outs: kept(inputs, outputs) };
         }
         const created = noun.create(inputs as Args, context).catch((error) => {
@@ -142,6 +159,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           throw new PartialStateError(error.placeholder, inputs, error.message);
         });
         const { id, ...outputs } = await partially(inputs, created);
+        hold(id, context, true);
         return { id, outs: kept(inputs, outputs) };
       });
     },
@@ -180,10 +198,21 @@ export function lifecycle<Args extends object, Outputs extends object>(
       return quietly(async () => {
         refuseOtherService(properties, settings());
         confirmed(id, properties);
-        if (unknownOf(id)) return;
         const context = await contextOf(properties);
-        // It was asked for again, and an interrupted run had made it: it is the one that is wanted.
-        if (context.run.takenUp.has(id)) return;
+        if (unknownOf(id)) {
+          await leaveAllBehind(context, "");
+          await say.warn(
+            context.urn,
+            `${context.title} may have been made without an answer; if so, it is left behind`,
+          );
+          return;
+        }
+        const held = context.run.held.get(`${noun.type} ${id}`);
+        if (held && (held.createdNow || held.urn !== context.urn)) {
+          const by = held.urn === context.urn ? "its replacement" : `${held.urn}`;
+          await say.info(context.urn, `${id} is held by ${by} now and stays`);
+          return;
+        }
         if (noun.delete) {
           const remove = noun.delete.bind(noun);
           await titled(context, () => remove(id, properties as State, context));
@@ -198,9 +227,18 @@ export function lifecycle<Args extends object, Outputs extends object>(
   };
 }
 
-/** The state is seen to hold what was created: nothing is left to find out. */
-function confirmed(id: string, { __urn, ...state }: Properties): void {
-  if (typeof __urn === "string") confirm(__urn, new Set([id, ...Object.values(state)]));
+/** The state is seen to hold what was created; what else killed runs began for the resource. */
+function confirmed(id: string, { __urn, ...state }: Properties): Entry[] {
+  if (typeof __urn !== "string") return [];
+  const others = confirm(__urn, new Set([id, ...Object.values(state)]));
+  return others.filter((entry) => !entry.derived && !isAlive(entry));
+}
+
+function leftBehind(entries: readonly Entry[]): string {
+  const what = entries
+    .map(({ id, path }) => (id ? `made ${id}` : `may have made one by ${path}`))
+    .join(" and ");
+  return `a run that was killed ${what}, which is not declared any more; see \`recommender interrupted\``;
 }
 
 /** Says for which resource something failed; several may wait for the one call that did, so that it stays as it is. */

@@ -151,7 +151,8 @@ function model(): Noun<State, Outputs> {
       });
       run.models.forget();
       const modelId = job.jobResult?.modelId as string;
-      run.made.add(jobOf(modelId));
+      // It is known to be of this job, whatever else may have its name.
+      run.made.get(routes.submitTrainingJob.path)?.add(jobOf(modelId));
       if (found) await rename(found);
       const quality = told(job.jobData?.quality);
       const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;

@@ -26,14 +26,15 @@ export abstract class Resource extends pulumi.CustomResource {
     warnOfPlainSecrets();
     super(token, name, properties, options);
     // The engine tells the program an id when the state holds it.
-    pulumi.all([this.id, urn]).apply(([id, whose]) => heard(whose, id));
+    const told = outputs.map((key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key]);
+    pulumi.all([urn, this.id, ...told]).apply(([whose, ...values]) => heard(whose as string, values));
   }
 }
 
 /** What cannot be forgotten here is forgotten by the next run, which sees the id in the state. */
-function heard(urn: string, id: string): void {
+function heard(urn: string, values: readonly unknown[]): void {
   try {
-    confirm(urn, new Set([id]));
+    confirm(urn, new Set(values));
   } catch (error) {
     void pulumi.log.debug(`what was created is not forgotten: ${(error as Error).message}`);
   }

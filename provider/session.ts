@@ -2,7 +2,7 @@ import type { Reply, routes } from "../contract";
 import type { Client } from "./client";
 import { type Clock, systemClock } from "./clock";
 import { connect } from "./connection";
-import { say } from "./engine-log";
+import { say, type Urn } from "./engine-log";
 import { Listing } from "./listing";
 import { type SettingKey, type Settings, secretKeys } from "./settings";
 
@@ -10,12 +10,12 @@ import { type SettingKey, type Settings, secretKeys } from "./settings";
 export class Run {
   /** Jobs that it submitted: their failure belongs to this run, not to an earlier one. */
   readonly submitted = new Set<string>();
-  /** Projects whose deployment it has made: what stood there before is not to be shut down. */
-  readonly deployed = new Set<string>();
-  /** Ids of what it made: that did not come of any other call. */
-  readonly made = new Set<string>();
-  /** Ids of what an earlier run made and this one has taken up. */
-  readonly takenUp = new Set<string>();
+  /** What its resources hold, by kind and id: another resource that held it before must not take it away. */
+  readonly held = new Map<string, { readonly urn: Urn; readonly createdNow: boolean }>();
+  /** Resources that it is to replace. */
+  readonly replacing = new Set<Urn>();
+  /** Ids of what it made, by the call: that did not come of any other call. */
+  readonly made = new Map<string, Set<string>>();
   /** What the state holds in place of ids that are not known, by resource. */
   readonly unknown = new Map<string, string>();
   /** Lists as they were before it made anything. */
@@ -37,6 +37,15 @@ export interface Session {
 }
 
 const sessions = new Map<string, Promise<Session>>();
+const runs = new Map<string, Run>();
+
+/** What the run under a configuration has done so far; no connection is needed to know it. */
+export function runOf(settings: Settings): Run {
+  const key = JSON.stringify(settings);
+  const run = runs.get(key) ?? new Run();
+  runs.set(key, run);
+  return run;
+}
 
 /** The session for a configuration; the same configuration gets the same session. */
 export function openSession(settings: Settings): Promise<Session> {
@@ -53,11 +62,12 @@ export function openSession(settings: Settings): Promise<Session> {
 /** Has a configuration served by a session that is made elsewhere: each counts as a run of its own. */
 export function useSession(session: Session): void {
   sessions.set(JSON.stringify(session.settings), Promise.resolve(session));
+  runs.set(JSON.stringify(session.settings), session.run);
 }
 
 async function start(settings: Settings): Promise<Session> {
   const client = await connect(settings, { onRetry: (message) => say.debug(undefined, message) });
-  return { settings, client, clock: systemClock, run: new Run() };
+  return { settings, client, clock: systemClock, run: runOf(settings) };
 }
 
 /** Credentials that the stack keeps in the clear. */

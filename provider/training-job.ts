@@ -79,7 +79,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
     },
 
     async create({ projectId, algorithmId, name, triggers }, context) {
-      const { client } = context;
+      const { client, run, urn } = context;
       const request = { projectId, algorithmId, name };
       const jobId = await submitJob(context, routes.submitTrainingJob, request, {
         identity: { projectId, algorithmId, triggers },
@@ -89,6 +89,10 @@ function trainingJob(): Noun<State, { jobId: string }> {
           list: async () => (await client.call(routes.listModels, { projectId })).models,
           asReply: (model) => (model.name === name ? { jobId: jobOf(model.modelId) } : undefined),
           atOnce: false,
+          // The job that this one replaces may still be at a model of the same name.
+          certain: !run.replacing.has(urn),
+          told: (jobId) => `model ${modelOf(jobId)}`,
+          cure: "When the training has ended, `pulumi up` finds its model, or take that over with existingId of the Model.",
         },
         isThere: async ({ jobId }) => {
           const modelId = modelOf(jobId);

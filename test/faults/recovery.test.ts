@@ -27,17 +27,17 @@ afterAll(async () => {
 });
 
 const changes = fc.oneof(
-  fc.constant({ shards: 2 }),
-  fc.constant({ eventsName: "clicks" }),
-  fc.constant({ usersName: "people" }),
+  fc.constantFrom(1, 2).map((shards) => ({ shards })),
+  fc.constantFrom("events", "clicks").map((eventsName) => ({ eventsName })),
+  fc.constantFrom("users", "people").map((usersName) => ({ usersName })),
   fc.boolean().map((second) => ({ second })),
-  fc.constant({ parameters: 6 }),
-  fc.integer({ min: 1, max: 3 }).map((trigger) => ({ trigger })),
-  fc.constant({ modelName: "daily" }),
+  fc.constantFrom(4, 6).map((parameters) => ({ parameters })),
+  fc.integer({ min: 0, max: 3 }).map((trigger) => ({ trigger })),
+  fc.constantFrom("weekly", "daily").map((modelName) => ({ modelName })),
   fc.constant({ trained: false, deployed: false }),
   fc.constant({ trained: true, deployed: true }),
   fc.constant({ deployed: false }),
-  fc.constant({ qps: 600 }),
+  fc.constantFrom(500, 600).map((qps) => ({ qps })),
 ) as fc.Arbitrary<Partial<Program>>;
 
 const harms: fc.Arbitrary<Harm> = fc.record({

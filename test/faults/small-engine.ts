@@ -108,12 +108,12 @@ export class SmallEngine {
   }
 
   /** Makes everything as declared; the errors of what failed, in the order they came. */
-  up(program: readonly Declared[]): Promise<Error[]> {
+  up(program: readonly Declared[], { replace = false } = {}): Promise<Error[]> {
     return this.#mortally(async () => {
       const errors: Error[] = [];
       const declared = new Set(program.map(keyOf));
       for (const level of levelsOf(program)) {
-        const outcomes = await Promise.allSettled(level.map((resource) => this.#step(resource)));
+        const outcomes = await Promise.allSettled(level.map((resource) => this.#step(resource, replace)));
         errors.push(...outcomes.flatMap((outcome) => (outcome.status === "rejected" ? outcome.reason : [])));
         if (errors.length > 0) return errors;
       }
@@ -183,7 +183,7 @@ export class SmallEngine {
     });
   }
 
-  async #step(declared: Declared): Promise<void> {
+  async #step(declared: Declared, replace: boolean): Promise<void> {
     const { kind, name } = declared;
     const lifecycle = lifecycleOf(kind);
     const old = this.held.get(keyOf(declared));
@@ -191,7 +191,10 @@ export class SmallEngine {
     const checked = await lifecycle.check?.({}, given);
     if (!checked || checked.failures?.length) throw new Error(JSON.stringify(checked));
     const news = passed(checked.inputs as Properties);
-    const diff = old && (await lifecycle.diff?.(old.id, old.state, news));
+    // What is told to be replaced is not compared first.
+    const diff =
+      old &&
+      (replace ? { changes: true, replaces: ["id"] } : await lifecycle.diff?.(old.id, old.state, news));
     if (old && !diff?.changes && !old.broken) return;
     try {
       if (old && !diff?.replaces?.length) {

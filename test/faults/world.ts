@@ -212,6 +212,8 @@ export class World {
       expect(there).toEqual(expect.arrayContaining(held(kind)));
     };
 
+    const ids = [...this.engine.held.values()].map(({ kind, id }) => `${kind} ${id}`);
+    expect(ids).toEqual([...new Set(ids)]);
     for (const [kind, noun] of Object.entries(unseen)) {
       expectOnly(kind as Kind, `POST /create-${noun}`, made(`POST /create-${noun}`));
     }

@@ -32,6 +32,7 @@ afterEach(async () => {
 });
 
 const users: Declared = { kind: "UserDataset", name: "users", args: () => ({ name: "users", numShards: 1 }) };
+const events: Declared = { ...users, kind: "EventDataset", name: "events" };
 const request = { name: "users", numShards: 1, attributeSchema: null };
 
 /** What a run that was killed wrote down. */
@@ -65,6 +66,19 @@ test("a call that broke off is made again under its key, once", async () => {
   expect(engine.of("UserDataset", "users").id).toBe(made.userDatasetId);
 });
 
+test("what the state alone knows of is asked about when the key is old, on any machine", async () => {
+  const [at, identity] = [Date.now() - 30 * 3_600_000, digest(request)];
+  const state = { ...request, __urn: engine.urnOf(users) };
+  engine.held.set("UserDataset users", {
+    ...{ kind: "UserDataset", name: "users", state, broken: true },
+    id: `unknown-${randomUUID()}.${identity}.${at}`,
+  });
+  observed.calls();
+  const [error] = await engine.up([users]);
+  expect(error?.message).toContain("existingId");
+  expect(created()).toBe(0);
+});
+
 test("a key that the service may have forgotten is not counted on: the run asks", async () => {
   put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
   observed.calls();
@@ -93,12 +107,42 @@ test("what another service or another resource made is none of its business", as
 });
 
 test("a replacement that is asked for makes another one, for the state is known to hold the first", async () => {
+  expect(await engine.up([users, events])).toEqual([]);
+  const before = [engine.of("UserDataset", "users").id, engine.of("EventDataset", "events").id];
+  expect(await engine.up([users, events], { replace: true })).toEqual([]);
+  const after = [engine.of("UserDataset", "users").id, engine.of("EventDataset", "events").id];
+  expect(after.filter((id) => before.includes(id))).toEqual([]);
+  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+  expect(eventDatasets.map(({ eventDatasetId }) => eventDatasetId)).toContain(after[1]);
+  expect(eventDatasets.map(({ eventDatasetId }) => eventDatasetId)).not.toContain(before[1]);
+});
+
+test("a replacement right after a kill keeps what the killed run had made, and does not delete it", async () => {
+  engine.programHears = false;
+  expect(await engine.up([events])).toEqual([]);
+  const { id } = engine.of("EventDataset", "events");
+  expect(await engine.up([events], { replace: true })).toEqual([]);
+  expect(engine.of("EventDataset", "events").id).toBe(id);
+  await observed.call(routes.getEventDataset, { eventDatasetId: id as string });
+});
+
+test("what another resource of the program takes over is not deleted with the one that held it before", async () => {
+  expect(await engine.up([events])).toEqual([]);
+  const eventDatasetId = engine.of("EventDataset", "events").id as string;
+  const args = () => ({ name: "events", numShards: 1, existingId: eventDatasetId });
+  expect(await engine.up([{ kind: "EventDataset", name: "renamed", args }])).toEqual([]);
+  expect(said.join()).toMatch(/is held by urn:pulumi:.*::renamed now and stays/);
+  await observed.call(routes.getEventDataset, { eventDatasetId });
+  expect(await engine.up([])).toEqual([]);
+  await expect(observed.call(routes.getEventDataset, { eventDatasetId })).rejects.toThrow("404");
+});
+
+test("a program that goes back after a kill is told what the killed run has made in between", async () => {
   expect(await engine.up([users])).toEqual([]);
-  const first = engine.of("UserDataset", "users").id;
-  // The engine does not compare what it is told to replace.
-  engine.held.clear();
+  const made = { id: "user-dataset-b", reply: { userDatasetId: "user-dataset-b" } };
+  put(entry({ identity: "another", ...made }));
   expect(await engine.up([users])).toEqual([]);
-  expect(engine.of("UserDataset", "users").id).not.toBe(first);
+  expect(said.join()).toMatch(/killed made user-dataset-b, which is not declared any more/);
 });
 
 test("a provider's process ends when its engine was killed", async () => {

@@ -145,6 +145,7 @@ describe("a training", () => {
   test("that is deleted while it runs is said to leave its model behind", async () => {
     await observed.faults({ job_delay_ms: 1000 });
     const job = await submit("orphan");
+    await nextRun();
     provider.said.length = 0;
     await provider.delete("TrainingJob", job.id, job.state);
     expect(provider.said).toMatchObject([
@@ -181,6 +182,7 @@ describe("a model", () => {
     const args = { name: "d", projectId, generatorModelId: id, qps: 5 };
     const job = await provider.create("DeploymentJob", args);
     await provider.create("Deployment", { ...args, rollback: false, submittedJobId: job.id });
+    await nextRun();
     await expect(provider.delete("Model", id, state)).rejects.toThrow(/Model served: .*shutdown-deployment/);
     await nextRun();
     await provider.delete("Deployment", projectId, args);
