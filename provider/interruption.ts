@@ -80,13 +80,14 @@ async function leaveBehind({ urn }: Context, entry: Entry): Promise<void> {
   forget(entry);
 }
 
-/** What interrupted runs began for a resource that something else has been taken over for. */
-export async function leaveAllBehind({ urn = "", client }: Context, takenOver: string): Promise<void> {
+/** What interrupted runs began for a resource that goes, or that something else has been taken over for. */
+export async function leaveAllBehind({ urn = "", client }: Context, takenOver?: string): Promise<void> {
   for (const entry of entriesOf(urn)) {
     if (entry.service !== client.baseUrl || (await isOfAnotherRun(entry))) continue;
-    if (entry.id && entry.id !== takenOver) {
-      await say.warn(urn, `an interrupted run made ${entry.id}; it is left behind`);
-    }
+    const made = entry.id ? `made ${entry.id}` : `may have made one by ${entry.path}`;
+    // What was taken over may well be what came of a call without an answer.
+    const isOther = entry.id ? entry.id !== takenOver : takenOver === undefined;
+    if (isOther) await say.warn(urn, `an interrupted run ${made}; it is left behind`);
     forget(entry);
   }
 }

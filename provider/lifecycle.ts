@@ -200,7 +200,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
         confirmed(id, properties);
         const context = await contextOf(properties);
         if (unknownOf(id)) {
-          await leaveAllBehind(context, "");
+          await leaveAllBehind(context);
           await say.warn(
             context.urn,
             `${context.title} may have been made without an answer; if so, it is left behind`,
