@@ -1,5 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { Agent, interceptors, request } from "undici";
 import type { Job } from "../provider/job-status";
 
 /** What lies behind the address of a job's result. */
@@ -21,6 +20,8 @@ export async function fetchResult(job: Job, form: Readonly<Record<string, string
   }
   const url = new URL(downloadUrl);
   for (const [name, value] of Object.entries(form)) url.searchParams.set(name, value);
+  // Loaded here, as most commands fetch no result.
+  const { Agent, interceptors, request } = await import("undici");
   const agent = new Agent().compose(interceptors.retry({ maxRetries: 3 }));
   try {
     const { statusCode, headers, body } = await request(url, { dispatcher: agent });

@@ -65,7 +65,7 @@ const widths: Width[] = [];
 async function lane(name: string): Promise<void> {
   const proxy = await FaultProxy.start(observed.service);
   try {
-    for (let number = 0; tally.struck < kills && !tally.failed; number++) {
+    for (let number = 0; tally.struck < kills && plan.length > 0 && !tally.failed; number++) {
       const stack = new KilledStack(`${name}${number}`, ground, proxy, observed.service.dataDir);
       await stack.init();
       for (const version of [1, 2]) {

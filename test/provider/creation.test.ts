@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../contract";
@@ -145,11 +147,32 @@ test("a program that goes back after a kill is told what the killed run has made
   expect(said.join()).toMatch(/killed made user-dataset-b, which is not declared any more/);
 });
 
-test("a provider's process ends when its engine was killed", async () => {
+test("a provider's process begins nothing after its engine was killed, and then ends", async () => {
   const provider = await DynamicProvider.start(observed.config);
-  const { id } = await provider.create("UserDataset", { name: "orphaned", numShards: 1 });
-  expect(id).toMatch(/^user-dataset-/);
-  await provider.killEngine();
+  provider.killEngine();
+  observed.calls();
+  const orphaned = provider.create("UserDataset", { name: "orphaned", numShards: 1 });
+  await expect(orphaned).rejects.toThrow(/the engine is gone; nothing is made any more/);
+  expect(created()).toBe(0);
+  await provider.ended();
+});
+
+test("what a run that is still at work has begun belongs to another stack of the same name", async () => {
+  const engineOfOther = createServer().listen(0, "127.0.0.1");
+  await once(engineOfOther, "listening");
+  const { port } = engineOfOther.address() as AddressInfo;
+  const { userDatasetId } = await observed.call(routes.createUserDataset, request);
+  const theirs = {
+    pid: process.ppid,
+    engine: `127.0.0.1:${port}`,
+    id: userDatasetId,
+    reply: { userDatasetId },
+  };
+  put(entry(theirs));
+  expect(await engine.up([users])).toEqual([]);
+  expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
+  expect(entriesOf(engine.urnOf(users))).toMatchObject([theirs]);
+  engineOfOther.close();
 });
 
 test("where nothing can be written down, that is said once and the work goes on", async () => {

@@ -113,9 +113,13 @@ export class DynamicProvider {
     await this.#call("delete", request);
   }
 
-  /** Has the engine vanish, as a kill does; resolves when the process has ended too. */
-  async killEngine(): Promise<void> {
+  /** Has the engine vanish, as a kill does. */
+  killEngine(): void {
     this.#engine.forceShutdown();
+  }
+
+  /** Resolves when the process has ended by itself. */
+  async ended(): Promise<void> {
     await once(this.#process, "exit");
     (this.#client as unknown as grpc.Client).close();
     await rm(this.#folder, { recursive: true });
