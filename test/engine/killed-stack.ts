@@ -71,6 +71,8 @@ export interface Held {
 export class KilledStack {
   /** Pending operations that runs found in the state, as the engine wrote them down. */
   pendingSeen = 0;
+  /** How often a killed engine had left its own files broken. */
+  mended = 0;
   /** What runs that were not killed measured. */
   readonly widths: Width[] = [];
 
@@ -89,6 +91,7 @@ export class KilledStack {
 
   /** Makes a version; a stack that a killed engine left locked is unlocked first, as its message says. */
   async up(version: number, kill?: Kill): Promise<Ended> {
+    if (this.ground.mend(this.name)) this.mended++;
     if (this.ground.isLocked(this.name)) await this.#engine(["cancel", "--yes"], version);
     this.pendingSeen += this.ground.state(this.name).pending.length;
     const { journal, stateFile } = this.ground.places(this.name);

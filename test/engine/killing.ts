@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -87,6 +87,20 @@ export class KillingGround {
       journal: join(this.directory, "xdg/pulumi-recommender/creations"),
       stateFile: join(this.directory, "state/.pulumi/stacks/kill", `${stack}.json`),
     };
+  }
+
+  /**
+   * Mends what a killed engine may leave of its own files, as docs/reliability.md says: a backend in a folder writes
+   * them in place. Tells whether there was anything to mend.
+   */
+  mend(stack: string): boolean {
+    const { stateFile } = this.places(stack);
+    const isEmpty = (file: string) => statSync(file, { throwIfNoEntry: false })?.size === 0;
+    const attributes = isEmpty(`${stateFile}.attrs`);
+    const state = isEmpty(stateFile);
+    if (attributes) rmSync(`${stateFile}.attrs`);
+    if (state) copyFileSync(`${stateFile}.bak`, stateFile);
+    return attributes || state;
   }
 
   /** The state of a stack as the backend keeps it. */
