@@ -1,19 +1,27 @@
 import type { Command } from "commander";
 import type { Entry } from "../provider/creation-journal";
+import { confirm } from "./confirm";
 import { type OutputOptions, print } from "./output";
 
 const help = `
 Each call that creates is written down on this machine before it is made, and
 forgotten when the state of its stack holds what it made. What is listed was
-begun by a run that was killed. The next \`pulumi up\` of the stack takes it up;
-where the program does not declare the resource any more, it is left behind.
+begun by a run that was killed, or is under way. The next \`pulumi up\` of the
+stack takes it up; where the program does not declare the resource any more, it
+is left behind.
 
 Examples:
   recommender interrupted
   recommender interrupted --forget`;
 
+interface Listed extends Entry {
+  /** Whether the process that made the call lives; it ends some seconds after its engine. */
+  readonly running: boolean;
+}
+
 interface InterruptedOptions extends OutputOptions {
   readonly forget?: true;
+  readonly yes?: true;
 }
 
 /** Adds `recommender interrupted`. */
@@ -21,7 +29,8 @@ export function addInterrupted(program: Command): void {
   program
     .command("interrupted")
     .description("List what runs that were killed have made or may have made.")
-    .option("--forget", "forget all of it afterwards; nothing is deleted in a service")
+    .option("--forget", "forget all of it: the next `pulumi up` makes it again")
+    .option("--yes", "do not ask")
     .option("--json", "print the outcome as one line of JSON")
     .addHelpText("after", help)
     .action(interrupted);
@@ -30,23 +39,28 @@ export function addInterrupted(program: Command): void {
 async function interrupted(options: InterruptedOptions): Promise<void> {
   const { allEntries, forget, isAlive } = await import("../provider/creation-journal.js");
   const entries = allEntries()
-    .filter((entry) => !isAlive(entry))
-    .sort((a, b) => a.at.localeCompare(b.at));
-  const told = entries.map(({ urn, service, path, request, at, id = null }) => {
-    return { urn, service, path, request, at, id };
+    .sort((a, b) => a.at.localeCompare(b.at))
+    .map((entry) => ({ ...entry, running: isAlive(entry) }));
+  const told = entries.map(({ urn, service, path, request, at, running, id = null }) => {
+    return { urn, service, path, request, at, running, id };
   });
+  if (options.forget && entries.length > 0) {
+    await confirm(`Forget ${entries.length}? The next \`pulumi up\` makes them again.`, options.yes);
+  }
   print(options, { interrupted: told }, () =>
     entries.length === 0 ? "Nothing was interrupted.\n" : entries.map(described).join("\n"),
   );
   if (options.forget) for (const entry of entries) forget(entry);
 }
 
-function described({ urn, service, path, request, at, id }: Entry): string {
+function described({ urn, service, path, request, at, id, running, pid }: Listed): string {
   const [stack, , type = "", ...name] = urn.replace("urn:pulumi:", "").split("::");
   return [
     `${type.split(":").at(-1)} ${name.join("::")} of stack ${stack}, ${at.slice(0, 19)}Z`,
     `  ${id ? `made ${id}` : "may have been made: no answer came"}`,
-    `  POST ${path} ${JSON.stringify(request)}`,
+    ...(running ? [`  process ${pid}, which made the call, still runs`] : []),
+    `  POST ${path}`,
+    `  ${JSON.stringify(request)}`,
     `  at ${service}`,
     "",
   ].join("\n");

@@ -23,19 +23,25 @@ test("what killed runs have made is listed with its ids until it is forgotten", 
     [
       "UserDataset made of stack dev, 2026-11-01T10:00:00Z",
       "  made user-dataset-1",
-      '  POST /create-user-dataset {"name":"made","numShards":1}',
+      "  POST /create-user-dataset",
+      '  {"name":"made","numShards":1}',
       "  at http://127.0.0.1:9",
       "",
       "UserDataset lost of stack dev, 2026-11-02T10:00:00Z",
       "  may have been made: no answer came",
-      '  POST /create-user-dataset {"name":"lost","numShards":1}',
+      "  POST /create-user-dataset",
+      '  {"name":"lost","numShards":1}',
       "  at http://127.0.0.1:9",
       "",
     ].join("\n"),
   );
-  const { interrupted } = JSON.parse((await run("interrupted", "--json", "--forget")).out);
+  expect(await run("interrupted", "--forget")).toMatchObject({
+    ...{ code: 1, out: "" },
+    err: expect.stringContaining("confirm with --yes"),
+  });
+  const { interrupted } = JSON.parse((await run("interrupted", "--json", "--forget", "--yes")).out);
   expect(interrupted).toMatchObject([
-    { urn: urn("made"), id: "user-dataset-1" },
+    { urn: urn("made"), id: "user-dataset-1", running: false },
     { urn: urn("lost"), id: null },
   ]);
   expect([...entriesOf(urn("made")), ...entriesOf(urn("lost"))]).toEqual([]);
