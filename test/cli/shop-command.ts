@@ -2,16 +2,9 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { command } from "../service/process";
+import { command, type Ended, ended } from "../service/process";
 import { Running } from "../service/running";
 import { deploy, openShop, trainModel } from "../service/shop";
-
-/** How a command ended. */
-export interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 /** A shop that serves, and the command as users run it, in a process of its own beside it. */
 export class ShopCommand {
@@ -56,14 +49,7 @@ export class ShopCommand {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const texts = { out: "", err: "" };
-    child.stdout.on("data", (text) => {
-      texts.out += text;
-    });
-    child.stderr.on("data", (text) => {
-      texts.err += text;
-    });
-    return new Promise((resolve) => child.once("close", (code) => resolve({ code, ...texts })));
+    return ended(child);
   }
 
   /** What a command that succeeds prints as JSON. */

@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Finding, Report, StackReport } from "../../cli/drift/finding";
 import { routes } from "../../contract";
-import { command } from "../service/process";
+import { command, ended } from "../service/process";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
 
@@ -80,14 +79,14 @@ describe("recommender drift, through the real engine", () => {
     ids = outputs.ids?.value;
     spareId = outputs.spareId?.value;
     observed.calls();
-  }, 300_000);
+  });
   afterAll(async () => {
     await workspace.dispose();
     await observed.close();
   });
 
   /** Runs a line as somebody would who copies it into a shell in the folder of the project. */
-  const shell = async (line: string) => {
+  const shell = (line: string) => {
     const path = [join(workspace.directory, "bin"), process.env.PATH].join(delimiter);
     const env = { ...process.env, ...workspace.stack.workspace.envVars, PATH: path };
     const child = spawn("sh", ["-c", line], {
@@ -95,15 +94,7 @@ describe("recommender drift, through the real engine", () => {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const texts = { out: "", err: "" };
-    child.stdout.on("data", (text) => {
-      texts.out += text;
-    });
-    child.stderr.on("data", (text) => {
-      texts.err += text;
-    });
-    const [code] = await once(child, "close");
-    return { code: code as number, ...texts };
+    return ended(child);
   };
   const cured = async (line: string | undefined) => {
     // Nobody is there to look at the preview first.
@@ -135,7 +126,7 @@ describe("recommender drift, through the real engine", () => {
     );
     expect(report.observed).toBe(report.resources - report.unobservable.filter(({ whole }) => whole).length);
     expect(writes()).toEqual([]);
-  }, 300_000);
+  });
 
   test("drift of every kind is found and classified, apart from changes of the program; nothing is written", async () => {
     const { call } = { call: observed.call.bind(observed) };
@@ -203,7 +194,7 @@ describe("recommender drift, through the real engine", () => {
       for (const secret of [...secrets, observed.service.key]) expect(text).not.toContain(secret);
       expect(text).not.toMatch(/__provider|createRequire|__service/);
     }
-  }, 300_000);
+  });
 
   test("everything is gone after its cure: half of it put back, half of it taken in", async () => {
     for (const [type, name] of [
@@ -257,5 +248,5 @@ describe("recommender drift, through the real engine", () => {
     await workspace.setProgram('throw new Error("the program is broken");');
     const broken = await shell("recommender drift");
     expect(broken).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/the program is broken/) });
-  }, 300_000);
+  });
 });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { command } from "../service/process";
+import { command, ended } from "../service/process";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
 
 const program = `
@@ -39,15 +39,7 @@ async function run(...args: string[]) {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const texts = { out: "", err: "" };
-  child.stdout.on("data", (text) => {
-    texts.out += text;
-  });
-  child.stderr.on("data", (text) => {
-    texts.err += text;
-  });
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  return { code, ...texts };
+  return ended(child);
 }
 
 test("a command takes service and ids by name from a stack", async () => {

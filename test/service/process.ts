@@ -41,19 +41,28 @@ export async function serve(...options: string[]): Promise<ServiceProcess> {
   };
 }
 
-/** Runs the command to its end. */
-export async function run(...options: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [command, ...options], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: process.env,
-  });
+/** A process that has ended, and what it printed. */
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Waits for the end of a process whose output is piped. */
+export async function ended(child: ChildProcess): Promise<Ended> {
   const texts = { out: "", err: "" };
-  child.stdout.on("data", (text) => {
+  child.stdout?.on("data", (text) => {
     texts.out += text;
   });
-  child.stderr.on("data", (text) => {
+  child.stderr?.on("data", (text) => {
     texts.err += text;
   });
   const [code] = (await once(child, "close")) as [number | null];
   return { code, ...texts };
+}
+
+/** Runs the command to its end. */
+export function run(...options: string[]): Promise<Ended> {
+  const stdio = ["ignore", "pipe", "pipe"] as const;
+  return ended(spawn(process.execPath, [command, ...options], { stdio: [...stdio], env: process.env }));
 }

@@ -1,0 +1,148 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
+import type { Review } from "../../cli/promote/review";
+import type { History, Release } from "../../cli/release/file";
+import { routes } from "../../contract";
+import { command, type Ended, ended } from "../service/process";
+import { ObservedService } from "./observed-service";
+import { type EngineWorkspace, engineWorkspace } from "./workspace";
+
+const run = promisify(execFile);
+
+/** What is the same everywhere; the check is the configuration of each stack. JavaScript, for it is run many times. */
+const program = (trigger: string) => `
+const pulumi = require("@pulumi/pulumi");
+const recommender = require("pulumi-recommender");
+const users = new recommender.UserDataset("users", { numShards: 1 });
+const items = new recommender.ItemDataset("items", { numShards: 1 });
+const events = new recommender.EventDataset("events", { numShards: 1 });
+const history = new recommender.EventRecords("history", { eventDatasetId: events.id, source: "events.csv" });
+const project = new recommender.Project("shop", {
+  userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "purchase",
+});
+const algorithm = new recommender.Algorithm("g1", { projectId: project.id, algorithmParameters: { dimensions: 8 } });
+const model = new recommender.Model("weekly", {
+  projectId: project.id, algorithmId: algorithm.id, triggers: [history.contentHash, "${trigger}"],
+}, { retainOnDelete: true });
+new recommender.Deployment("live", {
+  projectId: project.id, generatorModelId: model.modelId, qps: 100,
+  check: { userIds: ["u1"], minResults: new pulumi.Config().getNumber("minResults") ?? 3 },
+});
+`;
+
+/** The environments, each a stack with a service of its own. */
+export type Name = "dev" | "staging" | "prod";
+
+/** One program in a repository of its own, with three stacks of it; dev is made. */
+export class Environments {
+  readonly services = {} as Record<Name, ObservedService>;
+  readonly stacks = {} as Record<Name, Stack>;
+
+  private constructor(readonly workspace: EngineWorkspace) {}
+
+  static async make(): Promise<Environments> {
+    const made = new Environments(await engineWorkspace(""));
+    const { directory } = made.workspace;
+    const project = "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n";
+    await writeFile(join(directory, "Pulumi.yaml"), project);
+    await made.setProgram("w1");
+    for (const name of ["dev", "staging", "prod"] as const) await made.#addStack(name);
+    const rows = Array.from({ length: 240 }, (_, at) => {
+      const [u, k] = [at % 30, Math.floor(at / 30)];
+      return `u${u},i${(u % 2) + 2 * ((u * 5 + k) % 12)},2026-01-0${k + 1},purchase`;
+    });
+    await writeFile(join(directory, "events.csv"), `userId,itemId,ts,eventType\n${rows.join("\n")}\n`);
+    await writeFile(join(directory, ".gitignore"), "node_modules\nhome\nstate\nPulumi.test.yaml\n");
+    await made.git("init", "--quiet");
+    await made.commit("first");
+    await made.stacks.dev.up();
+    return made;
+  }
+
+  async dispose(): Promise<void> {
+    await this.workspace.dispose();
+    await Promise.all(Object.values(this.services).map((service) => service.close()));
+  }
+
+  setProgram(trigger: string): Promise<void> {
+    return writeFile(join(this.workspace.directory, "index.js"), program(trigger));
+  }
+
+  git(...args: string[]): Promise<{ stdout: string }> {
+    const who = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
+    return run("git", [...who, ...args], { cwd: this.workspace.directory });
+  }
+
+  async commit(message: string): Promise<void> {
+    await this.git("add", "--all");
+    await this.git("commit", "--quiet", "--message", message);
+  }
+
+  /** Starts the command. */
+  start(...args: string[]): ChildProcess {
+    return spawn(process.execPath, [command, ...args], {
+      cwd: this.workspace.directory,
+      env: { ...process.env, ...this.workspace.stack.workspace.envVars },
+      // A group of its own, so that it can be killed with all that it started.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  }
+
+  /** Runs the command to its end. */
+  recommender(...args: string[]): Promise<Ended> {
+    return ended(this.start(...args));
+  }
+
+  /** Runs a promotion and gives what it tells. */
+  async promote(...args: string[]): Promise<Review & Pick<Ended, "code" | "err">> {
+    const { code, out, err } = await this.recommender("promote", ...args, "--json");
+    if (code === 1) throw new Error(err);
+    return { code, err, ...(JSON.parse(out) as Review) };
+  }
+
+  async released(name: Name): Promise<Release[]> {
+    const text = await readFile(join(this.workspace.directory, "releases", `${name}.json`), "utf8");
+    return (JSON.parse(text) as History).releases;
+  }
+
+  /** The jobs that were submitted since this was last asked. */
+  submissions(name: Name): string[] {
+    return this.services[name].calls().filter((call) => call.startsWith("POST /submit-"));
+  }
+
+  /** What the state of a stack holds. */
+  async state(name: Name) {
+    const { deployment } = await this.stacks[name].exportStack();
+    const { resources, pending_operations: pending = [] } = deployment as {
+      resources: { type: string; id: string; delete?: boolean; outputs: Record<string, string> }[];
+      pending_operations?: unknown[];
+    };
+    const of = (type: string) =>
+      resources.find((resource) => resource.type.endsWith(`:${type}`) && !resource.delete);
+    return { model: of("Model")?.id, deployment: of("Deployment")?.outputs ?? {}, pending };
+  }
+
+  /** The models that the service has deployed, by the record of the job that the state names. */
+  async deployedBy(name: Name): Promise<string | null | undefined> {
+    const { deployment } = await this.state(name);
+    const { projectId = "", deploymentJobId: jobId = "" } = deployment;
+    return (await this.services[name].call(routes.getJob, { projectId, jobId })).jobData?.generatorModelId;
+  }
+
+  async #addStack(name: Name): Promise<void> {
+    const { directory: workDir, stack } = this.workspace;
+    // Long enough to be interrupted in prod.
+    this.services[name] = await ObservedService.start(name === "prod" ? { jobDelayMs: 5000 } : {});
+    const { envVars } = stack.workspace;
+    this.stacks[name] = await LocalWorkspace.createOrSelectStack({ stackName: name, workDir }, { envVars });
+    const config = Object.entries(this.services[name].config).map(([key, value]) => [
+      key,
+      { value, secret: /Key|Secret/.test(key) },
+    ]);
+    await this.stacks[name].setAllConfig(Object.fromEntries(config));
+  }
+}
