@@ -55,16 +55,18 @@ export function importProgress(options: OutputOptions): {
 
 /**
  * Shows what a job does: the API tells its state but not how far it is, so that there is time passed and what such a
- * job usually takes, and no time left.
+ * job usually takes where that is known, and no time left.
  */
 export function jobProgress(
   options: OutputOptions,
-  { noun, jobId, usually }: { noun: string; jobId: string; usually: string },
+  { noun, jobId, usually }: { noun: string; jobId: string; usually: string | undefined },
 ): { update: (job: Job) => void; end: () => void } {
   const began = performance.now();
   let status = "";
-  const words = () =>
-    `${noun} ${status} | ${lasting((performance.now() - began) / 1000)} | usually ${usually}`;
+  const words = () => {
+    const passed = lasting((performance.now() - began) / 1000);
+    return [`${noun} ${status}`, passed, ...(usually ? [`usually ${usually}`] : [])].join(" | ");
+  };
   const see = (job: Job) => {
     status = job.jobStatus + (job.retryCount ? `, retried ${job.retryCount}×` : "");
   };

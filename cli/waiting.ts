@@ -19,7 +19,7 @@ export async function waitForJob(
   options: ServiceOptions,
   { projectId, jobId, timeoutMs }: Awaited,
 ): Promise<Job> {
-  const { failureReason, hasFailed, hasSucceeded, jobKinds, watchJob } = await import(
+  const { failureReason, hasFailed, hasSucceeded, jobKinds, usualTime, watchJob } = await import(
     "../provider/job-status.js"
   );
   const { systemClock } = await import("../provider/clock.js");
@@ -27,7 +27,7 @@ export async function waitForJob(
   const first = await look();
   const kind = jobKinds[(first.jobType ?? "").toLowerCase() as keyof typeof jobKinds] ?? jobKinds.training;
   const limitMs = timeoutMs ?? settings[kind.limit];
-  const progress = jobProgress(options, { noun: kind.noun, usually: kind.usually, jobId });
+  const progress = jobProgress(options, { noun: kind.noun, usually: usualTime(kind, settings), jobId });
   const again = `recommender jobs wait ${jobId} --project ${projectId}${sameService(options)}`;
   const callOff = onInterrupt(() => {
     progress.end();

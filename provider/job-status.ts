@@ -20,6 +20,12 @@ export const jobKinds = {
   clustering: { noun: "clustering", limit: "clusteringTimeout", usually: "10 to 60 minutes" },
 } as const satisfies Record<string, JobKind>;
 
+/** What a job usually takes, where that is known: the times are those of the real service, not of one on this machine. */
+export function usualTime({ usually }: JobKind, { baseUrl }: Pick<Settings, "baseUrl">): string | undefined {
+  const isHere = /^embedded:|^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/i.test(baseUrl);
+  return isHere ? undefined : usually;
+}
+
 const longestPauseMs = 30_000;
 const growth = 1.2;
 

@@ -3,7 +3,16 @@ import { type Input, type Route, routes } from "../contract";
 import { gone } from "./absence";
 import { type Creation, createOnce } from "./creation";
 import { say } from "./engine-log";
-import { failureReason, hasFailed, hasSucceeded, type Job, type JobKind, watchJob } from "./job-status";
+import {
+  failureReason,
+  hasFailed,
+  hasSucceeded,
+  isOver,
+  type Job,
+  type JobKind,
+  usualTime,
+  watchJob,
+} from "./job-status";
 import type { Context } from "./lifecycle";
 
 export { isOver, type Job, type JobKind, jobKinds } from "./job-status";
@@ -79,13 +88,23 @@ async function waitFor(
 ): Promise<Job> {
   const { clock, settings, urn } = context;
   const limitMs = settings[kind.limit];
+  const began = clock.now();
+  const usually = usualTime(kind, settings);
   const job = await watchJob(first, {
     settings,
     clock,
     limitMs,
     look: () => look(context, projectId, jobId),
-    onLook: (seen, elapsedMs) => say.progress(urn, progressText(kind, jobId, seen, elapsedMs)),
+    onLook: (seen, elapsedMs) => {
+      const words = `${seen.jobStatus} for ${ms(elapsedMs)}${retriesOf(seen)}`;
+      return say.progress(urn, `${kind.noun} ${jobId}: ${words}${usually ? ` (usually ${usually})` : ""}`);
+    },
   });
+  // The line would go on telling what the last look before the end saw.
+  if (job !== first && isOver(job, settings)) {
+    const words = `${job.jobStatus} after ${ms(clock.now() - began)}${retriesOf(job)}`;
+    await say.progress(urn, `${kind.noun} ${jobId}: ${words}`);
+  }
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {
     const retries = job.retryCount ? ` after ${job.retryCount} retries of the service` : "";
@@ -100,7 +119,6 @@ async function waitFor(
   );
 }
 
-function progressText(kind: JobKind, jobId: string, job: Job, elapsedMs: number): string {
-  const retries = job.retryCount ? `, retried ${job.retryCount}×` : "";
-  return `${kind.noun} ${jobId}: ${job.jobStatus} for ${ms(elapsedMs)}${retries} (usually ${kind.usually})`;
+function retriesOf({ retryCount }: Job): string {
+  return retryCount ? `, retried ${retryCount}×` : "";
 }

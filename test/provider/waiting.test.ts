@@ -1,4 +1,6 @@
 import { routes } from "../../contract";
+import { say } from "../../provider/engine-log";
+import { usualTime } from "../../provider/job-status";
 import { finishJob, jobKinds } from "../../provider/jobs";
 import type { Context } from "../../provider/lifecycle";
 import { Run } from "../../provider/session";
@@ -52,6 +54,35 @@ describe("waiting for a job", () => {
       expect(message).toContain(`pulumi config set recommender:${kind}Timeout`);
     },
   );
+
+  test("tells what each look saw, and at last how it ended", async () => {
+    const told = jest.spyOn(say, "progress").mockResolvedValue();
+    await wait([job("PENDING"), job("RUNNING", { retry_count: 1 }), job("SUCCEED", { retry_count: 1 })]);
+    expect(told.mock.calls.map(([, message]) => message)).toEqual([
+      "training j: PENDING for 0ms",
+      "training j: RUNNING for 1s, retried 1×",
+      "training j: SUCCEED after 2s, retried 1×",
+    ]);
+    told.mockRestore();
+  });
+
+  test("tells nothing of one that is over at the first look", async () => {
+    const told = jest.spyOn(say, "progress").mockResolvedValue();
+    await wait([job("SUCCEED")]);
+    expect(told).not.toHaveBeenCalled();
+    told.mockRestore();
+  });
+
+  test.each([
+    ["https://api.example.com", "10 to 300 minutes"],
+    ["https://localhost.example.com", "10 to 300 minutes"],
+    ["embedded:.recommender", undefined],
+    ["http://127.0.0.1:8080", undefined],
+    ["http://localhost:8080/api", undefined],
+    ["http://[::1]:8080", undefined],
+  ])("at %s usually takes %s", (baseUrl, usually) => {
+    expect(usualTime(jobKinds.training, { baseUrl })).toBe(usually);
+  });
 
   test("rides through answers that fail for a while", async () => {
     const { outcome } = await wait([job("RUNNING"), reply(503), reply(429), job("RUNNING"), job("SUCCEED")]);
