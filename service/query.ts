@@ -1,4 +1,5 @@
 import type { Request, routes } from "../contract";
+import { absentValue } from "./absent-value";
 import { categoriesOf, histogramOf, usageOf, usersWithin } from "./algorithms";
 import { chart } from "./chart";
 import { writeWhole } from "./folder";
@@ -26,16 +27,16 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
   const { model } = stored;
   const attributes = await itemAttributes(db, task.data, stored);
   const missing = new Set<string>();
-  const usages = new Map<string, Float64Array>();
-  const usage = (attribute: string, value: string | number | boolean): Float64Array => {
+  const usages = new Map<string, Usage>();
+  const usage = (attribute: string, value: string | number | boolean): Usage => {
     const key = JSON.stringify([attribute, String(value)]);
     const known = usages.get(key);
     if (known) return known;
     const items = attributes.flatMap((record, item) =>
       categoriesOf(record?.[attribute]).includes(String(value)) ? [item] : [],
     );
-    if (items.length === 0) missing.add(`${attribute} = ${value}`);
-    const found = usageOf(model, items);
+    if (items.length === 0) missing.add(absentValue(attributes, attribute, String(value)));
+    const found = { itemCount: items.length, shares: usageOf(model, items) };
     usages.set(key, found);
     return found;
   };
@@ -44,19 +45,24 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
     task.query.queryType === "user_list"
       ? (task.query.queries as ListQuery[]).map(({ conditions }) => {
           const lists = conditions.map(({ attribute, value, lowerBound, upperBound }) =>
-            usersWithin(usage(attribute, value), lowerBound ?? null, upperBound ?? null),
+            usersWithin(usage(attribute, value).shares, lowerBound ?? null, upperBound ?? null),
           );
           const users = intersection(lists).map((user) => stored.userIds[user] as string);
-          return { conditions: conditions.map(wireCondition), user_count: users.length, user_ids: users };
+          const asked = conditions.map((one) => ({
+            ...wireCondition(one),
+            item_count: usage(one.attribute, one.value).itemCount,
+          }));
+          return { conditions: asked, user_count: users.length, user_ids: users };
         })
       : (task.query.queries as DistributionQuery[]).map(({ attribute, value, bins }) => {
-          const { edges, counts } = histogramOf(usage(attribute, value), bins);
+          const { itemCount, shares } = usage(attribute, value);
+          const { edges, counts } = histogramOf(shares, bins);
           const histogram = counts.map((users, at) => ({
             from: edges[at] as number,
             to: edges[at + 1] as number,
             users,
           }));
-          return { attribute, value, bins: histogram };
+          return { attribute, value, item_count: itemCount, bins: histogram };
         });
   for (const [at, file] of task.chartFiles.entries()) {
     const one = queries[at] as {
@@ -67,7 +73,13 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
     writeWhole(file, await chart(`Usage of ${one.attribute} = ${one.value}`, one.bins));
   }
   writeWhole(task.jsonFile, JSON.stringify({ query_type: task.query.queryType, queries }));
-  return { message: missing.size > 0 ? `No item has ${[...missing].join(", ")}.` : null };
+  return { message: missing.size > 0 ? [...missing].join(" ") : null };
+}
+
+/** Who uses the items that have a value, and how many such items there are. */
+interface Usage {
+  readonly itemCount: number;
+  readonly shares: Float64Array;
 }
 
 type ListQuery = Extract<Fields, { queryType: "user_list" }>["queries"][number];
