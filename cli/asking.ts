@@ -28,6 +28,7 @@ export interface Answer {
 export const askExitCodes = `
 Exit codes:
   0  the answer is there (or, with --no-wait, the job is submitted)
+  1  it could not be asked or answered; the message says why
   4  the job failed
   5  the job is not over within --timeout; it goes on`;
 
@@ -69,7 +70,7 @@ export async function ask<R extends AskRoute>(
     }
     // Charts are fetched by the command itself, which needs no telling how.
     const message = job.jobResult?.message?.replace(/\s*Add &format=svg\b.*$/, "");
-    if (message && options.json !== true) note(message);
+    if (message) note(message);
     await tell({ jobId, job, result }, opened);
   });
 }

@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { routes } from "../contract";
 import { type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from "./asking";
-import { counted, grouped, print, table } from "./output";
+import { table } from "./layout";
+import { counted, grouped, print } from "./output";
 import { jsonOf } from "./result";
 import { whole } from "./values";
 

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import { fitted } from "./layout";
 
 /** Asks before something is lost for good, unless `--yes` was given; throws where the answer is no. */
 export async function confirm(question: string, yes: true | undefined): Promise<void> {
@@ -6,7 +7,8 @@ export async function confirm(question: string, yes: true | undefined): Promise<
   if (!process.stdin.isTTY) throw new Error(`${question} Nobody is there to ask; confirm with --yes.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    if (/^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim())) return;
+    const asked = fitted(`${question} [y/N]`, process.stderr);
+    if (/^y(es)?$/i.test((await terminal.question(`${asked} `)).trim())) return;
   } finally {
     terminal.close();
   }

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { routes } from "../contract";
 import { confirm } from "./confirm";
-import { note, print, table } from "./output";
+import { table } from "./layout";
+import { note, print } from "./output";
 import { type ServiceOptions, usingService, withService } from "./service";
 
 const help = `

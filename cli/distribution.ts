@@ -2,8 +2,10 @@ import { type Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import { limits, routes } from "../contract";
 import { type Answer, type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from "./asking";
+import { exitCodes } from "./exit";
 import { type Bin, histogram } from "./histogram";
-import { note, print, shown } from "./output";
+import { columnsOf, shown } from "./layout";
+import { note, print } from "./output";
 import { fetchResult, jsonOf, keep } from "./result";
 import { whole } from "./values";
 
@@ -20,7 +22,8 @@ interface DistributionOptions extends AskOptions {
 const help = `
 The chart is drawn on the terminal and written as SVG, for genre=jazz into
 distribution-genre-jazz.svg unless --svg names a file. Several values make
-several charts.
+several charts. A value that no item has makes none: the nearest values are
+told, and the exit code is 1.
 ${askExitCodes}
 
 Examples:
@@ -53,8 +56,14 @@ async function distribution(asked: readonly Asked[], options: DistributionOption
       const json = jsonOf(answer.result);
       const known = distributions.safeParse(json);
       if (!known.success) return tellOther(answer, options, files[0] as string, json);
+      const isAbsent = (at: number) => known.data.queries[at]?.item_count === 0;
       const charts: string[] = [];
       for (const [at, file] of files.entries()) {
+        // All users would stand at no usage, which is no distribution of anything; the service's message says so.
+        if (isAbsent(at)) {
+          process.exitCode = exitCodes.failed;
+          continue;
+        }
         const chart = await fetchResult(answer.job, { format: "svg", query: String(at) });
         if (chart.type !== "image/svg+xml") {
           note("The service draws no SVG.");
@@ -64,12 +73,14 @@ async function distribution(asked: readonly Asked[], options: DistributionOption
         charts.push(file);
       }
       print(options, { jobId: answer.jobId, charts, result: json }, () => {
-        const columns = process.stdout.columns || 80;
-        const drawn = known.data.queries.map(({ bins: bars }, at) => {
+        const columns = columnsOf(process.stdout);
+        const drawn = known.data.queries.flatMap(({ bins: bars }, at) => {
           const { attribute, value } = asked[at] as Asked;
-          return histogram(`Usage of ${shown(attribute)} = ${shown(value)}`, bars as Bin[], columns);
+          if (isAbsent(at)) return [];
+          return [histogram(`Usage of ${shown(attribute)} = ${shown(value)}`, bars as Bin[], columns)];
         });
-        return [...drawn, charts.map((file) => `Chart: ${file}\n`).join("")].join("\n");
+        const written = charts.map((file) => `Chart: ${file}\n`).join("");
+        return [...drawn, ...(written ? [written] : [])].join("\n");
       });
     },
   );
@@ -87,6 +98,7 @@ function tellOther(answer: Answer, options: DistributionOptions, file: string, j
 const distributions = z.object({
   queries: z.array(
     z.object({
+      item_count: z.number().optional(),
       bins: z.array(z.object({ from: z.number(), to: z.number(), users: z.number() })).min(1),
     }),
   ),

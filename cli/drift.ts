@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "./exit";
+import { fitted } from "./layout";
 
 interface DriftOptions {
   readonly stack?: string[];
@@ -76,7 +77,8 @@ async function drift(options: DriftOptions): Promise<void> {
   const { cwd } = options;
   const report = await compareStacks({ cwd, stacks: options.stack ?? [await selectedStack(cwd)] });
   for (const { file, format } of files) await writeFile(file, renderers[format](report));
-  if (files.length > 0) process.stdout.write(`${report.stacks.map(verdictOf).join("\n")}\n`);
+  if (files.length > 0)
+    process.stdout.write(fitted(`${report.stacks.map(verdictOf).join("\n")}\n`, process.stdout));
   else process.stdout.write(renderers[chosen ?? "text"](report));
   process.exitCode = fails(report, options.failOn) ? exitCodes.found : 0;
 }

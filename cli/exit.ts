@@ -1,3 +1,5 @@
+import { fitted } from "./layout";
+
 /** The exit codes beside 0, which means done; docs/cli.md lists them with those of other commands. */
 export const exitCodes = {
   /** The command failed, or was called in a way that it does not know; the message says why. */
@@ -40,7 +42,7 @@ export function onInterrupt(tell: () => void): () => void {
 
 /** Ends the command with what its error says. */
 export function failWith(error: Error): void {
-  process.stderr.write(`${error.message}\n`);
+  process.stderr.write(fitted(`${error.message}\n`, process.stderr));
   if (error instanceof CommandError) process.exitCode = error.exitCode;
   else process.exitCode = error.name === "FolderBusyError" ? exitCodes.folderBusy : exitCodes.failed;
 }

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { routes } from "../contract";
 import type { Job } from "../provider/job-status";
-import { moment, note, print, properties } from "./output";
+import { properties } from "./layout";
+import { moment, note, print } from "./output";
 import { fetchResult, keep } from "./result";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
 import { duration } from "./values";

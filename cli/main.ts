@@ -11,6 +11,7 @@ import { failWith } from "./exit";
 import { addImport } from "./import";
 import { addInterrupted } from "./interrupted";
 import { addJobs } from "./jobs";
+import { fitted } from "./layout";
 import { addModels } from "./models";
 import { addPromote } from "./promote";
 import { addQuery } from "./query";
@@ -38,6 +39,7 @@ export async function createProgram(): Promise<Command> {
     .helpOption("-h, --help", "show help")
     .showHelpAfterError("Run with --help for the options.")
     .configureHelp({ subcommandTerm: (command) => command.name(), groupItems: ownFirst })
+    .configureOutput({ writeErr: (text) => process.stderr.write(fitted(text, process.stderr)) })
     .addHelpText("after", help);
 
   program.commandsGroup("The embedded service:");

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { type Reply, routes } from "../contract";
 import { confirm } from "./confirm";
-import { moment, print, properties, shown, table } from "./output";
+import { properties, shown, table } from "./layout";
+import { moment, print } from "./output";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
 
 type Model = Reply<typeof routes.getModel>;

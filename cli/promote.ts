@@ -64,7 +64,7 @@ export function addPromote(program: Command): void {
 
 async function run(from: string, to: string, options: PromoteOptions): Promise<void> {
   const { promote } = await import("./promote/promotion.js");
-  const { markdownOf } = await import("./promote/review.js");
+  const { commentOf, reviewText } = await import("./promote/review.js");
   const review = await promote({
     ...{ from, to, cwd: options.cwd, allow: options.allow, against: options.against },
     releases: releasesFolder(options),
@@ -72,10 +72,9 @@ async function run(from: string, to: string, options: PromoteOptions): Promise<v
     yes: options.yes === true,
     say: note,
   });
-  const markdown = markdownOf(review);
-  if (options.output) await writeFile(options.output, markdown);
+  if (options.output) await writeFile(options.output, commentOf(review));
   const short = `Promotion ${from} → ${to}: ${review.verdict}; see ${options.output}\n`;
-  print(options, review, () => (options.output ? short : markdown));
+  print(options, review, () => (options.output ? short : reviewText(review)));
   if (review.verdict === "refused" || review.verdict === "failed") process.exitCode = exitCodes.refused;
 }
 

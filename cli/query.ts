@@ -2,8 +2,10 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { routes, userListQuery } from "../contract";
 import { type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from "./asking";
+import { exitCodes } from "./exit";
 import { jsonIn } from "./json-file";
-import { counted, print, shown } from "./output";
+import { shown } from "./layout";
+import { counted, print } from "./output";
 import { jsonOf } from "./result";
 
 type ListQuery = z.input<typeof userListQuery>;
@@ -23,7 +25,8 @@ embedded service tells it as a share from 0 to 1. A condition is
 ATTRIBUTE=VALUE, ATTRIBUTE=VALUE:LEAST.., ATTRIBUTE=VALUE:..MOST or both; a
 user must meet all of them. --file takes several queries, or values that are no
 text, as JSON: [{"conditions": [{"attribute": "year", "value": 1999,
-"lowerBound": 0.5}]}]
+"lowerBound": 0.5}]}]. A value that no item has is told with the nearest ones,
+and the exit code is 1.
 ${askExitCodes}
 
 Examples:
@@ -51,8 +54,14 @@ async function query(options: QueryOptions): Promise<void> {
       const json = jsonOf(answer.result);
       const known = userLists.safeParse(json);
       if (!known.success) return tellUnknown(answer, options, json);
+      const lists = known.data.queries.map(({ conditions = [], user_ids: users }, at) => {
+        return { users, asked: queries[at], isAbsent: conditions.some((one) => one.item_count === 0) };
+      });
+      // Nobody uses what no item has, which tells nothing of the users; the service's message says so.
+      const answered = lists.filter(({ isAbsent }) => !isAbsent);
+      if (answered.length < lists.length) process.exitCode = exitCodes.failed;
       print(options, { jobId: answer.jobId, result: json }, () =>
-        known.data.queries.map((one, at) => describe(one.user_ids, queries[at])).join("\n"),
+        answered.map(({ users, asked }) => describe(users, asked)).join("\n"),
       );
     },
   );
@@ -68,7 +77,14 @@ function queriesOf({ where, file }: QueryOptions): ListQuery[] {
 }
 
 /** The result as the embedded service gives it; the specification shows no form. */
-const userLists = z.object({ queries: z.array(z.object({ user_ids: z.array(z.string()) })) });
+const userLists = z.object({
+  queries: z.array(
+    z.object({
+      conditions: z.array(z.object({ item_count: z.number().optional() })).optional(),
+      user_ids: z.array(z.string()),
+    }),
+  ),
+});
 
 function describe(users: readonly string[], asked: ListQuery | undefined): string {
   const conditions = (asked?.conditions ?? []).map(({ attribute, value, lowerBound, upperBound }) => {

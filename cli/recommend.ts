@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { note, print, table } from "./output";
+import { table } from "./layout";
+import { note, print } from "./output";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
 import { list, whole } from "./values";
 

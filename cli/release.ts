@@ -1,6 +1,7 @@
 import { relative, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { exitCodes } from "./exit";
+import { filled } from "./layout";
 import { note, print } from "./output";
 import { type ReasonCode, reasonCodes } from "./promote/gate";
 import type { Release } from "./release/file";
@@ -45,7 +46,6 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
   const { ReleaseFile } = await import("./release/file.js");
   const { OpenStack } = await import("./release/stack.js");
   const { againstRelease, sameContents } = await import("./promote/gate.js");
-  const { filled } = await import("./promote/review.js");
   const open = await OpenStack.open({ cwd: options.cwd, stack });
   const folder = releasesFolder(options);
   const file = await ReleaseFile.open(folder, { project: open.project, stack });

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { ZodError } from "zod";
 import { defaultDataDir } from "./data";
 import { jsonIn } from "./json-file";
-import { print } from "./output";
+import { note, print } from "./output";
 import { whole } from "./values";
 
 interface ServeOptions {
@@ -59,7 +59,7 @@ async function serve(options: ServeOptions): Promise<void> {
     ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
     onIdle: () => process.exit(0),
   });
-  for (const warning of service.warnings) process.stderr.write(`${warning}\n`);
+  for (const warning of service.warnings) note(warning);
   const end = async () => {
     await service.close();
     process.exit(0);

@@ -3,7 +3,8 @@ import type { z } from "zod";
 import { decode } from "../contract";
 import type { statusReply } from "../service";
 import { defaultDataDir } from "./data";
-import { counted, print, shown, table } from "./output";
+import { shown, table } from "./layout";
+import { counted, lasting, print } from "./output";
 
 type Status = z.output<typeof statusReply>;
 
@@ -35,7 +36,7 @@ function describe(of: Status): string {
     (one) => `${one.projectId} serves ${one.generatorModelId}, ${one.qps}/s`,
   );
   return [
-    `${of.url}, version ${of.version}, process ${of.pid}, up ${Math.round(of.uptimeSec)} s`,
+    `${of.url}, version ${of.version}, process ${of.pid}, up ${lasting(of.uptimeSec)}`,
     shown(of.dataDir),
     "",
     ...(datasets.length > 0 ? [table(["KIND", "ID", "NAME", "RECORDS", "SHARDS"], datasets)] : []),

@@ -4,7 +4,8 @@ import { routes } from "../contract";
 import type { TokenSource } from "../provider/client";
 import type { SettingKey, Settings } from "../provider/settings";
 import { CommandError, exitCodes } from "./exit";
-import { counted, print, properties, table } from "./output";
+import { properties, table } from "./layout";
+import { counted, print } from "./output";
 import { type ServiceOptions, settingsOf, withService } from "./service";
 
 const help = `

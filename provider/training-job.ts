@@ -74,8 +74,11 @@ function trainingJob(): Noun<State, { jobId: string }> {
     replacing(olds, news, changed) {
       const before = olds as unknown as Record<string, unknown>;
       const after = news as unknown as Record<string, unknown>;
-      const why = changed.map((key) => `${key} ${shown(before[key])} → ${shown(after[key])}`).join(", ");
-      return `Model ${news.name}: this trains again, because of ${why}.`;
+      const changes = changed.map((key) => [`${key} ${shown(before[key])}`, `→ ${shown(after[key])}`]);
+      const say = (between: string) =>
+        `Model ${news.name}: this trains again, because of ${changes.map((one) => one.join(between)).join(", ")}.`;
+      // The engine breaks no lines.
+      return say(" ").length <= 72 ? say(" ") : say("\n");
     },
 
     async create({ projectId, algorithmId, name, triggers }, context) {

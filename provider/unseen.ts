@@ -24,5 +24,10 @@ export function unseen<Args extends object, Key extends keyof Args & string>(
 /** A value as people read it in a sentence. */
 export function shown(value: unknown): string {
   if (value === pulumi.runtime.unknownValue) return "a value not known yet";
-  return value === undefined ? "none" : JSON.stringify(value);
+  return value === undefined ? "none" : shortHashes(JSON.stringify(value));
+}
+
+/** The same text with hashes cut to what tells one from another. */
+export function shortHashes(text: string): string {
+  return text.replace(/\bsha256:([0-9a-f]{12})[0-9a-f]{52}\b/g, "sha256:$1…");
 }

@@ -1,4 +1,5 @@
 import type { Finding, StackReport } from "../drift/finding";
+import { filled } from "../layout";
 import type { Contents, Release, Served } from "../release/file";
 import type { Reason } from "./gate";
 import type { QualityComparison } from "./quality";
@@ -26,8 +27,8 @@ export interface Review {
   readonly release?: Release;
 }
 
-/** The review as Markdown: the verdict first, then what speaks against it, then what changes. */
-export function markdownOf(review: Review): string {
+/** The review as it is read: the verdict first, then what speaks against it, then what changes. */
+export function reviewText(review: Review): string {
   const { from, to, verdict } = review;
   const blocks = [
     `# Promotion ${from} → ${to}: ${verdict}`,
@@ -39,9 +40,13 @@ export function markdownOf(review: Review): string {
     ...(review.verdict === "ready"
       ? [filled(`Carry it out with \`recommender promote ${from} ${to} --yes\`.`)]
       : []),
-    `<!-- recommender promote ${from} ${to} -->`,
   ];
   return `${blocks.join("\n\n")}\n`;
+}
+
+/** The same for a comment on a pull request, with a mark by which the next one finds it. */
+export function commentOf(review: Review): string {
+  return `${reviewText(review)}\n<!-- recommender promote ${review.from} ${review.to} -->\n`;
 }
 
 function opening({ verdict, from, to, source, release, resumed }: Review): string {
@@ -132,18 +137,4 @@ function section(title: string, lines: readonly string[]): string[] {
 
 function bullet(text: string): string {
   return filled(text, "- ", "  ");
-}
-
-/** Text in lines of at most 80 characters. */
-export function filled(text: string, first = "", rest = ""): string {
-  const lines: string[] = [];
-  let line = first;
-  for (const word of text.split(/\s+/).filter(Boolean)) {
-    const start = lines.length === 0 ? first : rest;
-    if (line !== start && line.length + 1 + word.length > 80) {
-      lines.push(line);
-      line = rest + word;
-    } else line = line === start ? line + word : `${line} ${word}`;
-  }
-  return [...lines, line].join("\n");
 }

@@ -113,12 +113,20 @@ describe("questions to a model", () => {
       code: 1,
       err: expect.stringMatching(/^queries\.json: 0\.conditions\.0\.attr/),
     });
-    const none = await shop.run("query", ...shop.asked, "--where", "genre=polka");
-    expect(none.err).toContain("No item has genre = polka.");
+    const none = await shop.run("query", ...shop.asked, "--where", "genre=westen:..0.1");
+    expect(none).toMatchObject({ code: 1, out: "" });
+    expect(none.err).toMatch(
+      /^No item has genre = westen; 60 items have other values\. Nearest are western, /,
+    );
+    const scripted = await shop.run("query", ...shop.asked, "--where", "gener=drama", "--json");
+    expect(scripted).toMatchObject({ code: 1, err: expect.stringContaining("none has this attribute") });
+    expect(scripted.err).toContain("genre, title.");
+    expect(JSON.parse(scripted.out).result.queries[0].conditions).toMatchObject([{ item_count: 0 }]);
   });
 
   test("distribution draws on the terminal and writes SVG", async () => {
-    const { code, out } = await shop.run("distribution", "genre=drama", ...shop.asked, "--bins", "4");
+    const asked = ["genre=drama", ...shop.asked, "--bins", "4"];
+    const { code, out } = await shop.runWith({ COLUMNS: "80" }, "distribution", ...asked);
     expect(code).toBe(0);
     expect(out).toMatch(/^Usage of genre = drama, 40 users\n\n +usage {2}users\n0\.00 – 0\.25 +\d+ {2}█+/);
     for (const line of lines(out)) expect(line.length).toBeLessThanOrEqual(80);
@@ -140,6 +148,16 @@ describe("questions to a model", () => {
     const bins = (two.result as { queries: { bins: { users: number }[] }[] }).queries[1]?.bins ?? [];
     expect(bins).toHaveLength(20);
     expect(bins.reduce((sum, { users }) => sum + users, 0)).toBe(40);
+  });
+
+  test("distribution draws nothing of a value that no item has, and tells the nearest", async () => {
+    const none = await shop.run("distribution", "genre=dramma", ...shop.asked);
+    expect(none).toMatchObject({ code: 1, out: "" });
+    expect(none.err).toMatch(/^No item has genre = dramma; 60 items have other values\. Nearest are drama,/);
+    expect(existsSync(join(shop.folder, "distribution-genre-dramma.svg"))).toBe(false);
+    const both = await shop.run("distribution", "genre=dramma", "genre=comedy", ...shop.asked, "--json");
+    expect(both.code).toBe(1);
+    expect(JSON.parse(both.out).charts).toEqual(["distribution-genre-comedy.svg"]);
   });
 
   test("cluster tells groups and what marks them", async () => {

@@ -39,12 +39,27 @@ describe("a report of drift", () => {
     expect(text).toContain("Not observable: 1, which may or may not be in sync\n  Project shop\n");
   });
 
-  test("keeps its prose within 80 columns; only commands and values may be longer", () => {
-    const long = renderers
-      .text(reportOf(stackReport()))
-      .split("\n")
-      .filter((line) => line.length > 80);
-    for (const line of long) expect(line).toMatch(/ (pulumi|recommender) \S/);
+  test("keeps within 80 columns, and its commands can be copied over their lines", () => {
+    const report = stackReport();
+    const text = renderers.text(reportOf(report));
+    // A word that cannot be broken may stand by itself.
+    const long = text.split("\n").filter((line) => line.length > 80 && line.trim().includes(" "));
+    expect(long).toEqual([]);
+    const joined = text.replace(/ \\\n +/g, " ");
+    const commands = [...report.drift, ...report.changes].flatMap(({ cures }) => cures.putBack.command ?? []);
+    expect(commands.some((command) => command.length > 66)).toBe(true);
+    for (const command of commands) expect(joined).toContain(command);
+  });
+
+  test("cuts hashes for people and leaves them whole for programs", () => {
+    const hash = (letter: string) => `sha256:${letter.repeat(64)}`;
+    const properties = [{ path: "triggers[0]", declared: hash("a"), actual: hash("b") }];
+    const report = reportOf(stackReport({ drift: [drifted("changed", "Model", "weekly", properties)] }));
+    expect(renderers.text(report)).toContain(`declared "sha256:${"a".repeat(12)}…", actual`);
+    for (const format of ["text", "markdown", "html"] as const) {
+      expect(renderers[format](report)).not.toContain(hash("a"));
+    }
+    expect(renderers.json(report)).toContain(hash("a"));
   });
 
   test("shows the most dangerous first in each comparison of the page, and opens it", () => {

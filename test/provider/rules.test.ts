@@ -128,6 +128,11 @@ describe("a preview says in words, beside the resource, what a replacement means
     ["Project", { targetEventType: "click" }, /left behind.*this trains again/],
     ["Project", { userDatasetId: unknownValue }, /userDatasetId "u" → a value not known yet/],
     ["TrainingJob", { triggers: ["x"] }, /this trains again, because of triggers \["2026-W46"\] → \["x"\]/],
+    [
+      "TrainingJob",
+      { triggers: [`sha256:${"a1".repeat(32)}`] },
+      /because of triggers \["2026-W46"\]\n→ \["sha256:a1a1a1a1a1a1…"\]\.$/,
+    ],
   ])("%s %j", async (type, change, message) => {
     const { args } = rules[type];
     await provider.diff(type, "id", args, { ...args, ...change });

@@ -3,7 +3,7 @@ import type { StackReport } from "../../cli/drift/finding";
 import { againstPromotion, type Evidence, sameContents } from "../../cli/promote/gate";
 import { lockOwners, unlocking } from "../../cli/promote/lock";
 import { compareQuality, floorsOf } from "../../cli/promote/quality";
-import { filled, markdownOf, type Review } from "../../cli/promote/review";
+import { commentOf, type Review, reviewText } from "../../cli/promote/review";
 import type { Contents, Release } from "../../cli/release/file";
 import type { OpenStack } from "../../cli/release/stack";
 
@@ -178,7 +178,7 @@ describe("the review of a promotion", () => {
   };
 
   test("begins with the verdict, then the reasons with their cures, then what changes, in 80 columns", () => {
-    const markdown = markdownOf(review);
+    const markdown = reviewText(review);
     expect(markdown.split("\n")[0]).toBe("# Promotion dev → staging: refused");
     expect(markdown).toContain("; or\n  `--allow drift`.");
     expect(markdown).toContain("- **uncommitted**: the program is in no Git commit. Allowed.");
@@ -189,8 +189,8 @@ describe("the review of a promotion", () => {
     expect(markdown.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
-  test("fills lines without breaking words", () => {
-    const long = "x".repeat(100);
-    expect(filled(`one ${long} two`, "- ", "  ")).toBe(`- one\n  ${long}\n  two`);
+  test("has the mark of a comment only where it is one", () => {
+    expect(reviewText(review)).not.toContain("<!--");
+    expect(commentOf(review)).toMatch(/^# Promotion [\s\S]*\n<!-- recommender promote dev staging -->\n$/);
   });
 });

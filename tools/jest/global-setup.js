@@ -10,5 +10,7 @@ module.exports = async () => {
   await buildForTests();
   const { bin } = await provideEngine();
   process.env.XDG_STATE_HOME = fs.mkdtempSync(path.join(os.tmpdir(), "recommender-state-"));
+  // Messages are looked for as they are worded; where a terminal breaks them is tried by test/cli/width.test.ts.
+  process.env.COLUMNS = "1000";
   process.env.PATH = `${bin}${path.delimiter}${process.env.PATH}`;
 };

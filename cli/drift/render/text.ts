@@ -1,3 +1,4 @@
+import { filled } from "../../layout";
 import { grouped } from "../../output";
 import { titleOf } from "../commands";
 import type { Finding, Report, StackReport, Unmanaged } from "../finding";
@@ -20,7 +21,12 @@ function stackText(report: StackReport): string {
   }
   if (report.drift.length > 1) {
     const { putBack, takeIn } = report.cures;
-    lines.push("", "All drift at once", `  put back  ${putBack}`, `  take in   ${takeIn}`);
+    lines.push("", "All drift at once");
+    for (const [title, command] of [["put back", putBack] as const, ["take in", takeIn] as const]) {
+      lines.push(
+        ...continued(command, 12).map((line, at) => `  ${(at === 0 ? title : "").padEnd(10)}${line}`),
+      );
+    }
   }
   if (report.unmanaged.length > 0) {
     lines.push("", "Unmanaged (there, but in no given stack)");
@@ -45,10 +51,12 @@ function findingText(finding: Finding, putBack: string, takeIn: string): string[
     .join(", ");
   const gap = width - head.length - note.length;
   return [
-    gap >= 2 ? `${head}${" ".repeat(gap)}${note}` : `${head}  ${note}`,
-    ...finding.properties.map(
-      ({ path, declared, actual }) =>
-        `    ${plain(path)}: declared ${plain(valueText(declared))}, actual ${plain(valueText(actual))}`,
+    ...(gap >= 2 ? [`${head}${" ".repeat(gap)}${note}`] : [head, ...wrapped(note, 4)]),
+    ...finding.properties.flatMap(({ path, declared, actual }) =>
+      wrapped(
+        `${plain(path)}: declared ${plain(valueText(declared))}, actual ${plain(valueText(actual))}`,
+        4,
+      ),
     ),
     ...wrapped(finding.consequence, 4),
     ...curesText(finding.cures, putBack, takeIn),
@@ -60,26 +68,37 @@ function unmanagedText({ type, name, id, projectId, cures }: Unmanaged): string[
   return [`  ${type} ${plain(name)} (${id})${project}`, ...curesText(cures, "delete", "take in")];
 }
 
-/** Commands stay on one line, so that they can be copied. */
 function curesText({ putBack, takeIn }: Finding["cures"], ...titles: [string, string]): string[] {
   return [putBack, takeIn].flatMap((cure, index) => {
     const prose =
       cure.edit === undefined ? [] : wrapped(plain(cure.edit), 14).map((line) => line.trimStart());
-    const steps = [...prose, ...(cure.command === undefined ? [] : [plain(cure.command)])];
+    const steps = [...prose, ...(cure.command === undefined ? [] : continued(plain(cure.command), 14))];
     return steps.map((step, at) => `    ${(at === 0 ? `${titles[index]}` : "").padEnd(10)}${step}`);
   });
 }
 
 function wrapped(text: string, indent: number): string[] {
   const margin = " ".repeat(indent);
+  return filled(text, margin, margin, width).split("\n");
+}
+
+/** Words of a command as a shell of POSIX divides them. */
+const shellWords = /(?:'[^']*'|\\.|[^\s'\\])+/g;
+
+/** A command that has no room goes on over lines as a shell reads them, so that it can be copied. */
+function continued(command: string, indent: number): string[] {
+  const words = command.match(shellWords) ?? [];
+  if (indent + command.length <= width || words.join(" ") !== command) return [command];
+  // An option stays with its value.
+  const ends = words.flatMap((word, at) => (at > 0 && word.startsWith("--") ? [at] : []));
+  const parts = [0, ...ends].map((from, at) => words.slice(from, ends[at]).join(" "));
   const lines: string[] = [];
-  let line = margin;
-  for (const word of text.split(" ")) {
-    if (line.length + word.length + 1 > width && line !== margin) {
-      lines.push(line);
-      line = margin;
-    }
-    line += line === margin ? word : ` ${word}`;
+  let line = "";
+  for (const part of parts) {
+    if (line && indent + line.length + part.length + 3 > width) {
+      lines.push(`${line} \\`);
+      line = `  ${part}`;
+    } else line = line ? `${line} ${part}` : part;
   }
   return [...lines, line];
 }

@@ -1,3 +1,4 @@
+import { shortHashes } from "../../../provider/unseen";
 import { counted, grouped } from "../../output";
 import { type Cure, effects, type Finding, type PropertyFinding, type StackReport } from "../finding";
 
@@ -66,7 +67,7 @@ export function placeOf({ location }: Pick<Finding, "location">): string {
 export function valueText(value: PropertyFinding["declared"], most = 200): string {
   if (value === undefined) return "none";
   if (typeof value === "string" && /^\[(secret|not known yet)\]$/.test(value)) return value.slice(1, -1);
-  return cut(JSON.stringify(value), most);
+  return cut(shortHashes(JSON.stringify(value)), most);
 }
 
 /** A text, cut to a length. */

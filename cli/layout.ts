@@ -1,0 +1,112 @@
+const most = 80;
+const least = 40;
+
+/** The columns of whoever reads a stream: those of its terminal, or of COLUMNS, or 80. */
+export function columnsOf(stream: NodeJS.WriteStream): number {
+  return Math.max(least, stream.columns || Number(process.env.COLUMNS) || most);
+}
+
+/** Words as they stay together: what is between backticks is a command to be copied. */
+const words = /(?:[^\s`]|`[^`\n]*`)+|\S+/g;
+
+/** The same with what is before each. */
+const spacedWords = new RegExp(`(\\s*)(${words.source})`, "g");
+
+/** Text in lines of at most so many columns, with what goes before the first and before the others. */
+export function filled(text: string, first = "", rest = "", columns = most): string {
+  const lines: string[] = [];
+  let line = first;
+  for (const [, before = "", word = ""] of text.matchAll(spacedWords)) {
+    const space = before.includes("\n") ? " " : before;
+    const start = lines.length === 0 ? first : rest;
+    if (line === start) line += word;
+    else if (line.length + space.length + word.length <= columns) line += space + word;
+    else {
+      lines.push(line);
+      line = rest + word;
+    }
+  }
+  return [...lines, line].join("\n");
+}
+
+/** The same text with the lines broken that a stream has no room for; what cannot be broken stays whole. */
+export function fitted(text: string, stream: NodeJS.WriteStream): string {
+  const columns = columnsOf(stream);
+  return text
+    .split("\n")
+    .map((line) => {
+      // A row of Markdown on two lines would be none.
+      if (line.length <= columns || line.startsWith("|")) return line;
+      const [margin = ""] = /^ *(- )?/.exec(line) ?? [];
+      return filled(line.slice(margin.length), margin, " ".repeat(margin.length), Math.min(columns, most));
+    })
+    .join("\n");
+}
+
+/** Lines of one cell beyond which the rows are told one by one. */
+const tallest = 4;
+
+/** Rows under their headings, each column as wide as its widest cell; where that is too wide, cells are broken. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const columns = columnsOf(process.stdout);
+  const cells = [headings, ...rows].map((row) => row.map(shown));
+  const widest = (measure: (cell: string) => number) =>
+    headings.map((_, at) => Math.max(...cells.map((row) => measure(row[at] ?? ""))));
+  const widths = widest((cell) => cell.length);
+  const narrowest = widest(longestWord);
+  const gaps = 2 * (headings.length - 1);
+  for (let over = widths.reduce((sum, width) => sum + width, gaps) - columns; over > 0; over--) {
+    const room = widths.map((width, at) => (width > (narrowest[at] as number) ? width : 0));
+    const at = room.indexOf(Math.max(...room));
+    if (room[at] === 0) return blocks(headings, rows);
+    (widths[at] as number)--;
+  }
+  const broken = cells.map((row) =>
+    row.map((cell, at) => {
+      const width = widths[at] as number;
+      return cell.length > width ? filled(cell, "", "", width).split("\n") : [cell];
+    }),
+  );
+  if (broken.flat().some(({ length }) => length > tallest)) return blocks(headings, rows);
+  const lines = broken.flatMap((row) =>
+    Array.from({ length: Math.max(...row.map(({ length }) => length)) }, (_, line) =>
+      row
+        .map((cell, at) => (cell[line] ?? "").padEnd(widths[at] as number))
+        .join("  ")
+        .trimEnd(),
+    ),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+/** The rows below each other, where they have no room in columns. */
+function blocks(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows
+    .map((row) => properties(headings.map((heading, at) => [heading.toLowerCase(), row[at] || undefined])))
+    .join("\n");
+}
+
+/** Names and values below each other. */
+export function properties(entries: readonly (readonly [string, string | undefined])[]): string {
+  const columns = columnsOf(process.stdout);
+  const known = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const width = Math.max(...known.map(([name]) => name.length)) + 2;
+  const lines = known.map(([name, given]) => {
+    const value = shown(given);
+    if (width + value.length <= columns) return name.padEnd(width) + value;
+    if (width + longestWord(value) <= columns)
+      return filled(value, name.padEnd(width), " ".repeat(width), columns);
+    return `${name}\n${filled(value, "  ", "  ", columns)}`;
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** A text of somebody else for the terminal: without characters that would command it. */
+export function shown(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is kept from the terminal.
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, "�");
+}
+
+function longestWord(text: string): number {
+  return Math.max(0, ...(text.match(words) ?? []).map(({ length }) => length));
+}

@@ -1,0 +1,79 @@
+import { filled, fitted, properties, table } from "../../cli/layout";
+
+const terminal = (columns: number) => ({ columns }) as NodeJS.WriteStream;
+const longest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
+
+/** As if the output were a terminal of so many columns. */
+function on<T>(columns: number, work: () => T): T {
+  const before = process.stdout.columns;
+  process.stdout.columns = columns;
+  try {
+    return work();
+  } finally {
+    process.stdout.columns = before;
+  }
+}
+
+describe("prose", () => {
+  test("is broken between words; words and commands stay whole", () => {
+    const long = "x".repeat(100);
+    expect(filled(`one ${long} two`, "- ", "  ")).toBe(`- one\n  ${long}\n  two`);
+    const command = `\`recommender jobs wait ${"j".repeat(40)} --project ${"p".repeat(20)}\``;
+    expect(filled(`It goes on: wait for it with ${command}.`)).toBe(
+      `It goes on: wait for it with\n${command}.`,
+    );
+  });
+
+  test("that has room is left as it is, spaces and all", () => {
+    expect(fitted("a  b\n  c   d\n", terminal(80))).toBe("a  b\n  c   d\n");
+    expect(filled('declared "a  b"', "", "", 80)).toBe('declared "a  b"');
+  });
+
+  test("keeps its margin, and a row of Markdown its line", () => {
+    const words = "word ".repeat(30).trim();
+    expect(fitted(`  - ${words}`, terminal(80)).split("\n")[1]).toMatch(/^ {4}word/);
+    expect(longest(fitted(words, terminal(60)))).toBeLessThanOrEqual(60);
+    expect(fitted(`| ${words} |`, terminal(80))).toBe(`| ${words} |`);
+  });
+});
+
+describe("a table", () => {
+  const headings = ["ID", "NAME", "ATTRIBUTES"];
+
+  test("breaks the widest cells where the terminal ends, and loses nothing", () => {
+    const attributes = Array.from({ length: 6 }, (_, at) => `attribute${at}: text`).join(", ");
+    const drawn = on(80, () =>
+      table(headings, [["event-dataset-0b5fc9c7f343a4db47a9", "clicks", attributes]]),
+    );
+    expect(longest(drawn)).toBeLessThanOrEqual(80);
+    expect(drawn.split("\n")[1]).toMatch(
+      /^event-dataset-0b5fc9c7f343a4db47a9 {2}clicks {2}attribute0: text,/,
+    );
+    for (const name of attributes.split(", ")) expect(drawn.replace(/\s+/g, " ")).toContain(name);
+    expect(on(500, () => table(headings, [["id", "clicks", attributes]])).split("\n")).toHaveLength(3);
+  });
+
+  test("whose words have no room beside each other tells its rows one by one", () => {
+    const path = `/${"folder/".repeat(15)}`;
+    expect(
+      on(80, () =>
+        table(headings, [
+          ["id", path, "a"],
+          ["other", "b", ""],
+        ]),
+      ),
+    ).toBe(`id          id\nname\n  ${path}\nattributes  a\n\nid    other\nname  b\n`);
+  });
+});
+
+test("values of properties are broken beside their names", () => {
+  const message = "word ".repeat(30).trim();
+  const drawn = on(80, () =>
+    properties([
+      ["id", "x"],
+      ["message", message],
+    ]),
+  );
+  expect(longest(drawn)).toBeLessThanOrEqual(80);
+  expect(drawn).toMatch(/^id {7}x\nmessage {2}word[^\n]*\n {9}word/);
+});

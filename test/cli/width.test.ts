@@ -1,0 +1,138 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { put } from "../../provider/creation-journal";
+import { command } from "../service/process";
+import { everyCommand } from "./every-command";
+import { ShopCommand } from "./shop-command";
+
+// What other tests leave behind is none of these tests' business.
+process.env.XDG_STATE_HOME = mkdtempSync(join(tmpdir(), "recommender-state-"));
+
+const longName =
+  "everything that was clicked, bought or put aside in the shops of all countries since the spring";
+const attributes = Array.from({ length: 12 }, (_, at) => `attribute${at}`);
+
+let shop: ShopCommand;
+beforeAll(async () => {
+  shop = await ShopCommand.open();
+  const attributeSchema = Object.fromEntries(attributes.map((name) => [name, "CATEGORICAL" as const]));
+  await shop.api.call("createEventDataset", { name: longName, numShards: 1, attributeSchema });
+  const items = [{ itemId: "i0", attributes: { genre: ["drama"], title: longName } }];
+  await shop.api.call("upsertDatasetItems", { itemDatasetId: shop.ids.itemDatasetId, items });
+});
+afterAll(() => shop.close());
+
+/** Lines wider than 80 columns that could have been broken: not an id, an address, a path or a command by itself. */
+function wide(text: string): string[] {
+  return text.split("\n").filter((line) => line.length > 80 && !/^\s*(\S+|`[^`]+`\S*)$/.test(line));
+}
+
+const ran: string[] = [];
+
+/** With nothing that tells of a terminal; 80 columns are what is left. */
+const untold = { COLUMNS: "" };
+
+/** Runs a command, and holds what it says to 80 columns. */
+async function narrow(code: number, ...args: string[]): Promise<string> {
+  ran.push(args.join(" "));
+  const ended = await shop.runWith(untold, ...args);
+  const said = ended.out + ended.err;
+  expect({ args, code: ended.code, said, wide: wide(said) }).toMatchObject({ code, wide: [] });
+  expect(said).not.toBe("");
+  return said;
+}
+
+test("the embedded service", async () => {
+  const data = join(shop.folder, "a folder with a name", "that is nested".repeat(6));
+  mkdirSync(data, { recursive: true });
+  const env = { ...process.env, ...untold };
+  const child = spawn(process.execPath, [command, "serve", "--data", data], { env });
+  ran.push("serve");
+  let said = "";
+  await new Promise<void>((resolve) => {
+    child.stdout.on("data", (text) => {
+      said += text;
+      if (/key lies/.test(said)) resolve();
+    });
+    child.once("exit", () => resolve());
+  });
+  expect(said).toContain("Serving");
+  expect(wide(said)).toEqual([]);
+  expect(await narrow(0, "status", "--data", data)).toContain("0 projects");
+  await narrow(0, "stop", "--data", data);
+  await narrow(1, "status", "--data", data);
+  await narrow(0, "reset", "--data", data, "--yes");
+});
+
+test("data", async () => {
+  const { eventDatasetId, itemDatasetId } = shop.ids;
+  const listed = await narrow(0, "datasets", "list");
+  for (const name of attributes) expect(listed.replace(/\s+/g, " ")).toContain(`${name}: categorical`);
+  await narrow(1, "datasets", "delete", eventDatasetId, "event-dataset-00000000000000000000");
+  writeFileSync(join(shop.folder, "items.json"), JSON.stringify([{ itemId: "i1" }, { title: "no id" }]));
+  await narrow(2, "import", "items", "items.json", "--dataset", itemDatasetId);
+  await narrow(0, "import", "items", "items.json", "--dataset", itemDatasetId, "--max-failures", "1");
+  await narrow(1, "import", "items", "items.json", "--dataset", itemDatasetId, "--map", "id=x");
+  const range = ["--start", "2020-01-02", "--before", "2020-01-03"];
+  await narrow(1, "events", "prune", "--dataset", eventDatasetId, ...range);
+  await narrow(0, "events", "prune", "--dataset", eventDatasetId, ...range, "--yes");
+  await narrow(0, "events", "forget-user", "nobody", "--dataset", eventDatasetId, "--yes");
+});
+
+test("models and jobs", async () => {
+  const project = ["--project", shop.ids.projectId];
+  await narrow(0, "models", "rename", shop.modelId, longName, ...project);
+  await narrow(0, "models", "list", ...project);
+  await narrow(0, "models", "get", shop.modelId, ...project);
+  await narrow(1, "models", "delete", shop.modelId, ...project, "--yes");
+  await narrow(0, "recommend", "u0", "--attributes", "genre,title");
+  const submitted = await shop.run("cluster", ...shop.asked, "--no-wait");
+  const jobId = submitted.out.trim();
+  await narrow(0, "jobs", "wait", jobId, ...project);
+  await narrow(0, "jobs", "get", jobId, ...project);
+  await shop.faults({ job_delay_ms: 1500 });
+  await narrow(5, "cluster", ...shop.asked, "--timeout", "100ms", "--service", shop.api.service.url);
+  await shop.faults({ jobs: [{ job_type: "QUERYING", times: 4, message: longName }] });
+  await narrow(4, "query", ...shop.asked, "--where", "genre=drama");
+  await shop.faults({});
+});
+
+test("questions", async () => {
+  const where = ["drama", "comedy", "western"].flatMap((genre) => ["--where", `genre=${genre}:0.0..1.0`]);
+  await narrow(0, "query", ...shop.asked, ...where);
+  await narrow(1, "query", ...shop.asked, "--where", "genre=polka");
+  await narrow(0, "distribution", "genre=drama", ...shop.asked);
+  await narrow(0, "cluster", ...shop.asked);
+  await narrow(1, "shutdown", "--project", shop.ids.projectId);
+});
+
+test("stacks, where there is none", async () => {
+  const request = { name: longName, numShards: 1, attributeSchema: { a: "CATEGORICAL" } };
+  const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:EventDataset::clicks";
+  put({
+    ...{ urn, service: shop.api.service.url, path: "/create-event-dataset", identity: "x", key: "x" },
+    ...{ derived: false, request, at: "2026-11-01T10:00:00.000Z", pid: 1, host: "elsewhere" },
+  });
+  await narrow(0, "interrupted");
+  await narrow(1, "interrupted", "--forget");
+  await narrow(1, "drift", "--stack", "nowhere");
+  await narrow(1, "release", "nowhere");
+  await narrow(1, "promote", "nowhere", "elsewhere");
+  await narrow(1, "rollback", "nowhere");
+});
+
+test("this command, and what is called wrongly", async () => {
+  await narrow(0, "whoami");
+  await narrow(1, "import", "users", "x", "--dataset", "d", "--parallel", "1000");
+  await narrow(1, "release", "dev", "--allow", "everything");
+  await narrow(1, "models", "list");
+});
+
+test("no command is left out", () => {
+  const leaves = everyCommand().commands.filter(({ groups }) => !groups);
+  const missing = leaves.filter(({ path }) => !ran.some((line) => `${line} `.startsWith(`${path} `)));
+  // Its output is a script for a shell.
+  expect(missing.map(({ path }) => path)).toEqual(["completion"]);
+});
