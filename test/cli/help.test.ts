@@ -1,41 +1,16 @@
-import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../service/process";
+import { type Described, everyCommand } from "./every-command";
 
-interface Described {
-  readonly path: string;
-  readonly help: string;
-  readonly groups: boolean;
-  readonly options: readonly string[];
-}
-
-/** Every command there is, with its help as a terminal of 80 columns shows it. */
-function everyCommand(): Described[] {
-  const script = `
-    const { createProgram } = require("./dist/cli/main.js");
-    const all = (command, path) => command.commands.filter((one) => one.name() !== "complete").flatMap((one) => {
-      let help = "";
-      one.configureOutput({ writeOut: (text) => { help += text; } });
-      one.outputHelp();
-      const own = { path: path + one.name(), help, groups: one.commands.length > 0, options: one.options.map((o) => o.long) };
-      return [own, ...all(one, own.path + " ")];
-    });
-    createProgram().then((program) => console.log(JSON.stringify(all(program, ""))));`;
-  const { stdout, stderr } = spawnSync(process.execPath, ["-e", script], {
-    cwd: join(__dirname, "../.."),
-    encoding: "utf8",
-  });
-  if (stderr) throw new Error(stderr);
-  return JSON.parse(stdout);
-}
-
-const commands = everyCommand();
+const { help: wholeHelp, commands } = everyCommand();
+const page = readFileSync(join(__dirname, "../../docs/cli.md"), "utf8");
 
 test("all commands are there", () => {
   const paths = commands.map(({ path }) => path);
   const wanted = `serve status stop reset import datasets_list datasets_delete events_prune events_forget-user models_list models_get
     models_rename models_delete jobs_get jobs_wait query distribution cluster recommend whoami completion
-    drift release promote rollback`;
+    shutdown interrupted drift release promote rollback`;
   expect(paths).toEqual(expect.arrayContaining(wanted.split(/\s+/).map((path) => path.replace("_", " "))));
 });
 
@@ -49,6 +24,50 @@ test("every command that tells something has --json", () => {
   const without = commands.filter(({ groups, options }) => !groups && !options.includes("--json"));
   // Its output is a script for a shell.
   expect(without.map(({ path }) => path)).toEqual(["completion"]);
+});
+
+describe("docs/cli.md", () => {
+  const told = commands.filter(({ options }) => options.includes("--json")).map(({ path }) => path);
+  /** The commands in the first column of a table, by the heading of another column. */
+  const named = (heading: string) => {
+    const [, rows = ""] = page.split(`| command | ${heading} |\n|---|---|\n`);
+    const lines = rows.slice(0, rows.indexOf("\n\n")).split("\n");
+    return lines.flatMap((line) =>
+      [...(line.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+    );
+  };
+
+  test("shows the help of the whole as it is", () => {
+    for (const line of wholeHelp.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(page).toContain(`\n${wholeHelp}`);
+  });
+
+  test("tells the JSON of every command that has --json, and of no other", () => {
+    expect(
+      named("JSON")
+        .filter((name) => !name?.startsWith("--"))
+        .sort(),
+    ).toEqual([...told].sort());
+  });
+
+  test("names every command that ends with a code of its own", () => {
+    const [, codes = ""] = page.split("\n## Exit codes\n");
+    const rows = codes.slice(0, codes.indexOf("\n## ")).split("\n");
+    for (const { path, help } of commands) {
+      const [, own = ""] = help.split("\nExit codes:\n");
+      for (const [, code] of own.matchAll(/^ {2}(\d+) {2}/gm)) {
+        const row = rows.filter((line) => line.startsWith(`| ${code} |`)).join("\n");
+        if (!row.endsWith(" | all |"))
+          expect({ path, code, row }).toMatchObject({ row: expect.stringContaining(`\`${path}\``) });
+      }
+    }
+  });
+
+  test("shows screens that fit into 80 columns", () => {
+    const screens = [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)].map(([, , screen = ""]) => screen);
+    const long = screens.flatMap((screen) => screen.split("\n")).filter((line) => line.length > 80);
+    expect(long).toEqual([]);
+  });
 });
 
 test("a shell completes commands, options, fixed values and, elsewhere, files", async () => {
