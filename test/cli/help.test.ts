@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../service/process";
 import { type Described, everyCommand } from "./every-command";
@@ -62,12 +62,19 @@ describe("docs/cli.md", () => {
       }
     }
   });
+});
 
-  test("shows screens that fit into 80 columns", () => {
-    const screens = [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)].map(([, , screen = ""]) => screen);
-    const long = screens.flatMap((screen) => screen.split("\n")).filter((line) => line.length > 80);
-    expect(long).toEqual([]);
-  });
+test("the pages show commands and screens that fit into 80 columns", () => {
+  const folder = join(__dirname, "../../docs");
+  const pages = readdirSync(folder).filter((file) => file.endsWith(".md"));
+  const long = pages.flatMap((file) =>
+    [...readFileSync(join(folder, file), "utf8").matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)]
+      .filter(([, form = ""]) => ["", "sh", "console"].includes(form))
+      .flatMap(([, , screen = ""]) => screen.split("\n"))
+      .filter((line) => line.length > 80)
+      .map((line) => `${file}: ${line}`),
+  );
+  expect(long).toEqual([]);
 });
 
 test("a shell completes commands, options, fixed values and, elsewhere, files", async () => {
