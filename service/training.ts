@@ -31,6 +31,12 @@ const g1Parameters = z.strictObject({
     .enum(["linear", "log"])
     .optional()
     .describe("How a pair's weight follows from its event values."),
+  damping: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("Fall of a pair's weight with the number of the user's items."),
 });
 
 /** What is wrong with given parameters. */

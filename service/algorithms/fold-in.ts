@@ -52,17 +52,16 @@ export class FoldIn {
       if (item >= 0 && item < model.items && Number.isFinite(weight))
         sums.set(item, (sums.get(item) ?? 0) + weight);
     }
-    let length = 0;
+    const known = [...sums].filter(([, sum]) => sum > 0);
+    if (known.length === 0) return null;
     let total = 0;
-    for (const [item, sum] of sums) {
-      if (!(sum > 0)) continue;
-      const weight = scaledWeight(model.weightScale, sum);
-      this.index[length] = item;
-      this.weight[length++] = weight;
+    known.forEach(([item, sum], at) => {
+      const weight = scaledWeight(model.weightScale, sum, known.length);
+      this.index[at] = item;
+      this.weight[at] = weight;
       total += weight;
-    }
-    if (length === 0) return null;
-    this.start[1] = length;
+    });
+    this.start[1] = known.length;
     this.ridge[0] = ridgeOf(model.parameters, total, this.activeItems);
     this.kernel.run.solveRows(
       this.start.byteOffset,

@@ -32,7 +32,8 @@ export function trainG1(
     onProgress({ phase: "search", fraction }),
   );
 
-  const weightScale = weightScaleOf(interactions.weight, choice.point.weighting);
+  const { weighting, damping } = choice.point;
+  const weightScale = weightScaleOf(interactions, weighting, damping);
   const scaled = scaleWeights(interactions, weightScale);
   const parameters = factorParameters(choice.point, given, scaled);
   const factorizer = new Factorizer(scaled, parameters.dimensions);
@@ -53,7 +54,7 @@ export function trainG1(
   onProgress({ phase: "attributes", fraction: 1 });
   return {
     algorithm: "G1",
-    parameters: { ...parameters, epochs: choice.epochs, weighting: choice.point.weighting },
+    parameters: { ...parameters, epochs: choice.epochs, weighting, damping },
     report: choice.report,
     stride,
     users: interactions.users,

@@ -17,6 +17,8 @@ export interface G1Parameters {
   readonly epochs?: number;
   /** How the weight of a pair follows from the sum of its event values. */
   readonly weighting?: Weighting;
+  /** How far the weight of a pair falls with the number of the user's items: 0 not at all, 1 in proportion. */
+  readonly damping?: number;
 }
 
 /** Parameters after the choice. */

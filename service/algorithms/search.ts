@@ -24,8 +24,9 @@ const ALONG: Step = { balance: 3, strength: 1 / 1.4 };
 const SEARCH_DIMENSIONS = 32;
 const LARGER_DIMENSIONS = [64, 128];
 const TRIAL_EPOCHS = 5;
+const DAMPINGS = [0.25, 0.5];
 const MOMENTS = [5, 8, 12];
-const EXPECTED_TRIALS = 20;
+const EXPECTED_TRIALS = 26;
 const TYPICAL_EPOCHS = 8;
 /** Multiplications that the final training may take: about half a minute on one core. */
 const MAX_WORK = 1.5e11;
@@ -49,6 +50,7 @@ export function searchParameters(
     strength: 0.12,
     regularizationExponent: given.regularizationExponent ?? 1,
     weighting: given.weighting ?? "log",
+    damping: given.damping ?? 0,
   };
   if (!bench.possible) {
     const point = { ...best, dimensions: given.dimensions ?? best.dimensions };
@@ -82,6 +84,13 @@ export function searchParameters(
   best = walk(best, COARSE);
   best = walk(best, ALONG);
   best = walk(best, FINE);
+  if (given.damping === undefined) {
+    for (const damping of DAMPINGS) {
+      const other = walk({ ...best, damping }, FINE);
+      if (gain(other) < gain(best) * WORTHWHILE) break;
+      best = other;
+    }
+  }
   if (
     given.weighting === undefined &&
     interactions.weight.some((weight) => weight !== interactions.weight[0])

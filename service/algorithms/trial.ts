@@ -15,6 +15,7 @@ export interface Point {
   readonly strength: number;
   readonly regularizationExponent: number;
   readonly weighting: Weighting;
+  readonly damping: number;
 }
 
 const SHARE = 0.1;
@@ -33,9 +34,10 @@ export function factorParameters(point: Point, given: G1Parameters, data: Intera
   return { dimensions, alpha, regularization, regularizationExponent };
 }
 
+/** One hold-out, with the users that are asked for and the factorisation that was used last. */
 interface Fold extends HoldOut {
   readonly users: Uint32Array;
-  readonly factorizers: Map<Weighting, { readonly data: Interactions; readonly factorizer: Factorizer }>;
+  last?: { readonly key: string; readonly data: Interactions; readonly factorizer: Factorizer };
 }
 
 /** Tries points on a hold-out: on a sample of users where there are many, on several hold-outs where there are few. */
@@ -68,7 +70,7 @@ export class TrialBench {
         (user) => divided.test.start[user] !== divided.test.start[user + 1],
       );
       const users = sample(random, withAny.length, maxUsers).map((at) => withAny[at] as number);
-      this.folds.push({ ...divided, users, factorizers: new Map() });
+      this.folds.push({ ...divided, users });
     }
   }
 
@@ -89,7 +91,7 @@ export class TrialBench {
   trace(point: Point, moments: readonly number[]): Quality[] {
     this.trials++;
     const perFold = this.folds.map((fold) => {
-      const { data, factorizer } = this.factorizerOf(fold, point.weighting);
+      const { data, factorizer } = this.factorizerOf(fold, point);
       factorizer.begin(factorParameters(point, this.given, data), SEED);
       let epoch = 0;
       return moments.map((moment) => {
@@ -110,14 +112,13 @@ export class TrialBench {
     );
   }
 
-  private factorizerOf(fold: Fold, weighting: Weighting) {
-    let made = fold.factorizers.get(weighting);
-    if (!made) {
-      const data = scaleWeights(fold.train, weightScaleOf(fold.train.weight, weighting));
-      made = { data, factorizer: new Factorizer(data, this.maxDimensions) };
-      fold.factorizers.set(weighting, made);
+  private factorizerOf(fold: Fold, { weighting, damping }: Point) {
+    const key = `${weighting} ${damping}`;
+    if (fold.last?.key !== key) {
+      const data = scaleWeights(fold.train, weightScaleOf(fold.train, weighting, damping));
+      fold.last = { key, data, factorizer: new Factorizer(data, this.maxDimensions) };
     }
-    return made;
+    return fold.last;
   }
 }
 

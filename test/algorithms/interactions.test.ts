@@ -1,6 +1,6 @@
 import { InteractionsBuilder } from "../../service/algorithms";
 import { itemCounts, selectUsers, transpose } from "../../service/algorithms/interactions";
-import { scaledWeight, weightScaleOf } from "../../service/algorithms/weighting";
+import { scaleWeights, weightScaleOf } from "../../service/algorithms/weighting";
 
 function build(events: [number, number, number][]) {
   const builder = new InteractionsBuilder();
@@ -63,9 +63,21 @@ test("selecting users renumbers them and keeps the items", () => {
 });
 
 test.each(["linear", "log"] as const)("%s weights average 1 and grow with the value", (weighting) => {
-  const values = Float32Array.of(1, 5, 20, 400);
-  const scale = weightScaleOf(values, weighting);
-  const weights = [...values].map((value) => scaledWeight(scale, value));
-  expect(weights.reduce((sum, weight) => sum + weight) / 4).toBeCloseTo(1, 5);
-  expect(weights).toEqual([...weights].sort((a, b) => a - b));
+  const of = build([1, 5, 20, 400].map((value, item) => [0, item, value]));
+  const { weight } = scaleWeights(of, weightScaleOf(of, weighting, 0));
+  expect(weight.reduce((sum, value) => sum + value) / 4).toBeCloseTo(1, 5);
+  expect([...weight]).toEqual([...weight].sort((a, b) => a - b));
+});
+
+test("damped weights average 1 and fall with the number of the user's items", () => {
+  const of = build([
+    [0, 0, 1],
+    [1, 0, 1],
+    [1, 1, 1],
+    [1, 2, 1],
+    [1, 3, 1],
+  ]);
+  const { weight } = scaleWeights(of, weightScaleOf(of, "linear", 0.5));
+  expect(weight.reduce((sum, value) => sum + value) / 5).toBeCloseTo(1, 5);
+  expect((weight[0] as number) / (weight[1] as number)).toBeCloseTo(2, 5);
 });

@@ -66,7 +66,7 @@ test.each([
   const right = new Array<number>(stride).fill(0);
   let total = 0;
   for (const { item, weight } of items) {
-    const scaled = scaledWeight(weightScale, weight);
+    const scaled = scaledWeight(weightScale, weight, count);
     const y = itemVectors.subarray(item * stride, (item + 1) * stride);
     total += scaled;
     y.forEach((value, i) => {

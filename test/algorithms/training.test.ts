@@ -77,6 +77,7 @@ test("given parameters are honoured and only the missing ones are chosen", () =>
     regularizationExponent: 0.9,
     epochs: 3,
     weighting: "log" as const,
+    damping: 0.3,
   };
   const model = trainG1({ interactions }, given);
   expect(model.parameters).toEqual(given);
