@@ -53,8 +53,14 @@ new recommender.UserClustering("groups", {
 });
 `;
 
-/** Calls that change something, of a run that makes the first version and of one that makes the second. */
-const changingCalls = [13, 9];
+/** What becomes of a stack, in this order: two versions of its program, and its end. */
+export const stages = ["version 1", "version 2", "destroyed"] as const;
+
+/** One of them. */
+export type Stage = (typeof stages)[number];
+
+/** Calls that change something, of a run that brings a stack from the stage before to this one. */
+const changingCalls: Record<Stage, number> = { "version 1": 13, "version 2": 9, destroyed: 3 };
 
 /** What the service holds of a stack. */
 export interface Held {
@@ -89,30 +95,36 @@ export class KilledStack {
     if (code !== 0) throw new Error(output);
   }
 
-  /** Makes a version; a stack that a killed engine left locked is unlocked first, as its message says. */
-  async up(version: number, kill?: Kill): Promise<Ended> {
+  /** Brings it to a stage; a stack that a killed engine left locked is unlocked first, as its message says. */
+  async bring(stage: Stage, kill?: Kill): Promise<Ended> {
     if (this.ground.mend(this.name)) this.mended++;
-    if (this.ground.isLocked(this.name)) await this.#engine(["cancel", "--yes"], version);
+    if (this.ground.isLocked(this.name)) await this.#engine(["cancel", "--yes"], stage);
     this.pendingSeen += this.ground.state(this.name).pending.length;
     const { journal, stateFile } = this.ground.places(this.name);
     const end = kill ? undefined : watchWindow(this.proxy, journal, stateFile, this.widths);
-    const ended = await this.#engine(["up", "--yes", "--skip-preview"], version, kill);
+    const command = stage === "destroyed" ? "destroy" : "up";
+    const ended = await this.#engine([command, "--yes", "--skip-preview"], stage, kill);
     end?.();
     return ended;
   }
 
   /** Whether a further run would change anything. */
-  async preview(version: number): Promise<Ended> {
-    return this.#engine(["preview", "--expect-no-changes"], version);
+  async preview(stage: Stage): Promise<Ended> {
+    return this.#engine(["preview", "--expect-no-changes"], stage);
   }
 
-  /** Calls that a run of the version still has to make. */
-  remaining(version: number): number {
+  /** Calls that a run to the stage still has to make. */
+  remaining(stage: Stage): number {
     const made = this.proxy.taken.filter(
       ({ call, status }) => !/^GET|token|recommend/.test(call) && status < 300,
     );
-    const before = changingCalls.slice(0, version - 1).reduce((sum, count) => sum + count, 0);
-    return Math.max(1, (changingCalls[version - 1] as number) + before - made.length);
+    const all = stages.slice(0, stages.indexOf(stage) + 1).map((each) => changingCalls[each]);
+    return Math.max(1, all.reduce((sum, count) => sum + count, 0) - made.length);
+  }
+
+  /** Resources that the state holds. */
+  resources(): string[] {
+    return this.ground.state(this.name).resources.map(({ urn }) => urn);
   }
 
   /** What the service holds, from its database. */
@@ -122,10 +134,12 @@ export class KilledStack {
     const grouped = (sql: string) => Object.fromEntries(rows(sql).map(({ key, n }) => [key, n]));
     const count = (sql: string) => rows(sql)[0]?.n ?? 0;
     const named = `name like '${this.name}-%'`;
+    // A deleted one stays until its events are swept away.
+    const datasets = `from datasets where ${named} and kind <> 'deleted'`;
     const project = `select id from projects where ${named}`;
     try {
       return {
-        datasets: grouped(`select kind key, count(*) n from datasets where ${named} group by kind`),
+        datasets: grouped(`select kind key, count(*) n ${datasets} group by kind`),
         projects: count(`select count(*) n from projects where ${named}`),
         algorithms: count(`select count(*) n from algorithms where ${named}`),
         jobs: grouped(
@@ -133,30 +147,29 @@ export class KilledStack {
         ),
         models: count(`select count(*) n from models where project_id in (${project})`),
         deployments: count(`select count(*) n from deployments where project_id in (${project})`),
-        events: count(
-          `select count(*) n from events where dataset in (select number from datasets where ${named})`,
-        ),
+        events: count(`select count(*) n from events where dataset in (select number ${datasets})`),
       };
     } finally {
       database.close();
     }
   }
 
-  #engine(args: string[], version: number, kill?: Kill): Promise<Ended> {
-    const env = { VERSION: String(version), RECOMMENDER_BASE_URL: this.proxy.url };
+  #engine(args: string[], stage: Stage, kill?: Kill): Promise<Ended> {
+    const env = { VERSION: stage.replace("version ", ""), RECOMMENDER_BASE_URL: this.proxy.url };
     return this.ground.run([...args, "--stack", this.name], env, this.proxy, kill);
   }
 }
 
-/** What the service must hold of a stack whose version is made, whatever happened on the way. */
-export function declaredBy(version: number): Held {
-  return {
-    datasets: { user: 1, item: 1, event: 1 },
-    projects: 1,
-    algorithms: 1,
-    jobs: { TRAINING: version, DEPLOYMENT: version, QUERYING: version, CLUSTERING: version },
-    models: 1,
-    deployments: 1,
-    events: 20 + version,
-  };
+/** What the service must hold of a stack at a stage, whatever happened on the way. */
+export function heldAt(stage: Stage): Held {
+  // The API can delete neither of these, nor what a job was.
+  const forEver = { projects: 1, algorithms: 1 };
+  const jobs = (each: number) => ({ TRAINING: each, DEPLOYMENT: each, QUERYING: each, CLUSTERING: each });
+  if (stage === "destroyed") {
+    const datasets = { user: 1, item: 1 };
+    return { ...forEver, datasets, jobs: jobs(2), models: 0, deployments: 0, events: 0 };
+  }
+  const version = stages.indexOf(stage) + 1;
+  const datasets = { user: 1, item: 1, event: 1 };
+  return { ...forEver, datasets, jobs: jobs(version), models: 1, deployments: 1, events: 20 + version };
 }
