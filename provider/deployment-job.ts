@@ -2,10 +2,11 @@ import type * as pulumi from "@pulumi/pulumi";
 import { deploymentFields, routes } from "../contract";
 import { gone } from "./absence";
 import { say } from "./engine-log";
-import { hasFailed } from "./job-status";
+import { hasFailed, hasSucceeded } from "./job-status";
 import { submitJob } from "./jobs";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
+import { serves } from "./serving-check";
 
 /** What a deployment is submitted with. */
 export interface DeploymentJobArgs {
@@ -76,10 +77,14 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
     },
 
     // The deployment itself is shut down by its own resource, which a run that broke off in the wait has not made.
-    async delete(_id, { projectId, jobId }, { client, run, settings, urn }) {
+    async delete(_id, { projectId, jobId }, context) {
+      const { client, run, settings, urn } = context;
       if (run.shutDown.has(projectId) || run.held.has(`Deployment ${projectId}`)) return;
       const job = await gone(client.call(routes.getJob, { projectId, jobId }));
       if (!job || hasFailed(job, settings)) return;
+      // A run that was killed may have shut it down and come no further.
+      const asked = hasSucceeded(job) && serves(undefined, job.jobResult?.servingUri, context);
+      if (asked && !(await asked.catch(() => true))) return;
       await say.warn(
         urn,
         `Deployment job ${jobId} is ${job.jobStatus} and this stack does not hold its deployment: project ` +
