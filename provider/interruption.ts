@@ -46,8 +46,8 @@ async function unknownEntry<R extends Route, Listed>(
   const unknown = unknownOf(run.unknown.get(urn));
   if (!unknown) return undefined;
   if (unknown.identity !== identity) {
-    const what = `may have made one by ${route.path} with other arguments than now; if so, it is left behind`;
-    await say.warn(urn, `an earlier run ${what}`);
+    const what = `may have made one at ${unknown.at} by ${route.path} with other arguments than now`;
+    await say.warn(urn, `an earlier run ${what}; if so, it is left behind`);
     return undefined;
   }
   const entry = {
@@ -75,8 +75,10 @@ export async function note({ urn, run }: Context, entry: Entry): Promise<void> {
 
 /** What an interrupted run made with other arguments than are declared now is of no use any more. */
 async function leaveBehind({ urn }: Context, entry: Entry): Promise<void> {
-  const what = entry.id ? `made ${entry.id}` : `may have made one at ${entry.at} by ${entry.path}`;
-  await say.warn(urn, `an interrupted run ${what} with other arguments than now; it is left behind`);
+  await say.warn(
+    urn,
+    `an interrupted run ${outcomeOf(entry)} with other arguments than now; it is left behind`,
+  );
   forget(entry);
 }
 
@@ -85,12 +87,16 @@ export async function leaveAllBehind({ urn = "", client, run }: Context, takenOv
   for (const entry of entriesOf(urn)) {
     const isOwn = entry.id !== undefined && run.made.get(entry.path)?.has(entry.id);
     if (isOwn || entry.service !== client.baseUrl || (await isOfAnotherRun(entry))) continue;
-    const made = entry.id ? `made ${entry.id}` : `may have made one by ${entry.path}`;
     // What was taken over may well be what came of a call without an answer.
     const isOther = entry.id ? entry.id !== takenOver : takenOver === undefined;
-    if (isOther) await say.warn(urn, `an interrupted run ${made}; it is left behind`);
+    if (isOther) await say.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is left behind`);
     forget(entry);
   }
+}
+
+/** What came of a creation, in words by which it can be looked for. */
+export function outcomeOf({ id, at, path }: Entry): string {
+  return id ? `made ${id}` : `may have made one at ${at} by ${path}`;
 }
 
 /** Whether the service can be counted on to know the key of an entry. */

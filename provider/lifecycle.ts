@@ -1,10 +1,11 @@
+import { randomUUID } from "node:crypto";
 import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { faults, hasChanged, type Properties, pick, withDefaults } from "./arguments";
 import { isCreating } from "./creation";
 import { confirm, type Entry, isAlive } from "./creation-journal";
 import { connectToEngine, endWithEngine, say, type Urn } from "./engine-log";
-import { leaveAllBehind } from "./interruption";
+import { leaveAllBehind, outcomeOf } from "./interruption";
 import { openSession, runOf, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
 import { UnknownCreationError, unknownOf } from "./unknown-creation";
@@ -71,21 +72,24 @@ export function lifecycle<Args extends object, Outputs extends object>(
     return { ...rest, ...outputs, __v: stateVersion, __service: settings().baseUrl };
   };
 
-  const hold = (id: string, { run, urn }: Context, createdNow: boolean) => {
-    run.held.set(`${noun.type} ${id}`, { urn, createdNow });
+  const hold = (id: string, { run, urn }: Context) => {
+    run.held.set(`${noun.type} ${id}`, { urn, createdNow: true });
   };
-  const remember = (id: string, replaces: readonly string[], urn: Urn) => {
+  const remember = (id: string, replaces: readonly string[], urn: Urn, { __made: made }: Properties) => {
     const run = runOf(settings());
     if (replaces.length > 0) run.replacing.add(urn);
-    else run.held.set(`${noun.type} ${id}`, { urn, createdNow: false });
+    else run.held.set(`${noun.type} ${id}`, { urn, createdNow: false, made });
   };
 
   /** State that an error leaves behind must lead back to this lifecycle like any other. */
   const partially = <T>(properties: Properties, work: Promise<T>): Promise<T> =>
     work.catch((error) => {
       if (error instanceof PartialStateError) {
-        const { __provider, __urn } = properties;
-        error.properties = { ...kept({ __urn }, error.properties), __provider };
+        const { __provider, __urn, __made } = properties;
+        error.properties = {
+          ...kept({ __urn, ...(__made ? { __made } : {}) }, error.properties),
+          __provider,
+        };
       }
       throw error;
     });
@@ -131,7 +135,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
           : replaces.length > 0 && noun.replacing?.(olds as State, news as Args, replaces);
         if (words) await say.warn(news.__urn as Urn, words);
-        remember(id, replaces, news.__urn as Urn);
+        remember(id, replaces, news.__urn as Urn, olds);
         // What is declared again is not what a killed run has put in its place since.
         const undone = effective.length === 0 && leftovers.length > 0;
         if (undone) await say.warn(news.__urn as Urn, leftBehind(leftovers));
@@ -140,7 +144,9 @@ export function lifecycle<Args extends object, Outputs extends object>(
       });
     },
 
-    async create(inputs: Properties) {
+    async create(asked: Properties) {
+      // Tells copies of one id apart: a replacement may have found again what it replaces.
+      const inputs = { ...asked, __made: randomUUID().slice(0, 8) };
       const context = await contextOf(inputs);
       return titled(context, async () => {
         const { existingId } = inputs as { existingId?: string };
@@ -151,7 +157,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           }
           const outputs = await noun.adopt(existingId, inputs as Args, context);
           await leaveAllBehind(context, existingId);
-          hold(existingId, context, true);
+          hold(existingId, context);
           return { id: existingId, outs: kept(inputs, outputs) };
         }
         const created = noun.create(inputs as Args, context).catch((error) => {
@@ -159,7 +165,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           throw new PartialStateError(error.placeholder, inputs, error.message);
         });
         const { id, ...outputs } = await partially(inputs, created);
-        hold(id, context, true);
+        hold(id, context);
         return { id, outs: kept(inputs, outputs) };
       });
     },
@@ -189,8 +195,9 @@ export function lifecycle<Args extends object, Outputs extends object>(
           if (!(error instanceof UnknownCreationError)) throw error;
           throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);
         });
-        const outputs = await partially(news, updated);
-        return { outs: kept(news, outputs) };
+        const own = olds.__made ? { ...news, __made: olds.__made } : news;
+        const outputs = await partially(own, updated);
+        return { outs: kept(own, outputs) };
       });
     },
 
@@ -199,16 +206,17 @@ export function lifecycle<Args extends object, Outputs extends object>(
         refuseOtherService(properties, settings());
         confirmed(id, properties);
         const context = await contextOf(properties);
-        if (unknownOf(id)) {
+        const unknown = unknownOf(id);
+        if (unknown) {
           await leaveAllBehind(context);
           await say.warn(
             context.urn,
-            `${context.title} may have been made without an answer; if so, it is left behind`,
+            `${context.title} may have been made at ${unknown.at} without an answer; if so, it is left behind`,
           );
           return;
         }
         const held = context.run.held.get(`${noun.type} ${id}`);
-        if (held && (held.createdNow || held.urn !== context.urn)) {
+        if (held && (held.createdNow || held.urn !== context.urn || held.made !== properties.__made)) {
           const by = held.urn === context.urn ? "its replacement" : `${held.urn}`;
           await say.info(context.urn, `${id} is held by ${by} now and stays`);
           return;
@@ -235,9 +243,7 @@ function confirmed(id: string, { __urn, ...state }: Properties): Entry[] {
 }
 
 function leftBehind(entries: readonly Entry[]): string {
-  const what = entries
-    .map(({ id, path }) => (id ? `made ${id}` : `may have made one by ${path}`))
-    .join(" and ");
+  const what = entries.map(outcomeOf).join(" and ");
   return `a run that was killed ${what}, which is not declared any more; see \`recommender interrupted\``;
 }
 

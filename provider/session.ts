@@ -6,12 +6,20 @@ import { say, type Urn } from "./engine-log";
 import { Listing } from "./listing";
 import { type SettingKey, type Settings, secretKeys } from "./settings";
 
+/** Who holds an id. */
+interface Holding {
+  readonly urn: Urn;
+  readonly createdNow: boolean;
+  /** Which of its creations the state tells of, should it have been found again by a later one. */
+  readonly made?: unknown;
+}
+
 /** What one run has done so far, as far as its other lifecycles need to know. */
 export class Run {
   /** Jobs that it submitted: their failure belongs to this run, not to an earlier one. */
   readonly submitted = new Set<string>();
   /** What its resources hold, by kind and id: another resource that held it before must not take it away. */
-  readonly held = new Map<string, { readonly urn: Urn; readonly createdNow: boolean }>();
+  readonly held = new Map<string, Holding>();
   /** Projects that it has taken out of service. */
   readonly shutDown = new Set<string>();
   /** Resources that it is to replace. */
