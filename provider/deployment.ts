@@ -209,7 +209,7 @@ async function deploy(
     kind: jobKinds.deployment,
     projectId: args.projectId,
     jobId,
-    submitAgain: (key) => submitDeployment(args, context, key),
+    submitAgain: (key, name = args.name) => submitDeployment({ ...args, name }, context, key),
     ...(resultIsThere && { resultIsThere }),
   });
   compare(job, args);

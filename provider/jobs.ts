@@ -45,8 +45,11 @@ export interface Submitted {
   readonly kind: JobKind;
   readonly projectId: string;
   readonly jobId: string;
-  /** Submits it again under a key that makes this the same call, should it be made twice. */
-  readonly submitAgain: (key: string) => Promise<string>;
+  /**
+   * Submits it again under a key that makes this the same call, should it be made twice. It keeps the name it had, where
+   * that is known: one that was changed since would make it another call, which a service refuses under the key.
+   */
+  readonly submitAgain: (key: string, name: string | undefined) => Promise<string>;
   /** Whether what the job made is still there; a job of an earlier run whose result is gone is submitted again. */
   readonly resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>;
 }
@@ -58,20 +61,22 @@ export interface Submitted {
 export async function finishJob(context: Context, submitted: Submitted): Promise<Job & { id: string }> {
   const { kind, projectId, jobId } = submitted;
   const earlier = !context.run.submitted.has(jobId);
-  const again = async (why: string) => {
+  const again = async (why: string, { name }: { readonly name?: string | null | undefined } = {}) => {
     await say.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitting it again`);
-    return finishJob(context, { ...submitted, jobId: await submitted.submitAgain(`again-${jobId}`) });
+    const next = await submitted.submitAgain(`again-${jobId}`, name ?? undefined);
+    return finishJob(context, { ...submitted, jobId: next });
   };
   const first = await gone(look(context, projectId, jobId));
   if (!first) {
     if (earlier) return again("is not known to the service any more");
     throw new Error(`${kind.noun} job ${jobId} was submitted just now, but the service does not know it`);
   }
-  if (earlier && hasFailed(first, context.settings)) return again(`had failed (${failureReason(first)})`);
+  if (earlier && hasFailed(first, context.settings))
+    return again(`had failed (${failureReason(first)})`, first);
   const job = await waitFor(context, kind, projectId, jobId, first);
   const there = (await submitted.resultIsThere?.(job, earlier)) ?? true;
   if (there) return { ...job, id: jobId };
-  if (earlier) return again("had succeeded, but its result is gone");
+  if (earlier) return again("had succeeded, but its result is gone", job);
   throw new Error(`${kind.noun} job ${jobId} succeeded, but the service does not show its result`);
 }
 

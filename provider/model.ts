@@ -113,11 +113,11 @@ function model(): Noun<State, Outputs> {
     async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
       const { client, run } = context;
       const read = (modelId: string) => gone(client.call(routes.getModel, { projectId, modelId }));
-      const submitAgain = (key: string) =>
+      const submitAgain = (key: string, named = name) =>
         submitJob(
           context,
           routes.submitTrainingJob,
-          { projectId, algorithmId, name },
+          { projectId, algorithmId, name: named },
           { identity: key, key },
         );
       const rename = async (found: Found) => {
