@@ -1,5 +1,11 @@
 import type { Declared, Kind, Lookup } from "./small-engine";
 
+/** Places of the program whose resources may be renamed. */
+export const places = ["users", "events", "shop", "g1", "weekly", "live"] as const;
+
+/** One of them. */
+export type Place = (typeof places)[number];
+
 /** What the program declares. */
 export interface Program {
   readonly shards: number;
@@ -12,82 +18,116 @@ export interface Program {
   readonly trained: boolean;
   readonly deployed: boolean;
   readonly qps: number;
+  /** Whether the model serves as its own ranker too. */
+  readonly ranked: boolean;
+  /** Places whose resources have their other name. */
+  readonly renamed: readonly Place[];
+  /** Whether what has another name says which one it had before. */
+  readonly aliased: boolean;
 }
 
 /** The program that every sequence begins with. */
 export const first: Program = {
   ...{ shards: 1, eventsName: "events", usersName: "users", second: false, parameters: 4 },
-  ...{ trigger: 0, modelName: "weekly", trained: true, deployed: true, qps: 500 },
+  ...{ trigger: 0, modelName: "weekly", trained: true, deployed: true, qps: 500, ranked: false },
+  ...{ renamed: [], aliased: false },
 };
+
+/** The name of the resources in a place. */
+export function nameOf({ renamed }: Program, place: Place): string {
+  return renamed.includes(place) ? `${place}-renamed` : place;
+}
 
 /** The resources of a program; `existing` are ids that the user has told it. */
 export function declared(program: Program, existing: Readonly<Record<string, string>>): Declared[] {
-  const { shards, eventsName, usersName, second, parameters, trigger, modelName, trained, deployed, qps } =
-    program;
+  const { shards, eventsName, usersName, second, parameters, trained, deployed } = program;
   const told = (title: string) => (existing[title] ? { existingId: existing[title] } : {});
-  const dataset = (kind: Kind, name: string, numShards: number, label: string): Declared => ({
-    ...{ kind, name },
-    args: () => ({ name: label, numShards, ...told(`${kind} ${name}`) }),
+  const dataset = (kind: Kind, named: Naming, numShards: number, label: string): Declared => ({
+    ...{ kind, ...named },
+    args: () => ({ name: label, numShards, ...told(`${kind} ${named.name}`) }),
   });
+  const [users, events, shop, g1] = (["users", "events", "shop", "g1"] as const).map((place) =>
+    naming(program, place),
+  ) as [Naming, Naming, Naming, Naming];
   const all: Declared[] = [
-    dataset("UserDataset", "users", 1, usersName),
-    dataset("ItemDataset", "items", 1, "items"),
-    dataset("EventDataset", "events", shards, eventsName),
+    dataset("UserDataset", users, 1, usersName),
+    dataset("ItemDataset", { name: "items" }, 1, "items"),
+    dataset("EventDataset", events, shards, eventsName),
     {
-      ...{ kind: "Project", name: "shop" },
+      ...{ kind: "Project", ...shop },
       args: (of) => ({
         ...{ name: "shop", projectType: "RECOMMEND_ITEMS_TO_USER", targetEventType: "purchase" },
-        userDatasetId: of("UserDataset", "users").id,
+        userDatasetId: of("UserDataset", users.name).id,
         itemDatasetId: of("ItemDataset", "items").id,
-        eventDatasetId: of("EventDataset", "events").id,
-        ...told("Project shop"),
+        eventDatasetId: of("EventDataset", events.name).id,
+        ...told(`Project ${shop.name}`),
       }),
     },
     {
-      ...{ kind: "Algorithm", name: "g1" },
+      ...{ kind: "Algorithm", ...g1 },
       args: (of) => ({
-        projectId: of("Project", "shop").id,
+        projectId: of("Project", shop.name).id,
         ...{ name: "g1", algorithmType: "G1" },
         algorithmParameters: { dimensions: parameters, epochs: 1, regularization: 0.1, alpha: 0.3 },
-        ...told("Algorithm g1"),
+        ...told(`Algorithm ${g1.name}`),
       }),
     },
   ];
-  if (second) all.push(dataset("EventDataset", "more", 1, eventsName));
-  if (trained) all.push(...training(modelName, trigger));
-  if (trained && deployed) all.push(...deployment(qps));
+  if (second) all.push(dataset("EventDataset", { name: "more" }, 1, eventsName));
+  if (trained) all.push(...training(program));
+  if (trained && deployed) all.push(...deployment(program));
   return all;
 }
 
-function training(modelName: string, trigger: number): Declared[] {
+/** What is to serve, as the service tells it; undefined where nothing is. */
+export function serving(program: Program, of: Lookup) {
+  const { trained, deployed, ranked, qps } = program;
+  if (!trained || !deployed) return undefined;
+  const modelId = of("Model", nameOf(program, "weekly")).id;
+  return { generator: modelId, ranker: ranked ? modelId : null, qps };
+}
+
+type Naming = Pick<Declared, "name" | "aliases">;
+
+function naming(program: Program, place: Place): Naming {
+  const name = nameOf(program, place);
+  const other = name === place ? `${place}-renamed` : place;
+  return { name, ...(program.aliased && { aliases: [other] }) };
+}
+
+function training(program: Program): Declared[] {
+  const { modelName, trigger } = program;
+  const weekly = naming(program, "weekly");
   const ids = (of: Lookup) => ({
-    projectId: of("Project", "shop").id,
-    algorithmId: of("Algorithm", "g1").id,
+    projectId: of("Project", nameOf(program, "shop")).id,
+    algorithmId: of("Algorithm", nameOf(program, "g1")).id,
   });
   return [
     {
-      ...{ kind: "TrainingJob", name: "weekly" },
+      ...{ kind: "TrainingJob", ...weekly },
       args: (of) => ({ ...ids(of), name: modelName, triggers: [trigger] }),
     },
     {
-      ...{ kind: "Model", name: "weekly" },
-      args: (of) => ({ ...ids(of), name: modelName, submittedJobId: of("TrainingJob", "weekly").id }),
+      ...{ kind: "Model", ...weekly },
+      args: (of) => ({ ...ids(of), name: modelName, submittedJobId: of("TrainingJob", weekly.name).id }),
     },
   ];
 }
 
-function deployment(qps: number): Declared[] {
-  const request = (of: Lookup) => ({
-    projectId: of("Project", "shop").id,
-    generatorModelId: of("Model", "weekly").id,
-    ...{ name: "live", qps },
-  });
+function deployment(program: Program): Declared[] {
+  const { qps, ranked } = program;
+  const live = naming(program, "live");
+  const request = (of: Lookup) => {
+    const modelId = of("Model", nameOf(program, "weekly")).id;
+    const models = { generatorModelId: modelId, ...(ranked && { rankerModelId: modelId }) };
+    return { projectId: of("Project", nameOf(program, "shop")).id, ...models, name: "live", qps };
+  };
   const check = { userIds: ["u1"], minResults: 1 };
   return [
-    { ...{ kind: "DeploymentJob", name: "live" }, args: request },
+    { ...{ kind: "DeploymentJob", ...live }, args: request },
     {
-      ...{ kind: "Deployment", name: "live" },
-      args: (of) => ({ ...request(of), check, submittedJobId: of("DeploymentJob", "live").jobId }),
+      ...{ kind: "Deployment", ...live },
+      args: (of) => ({ ...request(of), check, submittedJobId: of("DeploymentJob", live.name).jobId }),
     },
   ];
 }

@@ -30,6 +30,7 @@ export type Fault = (passage: Passage) => void | Promise<void>;
 export interface Taken {
   readonly call: string;
   readonly status: number;
+  /** The key that the caller sent, whether or not the service was to see it. */
   readonly key: string | undefined;
   readonly body: string;
   /** What it answered, as text. */
@@ -128,6 +129,7 @@ export class FaultProxy {
 
   async #pass(request: IncomingRequest, body: Buffer, call: string): Promise<Answer> {
     const { host: _, connection: __, "transfer-encoding": ___, ...headers } = request.headers;
+    const key = headers["idempotency-key"] as string | undefined;
     if (this.hidesKeys) delete headers["idempotency-key"];
     if (headers.authorization) headers.authorization = headers.authorization.split("~")[0] as string;
     const reply = await this.#agent.request({
@@ -142,7 +144,6 @@ export class FaultProxy {
       .replaceAll(this.service.url, this.url)
       // Tokens of the same second would be the same one, refused or not.
       .replace(/("access_token":"[^"]+)/, `$1~${this.came.length}`);
-    const key = headers["idempotency-key"] as string | undefined;
     this.taken.push({ call, status: reply.statusCode, key, body: body.toString(), answer: text });
     const kept = Object.entries(reply.headers).filter(
       ([name]) =>

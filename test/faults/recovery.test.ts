@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { say } from "../../provider/engine-log";
 import { ObservedService } from "../engine/observed-service";
-import { first, type Program } from "./program";
+import type { Said } from "./account";
+import { first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
+import { type Kind, kinds } from "./small-engine";
 import { type Harm, type Meddling, World } from "./world";
 
 const runs = Number(process.env.SEQUENCES ?? 1000);
@@ -11,13 +13,13 @@ jest.setTimeout(2 * longestMs);
 
 let observed: ObservedService;
 let proxy: FaultProxy;
-const said: string[] = [];
+const said: Said[] = [];
 beforeAll(async () => {
   observed = await ObservedService.start({ faults: true, planShards: 1_000_000 });
   proxy = await FaultProxy.start(observed.service);
   for (const way of ["progress", "info", "warn", "debug"] as const) {
-    jest.spyOn(say, way).mockImplementation(async (_urn, message) => {
-      if (way !== "progress" && way !== "debug") said.push(message);
+    jest.spyOn(say, way).mockImplementation(async (urn, message) => {
+      if (way !== "progress" && way !== "debug") said.push({ urn, message });
     });
   }
 });
@@ -38,6 +40,7 @@ const changes = fc.oneof(
   fc.constant({ trained: true, deployed: true }),
   fc.constant({ deployed: false }),
   fc.constantFrom(500, 600).map((qps) => ({ qps })),
+  fc.boolean().map((ranked) => ({ ranked })),
 ) as fc.Arbitrary<Partial<Program>>;
 
 const harms: fc.Arbitrary<Harm> = fc.record({
@@ -53,29 +56,71 @@ const harms: fc.Arbitrary<Harm> = fc.record({
   at: fc.integer({ min: 1, max: 14 }),
 });
 
+/** Less is called by what takes everything away. */
+const destroyHarms = harms.map(({ how, at }): Harm => ({ how, at: Math.ceil(at / 3) }));
+
 type Command = fc.AsyncCommand<{ program: Program }, World>;
 
 class Change implements Command {
   constructor(readonly change: Partial<Program>) {}
   check = () => true;
-  async run(model: { program: Program }): Promise<void> {
-    model.program = { ...model.program, ...this.change };
+  async run(model: { program: Program }, world: World): Promise<void> {
+    const before = model.program;
+    model.program = { ...before, ...this.change };
+    world.reasons.toChange(before, model.program);
   }
   toString = () => `declare ${JSON.stringify(this.change)}`;
+}
+
+class Rename implements Command {
+  constructor(
+    readonly place: Place,
+    readonly aliased: boolean,
+  ) {}
+  check = () => true;
+  async run(model: { program: Program }, world: World): Promise<void> {
+    const before = model.program;
+    const { renamed } = before;
+    const others = renamed.filter((place) => place !== this.place);
+    const now = others.length < renamed.length ? others : [...others, this.place];
+    model.program = { ...before, renamed: now, aliased: this.aliased };
+    world.reasons.toChange(before, model.program);
+  }
+  toString = () => `rename ${this.place}${this.aliased ? " with an alias" : ""}`;
 }
 
 class Up implements Command {
   constructor(
     readonly harm: Harm,
     readonly programHears: boolean,
+    readonly replaced?: Kind,
   ) {}
   check = () => true;
   async run(model: { program: Program }, world: World): Promise<void> {
     world.engine.programHears = this.programHears;
-    await world.up(model.program, this.harm);
+    await world.up(model.program, this.harm, this.replaced);
   }
-  toString = () =>
-    `up with ${this.harm.how} at call ${this.harm.at}${this.programHears ? "" : ", program deaf"}`;
+  toString = () => {
+    const options = `${this.programHears ? "" : ", program deaf"}${this.replaced ? `, --replace ${this.replaced}` : ""}`;
+    return `up with ${this.harm.how} at call ${this.harm.at}${options}`;
+  };
+}
+
+class Destroy implements Command {
+  constructor(readonly harm: Harm) {}
+  check = () => true;
+  async run({ program }: { program: Program }, world: World): Promise<void> {
+    await world.down(program, this.harm);
+  }
+  toString = () => `destroy with ${this.harm.how} at call ${this.harm.at}`;
+}
+
+class OtherMachine implements Command {
+  check = () => true;
+  async run(_: unknown, world: World): Promise<void> {
+    world.changeMachine();
+  }
+  toString = () => "go on from another machine";
 }
 
 class Meddle implements Command {
@@ -94,8 +139,14 @@ class Recover implements Command {
 const commands = fc.commands(
   [
     changes.map((change) => new Change(change)),
+    fc.tuple(fc.constantFrom(...places), fc.boolean()).map(([place, aliased]) => new Rename(place, aliased)),
     fc.tuple(harms, fc.boolean()).map(([harm, hears]) => new Up(harm, hears)),
     fc.tuple(harms, fc.boolean()).map(([harm, hears]) => new Up(harm, hears)),
+    fc
+      .tuple(harms, fc.boolean(), fc.constantFrom(...kinds))
+      .map(([harm, hears, replaced]) => new Up(harm, hears, replaced)),
+    destroyHarms.map((harm) => new Destroy(harm)),
+    fc.constant(new OtherMachine()),
     fc
       .constantFrom<Meddling>("deleteEvents", "renameEvents", "shutDown", "deleteModel")
       .map((what) => new Meddle(what)),
@@ -107,22 +158,45 @@ const commands = fc.commands(
 test("whatever happens to a run, the next ones bring the service to what is declared and lose nothing", async () => {
   const seed = Number(process.env.SEED ?? Date.now() & 0xffffffff);
   let tried = 0;
-  const property = fc.asyncProperty(fc.boolean(), commands, async (hidesKeys, sequence) => {
-    tried++;
-    proxy.clear();
-    proxy.hidesKeys = hidesKeys;
-    said.length = 0;
-    const world = new World(observed, proxy, said);
-    const model = { program: first };
-    try {
-      await fc.asyncModelRun(() => ({ model, real: world }), sequence);
-      await world.recover(model.program);
-      await world.destroy();
-      expect([...world.engine.held.keys()]).toEqual([]);
-    } finally {
-      await world.engine.close();
-    }
-  });
+  const property = fc.asyncProperty(
+    fc.boolean(),
+    commands,
+    destroyHarms,
+    async (hidesKeys, sequence, lastHarm) => {
+      tried++;
+      proxy.clear();
+      proxy.hidesKeys = hidesKeys;
+      said.length = 0;
+      const world = new World(observed, proxy, said);
+      const model = { program: first };
+      try {
+        await fc.asyncModelRun(() => ({ model, real: world }), sequence);
+        await world.recover(model.program);
+        await world.down(model.program, lastHarm);
+        await world.destroy(model.program);
+      } finally {
+        await world.engine.close();
+      }
+    },
+  );
   await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: longestMs, endOnFailure: true });
   process.stdout.write(`${tried} sequences, seed ${seed}\n`);
+});
+
+test("what a killed destroy has taken out of service is not said to go on serving", async () => {
+  proxy.clear();
+  proxy.hidesKeys = false;
+  said.length = 0;
+  const world = new World(observed, proxy, said);
+  try {
+    await world.recover(first);
+    await world.down(first, { how: "killAfter", at: 1 });
+    await world.engine.refresh();
+    expect([...world.engine.held.keys()]).toContain("DeploymentJob live");
+    expect([...world.engine.held.keys()]).not.toContain("Deployment live");
+    await world.destroy(first);
+    expect(said.filter(({ message }) => message.includes("goes on serving"))).toEqual([]);
+  } finally {
+    await world.engine.close();
+  }
 });

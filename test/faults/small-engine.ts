@@ -26,7 +26,9 @@ const resources = {
 
 /** Kinds of resource that the programs of these tests declare. */
 export type Kind = keyof typeof resources;
-const kinds = Object.keys(resources) as Kind[];
+
+/** All of them, each after what it may depend on. */
+export const kinds = Object.keys(resources) as Kind[];
 
 /** What a resource has become, by its kind and name. */
 export type Lookup = (kind: Kind, name: string) => Properties;
@@ -35,6 +37,8 @@ export type Lookup = (kind: Kind, name: string) => Properties;
 export interface Declared {
   readonly kind: Kind;
   readonly name: string;
+  /** Names that it may have had before. */
+  readonly aliases?: readonly string[];
   args(of: Lookup): Properties;
 }
 
@@ -108,12 +112,17 @@ export class SmallEngine {
   }
 
   /** Makes everything as declared; the errors of what failed, in the order they came. */
-  up(program: readonly Declared[], { replace = false } = {}): Promise<Error[]> {
+  up(
+    program: readonly Declared[],
+    { replace = () => false }: { replace?: (resource: Declared) => boolean } = {},
+  ): Promise<Error[]> {
     return this.#mortally(async () => {
       const errors: Error[] = [];
       const declared = new Set(program.map(keyOf));
       for (const level of levelsOf(program)) {
-        const outcomes = await Promise.allSettled(level.map((resource) => this.#step(resource, replace)));
+        const outcomes = await Promise.allSettled(
+          level.map((resource) => this.#step(resource, replace(resource))),
+        );
         errors.push(...outcomes.flatMap((outcome) => (outcome.status === "rejected" ? outcome.reason : [])));
         if (errors.length > 0) return errors;
       }
@@ -186,7 +195,7 @@ export class SmallEngine {
   async #step(declared: Declared, replace: boolean): Promise<void> {
     const { kind, name } = declared;
     const lifecycle = lifecycleOf(kind);
-    const old = this.held.get(keyOf(declared));
+    const old = this.#oldOf(declared);
     const given = passed({ ...declared.args(this.of), __urn: this.urnOf(declared) });
     const checked = await lifecycle.check?.({}, given);
     if (!checked || checked.failures?.length) throw new Error(JSON.stringify(checked));
@@ -195,23 +204,26 @@ export class SmallEngine {
     const diff =
       old &&
       (replace ? { changes: true, replaces: ["id"] } : await lifecycle.diff?.(old.id, old.state, news));
-    if (old && !diff?.changes && !old.broken) return;
+    if (old && !diff?.changes && !old.broken) {
+      if (old.name !== name) this.#write({ ...old, name }, old);
+      return;
+    }
     try {
       if (old && !diff?.replaces?.length) {
         const updated = await lifecycle.update?.(old.id, old.state, news);
-        this.#write({ kind, name, id: old.id, state: passed(updated?.outs ?? {}), broken: false });
+        this.#write({ kind, name, id: old.id, state: passed(updated?.outs ?? {}), broken: false }, old);
         return;
       }
       const { id, outs } = await lifecycle.create(news);
       if (old) this.#replaced.push(old);
       const made = { kind, name, id, state: passed(outs ?? {}), broken: false };
-      this.#write(made);
+      this.#write(made, old);
       await this.onMade(made);
     } catch (error) {
       const { id, properties } = error as { id?: string; properties?: Properties };
       if (id && properties) {
         if (old && diff?.replaces?.length) this.#replaced.push(old);
-        this.#write({ kind, name, id, state: passed(properties), broken: true });
+        this.#write({ kind, name, id, state: passed(properties), broken: true }, old);
       }
       throw error;
     }
@@ -221,7 +233,14 @@ export class SmallEngine {
     return `urn:pulumi:${this.stack}::small::pulumi-nodejs:dynamic/recommender:${kind}::${name}`;
   }
 
-  #write(resource: Held): void {
+  /** What the state holds under the name of a resource, or else under one that it had before. */
+  #oldOf({ kind, name, aliases = [] }: Declared): Held | undefined {
+    const names = [name, ...aliases].filter((each) => this.held.has(keyOf({ kind, name: each })));
+    return names[0] === undefined ? undefined : this.held.get(keyOf({ kind, name: names[0] }));
+  }
+
+  #write(resource: Held, old?: Held): void {
+    if (old && old.name !== resource.name) this.held.delete(keyOf(old));
     this.held.set(keyOf(resource), resource);
     for (const value of [resource.id, ...Object.values(resource.state)]) this.everHeld.add(value);
     if (this.programHears && !resource.broken) confirm(this.urnOf(resource), new Set([resource.id]));

@@ -1,10 +1,16 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { routes } from "../../contract";
-import { allEntries } from "../../provider/creation-journal";
+import type { Entry } from "../../provider/creation-journal";
 import type { ObservedService } from "../engine/observed-service";
+import { Account, type Made, type Said, servingIn } from "./account";
 import { resetAfter, resetBefore } from "./faults";
-import { declared, type Program } from "./program";
+import { declared, first, type Program } from "./program";
 import type { Fault, FaultProxy } from "./proxy";
+import { Reasons } from "./reasons";
 import { Killed, type Kind, newStack, SmallEngine } from "./small-engine";
+import { verify } from "./verdict";
 
 /** What is done to a run, at which of its calls. */
 export type Harm = {
@@ -15,17 +21,6 @@ export type Harm = {
 /** What is done behind the program's back. */
 export type Meddling = "deleteEvents" | "renameEvents" | "shutDown" | "deleteModel";
 
-/** The reply's id of each call that makes something, in the form it has on the wire. */
-const makes: Record<string, string> = {
-  "POST /create-user-dataset": "user_dataset_id",
-  "POST /create-item-dataset": "item_dataset_id",
-  "POST /create-event-dataset": "event_dataset_id",
-  "POST /create-project": "project_id",
-  "POST /create-algorithm": "algorithm_id",
-  "POST /submit-training-job": "job_id",
-  "POST /submit-deployment-job": "job_id",
-};
-
 /** One stack, its program, and a user who does what the messages say. */
 export class World {
   readonly engine: SmallEngine;
@@ -33,15 +28,22 @@ export class World {
   existing: Record<string, string> = {};
   /** Jobs that the user knows of and had submitted once more. */
   readonly askedAgain = new Set<string>();
+  readonly reasons = new Reasons();
+  readonly account: Account;
   readonly #loaded = new Set<string>();
+  /** Whether the service may be other than the state says, so that a user looks. */
+  #drifted = false;
+  #heard = 0;
 
   constructor(
-    private readonly observed: ObservedService,
+    readonly observed: ObservedService,
     private readonly proxy: FaultProxy,
     /** What the lifecycles have told the user. */
-    private readonly said: readonly string[],
+    readonly said: readonly Said[],
   ) {
+    this.reasons.toMakeAll(first);
     this.engine = new SmallEngine(newStack(), { url: proxy.url, key: observed.service.key });
+    this.account = new Account(this.engine.stack, proxy, said);
     this.engine.onMade = async ({ kind, state }) => {
       if (kind !== "Project") return;
       const {
@@ -55,14 +57,28 @@ export class World {
     };
   }
 
-  async up(program: Program, harm: Harm): Promise<Error[]> {
+  /** Runs `pulumi up`; with a kind, as if it were told to replace the resources of that kind. */
+  up(program: Program, harm: Harm, replaced?: Kind): Promise<Error[]> {
+    if (replaced) this.reasons.toMake(replaced);
+    const replace = ({ kind }: { kind: Kind }) => kind === replaced;
+    return this.#run(harm, () => this.engine.up(declared(program, this.existing), { replace }));
+  }
+
+  /** Runs `pulumi destroy`. */
+  down(program: Program, harm: Harm): Promise<Error[]> {
+    this.reasons.toMakeAll(program);
+    return this.#run(harm, () => this.engine.up([]));
+  }
+
+  async #run(harm: Harm, work: () => Promise<Error[]>): Promise<Error[]> {
     const fault = this.#faultOf(harm);
     if (fault) this.proxy.on("*", fault, { nth: harm.at });
     if (harm.how === "failTraining") {
+      this.reasons.toMake("TrainingJob");
       await this.observed.faults({ jobs: [{ job_type: "TRAINING", times: 4, message: "bad luck" }] });
     }
     try {
-      return await this.engine.up(declared(program, this.existing));
+      return await work();
     } catch (error) {
       if (error instanceof Killed) return [];
       throw error;
@@ -70,14 +86,37 @@ export class World {
       this.proxy.heal();
       await this.proxy.quiet();
       await this.observed.faults({});
+      this.account.journal();
+      await this.#holdToWord();
     }
+  }
+
+  /** Whoever is told that a project goes on serving must find it so. */
+  async #holdToWord(): Promise<void> {
+    const news = this.said.slice(this.#heard);
+    this.#heard = this.said.length;
+    for (const { message } of news) {
+      const [, projectId] = /project (\S+) goes on serving/.exec(message) ?? [];
+      if (!projectId) continue;
+      await this.observed.service.idle();
+      expect(servingIn(this.observed.service.dataDir)).toContainEqual(expect.objectContaining({ projectId }));
+    }
+  }
+
+  /** The machine is thrown away, with what was written down on it; the state is kept elsewhere. */
+  changeMachine(): void {
+    const state = JSON.stringify([...this.engine.held.values()]);
+    const isInState = ({ id, key }: Entry) => this.engine.everHeld.has(id) || state.includes(key);
+    for (const urn of this.account.loseMachine(isInState))
+      this.reasons.toMake(/recommender:(\w+)::/.exec(urn)?.[1] as Kind);
+    process.env.XDG_STATE_HOME = mkdtempSync(join(tmpdir(), "recommender-state-"));
   }
 
   /** Brings everything to what is declared, as a user would, and holds the service against it. */
   async recover(program: Program): Promise<void> {
-    const none: Harm = { how: "nothing", at: 1 };
     for (let tries = 0; ; tries++) {
-      await this.engine.refresh();
+      if (this.#drifted) await this.engine.refresh();
+      this.#drifted = false;
       const errors = await this.up(program, none);
       delete process.env.RECOMMENDER_CREATE_AGAIN;
       if (errors.length === 0) break;
@@ -88,26 +127,32 @@ export class World {
     const before = this.proxy.came.length;
     expect(await this.up(program, none)).toEqual([]);
     expect(this.proxy.came.slice(before).filter((call) => !/^GET|token/.test(call))).toEqual([]);
-    await this.#verify();
+    await verify(this, program);
   }
 
-  /** Takes everything away, as a user would. */
-  async destroy(): Promise<void> {
+  /** Takes everything away, as a user would: nothing stays but what the API cannot delete, and that was said. */
+  async destroy(program: Program): Promise<void> {
     for (let tries = 0; ; tries++) {
-      const errors = await this.engine.up([]);
-      if (errors.length === 0) return;
+      const errors = await this.down(program, none);
+      if (errors.length === 0) break;
       if (tries === 2) throw errors[0];
       for (const error of errors) await this.#heed(error);
     }
+    expect([...this.engine.held.keys()]).toEqual([]);
+    await verify(this);
   }
 
   /** Does something behind the program's back. */
   async meddle(what: Meddling): Promise<void> {
     const { client } = this.observed;
+    this.#drifted = true;
     const all = [...this.engine.held.values()];
     const at = (kind: string) => all.find((resource) => resource.kind === kind);
     const [events, project, model] = [at("EventDataset"), at("Project"), at("Model")];
     const quietly = (call: Promise<unknown>) => call.catch(() => undefined);
+    if (what === "deleteEvents") this.reasons.toMake("EventDataset");
+    if (what === "deleteModel") this.reasons.toMake("TrainingJob");
+    if (what === "shutDown") this.reasons.toMake("DeploymentJob");
     if (what === "deleteEvents" && events)
       await quietly(client.call(routes.deleteEventDataset, { eventDatasetId: events.id }));
     if (what === "renameEvents" && events) {
@@ -131,8 +176,10 @@ export class World {
   #faultOf({ how }: Harm): Fault | undefined {
     const kill =
       (after: boolean): Fault =>
-      async ({ pass, response }) => {
+      async ({ call, pass, response }) => {
         if (after) await pass();
+        // The engine says of it that it was "interrupted while deleting", and to look.
+        if (call.startsWith("DELETE")) this.#drifted = true;
         this.engine.kill();
         response.socket?.destroy();
       };
@@ -146,29 +193,8 @@ export class World {
     }[how];
   }
 
-  /** What the service has made for this stack, by call. */
-  #made(): { call: string; id: string }[] {
-    const made = this.proxy.taken.flatMap(({ call, status, answer }) =>
-      makes[call] && status === 200 ? [`${call} ${JSON.parse(answer)[makes[call]]}`] : [],
-    );
-    return [...new Set(made)].map((text) => {
-      const at = text.lastIndexOf(" ");
-      return { call: text.slice(0, at), id: text.slice(at + 1) };
-    });
-  }
-
-  /** What was made, but neither ever stood in the state, nor is written down, nor was named to the user. */
-  #unaccounted(): { call: string; id: string }[] {
-    const words = [...this.said, ...allEntries().map(({ id }) => id)].join("\n");
-    return this.#made().filter(
-      ({ id }) => !this.engine.everHeld.has(id) && !this.askedAgain.has(id) && !words.includes(id),
-    );
-  }
-
   /** The model that a training job has made. */
-  async #modelOf(jobId: string): Promise<string | undefined> {
-    const submission = this.proxy.taken.find(({ answer }) => answer.includes(jobId));
-    const { project_id: projectId } = JSON.parse(submission?.body ?? "{}");
+  async modelOf({ id: jobId, projectId }: Pick<Made, "id" | "projectId">): Promise<string | undefined> {
     const { jobResult } = await this.observed.call(routes.getJob, { projectId, jobId });
     return jobResult?.modelId ?? undefined;
   }
@@ -176,94 +202,35 @@ export class World {
   /** Does what a message asks for. */
   async #heed({ message }: Error): Promise<void> {
     const [, projectId] = /is deployed in project ([^\s;]+)/.exec(message) ?? [];
-    if (projectId) await this.observed.call(routes.shutdownDeployment, { projectId });
+    if (projectId) {
+      await this.observed.call(routes.shutdownDeployment, { projectId });
+      this.#drifted = true;
+      this.reasons.toMake("DeploymentJob");
+    }
     if (!message.includes("RECOMMENDER_CREATE_AGAIN")) return;
-    const [, title, call] = /^(\S+ \S+): The outcome of (POST \S+)/.exec(message) ?? [];
-    const lost = this.#unaccounted().filter((made) => made.call === call);
+    const [, title, call] = /^(\S+ \S+): The outcome of (POST \S+)/.exec(message) as unknown as string[];
+    const lost = this.account
+      .madeFor(title, call)
+      .filter((made) => !this.isKnown(made) && !this.account.wentWithMachine(made));
     // A training that was taken shows by its model; one that failed never shows.
     if (call === "POST /submit-training-job" && lost.length > 0) {
       await this.observed.service.idle();
       // Where another job may have made the model, it is for the user to say which one is wanted: here a new one.
-      if (!message.includes("May have come of it") && (await this.#modelOf(lost[0].id))) return;
+      if (!message.includes("May have come of it") && (await this.modelOf(lost[0]))) return;
     }
     if (call.startsWith("POST /create") && lost.length > 0) {
       this.existing[title] = lost[0].id;
       return;
     }
     for (const { id } of lost) this.askedAgain.add(id);
+    for (const _ of lost) this.reasons.toMake(title.split(" ")[0] as Kind);
     process.env.RECOMMENDER_CREATE_AGAIN = "1";
   }
 
-  /** How many things of a call the user was told of without their ids: they may have been made. */
-  #toldOf(call: string): number {
-    const path = call.split(" ")[1] as string;
-    const own = allEntries().filter(({ urn }) => urn.includes(`:${this.engine.stack}::`));
-    const begun = own.filter((entry) => entry.path === path && entry.id === undefined);
-    const said = this.said.filter(
-      (message) => message.includes(`may have made one`) && message.includes(path),
-    );
-    return begun.length + said.length;
-  }
-
-  /** The service holds what is declared, and everything else that was made is deleted or was named as left behind. */
-  async #verify(): Promise<void> {
-    const { client } = this.observed;
-    const named = [...this.said, ...allEntries().map(({ id }) => `${id} is left behind`)];
-    const isLeft = (id: string) => named.some((words) => words.includes(id) && words.includes("left behind"));
-    const held = (kind: Kind) =>
-      [...this.engine.held.values()].filter((one) => one.kind === kind).map(({ id }) => id);
-    const made = (call: string) =>
-      this.#made()
-        .filter((one) => one.call === call)
-        .map(({ id }) => id);
-    /** Nothing but what is held is there, and what is named as left behind, or counted where no id is known. */
-    const expectOnly = (kind: Kind, call: string, there: readonly string[]) => {
-      const strays = there.filter((id) => !held(kind).includes(id) && !isLeft(id));
-      expect({ kind, strays: strays.slice(this.#toldOf(call)) }).toEqual({ kind, strays: [] });
-      expect(there).toEqual(expect.arrayContaining(held(kind)));
-    };
-
-    const ids = [...this.engine.held.values()].map(({ kind, id }) => `${kind} ${id}`);
-    expect(ids).toEqual([...new Set(ids)]);
-    for (const [kind, noun] of Object.entries(unseen)) {
-      expectOnly(kind as Kind, `POST /create-${noun}`, made(`POST /create-${noun}`));
-    }
-    const { eventDatasets } = await client.call(routes.listEventDatasets, {});
-    const own = made("POST /create-event-dataset");
-    const there = eventDatasets.map(({ eventDatasetId }) => eventDatasetId).filter((id) => own.includes(id));
-    expectOnly("EventDataset", "POST /create-event-dataset", there);
-
-    // A model is accounted for by itself or by its job, and a job by its model.
-    const jobs = new Map<string, string>();
-    for (const jobId of made("POST /submit-training-job"))
-      jobs.set((await this.#modelOf(jobId)) ?? jobId, jobId);
-    const models: string[] = [];
-    for (const projectId of made("POST /create-project")) {
-      const list = await client.call(routes.listModels, { projectId });
-      models.push(...list.models.map(({ modelId }) => modelId));
-    }
-    expectOnly(
-      "Model",
-      "POST /submit-training-job",
-      models.filter((id) => {
-        const job = jobs.get(id) ?? id;
-        return held("Model").includes(id) || !(isLeft(job) || this.askedAgain.has(job));
-      }),
-    );
-    for (const call of ["POST /submit-training-job", "POST /submit-deployment-job"]) {
-      const unknown = this.#unaccounted().filter(
-        (one) => one.call === call && !this.#isKnownByModel(one.id, jobs),
-      );
-      expect({ call, unknown: unknown.slice(this.#toldOf(call)) }).toEqual({ call, unknown: [] });
-    }
-  }
-
-  #isKnownByModel(jobId: string, jobs: ReadonlyMap<string, string>): boolean {
-    return [...jobs].some(([modelId, job]) => job === jobId && this.engine.everHeld.has(modelId));
+  /** Whether it ever stood in the state, is written down, or was named to the user. */
+  isKnown({ id }: Made): boolean {
+    return this.engine.everHeld.has(id) || this.askedAgain.has(id) || this.account.isNamed(id);
   }
 }
 
-const unseen = {
-  ...{ UserDataset: "user-dataset", ItemDataset: "item-dataset" },
-  ...{ Project: "project", Algorithm: "algorithm" },
-};
+const none: Harm = { how: "nothing", at: 1 };

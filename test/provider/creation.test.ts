@@ -111,7 +111,7 @@ test("what another service or another resource made is none of its business", as
 test("a replacement that is asked for makes another one, for the state is known to hold the first", async () => {
   expect(await engine.up([users, events])).toEqual([]);
   const before = [engine.of("UserDataset", "users").id, engine.of("EventDataset", "events").id];
-  expect(await engine.up([users, events], { replace: true })).toEqual([]);
+  expect(await engine.up([users, events], { replace: () => true })).toEqual([]);
   const after = [engine.of("UserDataset", "users").id, engine.of("EventDataset", "events").id];
   expect(after.filter((id) => before.includes(id))).toEqual([]);
   const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
@@ -123,7 +123,7 @@ test("a replacement right after a kill keeps what the killed run had made, and d
   engine.programHears = false;
   expect(await engine.up([events])).toEqual([]);
   const { id } = engine.of("EventDataset", "events");
-  expect(await engine.up([events], { replace: true })).toEqual([]);
+  expect(await engine.up([events], { replace: () => true })).toEqual([]);
   expect(engine.of("EventDataset", "events").id).toBe(id);
   await observed.call(routes.getEventDataset, { eventDatasetId: id as string });
 });
@@ -182,4 +182,19 @@ test("where nothing can be written down, that is said once and the work goes on"
   const told = said.filter((message) => message.includes("cannot be written down"));
   expect(told).toHaveLength(1);
   expect(told[0]).toMatch(/Set XDG_STATE_HOME to a folder/);
+});
+
+test("a replacement that found again what it replaces is not deleted by the run after one that broke off", async () => {
+  engine.programHears = false;
+  expect(await engine.up([events])).toEqual([]);
+  const { id } = engine.of("EventDataset", "events");
+  const failing: Declared = { ...users, kind: "Project", name: "shop", args: () => ({}) };
+  expect(await engine.up([events, failing], { replace: () => true })).toHaveLength(1);
+  expect(engine.of("EventDataset", "events").id).toBe(id);
+  expect(await engine.up([events])).toEqual([]);
+  await observed.call(routes.getEventDataset, { eventDatasetId: id as string });
+  expect(await engine.up([])).toEqual([]);
+  await expect(observed.call(routes.getEventDataset, { eventDatasetId: id as string })).rejects.toThrow(
+    "404",
+  );
 });

@@ -1,0 +1,133 @@
+import { join } from "node:path";
+import Database from "libsql";
+import { allEntries, type Entry } from "../../provider/creation-journal";
+import type { FaultProxy } from "./proxy";
+
+/** What a lifecycle has told the user, and of which resource. */
+export interface Said {
+  readonly urn: string | undefined;
+  readonly message: string;
+}
+
+/** Something that the service has made. */
+export interface Made {
+  readonly call: string;
+  readonly id: string;
+  /** The key under which it was asked for. */
+  readonly key: string | undefined;
+  readonly projectId: string;
+}
+
+/** What serves a project. */
+export interface Serving {
+  readonly projectId: string;
+  readonly jobId: string;
+  readonly generator: string;
+  readonly ranker: string | null;
+  readonly qps: number;
+}
+
+/** The reply's id of each call that makes something, in the form it has on the wire. */
+const makes: Record<string, string> = {
+  "POST /create-user-dataset": "user_dataset_id",
+  "POST /create-item-dataset": "item_dataset_id",
+  "POST /create-event-dataset": "event_dataset_id",
+  "POST /create-project": "project_id",
+  "POST /create-algorithm": "algorithm_id",
+  "POST /submit-training-job": "job_id",
+  "POST /submit-deployment-job": "job_id",
+};
+
+/** What the service has made for a stack, and what the user was told of it. */
+export class Account {
+  /** Every creation that was ever written down, by its key. */
+  readonly #begun = new Map<string, Entry>();
+  /** Keys of what was written down on machines that are no more. */
+  readonly #gone = new Set<string>();
+
+  constructor(
+    private readonly stack: string,
+    private readonly proxy: FaultProxy,
+    private readonly said: readonly Said[],
+  ) {}
+
+  /** What is written down on this machine. */
+  journal(): Entry[] {
+    const own = allEntries().filter(({ urn }) => urn.includes(`:${this.stack}::`));
+    for (const entry of own) this.#begun.set(entry.key, entry);
+    return own;
+  }
+
+  /** The machine goes, and with it what is written down there; whose creations these were, but for those in the state. */
+  loseMachine(isInState: (entry: Entry) => boolean): string[] {
+    const lost = this.journal().filter((entry) => !isInState(entry));
+    for (const { key } of lost) this.#gone.add(key);
+    return lost.map(({ urn }) => urn);
+  }
+
+  /** Whether nobody can know of it, as the machine that had it written down is no more. */
+  wentWithMachine({ key }: Pick<Made, "key">): boolean {
+    return key !== undefined && this.#gone.has(key);
+  }
+
+  /** What the service has made, by call. */
+  made(call?: string): Made[] {
+    const all = new Map<string, Made>();
+    for (const taken of this.proxy.taken) {
+      const named = makes[taken.call];
+      if (!named || taken.status !== 200 || (call && taken.call !== call)) continue;
+      const { [named]: id } = JSON.parse(taken.answer);
+      const projectId = JSON.parse(taken.body).project_id ?? "";
+      if (!all.has(id)) all.set(id, { call: taken.call, id, key: taken.key, projectId });
+    }
+    return [...all.values()];
+  }
+
+  /** What was asked for under the keys of a resource's creations, but is held under no id. */
+  madeFor(title: string, call: string): Made[] {
+    const [kind, name] = title.split(" ");
+    this.journal();
+    return this.made(call).filter(({ key }) =>
+      this.#begun.get(key ?? "")?.urn.endsWith(`recommender:${kind}::${name}`),
+    );
+  }
+
+  /** Whether its id was named to the user, or is written down. */
+  isNamed(id: string): boolean {
+    return this.journal().some((entry) => entry.id === id) || this.#words().some((text) => text.includes(id));
+  }
+
+  /** Whether it was named as left behind, or is written down. */
+  isLeft({ id, key }: Pick<Made, "id" | "key">): boolean {
+    const isWritten = this.journal().some((entry) => entry.id === id);
+    const isTold = this.#words().some((text) => text.includes(id) && text.includes("left behind"));
+    return isWritten || isTold || this.#isToldWithoutId(key);
+  }
+
+  /** Whether the user knows of the very call that made it, if not of what came of it. */
+  #isToldWithoutId(key: string | undefined): boolean {
+    if (key === undefined) return false;
+    if (this.journal().some((entry) => entry.key === key)) return true;
+    const entry = this.#begun.get(key);
+    return this.said.some(
+      ({ urn, message }) =>
+        entry !== undefined && urn === entry.urn && /may have/.test(message) && message.includes(entry.at),
+    );
+  }
+
+  #words(): string[] {
+    return this.said.map(({ message }) => message);
+  }
+}
+
+/** What serves, from the service's own table. */
+export function servingIn(dataDir: string): Serving[] {
+  const database = new Database(join(dataDir, "data.db"), { readonly: true });
+  try {
+    const columns =
+      "project_id projectId, job_id jobId, generator_model_id generator, ranker_model_id ranker, qps";
+    return database.prepare(`select ${columns} from deployments`).all() as Serving[];
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,68 @@
+import type { Place, Program } from "./program";
+import type { Kind } from "./small-engine";
+
+/** What is made anew when what stands before it is. */
+const chain = ["Project", "Algorithm", "TrainingJob", "DeploymentJob"] as const;
+
+/** The call that makes something of a kind; a model and a deployment are made by their jobs. */
+export const callOf: Record<Kind, string> = {
+  UserDataset: "POST /create-user-dataset",
+  ItemDataset: "POST /create-item-dataset",
+  EventDataset: "POST /create-event-dataset",
+  Project: "POST /create-project",
+  Algorithm: "POST /create-algorithm",
+  TrainingJob: "POST /submit-training-job",
+  Model: "POST /submit-training-job",
+  DeploymentJob: "POST /submit-deployment-job",
+  Deployment: "POST /submit-deployment-job",
+};
+
+/** What is made anew by another value of an argument; names of things change in place, but for that of the users. */
+const madeAnewBy: Partial<Record<keyof Program, Kind>> = {
+  ...{ shards: "EventDataset", usersName: "UserDataset", parameters: "Algorithm" },
+  ...{ trigger: "TrainingJob", trained: "TrainingJob" },
+  ...{ deployed: "DeploymentJob", qps: "DeploymentJob", ranked: "DeploymentJob" },
+};
+
+const kindIn: Record<Place, Kind> = {
+  ...{ users: "UserDataset", events: "EventDataset", shop: "Project", g1: "Algorithm" },
+  ...{ weekly: "TrainingJob", live: "DeploymentJob" },
+};
+
+/** How often there was a reason to make anything: a kill and a call that is lost are none. */
+export class Reasons {
+  readonly #counts = new Map<string, number>();
+
+  /** The most that may have been made by a call. */
+  most(call: string): number {
+    return this.#counts.get(call) ?? 0;
+  }
+
+  /** Something of a kind is to be made, and what stands on it. */
+  toMake(kind: Kind): void {
+    const calls = [callOf[kind], ...chain.map((each) => callOf[each])];
+    for (const call of new Set(calls.slice(calls.lastIndexOf(callOf[kind])))) this.#add(call);
+  }
+
+  /** The program is to be made from nothing. */
+  toMakeAll({ second }: Program): void {
+    for (const kind of ["UserDataset", "ItemDataset", "EventDataset"] as const) this.#add(callOf[kind]);
+    if (second) this.#add(callOf.EventDataset);
+    this.toMake("Project");
+  }
+
+  /** The program has changed. */
+  toChange(before: Program, after: Program): void {
+    for (const [key, kind] of Object.entries(madeAnewBy) as [keyof Program, Kind][])
+      if (before[key] !== after[key]) this.toMake(kind);
+    // Nothing stands on the second one.
+    if (!before.second && after.second) this.#add(callOf.EventDataset);
+    const renamed = (place: Place) => before.renamed.includes(place) !== after.renamed.includes(place);
+    for (const [place, kind] of Object.entries(kindIn) as [Place, Kind][])
+      if (renamed(place)) this.toMake(kind);
+  }
+
+  #add(call: string): void {
+    this.#counts.set(call, this.most(call) + 1);
+  }
+}
