@@ -119,7 +119,8 @@ export class KilledStack {
       ({ call, status }) => !/^GET|token|recommend/.test(call) && status < 300,
     );
     const all = stages.slice(0, stages.indexOf(stage) + 1).map((each) => changingCalls[each]);
-    return Math.max(1, all.reduce((sum, count) => sum + count, 0) - made.length);
+    const left = all.reduce((sum, count) => sum + count, 0) - made.length;
+    return Math.min(Math.max(1, left), changingCalls[stage]);
   }
 
   /** Resources that the state holds. */
