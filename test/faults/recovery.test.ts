@@ -200,3 +200,21 @@ test("what a killed destroy has taken out of service is not said to go on servin
     await world.engine.close();
   }
 });
+
+test("what a killed run has deployed in between does not serve any more once the program has gone back", async () => {
+  proxy.clear();
+  said.length = 0;
+  const world = new World(observed, proxy, said);
+  const faster = { ...first, qps: 600 };
+  try {
+    await world.recover(first);
+    for (const at of [1, 2, 3, 4]) {
+      world.reasons.toChange(first, faster);
+      await world.up(faster, { how: "killAfter", at });
+      world.reasons.toChange(faster, first);
+      await world.recover(first);
+    }
+  } finally {
+    await world.engine.close();
+  }
+});
