@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { confirm } from "./creation-journal";
 import { plainSecrets } from "./session";
 import type { SettingKey } from "./settings";
+import { traceProgram } from "./source-position";
 
 /** A resource of the recommendation service. */
 export abstract class Resource extends pulumi.CustomResource {
@@ -24,7 +25,12 @@ export abstract class Resource extends pulumi.CustomResource {
     const urn = pulumi.createUrn(name, token, options.parent);
     properties.__urn = new Promise((resolve) => urn.apply(resolve));
     warnOfPlainSecrets();
-    super(token, name, properties, options);
+    const restore = traceProgram();
+    try {
+      super(token, name, properties, options);
+    } finally {
+      restore();
+    }
     // The engine tells the program an id when the state holds it.
     const told = outputs.map((key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key]);
     pulumi.all([urn, this.id, ...told]).apply(([whose, ...values]) => heard(whose as string, values));

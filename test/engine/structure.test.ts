@@ -58,6 +58,24 @@ describe("a component that holds a whole recommender", () => {
     expect(ids.model).toMatch(/^model-/);
   });
 
+  test("is known to the engine by the lines of the program alone", async () => {
+    const { deployment } = await workspace.stack.exportStack();
+    const lines = component(trained).split("\n");
+    type Kept = { type: string; sourcePosition?: string; stackTrace: { sourcePosition?: string }[] };
+    const ours = (deployment.resources as Kept[]).filter(({ type }) => type.includes("recommender:"));
+    expect(ours.length).toBeGreaterThanOrEqual(9);
+    for (const { type, sourcePosition = "", stackTrace } of ours) {
+      expect(stackTrace).toEqual([
+        { sourcePosition },
+        { sourcePosition: expect.stringContaining("index.ts#") },
+      ]);
+      const [, line] = /^project:\/\/\/index\.ts#(\d+),\d+$/.exec(sourcePosition) ?? [];
+      // A job stands where its model or its deployment is declared.
+      const declared = (type.split(":").at(-1) as string).replace("Training", "").replace("Job", "");
+      expect(lines[Number(line) - 1]).toMatch(declared || "Model");
+    }
+  });
+
   test("has a preview that shows no more than the up will do when names change", async () => {
     await workspace.setProgram(component(trained, { events: "clicks", model: "monthly" }));
     const preview = await workspace.stack.preview();
