@@ -7,10 +7,10 @@ export interface Split {
   readonly wanted: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-const seed = 42;
+const foldSeed = 42;
 
-/** Holds out a share of each user's items at random. */
-export function holdOutPairs(pairs: readonly Pair[], share: number): Split {
+/** Holds out a share of each user's items at random; another seed holds out others. */
+export function holdOutPairs(pairs: readonly Pair[], share: number, seed: number): Split {
   const random = createRandom(seed);
   const train: Pair[] = [];
   const held: Pair[] = [];
@@ -25,7 +25,7 @@ export function holdOutPairs(pairs: readonly Pair[], share: number): Split {
 
 /** Holds out all that users or items have, each of them in one of several folds. */
 export function holdOutWhole(pairs: readonly Pair[], side: "user" | "item", folds: number) {
-  const random = createRandom(seed);
+  const random = createRandom(foldSeed);
   const ids = shuffled([...new Set(pairs.map((pair) => pair[side]))].sort(), random.below);
   return Array.from({ length: folds }, (_, fold) => {
     const cold = new Set(ids.filter((_, at) => at % folds === fold));
