@@ -78,7 +78,7 @@ export class BenchStack {
     }
     let writtenBytes: number | undefined;
     const watch = setInterval(() => {
-      writtenBytes = writtenBy(pidOf(times)) ?? writtenBytes;
+      writtenBytes = writtenBy(childOf(child.pid)) ?? writtenBytes;
     }, 100);
     const [code] = await once(child, "close");
     clearInterval(watch);
@@ -97,18 +97,26 @@ export class BenchStack {
   }
 }
 
-/** Says the process of the command, runs it, and says what it and all that it waited for took. */
-const timed = '"$@" & echo pid $! >&3; wait $!; code=$?; times >&3; exit $code';
-
-function pidOf(times: string): number | undefined {
-  return Number(/^pid (\d+)/.exec(times)?.[1]) || undefined;
-}
+/**
+ * Runs the command and says what it and all that it waited for took. Not in the background, where a shell has it ignore
+ * interrupts: the engine ends the program by one, and would wait five seconds for it.
+ */
+const timed = '"$@"; code=$?; times >&3; exit $code';
 
 /** The second line of `times` is about children: `1m2.3s 0m4.5s`. */
 function cpuSecondsOf(times: string): number {
   const [, children = ""] = times.split("\n").filter((line) => line.includes("m"));
   const parts = [...children.matchAll(/(\d+)m([\d.]+)s/g)];
   return parts.reduce((sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds), 0);
+}
+
+/** The first process that another one started; known only on Linux. */
+function childOf(pid: number | undefined): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"), 10) || undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function writtenBy(pid: number | undefined): number | undefined {
