@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Input, routes } from "../contract";
 import type { Job } from "../provider/job-status";
+import { shown } from "./layout";
 import { note, print } from "./output";
 import { fetchResult, keep, type Result } from "./result";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
@@ -70,7 +71,7 @@ export async function ask<R extends AskRoute>(
     }
     // Charts are fetched by the command itself, which needs no telling how.
     const message = job.jobResult?.message?.replace(/\s*Add &format=svg\b.*$/, "");
-    if (message) note(message);
+    if (message) note(shown(message));
     await tell({ jobId, job, result }, opened);
   });
 }

@@ -3,6 +3,7 @@ import { categoriesOf } from "./algorithms";
 type Attributes = Readonly<Record<string, unknown>>;
 
 const named = 5;
+const longest = 60;
 
 /** What to say of an attribute value that no item has: how many items have the attribute, and which values are near. */
 export function absentValue(
@@ -24,13 +25,16 @@ export function absentValue(
   }
   const values = [...counts].sort(([, one], [, other]) => other - one).map(([one]) => one);
   const own = having === 1 ? "1 item has" : `${having} items have`;
-  return `${head}; ${own} other values. ${listed("Nearest are", nearest(value, values))}`;
+  return `${head}; ${own} other values, ${listed("nearest first:", nearest(value, values))}`;
 }
 
 function listed(what: string, names: readonly string[]): string {
   if (names.length === 0) return "Items have no attributes.";
   const others = names.length - named;
-  return `${what} ${names.slice(0, named).join(", ")}${others > 0 ? ` and ${others} more` : ""}.`;
+  const first = names
+    .slice(0, named)
+    .map((name) => (name.length > longest ? `${name.slice(0, longest)}…` : name));
+  return `${what} ${first.join(", ")}${others > 0 ? ` and ${others} more` : ""}.`;
 }
 
 /** Those with the most pairs of letters in common first; the order stays where they have the same. */

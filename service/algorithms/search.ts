@@ -117,7 +117,7 @@ export function searchParameters(
   };
 }
 
-/** A costlier model must be better by so much. */
+/** A model that is costlier or less plain must be better by so much. */
 const WORTHWHILE = 1.003;
 
 function workOf(interactions: Interactions, dimensions: number): number {

@@ -7,7 +7,7 @@ export type Weighting = "linear" | "log";
 export interface WeightScale {
   readonly weighting: Weighting;
   /** The weights of a user with n items are divided by this power of n. */
-  readonly damping: number;
+  readonly damping?: number;
   /** The median sum: the logarithm is nearly straight far below it and flat far above it. */
   readonly typical: number;
   readonly average: number;
@@ -27,7 +27,8 @@ const LEVEL = 0.1;
 
 /** The weight of a pair whose event values sum to `value`, of a user with so many items. */
 export function scaledWeight(
-  { weighting, damping, typical, average }: WeightScale,
+  // A model that was kept before there was damping has none.
+  { weighting, damping = 0, typical, average }: WeightScale,
   value: number,
   items: number,
 ): number {

@@ -1,6 +1,6 @@
 import { InteractionsBuilder } from "../../service/algorithms";
 import { itemCounts, selectUsers, transpose } from "../../service/algorithms/interactions";
-import { scaleWeights, weightScaleOf } from "../../service/algorithms/weighting";
+import { scaledWeight, scaleWeights, weightScaleOf } from "../../service/algorithms/weighting";
 
 function build(events: [number, number, number][]) {
   const builder = new InteractionsBuilder();
@@ -67,6 +67,11 @@ test.each(["linear", "log"] as const)("%s weights average 1 and grow with the va
   const { weight } = scaleWeights(of, weightScaleOf(of, weighting, 0));
   expect(weight.reduce((sum, value) => sum + value) / 4).toBeCloseTo(1, 5);
   expect([...weight]).toEqual([...weight].sort((a, b) => a - b));
+});
+
+test("the weights of a model that was kept before there was damping are as they were", () => {
+  const kept = { weighting: "linear", typical: 1, average: 2 } as const;
+  expect(scaledWeight(kept, 6, 40)).toBe(3);
 });
 
 test("damped weights average 1 and fall with the number of the user's items", () => {

@@ -58,7 +58,8 @@ test.each([
   ["many", 30],
 ])("a half step solves the equations of a user with %s items", (_, count) => {
   const { interactions } = createWorld({ users: 60, items: 40 });
-  const model = trainG1({ interactions }, { dimensions: 12, epochs: 3, alpha: 0.2, weighting: "linear" });
+  const given = { dimensions: 12, epochs: 3, alpha: 0.2, weighting: "linear", damping: 0.5 } as const;
+  const model = trainG1({ interactions }, given);
   const { stride, itemVectors, parameters, weightScale } = model;
   const items = Array.from({ length: count }, (_, item) => ({ item, weight: 1 + (item % 4) }));
   const x = new FoldIn(model).solve(items) as Float32Array;

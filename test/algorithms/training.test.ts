@@ -89,6 +89,22 @@ test("given parameters are honoured and only the missing ones are chosen", () =>
   expect(partly.report.trials).toBeGreaterThan(3);
 });
 
+test("active users weigh less where what they do says little, and as much as others where all are alike", () => {
+  const { interactions } = createWorld({ users: 300, items: 200 });
+  expect(trainG1({ interactions }, { dimensions: 16 }).parameters.damping).toBe(0);
+  const builder = new InteractionsBuilder();
+  for (let user = 0; user < 300; user++) {
+    const own = interactions.index.subarray(interactions.start[user], interactions.start[user + 1]);
+    for (const item of own) builder.add(user, item, 1);
+  }
+  const random = createRandom(7);
+  for (let user = 300; user < 400; user++) {
+    for (let event = 0; event < 150; event++) builder.add(user, random.below(200), 1);
+  }
+  const crowded = builder.build(400, 200);
+  expect(trainG1({ interactions: crowded }, { dimensions: 16 }).parameters.damping).toBeGreaterThan(0);
+});
+
 test("a larger event value moves a user further towards the item", () => {
   const { interactions } = createWorld({ users: 100, items: 80 });
   const parameters = { dimensions: 16, weighting: "linear" as const, alpha: 0.3, regularization: 0.02 };

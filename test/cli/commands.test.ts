@@ -116,7 +116,7 @@ describe("questions to a model", () => {
     const none = await shop.run("query", ...shop.asked, "--where", "genre=westen:..0.1");
     expect(none).toMatchObject({ code: 1, out: "" });
     expect(none.err).toMatch(
-      /^No item has genre = westen; 60 items have other values\. Nearest are western, /,
+      /^No item has genre = westen; 60 items have other values, nearest first: western, /,
     );
     const scripted = await shop.run("query", ...shop.asked, "--where", "gener=drama", "--json");
     expect(scripted).toMatchObject({ code: 1, err: expect.stringContaining("none has this attribute") });
@@ -153,7 +153,9 @@ describe("questions to a model", () => {
   test("distribution draws nothing of a value that no item has, and tells the nearest", async () => {
     const none = await shop.run("distribution", "genre=dramma", ...shop.asked);
     expect(none).toMatchObject({ code: 1, out: "" });
-    expect(none.err).toMatch(/^No item has genre = dramma; 60 items have other values\. Nearest are drama,/);
+    expect(none.err).toMatch(
+      /^No item has genre = dramma; 60 items have other values, nearest first: drama,/,
+    );
     expect(existsSync(join(shop.folder, "distribution-genre-dramma.svg"))).toBe(false);
     const both = await shop.run("distribution", "genre=dramma", "genre=comedy", ...shop.asked, "--json");
     expect(both.code).toBe(1);

@@ -65,10 +65,10 @@ describe("docs/cli.md", () => {
 });
 
 test("the pages show commands and screens that fit into 80 columns", () => {
-  const folder = join(__dirname, "../../docs");
-  const pages = readdirSync(folder).filter((file) => file.endsWith(".md"));
-  const long = pages.flatMap((file) =>
-    [...readFileSync(join(folder, file), "utf8").matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)]
+  const root = join(__dirname, "../..");
+  const docs = readdirSync(join(root, "docs")).filter((file) => file.endsWith(".md"));
+  const long = ["README.md", ...docs.map((file) => `docs/${file}`)].flatMap((file) =>
+    [...readFileSync(join(root, file), "utf8").matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)]
       .filter(([, form = ""]) => ["", "sh", "console"].includes(form))
       .flatMap(([, , screen = ""]) => screen.split("\n"))
       .filter((line) => line.length > 80)
