@@ -5,6 +5,7 @@ import { faults, hasChanged, type Properties, pick, withDefaults } from "./argum
 import { isCreating } from "./creation";
 import { confirm, type Entry, isAlive } from "./creation-journal";
 import { connectToEngine, endWithEngine, say, type Urn } from "./engine-log";
+import { heldBy, hold, remember } from "./holding";
 import { leaveAllBehind, outcomeOf } from "./interruption";
 import { openSession, runOf, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
@@ -58,6 +59,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
   noun: Noun<Args, Outputs>,
 ): pulumi.dynamic.ResourceProvider & Rules {
   type State = Args & Outputs;
+  const { type } = noun;
   const argKeys = Object.keys(noun.args.shape);
   // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
   let settings: () => Settings;
@@ -65,20 +67,11 @@ export function lifecycle<Args extends object, Outputs extends object>(
   const contextOf = async (properties: Properties): Promise<Context> => {
     const urn = properties.__urn as Urn;
     const name = urn?.split("::").slice(3).join("::") ?? String(properties.name ?? "");
-    return { ...(await openSession(settings())), urn, title: `${noun.type} ${name}` };
+    return { ...(await openSession(settings())), urn, title: `${type} ${name}` };
   };
   const kept = (properties: Properties, outputs: object): Properties => {
     const { __provider, ...rest } = properties;
     return { ...rest, ...outputs, __v: stateVersion, __service: settings().baseUrl };
-  };
-
-  const hold = (id: string, { run, urn }: Context) => {
-    run.held.set(`${noun.type} ${id}`, { urn, createdNow: true });
-  };
-  const remember = (id: string, replaces: readonly string[], urn: Urn, { __made: made }: Properties) => {
-    const run = runOf(settings());
-    if (replaces.length > 0) run.replacing.add(urn);
-    else run.held.set(`${noun.type} ${id}`, { urn, createdNow: false, made });
   };
 
   /** State that an error leaves behind must lead back to this lifecycle like any other. */
@@ -135,7 +128,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
           : replaces.length > 0 && noun.replacing?.(olds as State, news as Args, replaces);
         if (words) await say.warn(news.__urn as Urn, words);
-        remember(id, replaces, news.__urn as Urn, olds);
+        remember(runOf(settings()), { type, id }, replaces, news.__urn as Urn, olds);
         // What is declared again is not what a killed run has put in its place since.
         const undone = effective.length === 0 && leftovers.length > 0;
         if (undone) await say.warn(news.__urn as Urn, leftBehind(leftovers));
@@ -157,7 +150,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           }
           const outputs = await noun.adopt(existingId, inputs as Args, context);
           await leaveAllBehind(context, existingId);
-          hold(existingId, context);
+          hold(context.run, { type, id: existingId }, context.urn);
           return { id: existingId, outs: kept(inputs, outputs) };
         }
         const created = noun.create(inputs as Args, context).catch((error) => {
@@ -165,7 +158,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           throw new PartialStateError(error.placeholder, inputs, error.message);
         });
         const { id, ...outputs } = await partially(inputs, created);
-        hold(id, context);
+        hold(context.run, { type, id }, context.urn);
         return { id, outs: kept(inputs, outputs) };
       });
     },
@@ -215,9 +208,8 @@ export function lifecycle<Args extends object, Outputs extends object>(
           );
           return;
         }
-        const held = context.run.held.get(`${noun.type} ${id}`);
-        if (held && (held.createdNow || held.urn !== context.urn || held.made !== properties.__made)) {
-          const by = held.urn === context.urn ? "its replacement" : `${held.urn}`;
+        const by = heldBy(context.run, { type, id }, context.urn, properties);
+        if (by) {
           await say.info(context.urn, `${id} is held by ${by} now and stays`);
           return;
         }
