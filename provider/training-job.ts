@@ -38,6 +38,9 @@ export class TrainingJob extends Resource {
   static readonly lifecycle = lifecycle(trainingJob());
 }
 
+/** Of 80 columns, what the engine's "    warning: " leaves of the line; it breaks none by itself. */
+const lineColumns = 67;
+
 const lostJob = "lost-job-of-";
 
 /** Stands for the job of a model whose submission got no answer. */
@@ -75,10 +78,9 @@ function trainingJob(): Noun<State, { jobId: string }> {
       const before = olds as unknown as Record<string, unknown>;
       const after = news as unknown as Record<string, unknown>;
       const changes = changed.map((key) => [`${key} ${shown(before[key])}`, `→ ${shown(after[key])}`]);
-      const say = (between: string) =>
+      const worded = (between: string) =>
         `Model ${news.name}: this trains again, because of ${changes.map((one) => one.join(between)).join(", ")}.`;
-      // The engine breaks no lines.
-      return say(" ").length <= 72 ? say(" ") : say("\n");
+      return worded(" ").length <= lineColumns ? worded(" ") : worded("\n");
     },
 
     async create({ projectId, algorithmId, name, triggers }, context) {

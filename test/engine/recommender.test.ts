@@ -129,7 +129,7 @@ describe("a recommender through the real engine", () => {
       `POST /serving/${ids.project}/recommend-items-to-user`,
       "DELETE /delete-model",
     ]);
-    expect(said.join("\n")).toMatch(/this trains again, because of triggers \["w1"\] → \["w2"\]/);
+    expect(said.join("\n")).toMatch(/this trains again, because of triggers \["w1"\]\s→ \["w2"\]/);
     const { models } = await observed.call(routes.listModels, { projectId: ids.project });
     expect(models.map((model) => model.modelId)).toEqual([served.modelId]);
     modelId = served.modelId;

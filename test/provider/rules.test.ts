@@ -127,7 +127,7 @@ describe("a preview says in words, beside the resource, what a replacement means
     ["UserDataset", { name: "o" }, /Replacing UserDataset n: name "n" → "o"\. .*the old one is left behind/],
     ["Project", { targetEventType: "click" }, /left behind.*this trains again/],
     ["Project", { userDatasetId: unknownValue }, /userDatasetId "u" → a value not known yet/],
-    ["TrainingJob", { triggers: ["x"] }, /this trains again, because of triggers \["2026-W46"\] → \["x"\]/],
+    ["TrainingJob", { triggers: ["x"] }, /this trains again, because of triggers \["2026-W46"\]\s→ \["x"\]/],
     [
       "TrainingJob",
       { triggers: [`sha256:${"a1".repeat(32)}`] },
