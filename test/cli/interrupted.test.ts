@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Entry, entriesOf, put } from "../../provider/creation-journal";
@@ -13,7 +13,9 @@ const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
 });
 
 // What other tests leave behind is none of these tests' business.
-process.env.XDG_STATE_HOME = mkdtempSync(join(tmpdir(), "recommender-state-"));
+const stateHome = mkdtempSync(join(tmpdir(), "recommender-state-"));
+process.env.XDG_STATE_HOME = stateHome;
+afterAll(() => rmSync(stateHome, { recursive: true }));
 
 test("what killed runs have made is listed with its ids until it is forgotten", async () => {
   put(entry("made", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } }));

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { put } from "../../provider/creation-journal";
@@ -8,7 +8,8 @@ import { everyCommand } from "./every-command";
 import { ShopCommand } from "./shop-command";
 
 // What other tests leave behind is none of these tests' business.
-process.env.XDG_STATE_HOME = mkdtempSync(join(tmpdir(), "recommender-state-"));
+const stateHome = mkdtempSync(join(tmpdir(), "recommender-state-"));
+process.env.XDG_STATE_HOME = stateHome;
 
 const longName =
   "everything that was clicked, bought or put aside in the shops of all countries since the spring";
@@ -22,7 +23,10 @@ beforeAll(async () => {
   const items = [{ itemId: "i0", attributes: { genre: ["drama"], title: longName } }];
   await shop.api.call("upsertDatasetItems", { itemDatasetId: shop.ids.itemDatasetId, items });
 });
-afterAll(() => shop.close());
+afterAll(async () => {
+  await shop.close();
+  rmSync(stateHome, { recursive: true });
+});
 
 /** Lines wider than 80 columns that could have been broken: not an id, an address, a path or a command by itself. */
 function wide(text: string): string[] {

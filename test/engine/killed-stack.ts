@@ -156,7 +156,9 @@ export class KilledStack {
   }
 
   #engine(args: string[], stage: Stage, kill?: Kill): Promise<Ended> {
-    const env = { VERSION: stage.replace("version ", ""), RECOMMENDER_BASE_URL: this.proxy.url };
+    // A destroy does not run the program.
+    const version = stage === "destroyed" ? {} : { VERSION: stage.replace("version ", "") };
+    const env = { ...version, RECOMMENDER_BASE_URL: this.proxy.url };
     return this.ground.run([...args, "--stack", this.name], env, this.proxy, kill);
   }
 }
