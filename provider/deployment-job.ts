@@ -47,10 +47,9 @@ export interface DeploymentState {
   readonly qps: number;
 }
 
-/** Submits a deployment; under a key, should it follow from an earlier job. */
-export function submitDeployment(args: DeploymentState, context: Context, key?: string): Promise<string> {
-  const once = key === undefined ? {} : { identity: key, key };
-  return submitJob(context, routes.submitDeploymentJob, requestOf(args), once);
+/** Submits a deployment; once, should it follow from an earlier job. */
+export function submitDeployment(args: DeploymentState, context: Context, follows?: string): Promise<string> {
+  return submitJob(context, routes.submitDeploymentJob, requestOf(args), { follows });
 }
 
 /** The request of a deployment. */

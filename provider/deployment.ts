@@ -194,8 +194,8 @@ function deployment(): Noun<State, Outputs> {
 async function jobToWaitFor(olds: State & Outputs, news: State, context: Context): Promise<string> {
   const { submittedJobId } = news;
   if (submittedJobId && olds.rolledBackJobId !== submittedJobId) return submittedJobId;
-  const key = submittedJobId && `after-rollback-${olds.deploymentJobId}`;
-  return submitDeployment(news, context, key);
+  const follows = submittedJobId && `after-rollback-${olds.deploymentJobId}`;
+  return submitDeployment(news, context, follows);
 }
 
 /** Waits for the job and holds its record against what was asked for. */
@@ -209,7 +209,7 @@ async function deploy(
     kind: jobKinds.deployment,
     projectId: args.projectId,
     jobId,
-    submitAgain: (key, name = args.name) => submitDeployment({ ...args, name }, context, key),
+    submitAgain: (follows, name = args.name) => submitDeployment({ ...args, name }, context, follows),
     ...(resultIsThere && { resultIsThere }),
   });
   compare(job, args);

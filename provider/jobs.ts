@@ -2,6 +2,7 @@ import ms from "ms";
 import { type Input, type Route, routes } from "../contract";
 import { gone } from "./absence";
 import { type Creation, createOnce } from "./creation";
+import { digest } from "./creation-journal";
 import { say } from "./engine-log";
 import {
   failureReason,
@@ -20,21 +21,27 @@ export { isOver, type Job, type JobKind, jobKinds } from "./job-status";
 type SubmitRoute = Route & { readonly reply: (typeof routes.submitTrainingJob)["reply"] };
 
 /** What a submission may add. */
-type SubmissionOptions<Listed> = Pick<Creation<SubmitRoute, Listed>, "identity" | "key" | "look" | "isThere">;
+interface SubmissionOptions<Listed>
+  extends Pick<Creation<SubmitRoute, Listed>, "identity" | "look" | "isThere"> {
+  /** What it follows from, such as `again-job-1`: it is submitted once for that, on any machine under the same name. */
+  readonly follows?: string | undefined;
+}
 
 /** Submits a job, once, and gives its id without waiting for it, so that the engine can write the id down first. */
 export async function submitJob<R extends SubmitRoute, Listed = never>(
   context: Context,
   route: R,
   request: Input<R> & { readonly projectId: string; readonly name: string },
-  options: SubmissionOptions<Listed> = {},
+  { follows, ...options }: SubmissionOptions<Listed> = {},
 ): Promise<string> {
   // The name of a job is for people: another one does not make it another job.
-  const { name: _, ...identity } = request;
+  const { name, ...identity } = request;
+  // But it makes it another call, which a service refuses under the key of the first for as long as it keeps that.
+  const once = follows && { identity: follows, key: `${follows}-${digest(name)}` };
   const { reply, takenUp } = await createOnce<SubmitRoute, Listed>(context, {
     idOf: ({ jobId }) => jobId,
     isThere: async ({ jobId }) => (await gone(look(context, request.projectId, jobId))) !== undefined,
-    ...{ route, request, identity, ...options },
+    ...{ route, request, identity, ...options, ...once },
   });
   if (!takenUp) context.run.submitted.add(reply.jobId);
   return reply.jobId;
@@ -46,10 +53,10 @@ export interface Submitted {
   readonly projectId: string;
   readonly jobId: string;
   /**
-   * Submits it again under a key that makes this the same call, should it be made twice. It keeps the name it had, where
-   * that is known: one that was changed since would make it another call, which a service refuses under the key.
+   * Submits it once more, as what follows from the given; under the name it had, where that is known, so that it is the
+   * same call for a machine on which the name was changed since.
    */
-  readonly submitAgain: (key: string, name: string | undefined) => Promise<string>;
+  readonly submitAgain: (follows: string, name: string | undefined) => Promise<string>;
   /** Whether what the job made is still there; a job of an earlier run whose result is gone is submitted again. */
   readonly resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>;
 }

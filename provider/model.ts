@@ -113,13 +113,8 @@ function model(): Noun<State, Outputs> {
     async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
       const { client, run } = context;
       const read = (modelId: string) => gone(client.call(routes.getModel, { projectId, modelId }));
-      const submitAgain = (key: string, named = name) =>
-        submitJob(
-          context,
-          routes.submitTrainingJob,
-          { projectId, algorithmId, name: named },
-          { identity: key, key },
-        );
+      const submitAgain = (follows: string, named = name) =>
+        submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name: named }, { follows });
       const rename = async (found: Found) => {
         // A name that was changed between the submission and now is not the job's.
         if (found.name != null && found.name !== name)

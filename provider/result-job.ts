@@ -63,8 +63,8 @@ export function finishedJob<Args extends Submission & { submittedJobId?: string;
 
     async create(given, context) {
       const { projectId, submittedJobId: jobId = "" } = given;
-      const submitAgain = (key: string, name = given.name) =>
-        submitJob(context, route, request({ ...given, name }), { identity: key, key });
+      const submitAgain = (follows: string, name = given.name) =>
+        submitJob(context, route, request({ ...given, name }), { follows });
       const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
       return { id: job.id, ...outputs(job, job.id) };
     },

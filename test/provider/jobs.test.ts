@@ -115,6 +115,29 @@ describe("a training", () => {
     expect(submissions()).toEqual(["POST /submit-training-job"]);
   });
 
+  test("that the service has forgotten is submitted again by another machine, under whatever name it has by then", async () => {
+    // Nothing is written down for a resource of another stack, as nothing is on another machine.
+    const machine = (stack: string) => ({
+      __urn: `urn:pulumi:${stack}::test::pulumi-nodejs:dynamic/recommender:Model::forgotten`,
+    });
+    for (const submittedJobId of ["job-forgotten", "lost-job-of-model-forgotten"]) {
+      const finishAs = async (name: string, stack: string) => {
+        await nextRun();
+        const { state } = await provider.create("Model", {
+          ...{ name, projectId, algorithmId, submittedJobId },
+          ...machine(`${stack}-${submittedJobId}`),
+        });
+        expect(submissions().length).toBeLessThanOrEqual(1);
+        return state.trainingJobId;
+      };
+      const first = await finishAs("one", "here");
+      expect(await finishAs("one", "there")).toBe(first);
+      expect(await finishAs("two", "elsewhere")).not.toBe(first);
+      // Where it is written down, it is the same job under any name.
+      expect(await finishAs("two", "here")).toBe(first);
+    }
+  });
+
   test("that takes too long keeps its job, and the next run waits on without submitting", async () => {
     await observed.faults({ job_delay_ms: 3000 });
     await nextRun({ ...observed.config, "recommender:trainingTimeout": "1s" });
