@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { deploymentFields, routes } from "../contract";
 import { gone } from "./absence";
 import { say } from "./engine-log";
-import { hasFailed, hasSucceeded } from "./job-status";
+import { hasFailed, hasSucceeded, type Job } from "./job-status";
 import { submitJob } from "./jobs";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
@@ -57,7 +57,7 @@ export function requestOf({ projectId, name, generatorModelId, rankerModelId, qp
   return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
 }
 
-/** The API has no way to read a job that it has forgotten, nor to stop one; so neither read nor delete. */
+/** The API has no way to read a job that it has forgotten, nor to stop one; so no read, and delete only tells. */
 function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
   return {
     type: "DeploymentJob",
@@ -81,14 +81,25 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
       if (run.shutDown.has(projectId) || run.held.has(`Deployment ${projectId}`)) return;
       const job = await gone(client.call(routes.getJob, { projectId, jobId }));
       if (!job || hasFailed(job, settings)) return;
-      // A run that was killed may have shut it down and come no further.
-      const asked = hasSucceeded(job) && serves(undefined, job.jobResult?.servingUri, context);
-      if (asked && !(await asked.catch(() => true))) return;
+      const outlook = await servingAfter(job, context);
+      if (!outlook) return;
       await say.warn(
         urn,
         `Deployment job ${jobId} is ${job.jobStatus} and this stack does not hold its deployment: project ` +
-          `${projectId} goes on serving. Take it out of service with \`recommender shutdown --project ${projectId}\`.`,
+          `${projectId} ${outlook}. Take it out of service with \`recommender shutdown --project ${projectId}\`.`,
       );
     },
   };
+}
+
+/** Whether the project of a job that has not failed serves from now on, in words; undefined where it does not. */
+async function servingAfter(job: Job, context: Context): Promise<string | undefined> {
+  if (!hasSucceeded(job)) return "will serve once the job succeeds";
+  try {
+    // A run that was killed may have shut it down and come no further.
+    const isServing = await serves(undefined, job.jobResult?.servingUri, context);
+    return isServing ? "goes on serving" : undefined;
+  } catch (error) {
+    return `may go on serving, which could not be found out (${(error as Error).message})`;
+  }
 }

@@ -94,6 +94,9 @@ function verifyServing(world: World, program?: Program): void {
 }
 
 function isToldToServe({ account, askedAgain, said }: World, job: Made): boolean {
-  const words = `project ${job.projectId} goes on serving`;
-  return account.isLeft(job) || askedAgain.has(job.id) || said.some(({ message }) => message.includes(words));
+  const words = ["goes on serving", "may go on serving", "will serve once the job succeeds"].map(
+    (outlook) => `project ${job.projectId} ${outlook}`,
+  );
+  const isTold = said.some(({ message }) => words.some((each) => message.includes(each)));
+  return isTold || account.isLeft(job) || askedAgain.has(job.id);
 }

@@ -200,6 +200,32 @@ describe("a deployment", () => {
     expect(submitted()).toBe(0);
   });
 
+  test("that the stack does not hold is told of as far as it is known to serve when its job goes", async () => {
+    const { job } = await deploy({ generatorModelId: models[0] });
+    await nextRun();
+    const toldOf = async (jobId: string) => {
+      provider.said.length = 0;
+      await provider.delete("DeploymentJob", jobId, { ...job.state, jobId });
+      return provider.said.filter(({ severity }) => severity === "warning").map(({ message }) => message);
+    };
+    const serving = (outlook: string) => [
+      expect.stringMatching(new RegExp(`: project ${projectId} ${outlook}\\. Take it out of service with`)),
+    ];
+    expect(await toldOf(job.id)).toEqual(serving("goes on serving"));
+    const path = routes.recommendItemsToUser.path;
+    await observed.faults({ calls: [{ path, status: 403, times: 9 }] });
+    expect(await toldOf(job.id)).toEqual(
+      serving("may go on serving, which could not be found out \\(.*403.*\\)"),
+    );
+    await observed.faults({ job_delay_ms: 2000 });
+    const request = { name: "later", projectId, generatorModelId: models[1], qps: 50 };
+    const { jobId } = await observed.call(routes.submitDeploymentJob, request);
+    expect(await toldOf(jobId)).toEqual(serving("will serve once the job succeeds"));
+    await observed.service.idle();
+    await observed.call(routes.shutdownDeployment, { projectId });
+    expect(await toldOf(job.id)).toEqual([]);
+  });
+
   test("that replaces another one of its project in place is not shut down with it", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     await nextRun();
