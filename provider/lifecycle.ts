@@ -109,7 +109,9 @@ export function lifecycle<Args extends object, Outputs extends object>(
     async diff(id: string, olds: Properties, news: Properties) {
       return quietly(async () => {
         refuseOtherService(olds, settings());
-        const leftovers = confirmed(id, olds);
+        // The state keeps the name of before an alias, until it is next changed.
+        const urns = [...new Set([olds.__urn, news.__urn])];
+        const leftovers = urns.flatMap((__urn) => confirmed(id, { ...olds, __urn }));
         if (unknownOf(id)) {
           // Asked for again under its key, or taken over: either way under another id.
           runOf(settings()).unknown.set(news.__urn as string, id);

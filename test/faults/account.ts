@@ -58,7 +58,7 @@ export class Account {
     return own;
   }
 
-  /** The machine goes, and with it what is written down there; whose creations these were, but for those in the state. */
+  /** The machine goes, with what is written down there; gives the resources of the creations that the state lacks. */
   loseMachine(isInState: (entry: Entry) => boolean): string[] {
     const lost = this.journal().filter((entry) => !isInState(entry));
     for (const { key } of lost) this.#gone.add(key);
@@ -83,7 +83,7 @@ export class Account {
     return [...all.values()];
   }
 
-  /** What was asked for under the keys of a resource's creations, but is held under no id. */
+  /** What was asked for under the keys of a resource's creations. */
   madeFor(title: string, call: string): Made[] {
     const [kind, name] = title.split(" ");
     this.journal();

@@ -33,9 +33,20 @@ export const first: Program = {
   ...{ renamed: [], aliased: false },
 };
 
+/** The resources in a place, the first of which is made by a call of its own. */
+export const kindsIn = {
+  ...{ users: ["UserDataset"], events: ["EventDataset"], shop: ["Project"], g1: ["Algorithm"] },
+  ...{ weekly: ["TrainingJob", "Model"], live: ["DeploymentJob", "Deployment"] },
+} as const satisfies Record<Place, readonly Kind[]>;
+
 /** The name of the resources in a place. */
-export function nameOf({ renamed }: Program, place: Place): string {
+export function nameOf({ renamed }: Pick<Program, "renamed">, place: Place): string {
   return renamed.includes(place) ? `${place}-renamed` : place;
+}
+
+/** The name that they do not have. */
+export function otherNameOf(program: Pick<Program, "renamed">, place: Place): string {
+  return nameOf(program, place) === place ? `${place}-renamed` : place;
 }
 
 /** The resources of a program; `existing` are ids that the user has told it. */
@@ -90,9 +101,8 @@ export function serving(program: Program, of: Lookup) {
 type Naming = Pick<Declared, "name" | "aliases">;
 
 function naming(program: Program, place: Place): Naming {
-  const name = nameOf(program, place);
-  const other = name === place ? `${place}-renamed` : place;
-  return { name, ...(program.aliased && { aliases: [other] }) };
+  const aliases = [otherNameOf(program, place)];
+  return { name: nameOf(program, place), ...(program.aliased && { aliases }) };
 }
 
 function training(program: Program): Declared[] {

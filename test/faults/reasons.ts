@@ -1,5 +1,5 @@
-import type { Place, Program } from "./program";
-import type { Kind } from "./small-engine";
+import type { Program } from "./program";
+import { type Kind, kinds } from "./small-engine";
 
 /** What is made anew when what stands before it is. */
 const chain = ["Project", "Algorithm", "TrainingJob", "DeploymentJob"] as const;
@@ -24,10 +24,8 @@ const madeAnewBy: Partial<Record<keyof Program, Kind>> = {
   ...{ deployed: "DeploymentJob", qps: "DeploymentJob", ranked: "DeploymentJob" },
 };
 
-const kindIn: Record<Place, Kind> = {
-  ...{ users: "UserDataset", events: "EventDataset", shop: "Project", g1: "Algorithm" },
-  ...{ weekly: "TrainingJob", live: "DeploymentJob" },
-};
+/** What is made by a job that is a resource of its own. */
+const jobOf: Partial<Record<Kind, Kind>> = { Model: "TrainingJob", Deployment: "DeploymentJob" };
 
 /** How often there was a reason to make anything: a kill and a call that is lost are none. */
 export class Reasons {
@@ -38,10 +36,20 @@ export class Reasons {
     return this.#counts.get(call) ?? 0;
   }
 
-  /** Something of a kind is to be made, and what stands on it. */
-  toMake(kind: Kind): void {
+  /** Something of a kind is to be made, and what stands on it; nothing stands on further ones of the kind. */
+  toMake(kind: Kind, howMany = 1): void {
     const calls = [callOf[kind], ...chain.map((each) => callOf[each])];
     for (const call of new Set(calls.slice(calls.lastIndexOf(callOf[kind])))) this.#add(call);
+    for (let further = 1; further < howMany; further++) this.#add(callOf[kind]);
+  }
+
+  /** These are not held any more; nor is what stood on them, which goes first. What was begun on them is of no use. */
+  toMakeAgain(left: readonly Kind[], begun: readonly Kind[]): void {
+    const isByItsJob = (kind: Kind) => jobOf[kind] !== undefined && left.includes(jobOf[kind]);
+    const standsOnLeft = (kind: Kind) =>
+      !kind.endsWith("Dataset") && left.some((other) => kinds.indexOf(other) < kinds.indexOf(kind));
+    for (const kind of left) if (!isByItsJob(kind)) this.#add(callOf[kind]);
+    for (const kind of begun) if (standsOnLeft(kind)) this.#add(callOf[kind]);
   }
 
   /** The program is to be made from nothing. */
@@ -57,9 +65,6 @@ export class Reasons {
       if (before[key] !== after[key]) this.toMake(kind);
     // Nothing stands on the second one.
     if (!before.second && after.second) this.#add(callOf.EventDataset);
-    const renamed = (place: Place) => before.renamed.includes(place) !== after.renamed.includes(place);
-    for (const [place, kind] of Object.entries(kindIn) as [Place, Kind][])
-      if (renamed(place)) this.toMake(kind);
   }
 
   #add(call: string): void {

@@ -4,6 +4,7 @@ import { ObservedService } from "../engine/observed-service";
 import type { Said } from "./account";
 import { first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
+import { callOf } from "./reasons";
 import { type Kind, kinds } from "./small-engine";
 import { type Harm, type Meddling, World } from "./world";
 
@@ -84,7 +85,7 @@ class Rename implements Command {
     const others = renamed.filter((place) => place !== this.place);
     const now = others.length < renamed.length ? others : [...others, this.place];
     model.program = { ...before, renamed: now, aliased: this.aliased };
-    world.reasons.toChange(before, model.program);
+    world.rename(before, model.program);
   }
   toString = () => `rename ${this.place}${this.aliased ? " with an alias" : ""}`;
 }
@@ -109,8 +110,8 @@ class Up implements Command {
 class Destroy implements Command {
   constructor(readonly harm: Harm) {}
   check = () => true;
-  async run({ program }: { program: Program }, world: World): Promise<void> {
-    await world.down(program, this.harm);
+  async run(_: unknown, world: World): Promise<void> {
+    await world.down(this.harm);
   }
   toString = () => `destroy with ${this.harm.how} at call ${this.harm.at}`;
 }
@@ -172,15 +173,33 @@ test("whatever happens to a run, the next ones bring the service to what is decl
       try {
         await fc.asyncModelRun(() => ({ model, real: world }), sequence);
         await world.recover(model.program);
-        await world.down(model.program, lastHarm);
-        await world.destroy(model.program);
+        await world.down(lastHarm);
+        await world.destroy();
       } finally {
-        await world.engine.close();
+        await world.close();
       }
     },
   );
   await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: longestMs, endOnFailure: true });
+  // Where it fails, the report of the failure names the seed.
   process.stdout.write(`${tried} sequences, seed ${seed}\n`);
+});
+
+test("two datasets that are replaced at once are each made anew once", async () => {
+  proxy.clear();
+  proxy.hidesKeys = false;
+  said.length = 0;
+  const world = new World(observed, proxy, said);
+  const two = { ...first, second: true };
+  try {
+    world.reasons.toChange(first, two);
+    await world.recover(two);
+    await world.up(two, { how: "nothing", at: 1 }, "EventDataset");
+    await world.recover(two);
+    expect(world.account.made(callOf.EventDataset)).toHaveLength(4);
+  } finally {
+    await world.close();
+  }
 });
 
 test("what a killed destroy has taken out of service is not said to go on serving", async () => {
@@ -190,31 +209,40 @@ test("what a killed destroy has taken out of service is not said to go on servin
   const world = new World(observed, proxy, said);
   try {
     await world.recover(first);
-    await world.down(first, { how: "killAfter", at: 1 });
+    await world.down({ how: "killAfter", at: 1 });
     await world.engine.refresh();
     expect([...world.engine.held.keys()]).toContain("DeploymentJob live");
     expect([...world.engine.held.keys()]).not.toContain("Deployment live");
-    await world.destroy(first);
+    await world.destroy();
     expect(said.filter(({ message }) => message.includes("goes on serving"))).toEqual([]);
   } finally {
-    await world.engine.close();
+    await world.close();
   }
 });
 
-test("what a killed run has deployed in between does not serve any more once the program has gone back", async () => {
+test.each([
+  ["what a killed run has deployed in between", first],
+  [
+    "the same for a deployment renamed with an alias",
+    { ...first, renamed: ["live"], aliased: true } as const,
+  ],
+])("%s does not serve any more once the program has gone back", async (_, program) => {
   proxy.clear();
+  proxy.hidesKeys = false;
   said.length = 0;
   const world = new World(observed, proxy, said);
-  const faster = { ...first, qps: 600 };
+  const faster = { ...program, qps: 600 };
   try {
     await world.recover(first);
+    world.rename(first, program);
     for (const at of [1, 2, 3, 4]) {
-      world.reasons.toChange(first, faster);
+      await world.recover(program);
+      world.reasons.toChange(program, faster);
       await world.up(faster, { how: "killAfter", at });
-      world.reasons.toChange(faster, first);
-      await world.recover(first);
+      world.reasons.toChange(faster, program);
     }
+    await world.recover(program);
   } finally {
-    await world.engine.close();
+    await world.close();
   }
 });

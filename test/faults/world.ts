@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../contract";
@@ -9,7 +9,8 @@ import { resetAfter, resetBefore } from "./faults";
 import { declared, first, type Program } from "./program";
 import type { Fault, FaultProxy } from "./proxy";
 import { Reasons } from "./reasons";
-import { Killed, type Kind, newStack, SmallEngine } from "./small-engine";
+import { madeAnewByNames } from "./renames";
+import { type Held, Killed, type Kind, newStack, SmallEngine } from "./small-engine";
 import { verify } from "./verdict";
 
 /** What is done to a run, at which of its calls. */
@@ -33,7 +34,12 @@ export class World {
   readonly #loaded = new Set<string>();
   /** Whether the service may be other than the state says, so that a user looks. */
   #drifted = false;
+  /** Whether a run was killed at a call that deletes, so that what is held may be gone. */
+  #brokeOffDeleting = false;
   #heard = 0;
+  readonly #firstFolder = process.env.XDG_STATE_HOME ?? "";
+  /** Folders of further machines. */
+  readonly #folders: string[] = [];
 
   constructor(
     readonly observed: ObservedService,
@@ -59,15 +65,45 @@ export class World {
 
   /** Runs `pulumi up`; with a kind, as if it were told to replace the resources of that kind. */
   up(program: Program, harm: Harm, replaced?: Kind): Promise<Error[]> {
-    if (replaced) this.reasons.toMake(replaced);
     const replace = ({ kind }: { kind: Kind }) => kind === replaced;
-    return this.#run(harm, () => this.engine.up(declared(program, this.existing), { replace }));
+    const resources = declared(program, this.existing);
+    const count = resources.filter(replace).length;
+    if (replaced && count > 0) this.reasons.toMake(replaced, count);
+    return this.#run(harm, () => this.engine.up(resources, { replace }));
   }
 
   /** Runs `pulumi destroy`. */
-  down(program: Program, harm: Harm): Promise<Error[]> {
-    this.reasons.toMakeAll(program);
-    return this.#run(harm, () => this.engine.up([]));
+  down(harm: Harm): Promise<Error[]> {
+    const before = [...this.engine.held];
+    const begun = this.#begun().map(({ urn }) => kindOf(urn));
+    return this.#run(harm, () => this.engine.up([])).finally(() =>
+      this.reasons.toMakeAgain(this.#leftOf(before), begun),
+    );
+  }
+
+  /** Kinds of what was held and is not any more. */
+  #leftOf(before: readonly [string, Held][]): Kind[] {
+    return before.flatMap(([key, { kind }]) => (this.engine.held.has(key) ? [] : kind));
+  }
+
+  /** Resources have other names from now on. */
+  rename(before: Program, after: Program): void {
+    const begun = this.#begun();
+    const anew = madeAnewByNames(before, after, {
+      isHeld: (kind, name) => this.engine.held.has(`${kind} ${name}`),
+      begun: (kind, name) => begun.filter(({ urn }) => urn === this.engine.urnOf({ kind, name })).length,
+    });
+    for (const kind of anew) this.reasons.toMake(kind);
+  }
+
+  /** What was begun and did not come into the state. */
+  #begun(): Entry[] {
+    return this.account.journal().filter((entry) => !this.#isInState(entry));
+  }
+
+  #isInState({ id, key }: Entry): boolean {
+    const state = JSON.stringify([...this.engine.held.values()]);
+    return this.engine.everHeld.has(id) || state.includes(key);
   }
 
   async #run(harm: Harm, work: () => Promise<Error[]>): Promise<Error[]> {
@@ -91,12 +127,12 @@ export class World {
     }
   }
 
-  /** Whoever is told that a project goes on serving must find it so. */
+  /** Whoever is told that a project goes on serving, or will serve, must find it so. */
   async #holdToWord(): Promise<void> {
     const news = this.said.slice(this.#heard);
     this.#heard = this.said.length;
     for (const { message } of news) {
-      const [, projectId] = /project (\S+) goes on serving/.exec(message) ?? [];
+      const [, projectId] = /project (\S+) (?:goes on serving|will serve)/.exec(message) ?? [];
       if (!projectId) continue;
       await this.observed.service.idle();
       expect(servingIn(this.observed.service.dataDir)).toContainEqual(expect.objectContaining({ projectId }));
@@ -105,18 +141,23 @@ export class World {
 
   /** The machine is thrown away, with what was written down on it; the state is kept elsewhere. */
   changeMachine(): void {
-    const state = JSON.stringify([...this.engine.held.values()]);
-    const isInState = ({ id, key }: Entry) => this.engine.everHeld.has(id) || state.includes(key);
-    for (const urn of this.account.loseMachine(isInState))
-      this.reasons.toMake(/recommender:(\w+)::/.exec(urn)?.[1] as Kind);
-    process.env.XDG_STATE_HOME = mkdtempSync(join(tmpdir(), "recommender-state-"));
+    for (const urn of this.account.loseMachine((entry) => this.#isInState(entry)))
+      this.reasons.toMake(kindOf(urn));
+    const folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
+    this.#folders.push(folder);
+    process.env.XDG_STATE_HOME = folder;
+  }
+
+  async close(): Promise<void> {
+    await this.engine.close();
+    process.env.XDG_STATE_HOME = this.#firstFolder;
+    for (const folder of this.#folders) rmSync(folder, { recursive: true });
   }
 
   /** Brings everything to what is declared, as a user would, and holds the service against it. */
   async recover(program: Program): Promise<void> {
     for (let tries = 0; ; tries++) {
-      if (this.#drifted) await this.engine.refresh();
-      this.#drifted = false;
+      await this.#look();
       const errors = await this.up(program, none);
       delete process.env.RECOMMENDER_CREATE_AGAIN;
       if (errors.length === 0) break;
@@ -130,10 +171,18 @@ export class World {
     await verify(this, program);
   }
 
+  /** Has what is held compared with what is there, where they may differ. */
+  async #look(): Promise<void> {
+    const before = [...this.engine.held];
+    if (this.#drifted || this.#brokeOffDeleting) await this.engine.refresh();
+    if (this.#brokeOffDeleting) for (const kind of this.#leftOf(before)) this.reasons.toMake(kind);
+    this.#drifted = this.#brokeOffDeleting = false;
+  }
+
   /** Takes everything away, as a user would: nothing stays but what the API cannot delete, and that was said. */
-  async destroy(program: Program): Promise<void> {
+  async destroy(): Promise<void> {
     for (let tries = 0; ; tries++) {
-      const errors = await this.down(program, none);
+      const errors = await this.down(none);
       if (errors.length === 0) break;
       if (tries === 2) throw errors[0];
       for (const error of errors) await this.#heed(error);
@@ -179,7 +228,7 @@ export class World {
       async ({ call, pass, response }) => {
         if (after) await pass();
         // The engine says of it that it was "interrupted while deleting", and to look.
-        if (call.startsWith("DELETE")) this.#drifted = true;
+        if (call.startsWith("DELETE")) this.#brokeOffDeleting = true;
         this.engine.kill();
         response.socket?.destroy();
       };
@@ -234,3 +283,7 @@ export class World {
 }
 
 const none: Harm = { how: "nothing", at: 1 };
+
+function kindOf(urn: string): Kind {
+  return /recommender:(\w+)::/.exec(urn)?.[1] as Kind;
+}
