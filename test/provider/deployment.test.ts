@@ -1,6 +1,7 @@
 import { routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
 import { DynamicProvider, partialState } from "./dynamic-provider";
+import { trainedProject } from "./trained-project";
 
 type Properties = Record<string, unknown>;
 
@@ -12,30 +13,7 @@ let models: [string, string];
 beforeAll(async () => {
   observed = await ObservedService.start({ faults: true });
   provider = await DynamicProvider.start(observed.config);
-  const dataset = { numShards: 1 };
-  const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "users", ...dataset });
-  const { itemDatasetId } = await observed.call(routes.createItemDataset, { name: "items", ...dataset });
-  const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "events", ...dataset });
-  const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
-  await observed.load({ users: userDatasetId, items: itemDatasetId, events: eventDatasetId });
-  ({ projectId } = await observed.call(routes.createProject, {
-    name: "p",
-    targetEventType: "purchase",
-    ...datasets,
-  }));
-  const algorithmParameters = { dimensions: 8 };
-  const { algorithmId } = await observed.call(routes.createAlgorithm, {
-    projectId,
-    name: "g1",
-    algorithmParameters,
-  });
-  const jobs = [1, 2].map((n) =>
-    observed.call(routes.submitTrainingJob, { projectId, algorithmId, name: `m${n}` }),
-  );
-  await Promise.all(jobs);
-  await observed.service.idle();
-  const list = await observed.call(routes.listModels, { projectId });
-  models = list.models.map((model) => model.modelId) as [string, string];
+  ({ projectId, models } = await trainedProject(observed));
 });
 afterAll(async () => {
   await provider.stop();
@@ -269,43 +247,5 @@ describe("a deployment", () => {
     await expect(provider.create("Deployment", { ...args, existingId: "other" })).rejects.toThrow(
       /existingId other: the id of a deployment is that of its project/,
     );
-  });
-});
-
-describe("queries and groups of users", () => {
-  test("give a result that can be downloaded, and are forgotten by a delete", async () => {
-    const conditions = [{ attribute: "genre", value: "jazz", lowerBound: 0.5 }];
-    const query = {
-      name: "q",
-      projectId,
-      modelId: models[0],
-      queryType: "user_list",
-      queries: [{ conditions }],
-    };
-    const job = await provider.create("QueryingJob", query);
-    const { state } = await provider.create("UserQuery", { ...query, submittedJobId: job.id });
-    expect(state).toMatchObject({
-      jobId: job.id,
-      downloadUrl: expect.stringMatching(/^http/),
-      expiredAtSec: expect.any(Number),
-    });
-    expect((await fetch(state.downloadUrl as string)).status).toBe(200);
-    expect(await provider.read("UserQuery", job.id, state)).toMatchObject({ id: job.id });
-    const adopted = await provider.create("UserQuery", { ...query, existingId: job.id });
-    expect(adopted).toMatchObject({ id: job.id, state: { downloadUrl: state.downloadUrl } });
-    await expect(provider.create("UserQuery", { ...query, existingId: "nope" })).rejects.toThrow(
-      /existingId nope: there is no such job/,
-    );
-    await provider.delete("UserQuery", job.id, state);
-    const grouping = {
-      name: "c",
-      projectId,
-      modelId: models[0],
-      clusterType: "user",
-      parameters: { minUserNum: 2 },
-    };
-    const groupJob = await provider.create("ClusteringJob", grouping);
-    const groups = await provider.create("UserClustering", { ...grouping, submittedJobId: groupJob.id });
-    expect((await fetch(groups.state.downloadUrl as string)).status).toBe(200);
   });
 });

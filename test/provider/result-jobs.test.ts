@@ -1,0 +1,56 @@
+import { ObservedService } from "../engine/observed-service";
+import { DynamicProvider } from "./dynamic-provider";
+import { trainedProject } from "./trained-project";
+
+let observed: ObservedService;
+let provider: DynamicProvider;
+let projectId: string;
+let models: [string, string];
+
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  provider = await DynamicProvider.start(observed.config);
+  ({ projectId, models } = await trainedProject(observed));
+});
+afterAll(async () => {
+  await provider.stop();
+  await observed.close();
+});
+
+describe("queries and groups of users", () => {
+  test("give a result that can be downloaded, and are forgotten by a delete", async () => {
+    const conditions = [{ attribute: "genre", value: "jazz", lowerBound: 0.5 }];
+    const query = {
+      name: "q",
+      projectId,
+      modelId: models[0],
+      queryType: "user_list",
+      queries: [{ conditions }],
+    };
+    const job = await provider.create("QueryingJob", query);
+    const { state } = await provider.create("UserQuery", { ...query, submittedJobId: job.id });
+    expect(state).toMatchObject({
+      jobId: job.id,
+      downloadUrl: expect.stringMatching(/^http/),
+      expiredAtSec: expect.any(Number),
+    });
+    expect((await fetch(state.downloadUrl as string)).status).toBe(200);
+    expect(await provider.read("UserQuery", job.id, state)).toMatchObject({ id: job.id });
+    const adopted = await provider.create("UserQuery", { ...query, existingId: job.id });
+    expect(adopted).toMatchObject({ id: job.id, state: { downloadUrl: state.downloadUrl } });
+    await expect(provider.create("UserQuery", { ...query, existingId: "nope" })).rejects.toThrow(
+      /existingId nope: there is no such job/,
+    );
+    await provider.delete("UserQuery", job.id, state);
+    const grouping = {
+      name: "c",
+      projectId,
+      modelId: models[0],
+      clusterType: "user",
+      parameters: { minUserNum: 2 },
+    };
+    const groupJob = await provider.create("ClusteringJob", grouping);
+    const groups = await provider.create("UserClustering", { ...grouping, submittedJobId: groupJob.id });
+    expect((await fetch(groups.state.downloadUrl as string)).status).toBe(200);
+  });
+});
