@@ -4,6 +4,7 @@ import { type Json, routes } from "../contract";
 import { id, json, label } from "../contract/field";
 import { gone } from "./absence";
 import { say } from "./engine-log";
+import { heldBy } from "./holding";
 import { isOver, submitJob } from "./jobs";
 import { lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
@@ -110,24 +111,27 @@ function trainingJob(): Noun<State, { jobId: string }> {
       return { id: jobId, jobId };
     },
 
-    async delete(jobId, { projectId }, { client, settings, urn }) {
-      if (modelOf(jobId)) return;
-      const job = await gone(client.call(routes.getJob, { projectId, jobId }));
-      if (!job) return;
-      if (!isOver(job, settings)) {
-        await say.warn(
-          urn,
-          `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it makes is ` +
-            `left behind in project ${projectId}.`,
-        );
-        return;
+    async delete(jobId, { projectId }, { client, run, settings, urn }) {
+      let modelId = modelOf(jobId);
+      if (modelId === undefined) {
+        const job = await gone(client.call(routes.getJob, { projectId, jobId }));
+        if (job && !isOver(job, settings)) {
+          await say.warn(
+            urn,
+            `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it makes is ` +
+              `left behind in project ${projectId}.`,
+          );
+          return;
+        }
+        modelId = job?.jobResult?.modelId ?? undefined;
       }
       // A run that broke off in the wait has no model in the state that would have been deleted before.
-      const modelId = job.jobResult?.modelId;
-      if (modelId && (await gone(client.call(routes.getModel, { projectId, modelId })))) {
+      if (modelId === undefined || heldBy(run, { type: "Model", id: modelId }, urn, {})) return;
+      if (await gone(client.call(routes.getModel, { projectId, modelId }))) {
         await say.warn(
           urn,
-          `Model ${modelId} of training job ${jobId} is left behind in project ${projectId}.`,
+          `Model ${modelId} is left behind in project ${projectId}: no resource holds it. Take it over with existingId, ` +
+            `or delete it with \`recommender models delete --project ${projectId} ${modelId}\`.`,
         );
       }
     },

@@ -65,7 +65,8 @@ async function verifyModels(world: World): Promise<void> {
     "Model",
     models.filter((model) => held.includes(model.id) || !isOfKnownJob(model)),
   );
-  const byModel = new Set([...jobs].flatMap(([id, job]) => (engine.everHeld.has(id) ? job.id : [])));
+  const isKnownModel = (id: string) => engine.everHeld.has(id) || account.isNamed(id);
+  const byModel = new Set([...jobs].flatMap(([id, job]) => (isKnownModel(id) ? job.id : [])));
   for (const call of [callOf.TrainingJob, callOf.DeploymentJob]) {
     const unknown = account
       .made(call)

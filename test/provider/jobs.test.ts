@@ -165,6 +165,28 @@ describe("a training", () => {
     await nextRun();
   });
 
+  test.each([
+    ["by its answer", (jobId: string, _: string) => jobId],
+    ["by its model alone", (_: string, modelId: string) => `lost-job-of-${modelId}`],
+  ])("known %s is said to leave a model behind that no resource holds, and only then", async (_, known) => {
+    const job = await submit("unheld");
+    const { id: modelId, state } = await finish("unheld", job.id);
+    const goes = async () => {
+      provider.said.length = 0;
+      await provider.delete("TrainingJob", known(job.id, modelId), job.state);
+      return provider.said.map(({ message }) => message);
+    };
+    await nextRun();
+    // The program has the model still.
+    await provider.diff("Model", modelId, state, state);
+    expect(await goes()).toEqual([]);
+    await nextRun();
+    expect(await goes()).toEqual([expect.stringContaining(`Model ${modelId} is left behind in project`)]);
+    await provider.delete("Model", modelId, state);
+    await nextRun();
+    expect(await goes()).toEqual([]);
+  });
+
   test("that is deleted while it runs is said to leave its model behind", async () => {
     await observed.faults({ job_delay_ms: 1000 });
     const job = await submit("orphan");
