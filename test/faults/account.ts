@@ -83,15 +83,6 @@ export class Account {
     return [...all.values()];
   }
 
-  /** What was asked for under the keys of a resource's creations. */
-  madeFor(title: string, call: string): Made[] {
-    const [kind, name] = title.split(" ");
-    this.journal();
-    return this.made(call).filter(({ key }) =>
-      this.#begun.get(key ?? "")?.urn.endsWith(`recommender:${kind}::${name}`),
-    );
-  }
-
   /** Whether its id was named to the user, or is written down. */
   isNamed(id: string): boolean {
     return this.journal().some((entry) => entry.id === id) || this.#words().some((text) => text.includes(id));

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../contract";
 import type { Entry } from "../../provider/creation-journal";
+import { unknownOf } from "../../provider/unknown-creation";
 import type { ObservedService } from "../engine/observed-service";
 import { Account, type Made, type Said, servingIn } from "./account";
 import { resetAfter, resetBefore } from "./faults";
@@ -258,9 +259,13 @@ export class World {
     }
     if (!message.includes("RECOMMENDER_CREATE_AGAIN")) return;
     const [, title, call] = /^(\S+ \S+): The outcome of (POST \S+)/.exec(message) as unknown as string[];
+    // The state tells which call it was, whatever else was lost for the resource before.
+    const unknown = unknownOf(this.engine.held.get(title)?.id);
     const lost = this.account
-      .madeFor(title, call)
-      .filter((made) => !this.isKnown(made) && !this.account.wentWithMachine(made));
+      .made(call)
+      .filter(
+        (made) => made.key === unknown?.key && !this.isKnown(made) && !this.account.wentWithMachine(made),
+      );
     // A training that was taken shows by its model; one that failed never shows.
     if (call === "POST /submit-training-job" && lost.length > 0) {
       await this.observed.service.idle();
