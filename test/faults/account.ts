@@ -83,6 +83,16 @@ export class Account {
     return [...all.values()];
   }
 
+  /** The key of a resource's last call that got no answer. */
+  lastWithoutAnswer(title: string, call: string): string | undefined {
+    const isIts = ({ urn, path, id }: Entry) =>
+      urn.endsWith(`recommender:${title.replace(" ", "::")}`) && call.endsWith(path) && !id;
+    const [last] = this.journal()
+      .filter(isIts)
+      .sort((a, b) => b.at.localeCompare(a.at));
+    return last?.key;
+  }
+
   /** Whether its id was named to the user, or is written down. */
   isNamed(id: string): boolean {
     return this.journal().some((entry) => entry.id === id) || this.#words().some((text) => text.includes(id));

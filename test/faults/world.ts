@@ -259,13 +259,12 @@ export class World {
     }
     if (!message.includes("RECOMMENDER_CREATE_AGAIN")) return;
     const [, title, call] = /^(\S+ \S+): The outcome of (POST \S+)/.exec(message) as unknown as string[];
-    // The state tells which call it was, whatever else was lost for the resource before.
-    const unknown = unknownOf(this.engine.held.get(title)?.id);
+    // The state tells which call has no answer; where it keeps what is to be replaced, the journal does.
+    const key =
+      unknownOf(this.engine.held.get(title)?.id)?.key ?? this.account.lastWithoutAnswer(title, call);
     const lost = this.account
       .made(call)
-      .filter(
-        (made) => made.key === unknown?.key && !this.isKnown(made) && !this.account.wentWithMachine(made),
-      );
+      .filter((made) => made.key === key && !this.isKnown(made) && !this.account.wentWithMachine(made));
     // A training that was taken shows by its model; one that failed never shows.
     if (call === "POST /submit-training-job" && lost.length > 0) {
       await this.observed.service.idle();
