@@ -265,8 +265,8 @@ export class World {
     const lost = this.account
       .made(call)
       .filter((made) => made.key === key && !this.isKnown(made) && !this.account.wentWithMachine(made));
-    // A training that was taken shows by its model; one that failed never shows.
-    if (call === "POST /submit-training-job" && lost.length > 0) {
+    // A training that was taken shows by its model, where the message says so; one that failed never shows.
+    if (message.includes("`pulumi up` finds its model") && lost.length > 0) {
       await this.observed.service.idle();
       // Where another job may have made the model, it is for the user to say which one is wanted: here a new one.
       if (!message.includes("May have come of it") && (await this.modelOf(lost[0]))) return;
