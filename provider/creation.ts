@@ -118,23 +118,27 @@ export async function createOnce<R extends Route, Listed = never>(
     return start(true);
   };
 
-  if (!earlier) return inTurn(context, creation, () => start(false));
-  if (earlier.reply) {
-    const reply = earlier.reply as Reply<R>;
-    if ((await creation.isThere?.(reply)) ?? true) {
-      await say.info(urn, `${earlier.id} was made by an interrupted run and is taken up, not made again`);
-      return keep(earlier, reply, true);
+  /** Goes on where an earlier run broke off. */
+  const takeUp = async (begun: Entry): Promise<Made<R>> => {
+    if (begun.reply) {
+      const reply = begun.reply as Reply<R>;
+      if ((await creation.isThere?.(reply)) ?? true) {
+        await say.info(urn, `${begun.id} was made by an interrupted run and is taken up, not made again`);
+        return keep(begun, reply, true);
+      }
+      forget(begun);
+      return start(false);
     }
-    forget(earlier);
-    return start(false);
-  }
-  if (process.env.RECOMMENDER_CREATE_AGAIN) {
-    forget(earlier);
-    return start(false);
-  }
-  if (isRecent(earlier) && (await client.honoursKeys())) return make(earlier, false);
-  const seen = new Error(`the run of ${earlier.at} broke off at this call`);
-  return lookFor(earlier, new OutcomeUnknownError(route, earlier.key, seen), false);
+    if (process.env.RECOMMENDER_CREATE_AGAIN) {
+      forget(begun);
+      return start(false);
+    }
+    if (isRecent(begun) && (await client.honoursKeys())) return make(begun, false);
+    const seen = new Error(`the run of ${begun.at} broke off at this call`);
+    return lookFor(begun, new OutcomeUnknownError(route, begun.key, seen), false);
+  };
+
+  return inTurn(context, creation, () => (earlier ? takeUp(earlier) : start(false)));
 }
 
 async function unwritten<R extends Route, Listed>(

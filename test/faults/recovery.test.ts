@@ -202,6 +202,24 @@ test("two datasets that are replaced at once are each made anew once", async () 
   }
 });
 
+test("a dataset that broke off before it was made is not mistaken for its twin that is made beside it", async () => {
+  const two = { ...first, second: true, trained: false, deployed: false };
+  for (let at = 3; at <= 6; at++) {
+    proxy.clear();
+    proxy.hidesKeys = true;
+    said.length = 0;
+    const world = new World(observed, proxy, said);
+    try {
+      world.reasons.toChange(first, two);
+      await world.up(two, { how: "killBefore", at });
+      await world.destroy();
+      await world.recover(two);
+    } finally {
+      await world.close();
+    }
+  }
+});
+
 test("what a killed destroy has taken out of service is not said to go on serving", async () => {
   proxy.clear();
   proxy.hidesKeys = false;
