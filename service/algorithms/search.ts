@@ -11,6 +11,12 @@ export interface Choice {
   readonly report: TrainingReport;
 }
 
+/** A place and what is gained there, by measurement or by estimate. */
+interface Top {
+  readonly point: Point;
+  readonly gain: number;
+}
+
 interface Step {
   readonly balance?: number;
   readonly strength: number;
@@ -22,7 +28,7 @@ const FINE: Step = { strength: 1.3 };
 const ALONG: Step = { balance: 3, strength: 1 / 1.4 };
 
 const SEARCH_DIMENSIONS = 32;
-const LARGER_DIMENSIONS = [64, 128];
+const LARGER_DIMENSIONS = [128, 64];
 const TRIAL_EPOCHS = 5;
 const DAMPINGS = [0.25, 0.5];
 const MOMENTS = [5, 8, 12];
@@ -81,28 +87,39 @@ export function searchParameters(
     return reached;
   };
 
+  /** To the top of the parabola through the gains of the best step and of those beside it, which steps alone may miss. */
+  const climb = (from: Point): Top => {
+    const at = walk(from, FINE);
+    const beside = (steps: number): Point => ({ ...at, strength: at.strength * FINE.strength ** steps });
+    const reached = { point: at, gain: gain(at) };
+    if (given.regularization !== undefined || beside(1).strength > 1) return reached;
+    const [below, above] = [gain(beside(-1)), gain(beside(1))];
+    const [slope, bend] = [(above - below) / 2, 2 * reached.gain - below - above];
+    if (!(bend > 0)) return reached;
+    return { point: beside(slope / bend), gain: reached.gain + slope ** 2 / (2 * bend) };
+  };
+
   best = walk(best, COARSE);
   best = walk(best, ALONG);
-  best = walk(best, FINE);
+  let top = climb(best);
   if (given.damping === undefined) {
     for (const damping of DAMPINGS) {
-      const other = walk({ ...best, damping }, FINE);
-      if (gain(other) < gain(best) * WORTHWHILE) break;
-      best = other;
+      const other = climb({ ...best, damping });
+      if (other.gain < top.gain * WORTHWHILE) break;
+      top = other;
     }
   }
   if (
     given.weighting === undefined &&
     interactions.weight.some((weight) => weight !== interactions.weight[0])
   ) {
-    const other = walk({ ...best, weighting: "linear" }, FINE);
-    if (gain(other) > gain(best)) best = other;
+    const other = climb({ ...best, damping: top.point.damping, weighting: "linear" });
+    if (other.gain > top.gain) top = other;
   }
-  for (const dimensions of larger) {
-    const other = { ...best, dimensions };
-    if (given.dimensions === undefined && gain(other) < gain(best) * WORTHWHILE) break;
-    best = other;
-  }
+  best = top.point;
+  const sized = larger.map((dimensions): Point => ({ ...best, dimensions }));
+  const isGiven = given.dimensions !== undefined;
+  best = sized.find((other) => isGiven || gain(other) >= gain(best) * TOLERABLE) ?? best;
   // The best place shifts with the dimensions.
   if (best.dimensions !== SEARCH_DIMENSIONS) best = walk(best, ALONG);
   const moments = given.epochs === undefined ? MOMENTS : [given.epochs];
@@ -117,8 +134,11 @@ export function searchParameters(
   };
 }
 
-/** A model that is costlier or less plain must be better by so much. */
+/** A model that is less plain must be better by so much. */
 const WORTHWHILE = 1.003;
+
+/** With the right regularisation more dimensions do no harm: only a loss beyond the noise of the hold-out is heeded. */
+const TOLERABLE = 0.99;
 
 function workOf(interactions: Interactions, dimensions: number): number {
   const rowWork = (entries: number) =>

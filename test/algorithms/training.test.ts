@@ -89,6 +89,15 @@ test("given parameters are honoured and only the missing ones are chosen", () =>
   expect(partly.report.trials).toBeGreaterThan(3);
 });
 
+test("vectors are as long as the data can bear", () => {
+  const chosen = (users: number, items: number) => {
+    const { interactions } = createWorld({ users, items });
+    return trainG1({ interactions }, { epochs: 3 }).parameters;
+  };
+  expect(chosen(520, 300).dimensions).toBe(64);
+  expect(chosen(150, 120).dimensions).toBe(32);
+});
+
 test("active users weigh less where what they do says little, and as much as others where all are alike", () => {
   const { interactions } = createWorld({ users: 300, items: 200 });
   expect(trainG1({ interactions }, { dimensions: 16 }).parameters.damping).toBe(0);
