@@ -64,7 +64,7 @@ export function searchParameters(
   }
 
   const gain = (point: Point) => {
-    const { ndcg20 } = bench.measure(point, TRIAL_EPOCHS);
+    const [{ ndcg20 }] = bench.trace(point, [TRIAL_EPOCHS]) as [Quality];
     onTrial(Math.min(0.99, bench.trials / EXPECTED_TRIALS));
     return ndcg20;
   };
@@ -102,26 +102,28 @@ export function searchParameters(
   best = walk(best, COARSE);
   best = walk(best, ALONG);
   let top = climb(best);
-  if (given.damping === undefined) {
-    for (const damping of DAMPINGS) {
-      const other = climb({ ...best, damping });
-      if (other.gain < top.gain * WORTHWHILE) break;
-      top = other;
-    }
-  }
   if (
     given.weighting === undefined &&
     interactions.weight.some((weight) => weight !== interactions.weight[0])
   ) {
-    const other = climb({ ...best, damping: top.point.damping, weighting: "linear" });
+    const other = climb({ ...best, weighting: "linear" });
     if (other.gain > top.gain) top = other;
   }
-  best = top.point;
-  const sized = larger.map((dimensions): Point => ({ ...best, dimensions }));
-  const isGiven = given.dimensions !== undefined;
-  best = sized.find((other) => isGiven || gain(other) >= gain(best) * TOLERABLE) ?? best;
-  // The best place shifts with the dimensions.
-  if (best.dimensions !== SEARCH_DIMENSIONS) best = walk(best, ALONG);
+  const { weighting } = top.point;
+  const dampings = given.damping === undefined ? DAMPINGS : [];
+  const places = [top.point, ...dampings.map((damping) => climb({ ...best, weighting, damping }).point)];
+  // How much damping is best depends on the dimensions; how much regularisation hardly does.
+  const bestOf = (dimensions: number): Point =>
+    places
+      .map((place) => ({ ...place, dimensions }))
+      .reduce((plainer, other) => (gain(other) < gain(plainer) * WORTHWHILE ? plainer : other));
+  best = bestOf(best.dimensions);
+  for (const dimensions of larger) {
+    const longer = bestOf(dimensions);
+    if (given.dimensions === undefined && gain(longer) < gain(best) * TOLERABLE) continue;
+    best = longer;
+    break;
+  }
   const moments = given.epochs === undefined ? MOMENTS : [given.epochs];
   const qualities = bench.trace(best, moments);
   const gains = qualities.map(({ ndcg20 }) => ndcg20);

@@ -79,16 +79,17 @@ export class TrialBench {
     return this.folds.length > 0;
   }
 
-  /** Quality of a point after so many epochs. */
-  measure(point: Point, epochs: number): Quality {
-    const key = JSON.stringify([point, epochs]);
-    const quality = this.known.get(key) ?? (this.trace(point, [epochs])[0] as Quality);
-    this.known.set(key, quality);
-    return quality;
+  /** Quality of a point at several moments of one training, given in ascending order; what is known is not tried again. */
+  trace(point: Point, moments: readonly number[]): Quality[] {
+    const keys = moments.map((epochs) => JSON.stringify([point, epochs]));
+    if (!keys.every((key) => this.known.has(key)))
+      this.train(point, moments).forEach((quality, at) => {
+        this.known.set(keys[at] as string, quality);
+      });
+    return keys.map((key) => this.known.get(key) as Quality);
   }
 
-  /** Quality of a point at several moments of one training, given in ascending order. */
-  trace(point: Point, moments: readonly number[]): Quality[] {
+  private train(point: Point, moments: readonly number[]): Quality[] {
     this.trials++;
     const perFold = this.folds.map((fold) => {
       const { data, factorizer } = this.factorizerOf(fold, point);
