@@ -2,21 +2,23 @@ import type { Command } from "commander";
 import type { z } from "zod";
 import { decode } from "../contract";
 import type { statusReply } from "../service";
-import { defaultDataDir } from "./data";
+import { type FolderOptions, folderOf, withFolder } from "./data";
 import { shown, table } from "./layout";
-import { counted, lasting, print } from "./output";
+import { counted, lasting, type OutputOptions, print } from "./output";
 
 type Status = z.output<typeof statusReply>;
 
 /** Adds `recommender status`. */
 export function addStatus(program: Command): void {
-  program
-    .command("status")
+  withFolder(program.command("status"))
     .description("Tell what the service of a folder holds and does.")
-    .option("--data <dir>", "folder of all data", defaultDataDir)
     .option("--json", "print the whole status as JSON")
-    .addHelpText("after", "\nExamples:\n  recommender status\n  recommender status --data ./other --json")
-    .action(async ({ data, ...options }: { data: string; json?: true }) => {
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender status --stack dev\n  recommender status --data ./other --json",
+    )
+    .action(async (options: FolderOptions & OutputOptions) => {
+      const data = await folderOf(options);
       const { findRunning, folderAt, statusReply: schema } = await import("../service/index.js");
       const running = await findRunning(folderAt(data));
       if (!running)

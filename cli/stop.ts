@@ -1,16 +1,18 @@
 import type { Command } from "commander";
-import { defaultDataDir } from "./data";
-import { print } from "./output";
+import { type FolderOptions, folderOf, withFolder } from "./data";
+import { type OutputOptions, print } from "./output";
 
 /** Adds `recommender stop`. */
 export function addStop(program: Command): void {
-  program
-    .command("stop")
+  withFolder(program.command("stop"))
     .description("End the service of a folder; its data stays.")
-    .option("--data <dir>", "folder of all data", defaultDataDir)
     .option("--json", "print one line of JSON")
-    .addHelpText("after", "\nExamples:\n  recommender stop\n  recommender stop --data ./other --json")
-    .action(async ({ data, ...options }: { data: string; json?: true }) => {
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender stop --stack dev\n  recommender stop --data ./other --json",
+    )
+    .action(async (options: FolderOptions & OutputOptions) => {
+      const data = await folderOf(options);
       const pid = await stop(data);
       print(options, { stopped: pid !== undefined, pid: pid ?? null }, () =>
         pid === undefined ? `No service runs for ${data}\n` : `Stopped process ${pid}\n`,
