@@ -2,7 +2,7 @@ import type { Quality } from "./evaluation";
 import { type Interactions, itemCounts } from "./interactions";
 import type { G1Parameters, TrainingReport } from "./model";
 import { massOf } from "./scale";
-import { type Point, TrialBench } from "./trial";
+import { forAllData, type Point, TrialBench } from "./trial";
 
 /** What the search settled on. */
 export interface Choice {
@@ -130,7 +130,7 @@ export function searchParameters(
   const at = gains.indexOf(Math.max(...gains));
   onTrial(1);
   return {
-    point: best,
+    point: forAllData(best),
     epochs: moments[at] as number,
     report: { quality: qualities[at] as Quality, popularity: bench.popularity(), trials: bench.trials },
   };

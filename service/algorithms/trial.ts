@@ -34,6 +34,14 @@ export function factorParameters(point: Point, given: G1Parameters, data: Intera
   return { dimensions, alpha, regularization, regularizationExponent };
 }
 
+/**
+ * The same place for all of the data: there is more to learn from than on the hold-out, and as much less is to be held
+ * back. On three public sets the best strength for all lay 11 to 25 % below that of the hold-out.
+ */
+export function forAllData(point: Point): Point {
+  return { ...point, strength: point.strength * (1 - SHARE) };
+}
+
 /** One hold-out, with the users that are asked for and the factorisation that was used last. */
 interface Fold extends HoldOut {
   readonly users: Uint32Array;
