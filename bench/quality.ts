@@ -23,7 +23,7 @@ async function main(): Promise<void> {
     const warm = await compare(films, recommender, splits);
     const cold = { users: await coldUsers(films, recommender), items: await coldItems(films, recommender) };
     await recommender.close();
-    // Sets that no constant was tuned on: they have no goals.
+    // Sets of other kinds, so that what is chosen for one shows on the others: they have no goals.
     const others = [];
     for (const other of await otherSets()) others.push(await alone(other, service));
     conclude(warm, cold, others);

@@ -6,7 +6,7 @@ export const defaultDataDir = ".recommender";
 
 /** Which embedded service a command is about: by its folder, or by the stack that uses it. */
 export interface FolderOptions {
-  readonly data?: string;
+  readonly data: string;
   readonly stack?: string;
   readonly cwd?: string;
 }
@@ -14,19 +14,19 @@ export interface FolderOptions {
 /** Adds the options that say which embedded service is meant. */
 export function withFolder(command: Command): Command {
   return command
-    .option("--data <dir>", `folder of all data (default: "${defaultDataDir}")`)
+    .option("--data <dir>", "folder of all data", defaultDataDir)
     .addOption(new Option("--stack <name>", "Pulumi stack whose embedded service is meant").conflicts("data"))
-    .option("--cwd <dir>", "folder of the stack's project");
+    .addOption(new Option("--cwd <dir>", "folder of the stack's project").conflicts("data"));
 }
 
 /** The folder of the embedded service that is meant. */
-export async function folderOf({ data, stack, cwd }: FolderOptions): Promise<string> {
-  if (stack === undefined && cwd === undefined) return data ?? defaultDataDir;
-  const { settings } = await settingsOf({ ...(stack && { stack }), ...(cwd && { cwd }) });
+export async function folderOf({ data, ...options }: FolderOptions): Promise<string> {
+  if (options.stack === undefined && options.cwd === undefined) return data;
+  const { settings } = await settingsOf(options);
   const [, folder] = /^embedded:(.+)/.exec(settings.baseUrl) ?? [];
   if (folder === undefined)
     throw new Error(
-      `--stack ${stack}: its service is ${settings.baseUrl}; only an embedded one has a folder.`,
+      `--stack ${options.stack}: the service is not an embedded one, and only those have a folder.`,
     );
   return folder;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Input, Reply, Route } from "../contract";
 import { type CallOptions, OutcomeUnknownError } from "./client";
-import { digest, type Entry, forget } from "./creation-journal";
+import { allEntries, digest, type Entry, forget } from "./creation-journal";
 import { engineAddress, engineAnswers, say } from "./engine-log";
 import { isVerdict } from "./errors";
 import { interrupted, isRecent, note } from "./interruption";
@@ -217,12 +217,13 @@ async function fittingBefore<R extends Route, Listed>(
 
 /** What may have come of a call whose answer was lost, and whether that could be seen. */
 async function candidates<R extends Route, Listed>(
-  { clock, run }: Context,
+  context: Context,
   { look, idOf, route }: Creation<R, Listed>,
   { before = [] }: Entry,
 ): Promise<{ fresh: Reply<R>[]; seen: boolean }> {
   if (!look) return { fresh: [], seen: false };
-  const known = new Set([...before, ...madeBy(run, route)]);
+  const { clock, run } = context;
+  const known = new Set([...before, ...madeBy(run, route), ...madeForOthers(context, route)]);
   for (const pauseMs of look.atOnce ? lookPausesMs : [0]) {
     await clock.sleep(pauseMs);
     const list = await look.list().catch(() => undefined);
@@ -233,6 +234,13 @@ async function candidates<R extends Route, Listed>(
     if (fresh.length > 0) return { fresh, seen: true };
   }
   return { fresh: [], seen: true };
+}
+
+/** What is written down for other resources did not come of a call for this one. */
+function madeForOthers({ client, urn }: Context, { path }: Route): string[] {
+  return allEntries()
+    .filter((entry) => entry.urn !== urn && entry.service === client.baseUrl && entry.path === path)
+    .flatMap(({ id }) => id ?? []);
 }
 
 /** Calls that make the same thing wait for each other, where a lost one is looked for by what it looks like. */

@@ -130,7 +130,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
       if (await gone(client.call(routes.getModel, { projectId, modelId }))) {
         await say.warn(
           urn,
-          `Model ${modelId} is left behind in project ${projectId}: no resource holds it. Take it over with existingId, ` +
+          `Model ${modelId} is left behind in project ${projectId}: no resource holds it. Take it over with existingId of a Model, ` +
             `or delete it with \`recommender models delete --project ${projectId} ${modelId}\`.`,
         );
       }

@@ -26,7 +26,7 @@ export type ResolvedParameters = Required<G1Parameters>;
 
 /** What was measured on the hold-out that the parameters were chosen on. */
 export interface TrainingReport {
-  /** Quality of the chosen parameters, null when there were too few events to hold any out. */
+  /** Quality of the chosen parameters on the hold-out, null when there were too few events to hold any out. */
   readonly quality: Quality | null;
   /** Quality of the order of popularity on the same hold-out. */
   readonly popularity: Quality | null;

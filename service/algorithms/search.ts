@@ -11,10 +11,10 @@ export interface Choice {
   readonly report: TrainingReport;
 }
 
-/** A place and what is gained there, by measurement or by estimate. */
+/** A place and what is gained there, by measurement or by estimate; measured only where it is asked for. */
 interface Top {
   readonly point: Point;
-  readonly gain: number;
+  gain(): number;
 }
 
 interface Step {
@@ -37,7 +37,7 @@ const TYPICAL_EPOCHS = 8;
 /** Multiplications that the final training may take: about half a minute on one core. */
 const MAX_WORK = 1.5e11;
 
-/** Chooses the parameters that are not given by walking uphill on a hold-out, one parameter after another. */
+/** Chooses the parameters that are not given by what they gain on a hold-out, one after another. */
 export function searchParameters(
   interactions: Interactions,
   given: G1Parameters,
@@ -91,12 +91,12 @@ export function searchParameters(
   const climb = (from: Point): Top => {
     const at = walk(from, FINE);
     const beside = (steps: number): Point => ({ ...at, strength: at.strength * FINE.strength ** steps });
-    const reached = { point: at, gain: gain(at) };
+    const reached = { point: at, gain: () => gain(at) };
     if (given.regularization !== undefined || beside(1).strength > 1) return reached;
-    const [below, above] = [gain(beside(-1)), gain(beside(1))];
-    const [slope, bend] = [(above - below) / 2, 2 * reached.gain - below - above];
+    const [below, here, above] = [gain(beside(-1)), gain(at), gain(beside(1))];
+    const [slope, bend] = [(above - below) / 2, 2 * here - below - above];
     if (!(bend > 0)) return reached;
-    return { point: beside(slope / bend), gain: reached.gain + slope ** 2 / (2 * bend) };
+    return { point: beside(slope / bend), gain: () => here + slope ** 2 / (2 * bend) };
   };
 
   best = walk(best, COARSE);
@@ -107,7 +107,7 @@ export function searchParameters(
     interactions.weight.some((weight) => weight !== interactions.weight[0])
   ) {
     const other = climb({ ...best, weighting: "linear" });
-    if (other.gain > top.gain) top = other;
+    if (other.gain() > top.gain()) top = other;
   }
   const { weighting } = top.point;
   const dampings = given.damping === undefined ? DAMPINGS : [];
@@ -116,11 +116,12 @@ export function searchParameters(
   const bestOf = (dimensions: number): Point =>
     places
       .map((place) => ({ ...place, dimensions }))
-      .reduce((plainer, other) => (gain(other) < gain(plainer) * WORTHWHILE ? plainer : other));
-  best = bestOf(best.dimensions);
-  for (const dimensions of larger) {
+      .reduce((plainer, other) => (gain(other) > gain(plainer) * WORTHWHILE ? other : plainer));
+  best = bestOf(given.dimensions ?? best.dimensions);
+  for (const dimensions of affordable) {
+    if (given.dimensions !== undefined) break;
     const longer = bestOf(dimensions);
-    if (given.dimensions === undefined && gain(longer) < gain(best) * TOLERABLE) continue;
+    if (gain(longer) <= gain(best) * TOLERABLE) continue;
     best = longer;
     break;
   }

@@ -6,7 +6,7 @@ import { createRandom, sample } from "./random";
 import { alphaOf, massOf, vanishingRegularization } from "./scale";
 import { scaleWeights, type Weighting, weightScaleOf } from "./weighting";
 
-/** Parameters in terms that mean the same on every data set and on every sample of it. */
+/** Parameters in terms that mean nearly the same on every data set and on every sample of it. */
 export interface Point {
   readonly dimensions: number;
   /** Weight of all unobserved pairs together against that of the observed ones. */
@@ -19,6 +19,7 @@ export interface Point {
 }
 
 const SHARE = 0.1;
+const STRENGTH_FOR_ALL = 0.9;
 const MAX_ENTRIES = 300_000;
 const MAX_FOLDS = 4;
 const MAX_USERS = 2000;
@@ -35,11 +36,11 @@ export function factorParameters(point: Point, given: G1Parameters, data: Intera
 }
 
 /**
- * The same place for all of the data: there is more to learn from than on the hold-out, and as much less is to be held
- * back. On three public sets the best strength for all lay 11 to 25 % below that of the hold-out.
+ * The same place for all of the data: where there is more to learn from than on the hold-out, less is to be held back.
+ * Found by trying: on MovieLens, FilmTrust and Epinions the best strength for all was .88, .75 and .89 of the hold-out's.
  */
 export function forAllData(point: Point): Point {
-  return { ...point, strength: point.strength * (1 - SHARE) };
+  return { ...point, strength: point.strength * STRENGTH_FOR_ALL };
 }
 
 /** One hold-out, with the users that are asked for and the factorisation that was used last. */
@@ -87,9 +88,11 @@ export class TrialBench {
     return this.folds.length > 0;
   }
 
-  /** Quality of a point at several moments of one training, given in ascending order; what is known is not tried again. */
+  /** Quality of a point at several moments of one training, given in ascending order; not tried again if all are known. */
   trace(point: Point, moments: readonly number[]): Quality[] {
-    const keys = moments.map((epochs) => JSON.stringify([point, epochs]));
+    // A step there and back does not end at the very same number.
+    const place = JSON.stringify({ ...point, strength: point.strength.toPrecision(6) });
+    const keys = moments.map((epochs) => `${place} ${epochs}`);
     if (!keys.every((key) => this.known.has(key)))
       this.train(point, moments).forEach((quality, at) => {
         this.known.set(keys[at] as string, quality);

@@ -94,7 +94,8 @@ test("vectors are as long as the data can bear", () => {
     const { interactions } = createWorld({ users, items });
     return trainG1({ interactions }, { epochs: 3 }).parameters;
   };
-  expect(chosen(520, 300).dimensions).toBe(64);
+  expect(chosen(520, 515).dimensions).toBe(128);
+  expect(chosen(300, 260).dimensions).toBe(64);
   expect(chosen(150, 120).dimensions).toBe(32);
 });
 

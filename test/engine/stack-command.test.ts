@@ -71,12 +71,6 @@ test("a command takes service and ids by name from a stack", async () => {
   expect((await run("models", "get", "x", ...stack)).err).toMatch(
     /^x is no Model of stack test \(none\); .* an id/,
   );
-  const status = await run("status", ...stack);
-  expect(status).toMatchObject({ code: 0, err: "", out: expect.stringContaining("1 project") });
-  expect(await run("status", ...stack, "--data", "x")).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/'--stack <name>' cannot be used with option '--data <dir>'/),
-  });
   expect(await run("models", "list", "--stack", "nope", "--cwd", workspace.directory)).toMatchObject({
     code: 1,
     err: "--stack nope: no stack named 'nope' found\n",
@@ -85,7 +79,17 @@ test("a command takes service and ids by name from a stack", async () => {
     code: 1,
     err: expect.stringMatching(/^--stack test: failed to find project settings file/),
   });
+});
 
+test("status and stop find the embedded service of a stack", async () => {
+  const stack = ["--stack", "test", "--cwd", workspace.directory];
+  const status = await run("status", ...stack);
+  expect(status).toMatchObject({ code: 0, err: "", out: expect.stringContaining("1 project") });
+  expect((await run("status", "--stack", "")).err).toMatch(/^--stack /);
+  expect(await run("status", ...stack, "--data", "x")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/'--stack <name>' cannot be used with option '--data <dir>'/),
+  });
   expect(await run("stop", ...stack)).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^Stopped process/),
@@ -97,6 +101,6 @@ test("a command takes service and ids by name from a stack", async () => {
     "recommender:tokenCommand": { value: "echo token" },
   });
   expect((await run("status", ...stack)).err).toBe(
-    "--stack test: its service is https://api.example.com; only an embedded one has a folder.\n",
+    "--stack test: the service is not an embedded one, and only those have a folder.\n",
   );
 });

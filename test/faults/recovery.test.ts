@@ -204,6 +204,7 @@ test("two datasets that are replaced at once are each made anew once", async () 
 
 test("a dataset that broke off before it was made is not mistaken for its twin that is made beside it", async () => {
   const two = { ...first, second: true, trained: false, deployed: false };
+  const begun: number[] = [];
   for (let at = 3; at <= 6; at++) {
     proxy.clear();
     proxy.hidesKeys = true;
@@ -212,12 +213,16 @@ test("a dataset that broke off before it was made is not mistaken for its twin t
     try {
       world.reasons.toChange(first, two);
       await world.up(two, { how: "killBefore", at });
+      begun.push(
+        world.account.journal().filter(({ path, id }) => path === "/create-event-dataset" && !id).length,
+      );
       await world.destroy();
       await world.recover(two);
     } finally {
       await world.close();
     }
   }
+  expect(begun).toContain(1);
 });
 
 test("what a killed destroy has taken out of service is not said to go on serving", async () => {

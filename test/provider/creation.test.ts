@@ -89,6 +89,23 @@ test("a key that the service may have forgotten is not counted on: the run asks"
   expect(created()).toBe(0);
 });
 
+test("what was made for another resource is not taken for what came of a lost call, however alike they are", async () => {
+  const twin = { ...events, name: "twin" };
+  const { eventDatasetId } = await observed.call(routes.createEventDataset, request);
+  const begun = { path: "/create-event-dataset", before: [] };
+  put(entry({ ...begun, urn: engine.urnOf(events), id: eventDatasetId, reply: { eventDatasetId } }));
+  put(
+    entry({
+      ...begun,
+      urn: engine.urnOf(twin),
+      at: new Date(Date.now() - 30 * 3_600_000).toISOString(),
+    }),
+  );
+  expect(await engine.up([twin, events])).toEqual([]);
+  expect(engine.of("EventDataset", "events").id).toBe(eventDatasetId);
+  expect(engine.of("EventDataset", "twin").id).not.toBe(eventDatasetId);
+});
+
 test("a process of the killed run that is still at the call is waited for", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   const alive = entry({ pid: process.ppid });
