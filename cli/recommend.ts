@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { table } from "./layout";
-import { note, print } from "./output";
+import { counted, note, print } from "./output";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
 import { list, whole } from "./values";
 
@@ -45,7 +45,7 @@ async function recommend(userId: string, options: RecommendOptions): Promise<voi
         item.itemId,
         ...attributes.map((name) => cell(item.attributes[name])),
       ]);
-      if (reply.results.length < options.limit) note(`Only ${reply.results.length} items came.`);
+      if (reply.results.length < options.limit) note(`Only ${counted(reply.results.length, "item")} came.`);
       return table(["#", "ITEM", ...attributes.map((name) => name.toUpperCase())], rows);
     });
   });

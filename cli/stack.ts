@@ -73,7 +73,10 @@ function ours(deployment: Exported | null): StackResource[] {
 /** The engine's own words without the frame that the Automation API puts around them. */
 function reason({ message }: Error): string {
   if (/ENOENT.*pulumi|spawn pulumi|pulumi: not found/i.test(message)) {
-    return "there is no `pulumi` on the PATH to read it with";
+    return (
+      "there is no `pulumi` on the PATH to read it with. Put the folder of one there; " +
+      "in a clone of pulumi-recommender, `npm run recommender -- …` does."
+    );
   }
   const [said = ""] = message.split(/\n\s*err\?:/);
   return (/^error: ([\s\S]*)/m.exec(said)?.[1] ?? said).trim();

@@ -1,5 +1,5 @@
 const path = require("node:path");
-const { run, runCommand } = require("./command.js");
+const { CommandFailed, run, runCommand } = require("./command.js");
 const { buildPackage, installPackages, root } = require("./setup.js");
 
 /** `npm run recommender -- <arguments>`: the command line of this clone, with the engine to read the stack of `npm start`. */
@@ -9,5 +9,10 @@ runCommand(async () => {
   const { provideEngine } = require("./engine/provide.js");
   const { engineEnvironment } = require("./local-stack.js");
   const command = [path.join(root, "dist", "cli", "main.js"), ...process.argv.slice(2)];
-  await run(process.execPath, command, { cwd: root, env: engineEnvironment(await provideEngine()) });
+  const environment = { cwd: root, env: engineEnvironment(await provideEngine()) };
+  // The command has said itself what is wrong.
+  await run(process.execPath, command, environment).catch((error) => {
+    if (!(error instanceof CommandFailed)) throw error;
+    process.exitCode = error.exitCode;
+  });
 });

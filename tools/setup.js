@@ -62,6 +62,8 @@ async function buildPackage() {
   const compiler = require.resolve("typescript/bin/tsc");
   await run(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
   await trimPackageJson();
+  // npm makes it so when it links the command, and the compiler has just written it anew.
+  await fs.promises.chmod(path.join(dist, "cli", "main.js"), 0o755);
   await fs.promises.writeFile(stamp, JSON.stringify(now));
 }
 
