@@ -120,14 +120,8 @@ export class Serving {
 
   /** The deployment that answers: that of the addressed project, or the only one where none is addressed. */
   async find(projectId: string | undefined): Promise<Deployed> {
-    const entry = projectId === undefined ? this.only() : this.entries.get(projectId);
-    if (!entry) {
-      await projectOf(this.context.store.db, projectId as string);
-      throw new ServiceError(
-        "NOT_DEPLOYED",
-        `No model is deployed in project ${projectId}; deploy one with /submit-deployment-job.`,
-      );
-    }
+    const entry =
+      projectId === undefined ? this.only() : (this.entries.get(projectId) ?? (await this.refuse(projectId)));
     if (entry.deployed) return entry.deployed;
     try {
       return await entry.loading;
@@ -138,6 +132,15 @@ export class Serving {
         { headers: { "retry-after": "5" } },
       );
     }
+  }
+
+  /** Says of a project that does not serve whether it is there at all. */
+  private async refuse(projectId: string): Promise<never> {
+    await projectOf(this.context.store.db, projectId);
+    throw new ServiceError(
+      "NOT_DEPLOYED",
+      `No model is deployed in project ${projectId}; deploy one with /submit-deployment-job.`,
+    );
   }
 
   private only(): Entry {

@@ -118,8 +118,7 @@ export function searchParameters(
       .map((place) => ({ ...place, dimensions }))
       .reduce((plainer, other) => (gain(other) > gain(plainer) * WORTHWHILE ? other : plainer));
   best = bestOf(given.dimensions ?? best.dimensions);
-  for (const dimensions of affordable) {
-    if (given.dimensions !== undefined) break;
+  for (const dimensions of given.dimensions === undefined ? affordable : []) {
     const longer = bestOf(dimensions);
     if (gain(longer) <= gain(best) * TOLERABLE) continue;
     best = longer;

@@ -8,7 +8,9 @@ import {
 import { evaluate, measure } from "../../service/algorithms/evaluation";
 import { itemCounts } from "../../service/algorithms/interactions";
 import { createRandom } from "../../service/algorithms/random";
+import { searchParameters } from "../../service/algorithms/search";
 import { topIndices } from "../../service/algorithms/top";
+import { type Point, TrialBench } from "../../service/algorithms/trial";
 import { createWorld, hideSome } from "./world";
 
 describe("choosing parameters", () => {
@@ -97,6 +99,15 @@ test("vectors are as long as the data can bear", () => {
   expect(chosen(520, 515).dimensions).toBe(128);
   expect(chosen(300, 260).dimensions).toBe(64);
   expect(chosen(150, 120).dimensions).toBe(32);
+});
+
+test("all of the data is held back a tenth less than what was tried last", () => {
+  const tried = jest.spyOn(TrialBench.prototype, "trace");
+  const { interactions } = createWorld({ users: 150, items: 120 });
+  const { point } = searchParameters(interactions, {}, () => undefined);
+  const [last] = tried.mock.calls.at(-1) as [Point, ...unknown[]];
+  tried.mockRestore();
+  expect(point).toEqual({ ...last, strength: expect.closeTo(0.9 * last.strength) });
 });
 
 test("active users weigh less where what they do says little, and as much as others where all are alike", () => {

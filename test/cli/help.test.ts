@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "../service/process";
+import { command, run } from "../service/process";
 import { type Described, everyCommand } from "./every-command";
 
 const { help: wholeHelp, commands } = everyCommand();
@@ -95,4 +95,8 @@ test.each(["bash", "zsh", "fish"])("completion %s prints a script that asks the 
   const { code, out, err } = await run("completion", shell);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(out).toContain("recommender complete --");
+});
+
+test("the built command can be run by its name, as npx does", () => {
+  expect(statSync(command).mode & 0o111).toBe(0o111);
 });
