@@ -29,8 +29,10 @@ export interface Context {
   readonly jobs: Jobs;
   readonly serving: Serving;
   readonly startedTs: number;
-  /** The base address. */
+  /** The base address that callers are told. */
   readonly url: string;
+  /** The base address on this machine. */
+  readonly localUrl: string;
   /** Aborted when the service closes. */
   readonly closing: AbortSignal;
   /** Sets so many sequence numbers aside for new events and gives the first. */

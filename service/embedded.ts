@@ -1,14 +1,34 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Folder, folderAt, readRunning } from "./folder";
+import { type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./folder";
+import { isLocked, readRunning } from "./lock";
 import { ownFile, processArguments } from "./own-file";
+import { isProof, proofOf } from "./proof";
 
 /** How to reach a service that serves a folder. */
 export interface Reachable {
   readonly url: string;
   readonly key: string;
   readonly pid: number;
+  /** Of the data in the folder: another one after a reset. */
+  readonly instanceId: string;
+}
+
+/** The service of a folder, and what it took to reach it. */
+export interface Embedded extends Reachable {
+  /** Whether this call started its process. */
+  readonly started: boolean;
+  /** Whether this call made the folder. */
+  readonly created: boolean;
+}
+
+/** A data folder, found as it is. */
+export interface Existing {
+  readonly dir: string;
+  /** Missing while no process serves it. */
+  readonly running: Reachable | undefined;
 }
 
 /** The exit code of a process that found its folder served by another. */
@@ -24,21 +44,22 @@ const patienceMs = 30_000;
 export async function embedded(
   dir: string,
   { idleMinutes = 30 }: { idleMinutes?: number } = {},
-): Promise<Reachable> {
+): Promise<Embedded> {
   const folder = folderAt(dir);
+  refuseForeign(folder);
+  const wasThere = isDataFolder(folder);
   const until = Date.now() + patienceMs;
   let child: ReturnType<typeof startDetached> | undefined;
   for (;;) {
     const found = await findRunning(folder);
-    if (found) return found;
-    if (Date.now() > until) {
-      throw new Error(
-        `The service of ${folder.path} did not answer within ${patienceMs / 1000} s; see ${folder.logFile}.`,
-      );
+    if (found) {
+      const started = found.pid === child?.pid;
+      return { ...found, started, created: started && !wasThere };
     }
-    child ??= startDetached(folder, idleMinutes);
-    if (child.ended() === folderBusyExitCode) child = undefined;
-    else if (child.ended() !== undefined) {
+    if (Date.now() > until) throw new Error(noAnswer(folder));
+    if (!isLocked(folder)) child ??= startDetached(folder, idleMinutes);
+    if (child?.ended() === folderBusyExitCode) child = undefined;
+    else if (child?.ended() !== undefined) {
       throw new Error(
         `The service of ${folder.path} ended at its start; see ${folder.logFile}, or run \`recommender serve --data ${folder.path}\`.`,
       );
@@ -47,21 +68,43 @@ export async function embedded(
   }
 }
 
-/** The service that answers for a folder, if one does; what a dead process left behind does not count. */
+/** What is in a folder, found without making or starting anything; nothing where no service has kept data. */
+export async function existing(dir: string): Promise<Existing | undefined> {
+  const folder = folderAt(dir);
+  if (!isDataFolder(folder)) return undefined;
+  return { dir: folder.path, running: await findRunning(folder) };
+}
+
+/** The service that serves a folder, if one does; the key is not shown to anybody else who holds its port. */
 export async function findRunning(folder: Folder): Promise<Reachable | undefined> {
-  const running = readRunning(folder);
-  if (!running || !existsSync(folder.keyFile)) return undefined;
-  const key = readFileSync(folder.keyFile, "utf8").trim();
+  if (!isLocked(folder) || !existsSync(folder.keyFile)) return undefined;
+  const { url, pid, instanceId } = readRunning(folder) ?? {};
+  if (url === undefined || pid === undefined || instanceId === undefined) return undefined;
+  const key = readSecret(folder.keyFile);
+  const challenge = randomBytes(24).toString("base64url");
   try {
-    const answer = await fetch(`${running.url}/status`, {
-      headers: { apikey: key },
+    const answer = await fetch(`${url}/proof?challenge=${challenge}`, {
+      redirect: "error",
       signal: AbortSignal.timeout(5000),
     });
-    const { data_dir: dataDir, pid } = (await answer.json()) as { data_dir?: string; pid: number };
-    return dataDir === folder.path ? { url: running.url, key, pid } : undefined;
+    const { proof } = (await answer.json()) as { proof?: unknown };
+    const proven = isProof(String(proof), proofOf(key, url, challenge));
+    return proven ? { url, key, pid, instanceId } : undefined;
   } catch {
     return undefined;
   }
+}
+
+function noAnswer(folder: Folder): string {
+  const waited = `within ${patienceMs / 1000} s`;
+  if (!isLocked(folder))
+    return `The service of ${folder.path} did not start ${waited}; see ${folder.logFile}.`;
+  const { pid } = readRunning(folder) ?? {};
+  return (
+    `The folder ${folder.path} is served by ${pid === undefined ? "a process" : `process ${pid}`}, ` +
+    `but that did not answer ${waited}, or is of another version; see ${folder.logFile}, ` +
+    `end it with \`recommender stop --data ${folder.path}\`, and try again.`
+  );
 }
 
 function startDetached(folder: Folder, idleMinutes: number) {
@@ -83,11 +126,13 @@ function startDetached(folder: Folder, idleMinutes: number) {
   );
   closeSync(log);
   child.unref();
-  return { ended: () => child.exitCode ?? (child.signalCode ? 1 : undefined) };
+  return { pid: child.pid, ended: () => child.exitCode ?? (child.signalCode ? 1 : undefined) };
 }
 
-/** Debuggers and loaders of this process are not meant for the other. */
+/** What a process needs to run at all; the credentials of this one are none of the service's business. */
+const passedOn =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|TZ|LANG|LANGUAGE|LC_\w+|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA)$/i;
+
 function childEnvironment(): NodeJS.ProcessEnv {
-  const { NODE_OPTIONS: _, ...environment } = process.env;
-  return environment;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.test(name)));
 }

@@ -1,7 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import Database from "libsql";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
 
 /** The places of everything that a service keeps. */
 export interface Folder {
@@ -11,17 +24,13 @@ export interface Folder {
   readonly secretFile: string;
   /** The port, chosen once. */
   readonly portFile: string;
-  /** Who serves the folder now; left behind by a killed process. */
+  /** Who serves the folder now; a killed process leaves it in place. */
   readonly runningFile: string;
+  /** Locked by the process that serves the folder. */
+  readonly lockFile: string;
   readonly logFile: string;
   modelFile(modelId: string): string;
   resultFile(jobId: string, form: string): string;
-}
-
-/** What a service writes down about itself while it runs. */
-export interface Running {
-  readonly url: string;
-  readonly pid: number;
 }
 
 /** Names the places in a data folder; makes nothing. */
@@ -35,62 +44,97 @@ export function folderAt(path: string): Folder {
     secretFile: at("secret"),
     portFile: at("port"),
     runningFile: at("running.json"),
+    lockFile: at("lock"),
     logFile: at("service.log"),
     modelFile: (modelId) => at("models", modelId),
     resultFile: (jobId, form) => at("results", `${jobId}.${form}`),
   };
 }
 
-/** Makes the folder, readable by its owner alone, for the key that opens everything lies in it. */
+const ownName =
+  /^(data\.db(-wal|-shm|-journal)?|lock(-journal)?|service\.log(\.1)?|\.gitignore|(key|secret|port|running\.json)(\.\d+\.part)?)$/;
+const ownFolders = {
+  models: /^model-[0-9a-f]+(\.\d+\.part)?$/,
+  results: /^job-[0-9a-f]+\.(json|\d+\.svg)(\.\d+\.part)?$/,
+};
+
+/** What a file system or desktop puts into folders by itself. */
+const harmlessNames = new Set(["lost+found", ".DS_Store"]);
+
+/** Whether a service has kept its data there. */
+export function isDataFolder(folder: Folder): boolean {
+  return existsSync(folder.database) && existsSync(folder.lockFile);
+}
+
+/** Refuses a folder that somebody else uses, for a service would mix its files with theirs. */
+export function refuseForeign(folder: Folder): void {
+  if (!existsSync(folder.path) || isDataFolder(folder)) return;
+  const foreign = readdirSync(folder.path).find(
+    (name) => !ownName.test(name) && !(name in ownFolders) && !harmlessNames.has(name),
+  );
+  if (foreign === undefined) return;
+  throw new Error(
+    `The folder ${folder.path} is not a data folder of recommender: it holds ${foreign}. ` +
+      "Give a new or empty folder, such as one inside it.",
+  );
+}
+
+/** Makes the folder readable by its owner alone, because it holds the key to everything. */
 export function makeFolder(folder: Folder): void {
-  mkdirSync(folder.path, { recursive: true, mode: 0o700 });
-  for (const name of ["models", "results"]) mkdirSync(join(folder.path, name), { recursive: true });
+  refuseForeign(folder);
+  const inside = Object.keys(ownFolders).map((name) => join(folder.path, name));
+  for (const path of [folder.path, ...inside]) {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (isOurs(path)) chmodSync(path, 0o700);
+  }
   // A data folder inside a repository must not be committed, the key least of all.
   const ignore = join(folder.path, ".gitignore");
   if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
 }
 
-/** Keeps the folder for this process; the operating system gives it free at the process's death, however it comes. */
-export function lockFolder(folder: Folder): () => void {
-  const lock = new Database(join(folder.path, "lock"));
-  try {
-    lock.exec("PRAGMA locking_mode=EXCLUSIVE");
-    lock.exec("BEGIN EXCLUSIVE");
-  } catch (error) {
-    lock.close();
-    const running = readRunning(folder);
-    throw new FolderBusyError(
-      `The folder ${folder.path} is already served${running ? ` by process ${running.pid} at ${running.url}` : ""}; ` +
-        `use that one, end it with \`recommender stop --data ${folder.path}\`, or give another folder with --data.`,
-      { cause: error },
-    );
+/** Lets nobody else read the files; SQLite gives its further files the mode of the database. */
+export function closeToOthers(folder: Folder): void {
+  if (!existsSync(folder.database)) closeSync(openSync(folder.database, "wx", 0o600));
+  for (const name of readdirSync(folder.path)) {
+    const path = join(folder.path, name);
+    if (ownName.test(name) && isOurs(path)) chmodSync(path, 0o600);
   }
-  let held = true;
-  return () => {
-    if (held) lock.close();
-    held = false;
-  };
 }
 
-/** Says that another process serves the folder. */
-export class FolderBusyError extends Error {
-  override readonly name = "FolderBusyError";
+/** Deletes what a service keeps in a folder, and the folder unless it holds other things; gives the names of these. */
+export function deleteData(folder: Folder): string[] {
+  for (const [name, own] of Object.entries(ownFolders)) empty(join(folder.path, name), own);
+  return empty(folder.path, ownName);
 }
 
-/** The text of a file that only its owner may read, made once. */
+/** Deletes the files of these names, and the folder if nothing else is in it; gives the names of what stays. */
+function empty(path: string, own: RegExp): string[] {
+  if (!existsSync(path)) return [];
+  // The lock goes last: without it another process may begin anew.
+  const names = readdirSync(path).sort((a, b) => Number(a === "lock") - Number(b === "lock"));
+  for (const name of names) if (own.test(name)) rmSync(join(path, name), { force: true });
+  const others = readdirSync(path);
+  if (others.length === 0) rmdirSync(path);
+  return others;
+}
+
+const secretLength = 20;
+
+/** The secret in a file that only its owner may read, made once. */
 export function secretText(file: string, prefix = ""): string {
   if (!existsSync(file)) writeWhole(file, `${prefix}${randomBytes(24).toString("base64url")}\n`);
   chmodSync(file, 0o600);
-  return readFileSync(file, "utf8").trim();
+  return readSecret(file);
 }
 
-/** Who serves the folder, as far as is written there; that process may be dead. */
-export function readRunning(folder: Folder): Running | undefined {
-  try {
-    return JSON.parse(readFileSync(folder.runningFile, "utf8")) as Running;
-  } catch {
-    return undefined;
-  }
+/** The secret in a file; a cut-off or empty one would let anybody in. */
+export function readSecret(file: string): string {
+  const secret = readFileSync(file, "utf8").trim();
+  if (secret.length >= secretLength) return secret;
+  throw new Error(
+    `${file} holds ${secret.length} characters, and a secret has at least ${secretLength}. ` +
+      "Put the former one back, or delete the file: the next start makes a new one.",
+  );
 }
 
 /** The port that was chosen for the folder, if one was. */
@@ -102,14 +146,29 @@ export function readPort(folder: Folder): number | undefined {
   }
 }
 
-/** Writes a file as a whole or not at all, for a kill may come at any moment. */
+/** Writes a file as a whole or not at all, and onto the disk, for a kill or a power loss may come at any moment. */
 export function writeWhole(file: string, content: string | Uint8Array): void {
   const part = `${file}.${process.pid}.part`;
-  writeFileSync(part, content, { mode: 0o600 });
-  renameSync(part, file);
+  try {
+    synced(openSync(part, "w", 0o600), (opened) => writeFileSync(opened, content));
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+  // Windows has no such thing as an open folder.
+  if (process.platform !== "win32") synced(openSync(dirname(file), "r"));
 }
 
-/** Forgets that the service runs. */
-export function forgetRunning(folder: Folder): void {
-  rmSync(folder.runningFile, { force: true });
+function synced(opened: number, write: (opened: number) => void = () => undefined): void {
+  try {
+    write(opened);
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function isOurs(path: string): boolean {
+  return process.getuid === undefined || statSync(path).uid === process.getuid();
 }

@@ -1,6 +1,15 @@
 export { type Clock, ManualClock, systemClock } from "./clock";
-export { embedded, findRunning, folderBusyExitCode, type Reachable } from "./embedded";
-export { FolderBusyError, folderAt } from "./folder";
+export {
+  type Embedded,
+  type Existing,
+  embedded,
+  existing,
+  findRunning,
+  folderBusyExitCode,
+  type Reachable,
+} from "./embedded";
+export { folderAt } from "./folder";
+export { FolderBusyError } from "./lock";
 export { type Seed, seed } from "./seed";
 export { type Service, type StartOptions, startService } from "./start";
 export { statusReply } from "./status";

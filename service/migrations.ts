@@ -40,6 +40,7 @@ const steps: readonly string[] = [
     qps integer not null)`,
   `create table idempotency_keys (
     idempotency_key text primary key, fingerprint text not null, reply text not null, created_ts bigint not null)`,
+  "create table instance (id text primary key)",
 ];
 
 /** Takes the steps that are still to be taken, all of them or none. */

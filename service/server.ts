@@ -9,6 +9,7 @@ import { type CallFault, carryOut } from "./faults";
 import type { Call, Handler } from "./handler";
 import { handlers } from "./handlers";
 import { fingerprintOf, type Keyed } from "./idempotency";
+import { proofOf } from "./proof";
 import { envelopes } from "./record";
 import { status } from "./status";
 import { detailsOf, unstorableFields } from "./validation";
@@ -90,6 +91,10 @@ function addOwnRoutes(app: FastifyInstance, context: Context): void {
     const { jobId } = request.params as { jobId: string };
     const { type, body } = download(context, jobId, request.query as Record<string, unknown>);
     return reply.type(type).send(body);
+  });
+  app.get("/proof", async (request) => {
+    const { challenge } = request.query as { challenge?: unknown };
+    return { proof: proofOf(context.secrets.key, context.localUrl, String(challenge)) };
   });
   app.get("/status", async (request) => {
     context.tokens.checkKey(request.headers);

@@ -5,18 +5,11 @@ import { type Clock, systemClock } from "./clock";
 import type { Context, Options } from "./context";
 import { lastSeqIn } from "./event";
 import { Faults } from "./faults";
-import {
-  type Folder,
-  folderAt,
-  forgetRunning,
-  lockFolder,
-  makeFolder,
-  secretText,
-  writeWhole,
-} from "./folder";
+import { closeToOthers, type Folder, folderAt, makeFolder, secretText } from "./folder";
 import { Idempotency } from "./idempotency";
 import { Jobs } from "./jobs";
 import { listen } from "./listen";
+import { forgetRunning, lockFolder, writeRunning } from "./lock";
 import { createLog, type LogTarget } from "./log";
 import { removeStrayModels } from "./model";
 import { createServer } from "./server";
@@ -68,6 +61,9 @@ export async function startService(options: StartOptions = {}): Promise<Service>
   makeFolder(folder);
   const unlock = lockFolder(folder);
   try {
+    // From here on whoever finds the folder locked reads whose lock it is.
+    writeRunning(folder, { pid: process.pid });
+    closeToOthers(folder);
     return await serveFolder(folder, unlock, options);
   } catch (error) {
     unlock();
@@ -98,6 +94,9 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
     faults: new Faults(options.jobDelayMs ?? 0),
     startedTs: clock.now(),
     get url() {
+      return url;
+    },
+    get localUrl() {
       return url;
     },
     closing: end.signal,
@@ -144,7 +143,7 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
     url = await listen(app, folder, options, warnings);
     context.jobs.wake();
     context.sweep();
-    writeWhole(folder.runningFile, JSON.stringify({ url, pid: process.pid }));
+    writeRunning(folder, { pid: process.pid, url, instanceId: store.instanceId });
     for (const warning of warnings) log.warn(warning);
     log.info({ url, dataDir: folder.path }, "ready");
   } catch (error) {

@@ -9,6 +9,8 @@ export const statusReply = z.object({
   url: z.string(),
   pid: z.int(),
   dataDir: z.string(),
+  /** Of the data: another one after a reset. */
+  instanceId: z.string(),
   uptimeSec: z.number(),
   memoryBytes: z.int(),
   cpuSec: z.number(),
@@ -75,6 +77,7 @@ export async function status(context: Context): Promise<unknown> {
     url,
     pid: process.pid,
     dataDir: folder.path,
+    instanceId: store.instanceId,
     uptimeSec: (clock.now() - startedTs) / 1000,
     memoryBytes: process.memoryUsage.rss(),
     cpuSec: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,

@@ -1,5 +1,6 @@
 import { Kysely, type RawBuilder, SqliteDialect, type SqliteStatement, sql, type Transaction } from "kysely";
 import Database from "libsql";
+import { newId } from "./id";
 import { migrate } from "./migrations";
 import type { Tables } from "./tables";
 
@@ -9,6 +10,8 @@ export type Db = Kysely<Tables>;
 /** The open database of a service. */
 export interface Store {
   readonly file: string;
+  /** Made once with the data. */
+  readonly instanceId: string;
   /** For reading, on a connection of its own, so that no reader waits for a transaction; writes go through `transaction`. */
   readonly db: Db;
   /** Carries out all of the work or nothing; one at a time. */
@@ -20,9 +23,11 @@ export interface Store {
 export async function openStore(file: string): Promise<Store> {
   const writer = connect(file);
   await migrate(writer);
+  const instanceId = await instanceOf(writer);
   const reader = connect(file);
   return {
     file,
+    instanceId,
     db: reader,
     transaction: (work) => writer.transaction().execute(work),
     close: async () => {
@@ -30,6 +35,21 @@ export async function openStore(file: string): Promise<Store> {
       await writer.destroy();
     },
   };
+}
+
+/** Tells the data of this database from all others, also from what the same folder held before. */
+export interface InstanceTable {
+  id: string;
+}
+
+function instanceOf(db: Db): Promise<string> {
+  return db.transaction().execute(async (trx) => {
+    const known = await trx.selectFrom("instance").select("id").executeTakeFirst();
+    if (known) return known.id;
+    const id = newId("instance");
+    await trx.insertInto("instance").values({ id }).execute();
+    return id;
+  });
 }
 
 /** A connection of its own to an existing database, as each worker has. */

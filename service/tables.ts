@@ -8,10 +8,12 @@ import type { ModelTable } from "./model";
 import type { ProjectTable } from "./project";
 import type { JobTable } from "./queue";
 import type { RecordTable } from "./record";
+import type { InstanceTable } from "./store";
 
 /** All tables; the row of each is said where its noun is. */
 export interface Tables {
   migrations: MigrationTable;
+  instance: InstanceTable;
   datasets: DatasetTable;
   shards: ShardTable;
   records: RecordTable;

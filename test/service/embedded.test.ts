@@ -1,17 +1,26 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { embedded, folderAt, ManualClock, startService } from "../../service";
+import {
+  type Embedded,
+  embedded,
+  existing,
+  findRunning,
+  folderAt,
+  ManualClock,
+  startService,
+} from "../../service";
 import { run, serve } from "./process";
 import { Caller, Running } from "./running";
 
 const source = join(__dirname, "..", "..", "dist", "service");
 
 /** Asks for the folder's service from a process of its own. */
-async function ask(dir: string): Promise<{ url: string; key: string; pid: number }> {
+async function ask(dir: string): Promise<Embedded> {
   const program = `require(${JSON.stringify(source)}).embedded(${JSON.stringify(dir)}).then((it) => console.log(JSON.stringify(it)))`;
   const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = await once(child.stdout, "data");
@@ -28,18 +37,41 @@ describe("the embedded service of a folder", () => {
   test("is one, however many processes ask for it at once; and after a kill it comes back at the same port", async () => {
     const all = await Promise.all([ask(dir), ask(dir), ask(dir)]);
     expect(new Set(all.map(({ url, pid }) => `${url} ${pid}`)).size).toBe(1);
-    const { url, key, pid } = all[0];
+    expect(all.filter(({ started }) => started)).toHaveLength(1);
+    expect(all.filter(({ created }) => created)).toHaveLength(1);
+    const { url, key, pid, instanceId } = all[0];
     const api = new Caller({ url, key });
     const { eventDatasetId } = await api.call("createEventDataset", { name: "kept", numShards: 1 });
     await api.close();
     process.kill(pid, "SIGKILL");
     const again = await embedded(dir);
-    expect(again).toMatchObject({ url, key });
+    expect(again).toMatchObject({ url, key, instanceId, created: false });
     expect(again.pid).not.toBe(pid);
     const next = new Caller(again);
     expect(await next.call("getEventDataset", { eventDatasetId })).toMatchObject({ name: "kept" });
     await next.close();
-    expect(await embedded(dir)).toEqual(again);
+    expect(await embedded(dir)).toEqual({ ...again, started: false });
+  });
+
+  test("is found without starting anything, running or not, and nothing is found where nothing is", async () => {
+    const { started: _, created: __, ...running } = await embedded(dir);
+    expect(await existing(dir)).toEqual({ dir, running });
+    await run("stop", "--data", dir);
+    expect(await existing(dir)).toEqual({ dir, running: undefined });
+    expect(await findRunning(folderAt(dir))).toBeUndefined();
+    const nowhere = join(dir, "nowhere");
+    expect(await existing(nowhere)).toBeUndefined();
+    expect(existsSync(nowhere)).toBe(false);
+  });
+
+  test("gets none of the starter's credentials", async () => {
+    process.env.SOME_CLOUD_KEY = "not for the service";
+    const { pid, started } = await embedded(dir);
+    expect(started).toBe(true);
+    delete process.env.SOME_CLOUD_KEY;
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
+    expect(environment).toContain("PATH=");
+    expect(environment).not.toContain("SOME_CLOUD_KEY");
   });
 
   test("refuses a second service for the folder, and names the first", async () => {
@@ -94,5 +126,48 @@ describe("a service of this process", () => {
       await service.end(signal);
       expect(service.child.exitCode).toBe(0);
     }
+  });
+});
+
+describe("the key", () => {
+  /** A program that took the port of a service; whatever it is sent, it asks `relayTo` and answers the same. */
+  async function stranger(relayTo?: string) {
+    const heard: string[] = [];
+    const server = createHttpServer(async (request, response) => {
+      heard.push(JSON.stringify([request.url, request.headers]));
+      const answer = relayTo ? await (await fetch(`${relayTo}${request.url}`)).text() : "{}";
+      response.setHeader("content-type", "application/json").end(answer);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    return { heard, url: `http://127.0.0.1:${port}`, end: () => server.close() };
+  }
+
+  test("is not sent to a stranger at the port of a dead service", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "dead-"));
+    const folder = folderAt(dataDir);
+    const service = await serve("--data", dataDir);
+    await service.end("SIGKILL");
+    const { heard, url, end } = await stranger();
+    const left = JSON.parse(readFileSync(folder.runningFile, "utf8"));
+    writeFileSync(folder.runningFile, JSON.stringify({ ...left, url }));
+    expect(await findRunning(folder)).toBeUndefined();
+    expect(heard).toEqual([]);
+    end();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  test("is not sent to a stranger who asks the living service for the proof", async () => {
+    const api = await Running.start();
+    const folder = folderAt(api.service.dataDir);
+    const { heard, url, end } = await stranger(api.service.url);
+    const own = readFileSync(folder.runningFile, "utf8");
+    expect(await findRunning(folder)).toMatchObject({ url: api.service.url, key: api.service.key });
+    writeFileSync(folder.runningFile, JSON.stringify({ ...JSON.parse(own), url }));
+    expect(await findRunning(folder)).toBeUndefined();
+    expect(heard).toHaveLength(1);
+    expect(heard.join()).not.toContain(api.service.key);
+    end();
+    await api.end();
   });
 });

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import Database from "libsql";
+import { type Folder, writeWhole } from "./folder";
+
+/** What a service writes down about itself while it runs. */
+export interface Running {
+  readonly pid: number;
+  /** Its address on this machine; missing while it starts. */
+  readonly url?: string;
+  readonly instanceId?: string;
+}
+
+/** Says that another process serves the folder. */
+export class FolderBusyError extends Error {
+  override readonly name = "FolderBusyError";
+}
+
+/** Somebody may be looking whether the folder is locked, which takes a moment. */
+const lockPatienceMs = 1000;
+
+/** Keeps the folder for this process; the operating system frees it when the process dies, however that happens. */
+export function lockFolder(folder: Folder): () => void {
+  const lock = new Database(folder.lockFile, { timeout: lockPatienceMs });
+  try {
+    lock.exec("PRAGMA locking_mode=EXCLUSIVE");
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    const { pid, url } = readRunning(folder) ?? {};
+    const process = pid === undefined ? "" : ` by process ${pid}${url === undefined ? "" : ` at ${url}`}`;
+    throw new FolderBusyError(
+      `The folder ${folder.path} is already served${process}; ` +
+        `use that one, end it with \`recommender stop --data ${folder.path}\`, or give another folder with --data.`,
+      { cause: error },
+    );
+  }
+  let held = true;
+  return () => {
+    if (held) lock.close();
+    held = false;
+  };
+}
+
+/** Whether a process serves the folder, be it stuck or just starting. */
+export function isLocked(folder: Folder): boolean {
+  if (!existsSync(folder.lockFile)) return false;
+  const lock = new Database(folder.lockFile);
+  try {
+    // Reading needs a lock that the other's excludes.
+    lock.exec("SELECT count(*) FROM sqlite_master");
+    return false;
+  } catch (error) {
+    if ((error as { code?: string }).code === "SQLITE_BUSY") return true;
+    throw error;
+  } finally {
+    lock.close();
+  }
+}
+
+/** Who serves the folder, as written there; counts only while the folder is locked. */
+export function readRunning(folder: Folder): Running | undefined {
+  try {
+    return JSON.parse(readFileSync(folder.runningFile, "utf8")) as Running;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes down who serves the folder. */
+export function writeRunning(folder: Folder, running: Running): void {
+  writeWhole(folder.runningFile, JSON.stringify(running));
+}
+
+/** Forgets who serves the folder. */
+export function forgetRunning(folder: Folder): void {
+  rmSync(folder.runningFile, { force: true });
+}
