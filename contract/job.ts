@@ -110,7 +110,13 @@ export const submitClusteringJob = route({
 export const quality = z.object({
   recallAt20: maybe(z.number()),
   ndcgAt20: maybe(z.number()),
+  // What recommending the most popular items to everyone reached on the same pairs.
+  popularityRecallAt20: maybe(z.number()),
   popularityNdcgAt20: maybe(z.number()),
+  heldOutPairs: maybe(z.int()).describe(
+    "Pairs of user and item that the figures rest on; few make them uncertain.",
+  ),
+  heldOutUsers: maybe(z.int()).describe("Users that these pairs belong to."),
 });
 
 const answeredQuery = z.object({

@@ -62,7 +62,10 @@ export function reportOf({ parameters, report }: TrainedModel) {
     quality: {
       recallAt20: report.quality?.recall20 ?? null,
       ndcgAt20: report.quality?.ndcg20 ?? null,
+      popularityRecallAt20: report.popularity?.recall20 ?? null,
       popularityNdcgAt20: report.popularity?.ndcg20 ?? null,
+      heldOutPairs: report.heldOut.pairs,
+      heldOutUsers: report.heldOut.users,
     },
   };
 }

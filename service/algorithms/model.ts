@@ -30,6 +30,8 @@ export interface TrainingReport {
   readonly quality: Quality | null;
   /** Quality of the order of popularity on the same hold-out. */
   readonly popularity: Quality | null;
+  /** How much the hold-out asked for; a pair that several hold-outs asked for counts once. */
+  readonly heldOut: { readonly pairs: number; readonly users: number };
   /** How many sets of parameters were tried. */
   readonly trials: number;
 }

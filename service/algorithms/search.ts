@@ -60,7 +60,16 @@ export function searchParameters(
   };
   if (!bench.possible) {
     const point = { ...best, dimensions: given.dimensions ?? best.dimensions };
-    return { point, epochs: given.epochs ?? 8, report: { quality: null, popularity: null, trials: 0 } };
+    return {
+      point,
+      epochs: given.epochs ?? 8,
+      report: {
+        quality: null,
+        popularity: null,
+        heldOut: bench.heldOut(),
+        trials: 0,
+      },
+    };
   }
 
   const gain = (point: Point) => {
@@ -132,7 +141,12 @@ export function searchParameters(
   return {
     point: forAllData(best),
     epochs: moments[at] as number,
-    report: { quality: qualities[at] as Quality, popularity: bench.popularity(), trials: bench.trials },
+    report: {
+      quality: qualities[at] as Quality,
+      popularity: bench.popularity(),
+      heldOut: bench.heldOut(),
+      trials: bench.trials,
+    },
   };
 }
 

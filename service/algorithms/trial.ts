@@ -114,6 +114,20 @@ export class TrialBench {
     return moments.map((_, at) => average(perFold.map((qualities) => qualities[at] as Quality)));
   }
 
+  /** How many users were asked for how many pairs, over all hold-outs. */
+  heldOut(): { pairs: number; users: number } {
+    const users = new Set<number>();
+    const pairs = new Set<number>();
+    for (const { test, users: asked } of this.folds) {
+      for (const user of asked) {
+        users.add(user);
+        const items = test.index.subarray(test.start[user], test.start[user + 1]);
+        for (const item of items) pairs.add(user * test.items + item);
+      }
+    }
+    return { pairs: pairs.size, users: users.size };
+  }
+
   /** Quality of the order of popularity. */
   popularity(): Quality {
     return average(

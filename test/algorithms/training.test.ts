@@ -43,6 +43,27 @@ describe("choosing parameters", () => {
     expect(model.parameters.alpha).toBeGreaterThan(0);
   });
 
+  test("it is said how many pairs and users the figures rest on", () => {
+    const { heldOut } = model.report;
+    expect(heldOut.users).toBe(world.interactions.users);
+    expect(heldOut.pairs).toBeGreaterThan(heldOut.users);
+    expect(heldOut.pairs).toBeLessThan(divided.train.index.length);
+    const builder = new InteractionsBuilder();
+    for (const [user, item] of [
+      [0, 0],
+      [0, 1],
+      [1, 0],
+    ] as const)
+      builder.add(user, item, 1);
+    expect(trainG1({ interactions: builder.build() }).report.heldOut).toEqual({ pairs: 1, users: 1 });
+    const lone = new InteractionsBuilder();
+    lone.add(0, 0, 1);
+    expect(trainG1({ interactions: lone.build() }).report).toMatchObject({
+      quality: null,
+      heldOut: { pairs: 0, users: 0 },
+    });
+  });
+
   test("progress goes through the phases and ends at 1 in each", () => {
     expect([...new Set(progress.map(({ phase }) => phase))]).toEqual(["search", "train", "attributes"]);
     for (const phase of ["search", "train", "attributes"]) {

@@ -52,7 +52,10 @@ describe("jobs", () => {
         quality: {
           recallAt20: expect.any(Number),
           ndcgAt20: expect.any(Number),
+          popularityRecallAt20: expect.any(Number),
           popularityNdcgAt20: expect.any(Number),
+          heldOutPairs: expect.any(Number),
+          heldOutUsers: 40,
         },
       },
     });
