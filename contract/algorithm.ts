@@ -5,12 +5,46 @@ import { route } from "./route";
 /** The kinds of algorithm that the specification names. */
 export const algorithmType = z.enum(["G1"], { error: "expected G1" });
 
+/**
+ * The parameters of G1; those left out are chosen on held-out data.
+ * Their names are the same in programs and on the wire.
+ */
+export const g1Parameters = z.strictObject({
+  dimensions: z.int().min(1).max(512).optional().describe("Length of the vectors."),
+  regularization: z.number().positive().optional().describe("Pull of all vectors towards zero."),
+  alpha: z
+    .number()
+    .positive()
+    .optional()
+    .describe("Weight of a pair without events against an average pair."),
+  regularization_exponent: z
+    .number()
+    .min(0)
+    .max(2)
+    .optional()
+    .describe("Growth of the pull with a vector's weight."),
+  epochs: z.int().min(1).max(200).optional().describe("Passes over the data."),
+  weighting: z
+    .enum(["linear", "log"], { error: "expected linear or log" })
+    .optional()
+    .describe("How a pair's weight follows from its event values."),
+  damping: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("Fall of a pair's weight with the number of the user's items."),
+});
+
+/** Parameters of G1 as they are given. */
+export type G1Parameters = z.input<typeof g1Parameters>;
+
 /** What an algorithm is created with. */
 export const algorithmFields = z.strictObject({
   projectId: id.describe("The project that owns it."),
   name: label.describe("Name of the algorithm."),
   algorithmType: algorithmType.default("G1").describe("Kind of algorithm."),
-  algorithmParameters: jsonMap
+  algorithmParameters: g1Parameters
     .default({})
     .describe("Parameters; the empty object lets the service choose all of them."),
 });

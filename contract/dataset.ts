@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { alsoUnder, id, label, mapOf, maybe } from "./field";
+import { alsoUnder, attributeName, id, label, mapOf, maybe } from "./field";
+import { limits } from "./limits";
 import { route } from "./route";
 
 /** How an attribute is handled: a number whose size is meaningful, or one or several categories. */
@@ -8,7 +9,10 @@ export const attributeHandling = z.enum(["NUMERICAL", "CATEGORICAL"], {
 });
 
 /** How each named attribute is handled; null lets the service infer it. */
-export const attributeSchema = mapOf(attributeHandling).nullable();
+export const attributeSchema = mapOf(attributeHandling, {
+  key: attributeName,
+  most: limits.schemaAttributes,
+}).nullable();
 
 /** What every kind of dataset is created with. */
 export const datasetFields = z.strictObject({
@@ -16,6 +20,7 @@ export const datasetFields = z.strictObject({
   numShards: z
     .int()
     .min(1)
+    .max(limits.shards)
     .describe("Number of shards, each of at most 100,000 records; cannot be changed later."),
   attributeSchema: attributeSchema.default(null).describe("Handling of attributes; null: inferred."),
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limits } from "./limits";
 
 /** Any value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -19,11 +20,28 @@ export const inlined = z.registry<{ inlined: true }>();
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is kept out, and validators of OpenAPI read \x00 but not \0.
 const text = z.string().regex(/^[^\x00]*$/, "expected text without NUL characters");
 
-/** An identifier; the specification shows no format, so any non-empty text is one. */
+/** An id that names what is there already; the specification shows no format, so any non-empty text is one. */
 export const id = text.min(1);
 
-/** A name for people; the specification shows no limit of length, so none is set here. */
-export const label = text.min(1);
+/** The id of a new user or item. */
+export const recordId = text.min(1).max(limits.idCharacters);
+
+/** A name for people, on one line. */
+export const label = z
+  .string()
+  .min(1)
+  .max(limits.nameCharacters)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is kept out.
+  .regex(/^[^\x00-\x1f\x7f-\x9f]*$/, "expected text on one line, without control characters")
+  .regex(/\S/, "expected more than white space");
+
+/** The type of an event. */
+export const eventType = text.min(1).max(limits.nameCharacters);
+
+/** The name of an attribute. */
+export const attributeName = text
+  .min(1, "expected a name, received the empty text")
+  .max(limits.nameCharacters);
 
 /** A reply field that is not needed: a service may leave it out, and one of another kind is as if it were left out. */
 export function maybe<T extends z.ZodType>(schema: T): z.ZodCatch<z.ZodOptional<z.ZodNullable<T>>> {
@@ -48,29 +66,43 @@ export function inline<T extends z.ZodType>(schema: T): T {
  * A map with the user's own keys.
  * zod's record drops a key named `__proto__` without a word, so entries are checked here and passed on as they are.
  */
-export function mapOf<V>(value: z.ZodType<V>): z.ZodType<Readonly<Record<string, V>>> {
-  const { $schema: _, ...entries } = z.toJSONSchema(value, { io: "input" });
+export function mapOf<V>(
+  value: z.ZodType<V>,
+  { key: keyOf, most }: { readonly key?: z.ZodString; readonly most?: number } = {},
+): z.ZodType<Readonly<Record<string, V>>> {
+  const schemaOf = (schema: z.ZodType) => {
+    const { $schema: _, ...own } = z.toJSONSchema(schema, { io: "input" });
+    return own;
+  };
   return checked<Readonly<Record<string, V>>>(
     function* (map) {
       if (!isPlainObject(map)) return yield { message: "expected an object", path: [] };
-      for (const key of Object.keys(map)) {
-        for (const issue of value.safeParse(map[key]).error?.issues ?? []) {
+      const keys = Object.keys(map);
+      if (most !== undefined && keys.length > most)
+        return yield { message: `expected at most ${most} entries, received ${keys.length}`, path: [] };
+      for (const key of keys) {
+        const named = keyOf?.safeParse(key).error?.issues ?? [];
+        for (const issue of [...named, ...(value.safeParse(map[key]).error?.issues ?? [])])
           yield { message: issue.message, path: [key, ...issue.path] };
-        }
       }
     },
-    { type: "object", additionalProperties: entries },
+    {
+      type: "object",
+      ...(keyOf ? { propertyNames: schemaOf(keyOf) } : {}),
+      ...(most === undefined ? {} : { maxProperties: most }),
+      additionalProperties: schemaOf(value),
+    },
   );
 }
 
 /** Any JSON value, checked to the bottom: what JSON would drop or alter (undefined, NaN, dates) is refused. */
-export const json = checked<Json>((value) => notJson(value, []), {});
+export const json = checked<Json>((value) => faultsIn(value), {});
 
 /** A map from the user's own keys to any JSON values. */
-export const jsonMap = checked<JsonMap>(
-  (value) => (isPlainObject(value) ? notJson(value, []) : [{ message: "expected an object", path: [] }]),
-  { type: "object", additionalProperties: {} },
-);
+export const jsonMap = map(Number.POSITIVE_INFINITY);
+
+/** The attributes of a record: a map to any JSON values, nested no deeper than its limit. */
+export const attributes = map(limits.attributeDepth);
 
 interface Fault {
   readonly message: string;
@@ -93,16 +125,39 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
-function* notJson(value: unknown, path: PropertyKey[]): Iterable<Fault> {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return;
+function map(depth: number): z.ZodType<JsonMap> {
+  return checked<JsonMap>(
+    (value) =>
+      isPlainObject(value) ? faultsIn(value, depth) : [{ message: "expected an object", path: [] }],
+    { type: "object", additionalProperties: {} },
+  );
+}
+
+function faultsIn(value: unknown, depth = Number.POSITIVE_INFINITY): Fault[] {
+  const fault = notJson(value, depth);
+  return fault ? [{ ...fault, path: fault.path.reverse() }] : [];
+}
+
+/** The first fault, with its path from the bottom up: most values have none, and paths are costly to carry. */
+function notJson(value: unknown, depth: number): Fault | undefined {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") {
-    if (!Number.isFinite(value)) yield { message: `expected a finite number, received ${value}`, path };
-  } else if (Array.isArray(value)) {
-    for (const [index, member] of value.entries()) yield* notJson(member, [...path, index]);
-  } else if (isPlainObject(value)) {
-    for (const key of Object.keys(value)) yield* notJson(value[key], [...path, key]);
-  } else {
-    const received = typeof value === "object" ? value.constructor.name : typeof value;
-    yield { message: `expected a JSON value, received ${received}`, path };
+    if (Number.isFinite(value)) return undefined;
+    return { message: `expected a finite number, received ${value}`, path: [] };
   }
+  if (!Array.isArray(value) && !isPlainObject(value)) {
+    const received = typeof value === "object" ? value.constructor.name : typeof value;
+    return { message: `expected a JSON value, received ${received}`, path: [] };
+  }
+  if (depth === 0)
+    return { message: `expected at most ${limits.attributeDepth} levels of arrays and objects`, path: [] };
+  const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
+  for (const key of keys) {
+    const fault = notJson((value as Record<PropertyKey, unknown>)[key], depth - 1);
+    if (fault) {
+      fault.path.push(key);
+      return fault;
+    }
+  }
+  return undefined;
 }

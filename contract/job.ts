@@ -29,6 +29,7 @@ export const deploymentFields = z.strictObject({
   qps: z
     .int()
     .min(1)
+    .max(limits.qps)
     .default(limits.defaultQps)
     .describe("Queries per second that the recommendation call may use."),
 });
@@ -43,27 +44,44 @@ export const submitDeploymentJob = route({
 
 /** One value of one item attribute. */
 const attributeValue = {
-  attribute: z.string().min(1).describe("Item attribute."),
+  attribute: z.string().min(1).max(limits.nameCharacters).describe("Item attribute."),
   // The specification shows no type; these are what an attribute of one category or number can hold.
-  value: z.union([z.string(), z.number(), z.boolean()]).describe("Value of the item attribute."),
+  value: z
+    .union([z.string().max(limits.valueCharacters), z.number(), z.boolean()])
+    .describe("Value of the item attribute."),
 };
 
+const share = "usage is a share between 0 and 1, not percent: 0.2 stands for 20 %";
+const usage = z.number().min(0, share).max(1, share).optional();
+
 /** A bound on a user's usage of one value of one item attribute. */
-export const usageCondition = z.strictObject({
-  ...attributeValue,
-  lowerBound: z.number().optional().describe("Least usage, included; none when left out."),
-  upperBound: z.number().optional().describe("Greatest usage, included; none when left out."),
-});
+export const usageCondition = z
+  .strictObject({
+    ...attributeValue,
+    lowerBound: usage.describe("Least usage, included; none when left out."),
+    upperBound: usage.describe("Greatest usage, included; none when left out."),
+  })
+  .superRefine(({ lowerBound = 0, upperBound = 1 }, context) => {
+    if (lowerBound > upperBound)
+      context.addIssue({
+        code: "custom",
+        message: `the lower bound ${lowerBound} is above the upper bound ${upperBound}`,
+        path: ["lowerBound"],
+      });
+  });
 
 /** Asks for the users who meet all conditions. */
-export const userListQuery = z.strictObject({ conditions: z.array(usageCondition).min(1) });
+export const userListQuery = z.strictObject({
+  conditions: z.array(usageCondition).min(1).max(limits.conditions),
+});
 
 /** Asks how usage of one value is spread over the users. */
 export const userDistributionQuery = z.strictObject({
   ...attributeValue,
-  bins: z.int().min(1).default(limits.defaultBins).describe("Number of histogram bins."),
+  bins: z.int().min(1).max(limits.bins).default(limits.defaultBins).describe("Number of histogram bins."),
 });
 
+const queriesOf = <Q extends z.ZodType>(query: Q) => z.array(query).min(1).max(limits.queries);
 const querying = { name: jobName, projectId: id, modelId: id.describe("The model that is asked.") };
 
 export const submitQueryingJob = route({
@@ -74,12 +92,12 @@ export const submitQueryingJob = route({
     z.strictObject({
       ...querying,
       queryType: z.literal("user_list"),
-      queries: z.array(userListQuery).min(1),
+      queries: queriesOf(userListQuery),
     }),
     z.strictObject({
       ...querying,
       queryType: z.literal("user_distribution"),
-      queries: z.array(userDistributionQuery).min(1),
+      queries: queriesOf(userDistributionQuery),
     }),
   ]),
   reply: submitted,

@@ -1,5 +1,7 @@
-/** The numbers that the specification gives, used by the client, the resources and the service alike. */
+/** The numbers of the API, used by the client, the resources and the service alike. */
 export const limits = {
+  // What the specification gives.
+
   /** Records that one upsert call takes at most; also the recommended size of a batch. */
   recordsPerUpsert: 1000,
   /** Bytes of one event record as JSON; the specification says "20 kb", read here as 20 × 1024. */
@@ -14,4 +16,43 @@ export const limits = {
   defaultQps: 1,
   /** Automatic retries of a job at most. */
   jobRetries: 3,
+
+  // What it leaves open. These bound requests only: what is stored already stays readable.
+
+  /** Bytes of one user or item record as JSON. */
+  recordBytes: 64 * 1024,
+  /** Levels of arrays and objects in the attributes of a record. */
+  attributeDepth: 32,
+  /** Characters of the id of a user or an item. */
+  idCharacters: 256,
+  /** Bytes of the id of an event; one built of the longest user and item ids fits. */
+  eventIdBytes: 2048,
+  /** Characters of a name, an event type or the name of an attribute. */
+  nameCharacters: 256,
+  /** Attributes that one schema names. */
+  schemaAttributes: 1000,
+  /** Shards of one dataset. */
+  shards: 10_000,
+  /** Queries per second of a deployment. */
+  qps: 100_000,
+  /** Items that one recommendation call answers. */
+  recommendedItems: 1000,
+  /** Attributes of each item that one recommendation call answers. */
+  recommendedAttributes: 50,
+  /** Queries of one querying job. */
+  queries: 100,
+  /** Conditions of one query. */
+  conditions: 20,
+  /** Histogram bins of a distribution query. */
+  bins: 1000,
+  /** Characters of an attribute value that a query asks for. */
+  valueCharacters: 1000,
+  /** Bytes of the body of an upsert, packed and unpacked alike: the most events there can be, and room around them. */
+  upsertBytes: 1000 * (20 + 1) * 1024 + 1024 * 1024,
+  /** Bytes of any other body, packed and unpacked alike. */
+  requestBytes: 1024 * 1024,
+  /** Bytes of a request for a token, which anybody may make. */
+  tokenRequestBytes: 4096,
+  /** Levels of arrays and objects in a body; no record that is small enough can hold more. */
+  bodyDepth: 50_000,
 } as const;

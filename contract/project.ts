@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id, label, maybe } from "./field";
+import { eventType, id, label, maybe } from "./field";
 import { route } from "./route";
 
 /** The kinds of project that the specification names. */
@@ -12,7 +12,7 @@ export const projectFields = z.strictObject({
   userDatasetId: id.describe("Dataset of its users."),
   itemDatasetId: id.describe("Dataset of its items."),
   eventDatasetId: id.describe("Dataset of its events; several projects may share one."),
-  targetEventType: label.describe("The event type that models are optimised for."),
+  targetEventType: eventType.describe("The event type that models are optimised for."),
 });
 
 export const createProject = route({

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { id, inline, json, jsonMap, maybe } from "./field";
+import { limits } from "./limits";
 import { route } from "./route";
 
 /** The item attributes that were asked for lie beside `item_id` on the wire. */
@@ -12,8 +13,12 @@ export const recommendItemsToUser = route({
   repeatable: true,
   request: z.strictObject({
     userId: id,
-    attributes: z.array(z.string()).default([]).describe("Item attributes to return."),
-    limit: z.int().min(1).default(10).describe("Number of items."),
+    attributes: z
+      .array(z.string().max(limits.nameCharacters))
+      .max(limits.recommendedAttributes)
+      .default([])
+      .describe("Item attributes to return."),
+    limit: z.int().min(1).max(limits.recommendedItems).default(10).describe("Number of items."),
   }),
   reply: z.object({
     userId: maybe(z.string()),

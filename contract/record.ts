@@ -1,34 +1,45 @@
 import { z } from "zod";
-import { id, jsonMap, label, maybe } from "./field";
+import { attributes, eventType, id, maybe, recordId } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
 /** A user with the attributes that the service may learn from. */
 export const userRecord = z.strictObject({
-  userId: id,
-  attributes: jsonMap.default({}).describe("Attribute name to value; an array means several categories."),
+  userId: recordId,
+  attributes: attributes.default({}).describe("Attribute name to value; an array means several categories."),
 });
 
 /** An item with the attributes that the service may learn from and return. */
 export const itemRecord = z.strictObject({
-  itemId: id,
-  attributes: jsonMap.default({}).describe("Attribute name to value; an array means several categories."),
+  itemId: recordId,
+  attributes: attributes.default({}).describe("Attribute name to value; an array means several categories."),
 });
+
+/** Bytes, for that is what an index of a database bounds; a character takes at most three per unit of its length. */
+const eventId = id
+  .max(limits.eventIdBytes)
+  .refine(
+    (text) => text.length * 3 <= limits.eventIdBytes || Buffer.byteLength(text) <= limits.eventIdBytes,
+    `expected at most ${limits.eventIdBytes} bytes`,
+  );
 
 /** One act of a user on an item. */
 export const eventRecord = z.strictObject({
-  eventId: id.describe("Unique id; built from user, item and time where the source has none."),
-  userId: id,
-  itemId: id,
+  eventId: eventId.describe("Unique id; built from user, item and time where the source has none."),
+  userId: recordId,
+  itemId: recordId,
   ts: z.int().min(0).describe("Time of the event in milliseconds."),
-  eventType: label.describe("Kind of act; a project optimises one of them."),
+  eventType: eventType.describe("Kind of act; a project optimises one of them."),
   eventValue: z.number().default(1).describe("Weight in training; the larger, the more it counts."),
-  attributes: jsonMap.default({}).describe("Properties of the event; need not match the dataset's schema."),
+  attributes: attributes
+    .default({})
+    .describe("Properties of the event; need not match the dataset's schema."),
 });
 
 /**
  * The id of an event whose source has none, of user, item and time as the specification recommends.
  * A colon inside an id is escaped: otherwise `a:b` on `c` and `a` on `b:c` would be one event.
+ * A character grows to three bytes at most, so that two ids within their limit give one within its own.
  */
 export function builtEventId(userId: string, itemId: string, ts: number): string {
   return `${escaped(userId)}:${escaped(itemId)}:${ts}`;

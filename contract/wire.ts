@@ -107,7 +107,9 @@ function makeWireSchema(schema: z.ZodType): z.ZodType {
     );
     const spread = fields.some(([, field]) => inlined.has(field));
     const catchall = spread ? z.unknown() : schema.def.catchall;
-    return described(schema, new z.ZodObject({ ...schema.def, shape, ...(catchall ? { catchall } : {}) }));
+    const { checks = [], ...def } = schema.def;
+    const twin = new z.ZodObject({ ...def, shape, ...(catchall ? { catchall } : {}) });
+    return described(schema, checks.length > 0 ? withChecksOf(schema, twin) : twin);
   }
   if (schema instanceof z.ZodArray) {
     return described(
@@ -124,6 +126,18 @@ function makeWireSchema(schema: z.ZodType): z.ZodType {
   if (!inner) return schema;
   const twin = wireSchema(inner);
   return twin === inner ? schema : described(schema, rewrapped(schema, twin));
+}
+
+/** Checks across fields know the names of programs, so they see the value as a program would. */
+function withChecksOf(schema: z.ZodObject, twin: z.ZodObject): z.ZodObject {
+  return twin.superRefine((value, context) => {
+    for (const { message, path } of schema.safeParse(decode(schema, value)).error?.issues ?? [])
+      context.addIssue({
+        code: "custom",
+        message,
+        path: path.map((key) => (typeof key === "string" ? wireName(key) : key)),
+      });
+  });
 }
 
 function aliasesOf(field: z.ZodType): readonly string[] {

@@ -1,9 +1,8 @@
-import { notFound, ServiceError } from "./error";
+import { notFound } from "./error";
 import type { Handlers } from "./handler";
 import { newId } from "./id";
 import { projectOf } from "./project";
 import type { Db } from "./store";
-import { faultsOfParameters } from "./training";
 
 /** A configuration to train with. */
 export interface AlgorithmTable {
@@ -16,14 +15,8 @@ export interface AlgorithmTable {
 
 /** The one operation on algorithms; the API can neither read, change nor delete them. */
 export const algorithmHandlers: Handlers<"createAlgorithm"> = {
-  createAlgorithm: async (input, call) => {
-    const details = faultsOfParameters(input.algorithmParameters);
-    if (details.length > 0) {
-      throw new ServiceError("BAD_REQUEST", "The parameters do not fit the algorithm; see details.", {
-        details,
-      });
-    }
-    return call.write(async (db) => {
+  createAlgorithm: (input, call) =>
+    call.write(async (db) => {
       await projectOf(db, input.projectId);
       const algorithmId = newId("algorithm");
       await db
@@ -37,8 +30,7 @@ export const algorithmHandlers: Handlers<"createAlgorithm"> = {
         })
         .execute();
       return { algorithmId, ...input };
-    });
-  },
+    }),
 };
 
 /** The algorithm of that project and id, or the error that it is not there. */

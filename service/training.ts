@@ -1,49 +1,12 @@
-import { z } from "zod";
-import type { JsonMap } from "../contract";
+import { g1Parameters, type JsonMap } from "../contract";
 import type { G1Parameters, TrainedModel } from "./algorithms";
 import type { Context } from "./context";
 import { type DatasetTable, findDataset } from "./dataset";
-import type { Detail } from "./error";
 import { newId } from "./id";
 import { JobError } from "./job-error";
 import { type ProjectTable, projectOf } from "./project";
 import { type JobTable, succeed } from "./queue";
 import type { Db } from "./store";
-import { detailsOf } from "./validation";
-
-/** The parameters of G1 as they stand in algorithm_parameters; those left out are chosen on held-out data. */
-const g1Parameters = z.strictObject({
-  dimensions: z.int().min(1).max(512).optional().describe("Length of the vectors."),
-  regularization: z.number().positive().optional().describe("Pull of all vectors towards zero."),
-  alpha: z
-    .number()
-    .positive()
-    .optional()
-    .describe("Weight of a pair without events against an average pair."),
-  regularization_exponent: z
-    .number()
-    .min(0)
-    .max(2)
-    .optional()
-    .describe("Growth of the pull with a vector's weight."),
-  epochs: z.int().min(1).max(200).optional().describe("Passes over the data."),
-  weighting: z
-    .enum(["linear", "log"])
-    .optional()
-    .describe("How a pair's weight follows from its event values."),
-  damping: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe("Fall of a pair's weight with the number of the user's items."),
-});
-
-/** What is wrong with given parameters. */
-export function faultsOfParameters(parameters: JsonMap): Detail[] {
-  const { error } = g1Parameters.safeParse(parameters);
-  return error ? detailsOf(error, ["algorithm_parameters"]) : [];
-}
 
 /** The parameters in the form that the mathematics takes. */
 export function parametersOf(given: JsonMap): G1Parameters {

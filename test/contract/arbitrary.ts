@@ -39,12 +39,22 @@ export function arbitraryOf(schema: z.ZodType): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodCatch) return inner(schema);
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
-  if (schema instanceof z.ZodString) return fc.string({ minLength: 1 });
+  if (schema instanceof z.ZodString) return fc.string({ minLength: 1 }).filter(accepts(schema));
   if (schema instanceof z.ZodBoolean) return fc.boolean();
   if (schema instanceof z.ZodNumber) {
+    const [min, max] = [schema.minValue, schema.maxValue].map((end) =>
+      Number.isFinite(end) ? end : undefined,
+    );
     return schema.format === "safeint"
-      ? fc.integer({ min: Math.max(schema.minValue ?? 0, 0) })
-      : fc.double({ noNaN: true, noDefaultInfinity: true });
+      ? fc.integer({ min: Math.max(min ?? 0, 0), max: Math.min(max ?? 2 ** 31, 2 ** 31 - 1) })
+      : fc
+          .double({
+            noNaN: true,
+            noDefaultInfinity: true,
+            ...(min != null ? { min } : {}),
+            ...(max != null ? { max } : {}),
+          })
+          .filter(accepts(schema));
   }
   return mapOrJson(schema);
 }
@@ -60,7 +70,12 @@ function arbitraryObject(schema: z.ZodObject): fc.Arbitrary<unknown> {
   );
   return fc
     .tuple(...fields)
-    .map((entries) => Object.fromEntries(entries.filter(([, value]) => value !== undefined)));
+    .map((entries) => Object.fromEntries(entries.filter(([, value]) => value !== undefined)))
+    .filter((made) => !schema.def.checks?.length || schema.safeParse(made).success);
+}
+
+function accepts(schema: z.ZodType): (value: unknown) => boolean {
+  return (value) => schema.safeParse(value).success;
 }
 
 /** The contract's own maps and JSON values tell what they hold in their JSON schema. */
@@ -70,7 +85,8 @@ function mapOrJson(schema: z.ZodType): fc.Arbitrary<unknown> {
     additionalProperties?: { enum?: string[]; type?: string };
   };
   if (type !== "object") return awkwardJson;
-  if (additionalProperties?.enum) return mapWith(fc.constantFrom(...additionalProperties.enum));
+  if (additionalProperties?.enum)
+    return mapWith(fc.constantFrom(...additionalProperties.enum)).filter(accepts(schema));
   if (additionalProperties?.type === "string") return mapWith(fc.string());
   // On the wire an inlined map shares its keys with its siblings, so theirs are not free.
   return inlined.has(schema)

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { z } from "zod";
-import { decode, encode, type RouteName, routes, wireName, wireSchema } from "../../contract";
+import { decode, encode, type RouteName, routes, userRecord, wireName, wireSchema } from "../../contract";
 import { arbitraryOf } from "./arbitrary";
 
 const names = Object.keys(routes) as RouteName[];
@@ -37,12 +37,12 @@ describe("names on the wire", () => {
   });
 
   test("keys of user-owned maps keep their names at any depth", () => {
-    const algorithmParameters = JSON.parse(
+    const attributes = JSON.parse(
       '{"someKey":{"innerKey":[{"deepKey":1}],"snake_key":2},"__proto__":{"a":1},"":0,"名":1}',
     );
-    const request = routes.createAlgorithm.request.parse({ projectId: "p", name: "n", algorithmParameters });
-    const body = encode(routes.createAlgorithm.request, request) as Record<string, unknown>;
-    expect(JSON.stringify(body.algorithm_parameters)).toBe(JSON.stringify(algorithmParameters));
+    const request = userRecord.parse({ userId: "u", attributes });
+    const body = encode(userRecord, request) as Record<string, unknown>;
+    expect(JSON.stringify(body.attributes)).toBe(JSON.stringify(attributes));
   });
 
   test("item attributes lie beside item_id on the wire and under attributes in programs", () => {
@@ -121,9 +121,9 @@ describe("requests are written strictly", () => {
     [new Date(0), "expected a JSON value, received Date"],
     [() => 1, "expected a JSON value, received function"],
   ])("a value that JSON would drop or alter is refused: %p", (value, message) => {
-    const algorithmParameters = { a: [{ b: value }] };
-    expect(faults("createAlgorithm", { projectId: "p", name: "n", algorithmParameters })).toEqual([
-      `algorithmParameters.a.0.b: ${message}`,
+    const users = [{ userId: "u", attributes: { a: [{ b: value }] } }];
+    expect(faults("upsertDatasetUsers", { userDatasetId: "d", users })).toEqual([
+      `users.0.attributes.a.0.b: ${message}`,
     ]);
   });
 

@@ -51,14 +51,23 @@ describe("projects and algorithms", () => {
     await expect(api.call("createAlgorithm", { projectId: "nowhere", name: "g1" })).rejects.toMatchObject({
       status: 404,
     });
-    const wrong = { projectId, name: "g1", algorithmParameters: { dimensions: 0, speed: "fast" } };
-    await expect(api.call("createAlgorithm", wrong)).rejects.toMatchObject({
+    const wrong = {
+      project_id: projectId,
+      name: "g1",
+      algorithm_parameters: { dimensions: 0, speed: "fast" },
+    };
+    const headers = { ...(await api.headers("/create-algorithm")), "content-type": "application/json" };
+    expect(
+      await api.raw("/create-algorithm", { method: "POST", headers, body: JSON.stringify(wrong) }),
+    ).toMatchObject({
       status: 400,
-      error: {
-        details: [
-          { path: "algorithm_parameters.dimensions", message: expect.any(String) },
-          { path: "algorithm_parameters", message: expect.stringContaining("speed") },
-        ],
+      body: {
+        error: {
+          details: [
+            { path: "algorithm_parameters.dimensions", message: expect.any(String) },
+            { path: "algorithm_parameters", message: expect.stringContaining("speed") },
+          ],
+        },
       },
     });
   });
