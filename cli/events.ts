@@ -107,7 +107,12 @@ async function forget(users: readonly string[], options: EventOptions): Promise<
 }
 
 function date(text: string): number {
-  const ms = timestampMs(text);
-  if (ms !== undefined && ms >= 0) return ms;
-  throw new InvalidArgumentError("Expected a date such as 2026-01-31 or 2026-01-31T12:00Z, from 1970 on.");
+  const expected = "Expected a date such as 2026-01-31 or 2026-01-31T12:00Z, from 1970 on";
+  try {
+    const ms = timestampMs(text);
+    if (ms >= 0) return ms;
+  } catch (error) {
+    throw new InvalidArgumentError(`${expected}: ${(error as Error).message}.`);
+  }
+  throw new InvalidArgumentError(`${expected}.`);
 }

@@ -12,6 +12,7 @@ interface ImportOptions extends ServiceOptions {
   readonly map?: Readonly<Record<string, string>>;
   readonly set?: Readonly<Record<string, string>>;
   readonly attributes?: readonly string[];
+  readonly tsUnit?: "s" | "ms" | "us";
   readonly parallel: number;
   readonly maxFailures: number;
   readonly shards?: number;
@@ -27,7 +28,8 @@ const help = `
 Columns that are no fields become attributes. An event without an id gets one of
 its user, item and ts. A ts may be an ISO date (UTC where it names no zone),
 seconds or milliseconds: a number below 100,000,000,000 is seconds, from there
-on it is milliseconds.
+on it is milliseconds. --ts-unit says otherwise. Without it a number is refused
+that would be after 2100, or that reads as a date, as 20250131 does.
 
 An import that was interrupted goes on where it was, one of an unchanged source
 makes no call, and one of a changed source sends only the batches that changed.
@@ -59,6 +61,13 @@ export function addImport(program: Command): void {
     .option("--map <field=column>", "column of a field, as in ts=time; may be repeated", pair("field=column"))
     .option("--set <field=value>", "value of a field for all records; may be repeated", pair("field=value"))
     .option("--attributes <columns>", "columns to take as attributes, separated by commas", list)
+    .addOption(
+      new Option("--ts-unit <unit>", "unit of a ts that is a number; by its size unless given").choices([
+        "s",
+        "ms",
+        "us",
+      ]),
+    )
     .option("--parallel <number>", "calls under way at once", whole(1, 64), 8)
     .option("--max-failures <number>", "records that may be refused", whole(), 0)
     .option("--shards <number>", "shards of the dataset, to check first whether all will fit", whole(1))
@@ -127,13 +136,13 @@ async function importRecords(
 
 async function mappingOf(
   kind: typeof import("../provider/records/kind.js")["recordKinds"]["users"],
-  { map = {}, set = {}, attributes }: ImportOptions,
+  { map = {}, set = {}, attributes, tsUnit }: ImportOptions,
 ) {
   const { mappingSchema } = await import("../provider/records/mapping.js");
   const { issuesText } = await import("../provider/errors.js");
   const constants = Object.entries(set).map(([field, value]) => [field, { value }]);
-  const columns = attributes === undefined ? {} : { attributes };
-  const checked = mappingSchema(kind).safeParse({ ...map, ...Object.fromEntries(constants), ...columns });
+  const given = { ...map, ...Object.fromEntries(constants), attributes, tsUnit };
+  const checked = mappingSchema(kind).safeParse(JSON.parse(JSON.stringify(given)));
   if (checked.success) return checked.data;
   throw new Error(
     `--map and --set: ${issuesText(checked.error.issues)}; fields are ${kind.fields.join(", ")}`,

@@ -5,6 +5,7 @@ import { declareRecords, type RecordsArgs } from "./records/declaration";
 import { filling } from "./records/filling";
 import { recordKinds } from "./records/kind";
 import type { AttributesSource, FieldSource } from "./records/mapping";
+import type { TimeUnit } from "./records/timestamp";
 import { Resource } from "./resource";
 
 /** One act of a user on an item. */
@@ -15,7 +16,7 @@ export interface EventRecord {
   readonly itemId: pulumi.Input<string>;
   /**
    * Time of the event: an ISO date (UTC where it names no zone), seconds or milliseconds. A number below
-   * 100,000,000,000 is seconds, from there on it is milliseconds.
+   * 100,000,000,000 is seconds, from there on it is milliseconds, unless the mapping gives its unit.
    */
   readonly ts: pulumi.Input<number | string>;
   /** Kind of act; a project optimises one of them. */
@@ -32,6 +33,8 @@ export interface EventMapping {
   readonly userId?: FieldSource;
   readonly itemId?: FieldSource;
   readonly ts?: FieldSource;
+  /** Unit of a `ts` that is a number; seconds or milliseconds, by its size, unless set. */
+  readonly tsUnit?: TimeUnit;
   readonly eventType?: FieldSource;
   readonly eventValue?: FieldSource;
   /** Columns to take as attributes; all that are no fields unless set. */

@@ -19,10 +19,11 @@ export async function* csvRows(file: Readable, onBytes: (count: number) => void)
   const text = textOf(file, onBytes, () => line)[Symbol.asyncIterator]();
   const head = await text.next();
   if (head.done) return;
+  const first = firstLine(head.value);
   const parser = parse({
     columns: (names: string[]) => columnsOf(names, file),
-    delimiter: delimiterOf(head.value),
-    record_delimiter: ["\r\n", "\n"],
+    delimiter: delimiterOf(first.text),
+    record_delimiter: first.lineEnds,
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
@@ -74,9 +75,15 @@ function columnsOf(names: readonly string[], file: Readable): string[] {
   return columns;
 }
 
-function delimiterOf(text: string): string {
-  const first = text.slice(0, (text.indexOf("\n") + 1 || text.length + 1) - 1);
-  const counts = delimiters.map((delimiter) => first.split(delimiter).length);
+/** The first line, and what ends the lines of the file: old systems end them by a carriage return alone. */
+function firstLine(text: string): { readonly text: string; readonly lineEnds: string[] } {
+  const end = /^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(text)?.[0].length ?? 0;
+  const lineEnds = text[end] === "\r" && text[end + 1] !== "\n" ? ["\r"] : ["\r\n", "\n"];
+  return { text: text.slice(0, end), lineEnds };
+}
+
+function delimiterOf(firstLine: string): string {
+  const counts = delimiters.map((delimiter) => firstLine.split(delimiter).length);
   return delimiters[counts.indexOf(Math.max(...counts))] as string;
 }
 

@@ -4,7 +4,7 @@ import { issuesText } from "../errors";
 import type { RecordKind } from "./kind";
 import { plainCheck } from "./plain";
 import type { Format } from "./source";
-import { timestampMs } from "./timestamp";
+import { InvalidTime, type TimeUnit, timestampMs, timeUnits } from "./timestamp";
 
 /** Where a field comes from: the column of that name, or one value for all records. */
 export type FieldSource = string | { readonly value: string | number };
@@ -31,7 +31,9 @@ export function mappingSchema(kind: RecordKind): z.ZodType<Mapping> {
     field,
     (field === "attributes" ? attributesSource : fieldSource).optional(),
   ]);
-  return z.strictObject(Object.fromEntries(fields)) as z.ZodType<Mapping>;
+  const unit = z.enum(timeUnits, { error: `expected one of ${timeUnits.join(", ")}` }).optional();
+  const units = kind.fields.includes("ts") ? { tsUnit: unit } : {};
+  return z.strictObject({ ...Object.fromEntries(fields), ...units }) as z.ZodType<Mapping>;
 }
 
 /** A record of a source is not one that the service could take. */
@@ -51,13 +53,14 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
     }));
   const attributes = attributesReader(kind, mapping, valueReader(format));
   const text = format === "csv";
+  const unit = mapping.tsUnit as TimeUnit | undefined;
   const isPlain = format === "ndjson" || format === "json" ? plainCheck(kind) : () => false;
   return (row) => {
     const record: Record<string, unknown> = {};
     for (const { key, read } of fields) {
       const value = read(row);
       if (value !== undefined && value !== null && !(text && value === ""))
-        record[key] = fieldValue(key, value, text);
+        record[key] = fieldValue(key, value, text, unit);
     }
     record.attributes = attributes(row);
     if (kind.noun === "event" && record.event_id === undefined) record.event_id = builtId(record);
@@ -75,19 +78,23 @@ function reader(field: string, source: FieldSource | undefined): (row: Columns) 
   return wire === field ? (row) => row[field] : (row) => row[wire] ?? row[field];
 }
 
-function fieldValue(key: string, value: unknown, text: boolean): unknown {
-  if (key === "ts") {
-    const ms = timestampMs(value);
-    if (ms !== undefined) return ms;
-    throw new InvalidRecord(
-      `ts: expected an ISO date, seconds or milliseconds, received ${JSON.stringify(value)}`,
-    );
-  }
+function fieldValue(key: string, value: unknown, text: boolean, unit: TimeUnit | undefined): unknown {
+  if (key === "ts") return tsValue(value, unit);
   if (key === "event_value") return text || typeof value === "bigint" ? Number(value) : value;
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "number") return value;
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return String(value);
   throw new InvalidRecord(`${key}: ${value} is too large to be read exactly as a number; put it in quotes`);
+}
+
+function tsValue(value: unknown, unit: TimeUnit | undefined): number {
+  try {
+    return timestampMs(value, unit);
+  } catch (error) {
+    if (!(error instanceof InvalidTime)) throw error;
+    const hint = error.lacksUnit ? "; if the number is right, give its unit (tsUnit, --ts-unit)" : "";
+    throw new InvalidRecord(`ts: ${error.message}${hint}`);
+  }
 }
 
 function builtId({ user_id, item_id, ts }: Record<string, unknown>): string | undefined {

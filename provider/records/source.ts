@@ -110,12 +110,14 @@ export async function assertUnchanged(files: readonly SourceFile[]): Promise<voi
   }
 }
 
-async function countLines(file: SourceFile): Promise<number> {
-  let last = 0x0a;
-  const ends = await countBytes(file, 0x0a, (chunk) => {
+async function countLines(file: SourceFile, lineEnd = 0x0a): Promise<number> {
+  let last: number | undefined;
+  const ends = await countBytes(file, lineEnd, (chunk) => {
     last = chunk.at(-1) ?? last;
   });
-  return last === 0x0a ? ends : ends + 1;
+  // A file without line feeds is one line, or its lines end in carriage returns.
+  if (ends === 0 && lineEnd === 0x0a && file.format === "csv") return countLines(file, 0x0d);
+  return last === undefined || last === lineEnd ? ends : ends + 1;
 }
 
 async function countBytes(file: SourceFile, byte: number, look?: (chunk: Buffer) => void): Promise<number> {

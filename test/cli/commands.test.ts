@@ -261,6 +261,7 @@ test("nothing is written or sent where arguments are wrong", async () => {
     [["serve", "--port", "65536"], /whole number from 0 to 65535/],
     [["events", "prune", "--dataset", "d", "--yes"], /--before DATE or --older-than TIME/],
     [["events", "prune", "--dataset", "d", "--before", "soon"], /Expected a date/],
+    [["events", "prune", "--dataset", "d", "--before", "2026-02-30"], /there is no day 2026-02-30/],
     [["events", "prune", "--dataset", "d", "--older-than", "90"], /with its unit, as in 90d/],
     [
       ["events", "prune", "--dataset", "d", "--before", "2020-01-01", "--start", "2021-01-01"],

@@ -155,6 +155,15 @@ describe("CSV", () => {
     }
   });
 
+  test("lines that end in a carriage return alone", async () => {
+    const text = 'user_id;"a,b";note\r1;x;"two\rlines"\r\r2;y\r3;z;\r';
+    expect(await read("users", folder.write("old-mac.csv", text))).toEqual({
+      records: [user("1", { "a,b": "x", note: "two\rlines" }), user("3", { "a,b": "z" })],
+      lines: [2, 6],
+      rejects: [expect.objectContaining({ line: 5, reason: "2 cells where the first line names 3 columns" })],
+    });
+  });
+
   test("a row with too few or too many cells is told, and the others are read", async () => {
     const text = "user_id,age\na,1\nb\nc,2,3\nd,4\n";
     const { records, rejects } = await read("users", folder.write("ragged.csv", text));

@@ -1,6 +1,6 @@
 import { limits } from "../../contract";
 import { numShardsFor } from "../../provider";
-import { timestampMs } from "../../provider/records/timestamp";
+import { type TimeUnit, timestampMs } from "../../provider/records/timestamp";
 import { Folder, read } from "./folder";
 
 const folder = new Folder();
@@ -17,13 +17,40 @@ test.each([
   [1_700_000_000.25, 1_700_000_000_250],
   [1_700_000_000_000, 1_700_000_000_000],
   [1_700_000_000_000n, 1_700_000_000_000],
-  [99_999_999_999, 99_999_999_999_000],
+  [4_102_444_799, 4_102_444_799_000],
   [100_000_000_000, 100_000_000_000],
-  ["yesterday", undefined],
-  ["15/11/2026", undefined],
-  [null, undefined],
+  ["2024-02-29", Date.UTC(2024, 1, 29)],
+  [0, 0],
+  [19_700_001, 19_700_001_000],
 ])("the time %p is %p", (value, ms) => {
   expect(timestampMs(value)).toBe(ms);
+});
+
+test.each([
+  ["yesterday", 'expected an ISO date, seconds or milliseconds, received "yesterday"'],
+  ["15/11/2026", 'expected an ISO date, seconds or milliseconds, received "15/11/2026"'],
+  [null, "expected an ISO date, seconds or milliseconds, received null"],
+  ["2025-02-30", "there is no day 2025-02-30"],
+  ["2026-02-29T10:00:00+01:00", "there is no day 2026-02-29"],
+  ["2026-04-31 10:00", "there is no day 2026-04-31"],
+  ["2026-13-01", "there is no day 2026-13-01"],
+  ["2026-11-15T25:00", "there is no time 2026-11-15T25:00"],
+  [1_700_000_000_000_000, "1700000000000000 as milliseconds is in the year 55840"],
+  [1_700_000_000_000_000_000n, "1700000000000000000 as milliseconds is beyond any calendar"],
+  [99_999_999_999, "99999999999 as seconds is in the year 5138"],
+  ["20250101", "20250101 as seconds is in 1970; the date is written 2025-01-01"],
+  [20_250_101_120_000, "20250101120000 as milliseconds is in the year 2611"],
+])("the time %p is refused", (value, problem) => {
+  expect(() => timestampMs(value)).toThrow(problem);
+});
+
+test.each([
+  ["s", 20_250_101, 20_250_101_000],
+  ["ms", 86_400_000, 86_400_000],
+  ["us", "1700000000000000", 1_700_000_000_000],
+  ["us", "2026-11-15", Date.UTC(2026, 10, 15)],
+] satisfies [TimeUnit, unknown, number][])("in %s the time %p is %p", (unit, value, ms) => {
+  expect(timestampMs(value, unit)).toBe(ms);
 });
 
 test("fields come from other columns, from one value, or are built", async () => {
@@ -69,6 +96,17 @@ test("a time that is none is told", async () => {
   expect(rejects).toMatchObject([
     { line: 1, reason: 'ts: expected an ISO date, seconds or milliseconds, received "soon"' },
   ]);
+});
+
+test("a time whose unit is in doubt is refused, unless the mapping gives the unit", async () => {
+  const file = folder.write("micro.csv", "user_id,item_id,event_type,ts\nu,i,t,1700000000000000\n");
+  const { records, rejects } = await read("events", file);
+  expect(records).toEqual([]);
+  expect(rejects).toMatchObject([
+    { line: 2, reason: expect.stringMatching(/^ts: 1700000000000000 as milliseconds .*give its unit/) },
+  ]);
+  const inMicroseconds = await read("events", file, { mapping: { tsUnit: "us" } });
+  expect(inMicroseconds.records).toMatchObject([{ ts: 1_700_000_000_000 }]);
 });
 
 test.each([
