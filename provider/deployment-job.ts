@@ -78,7 +78,7 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
     // The deployment itself is shut down by its own resource, which a run that broke off in the wait has not made.
     async delete(_id, { projectId, jobId }, context) {
       const { client, run, settings, urn } = context;
-      if (run.shutDown.has(projectId) || run.held.has(`Deployment ${projectId}`)) return;
+      if ((await run.claims.holders({ type: "Deployment", id: projectId })).length > 0) return;
       const job = await gone(client.call(routes.getJob, { projectId, jobId }));
       if (!job || hasFailed(job, settings)) return;
       const outlook = await servingAfter(job, context);

@@ -183,8 +183,7 @@ function deployment(): Noun<State, Outputs> {
       }
     },
 
-    async delete(projectId, _state, { client, run }) {
-      run.shutDown.add(projectId);
+    async delete(projectId, _state, { client }) {
       await notServing(client.call(routes.shutdownDeployment, { projectId }));
     },
   };

@@ -5,10 +5,10 @@ import { faults, hasChanged, type Properties, pick, withDefaults } from "./argum
 import { isCreating } from "./creation";
 import { confirm, type Entry, isAlive } from "./creation-journal";
 import { connectToEngine, endWithEngine, say, type Urn } from "./engine-log";
-import { heldBy, hold, remember } from "./holding";
 import { leaveAllBehind, outcomeOf } from "./interruption";
 import { openSession, runOf, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
+import { rowOf, type StackRow } from "./stack-state";
 import { UnknownCreationError, unknownOf } from "./unknown-creation";
 
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
@@ -41,8 +41,10 @@ export interface Noun<Args extends object, Outputs extends object> {
   /** What is there now; undefined when it is gone. Absent where the API cannot read it back. */
   read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
   update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
-  /** Absent where the API has no way to delete it: then it is left behind, and that is said. */
+  /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */
   delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
+  /** Instead of `delete`, for what nobody needs deleted: called whoever else holds it. */
+  leave?(id: string, state: Args & Outputs, context: Context): Promise<void>;
 }
 
 /** What can be known of a noun without running it. */
@@ -130,7 +132,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
           : replaces.length > 0 && noun.replacing?.(olds as State, news as Args, replaces);
         if (words) await say.warn(news.__urn as Urn, words);
-        remember(runOf(settings()), { type, id }, replaces, news.__urn as Urn, olds);
+        if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn as Urn);
         // What is declared again is not what a killed run has put in its place since.
         const undone = effective.length === 0 && leftovers.length > 0;
         if (undone) await say.warn(news.__urn as Urn, leftBehind(leftovers));
@@ -152,15 +154,18 @@ export function lifecycle<Args extends object, Outputs extends object>(
           }
           const outputs = await noun.adopt(existingId, inputs as Args, context);
           await leaveAllBehind(context, existingId);
-          hold(context.run, { type, id: existingId }, context.urn);
+          context.run.claims.add(rowOf(type, existingId, inputs));
           return { id: existingId, outs: kept(inputs, outputs) };
         }
         const created = noun.create(inputs as Args, context).catch((error) => {
           if (!(error instanceof UnknownCreationError)) throw error;
           throw new PartialStateError(error.placeholder, inputs, error.message);
         });
-        const { id, ...outputs } = await partially(inputs, created);
-        hold(context.run, { type, id }, context.urn);
+        const { id, ...outputs } = await partially(inputs, created).catch((error) => {
+          if (error instanceof PartialStateError) context.run.claims.add(rowOf(type, error.id, inputs));
+          throw error;
+        });
+        context.run.claims.add(rowOf(type, id, inputs));
         return { id, outs: kept(inputs, outputs) };
       });
     },
@@ -210,23 +215,27 @@ export function lifecycle<Args extends object, Outputs extends object>(
           );
           return;
         }
-        const by = heldBy(context.run, { type, id }, context.urn, properties);
-        if (by) {
-          await say.info(context.urn, `${id} is held by ${by} now and stays`);
-          return;
-        }
-        if (noun.delete) {
-          const remove = noun.delete.bind(noun);
-          await titled(context, () => remove(id, properties as State, context));
-        } else {
-          await say.warn(
-            context.urn,
-            `${context.title} (${id}) is left behind: the API has no way to delete it.`,
-          );
-        }
+        const { leave, delete: remove = orphan } = noun;
+        const state = properties as State;
+        await titled(context, () =>
+          leave
+            ? leave.call(noun, id, state, context)
+            : context.run.claims.release(rowOf(type, id, properties), (holder) =>
+                holder ? stays(holder, id, context) : remove.call(noun, id, state, context),
+              ),
+        );
       });
     },
   };
+}
+
+async function stays({ urn }: StackRow, id: string, context: Context): Promise<void> {
+  const by = urn === context.urn ? "its replacement" : urn;
+  await say.info(context.urn, `keeping ${id}: ${by} uses it`);
+}
+
+async function orphan(id: string, _state: object, { urn, title }: Context): Promise<void> {
+  await say.warn(urn, `${title} (${id}) is left behind: the API has no way to delete it.`);
 }
 
 /** The state is seen to hold what was created; what else killed runs began for the resource. */

@@ -45,7 +45,7 @@ export function submittedJob<Args extends Submission>(
       return { id: jobId, jobId };
     },
 
-    async delete() {},
+    async leave() {},
   };
 }
 
@@ -81,7 +81,7 @@ export function finishedJob<Args extends Submission & { submittedJobId?: string;
       return job && { ...state, ...outputs(job, jobId) };
     },
 
-    async delete() {},
+    async leave() {},
   };
 }
 

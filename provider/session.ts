@@ -1,27 +1,19 @@
 import type { Reply, routes } from "../contract";
+import { Claims } from "./claims";
 import type { Client } from "./client";
 import { type Clock, systemClock } from "./clock";
 import { connect } from "./connection";
 import { say, type Urn } from "./engine-log";
 import { Listing } from "./listing";
 import { type SettingKey, type Settings, secretKeys } from "./settings";
-
-/** Who holds an id. */
-interface Holding {
-  readonly urn: Urn;
-  readonly createdNow: boolean;
-  /** Which of its creations the state tells of, should it have been found again by a later one. */
-  readonly made?: unknown;
-}
+import { cliStackState, type StackState } from "./stack-state";
 
 /** What one run has done so far, as far as its other lifecycles need to know. */
 export class Run {
   /** Jobs that it submitted: their failure belongs to this run, not to an earlier one. */
   readonly submitted = new Set<string>();
-  /** What its resources hold, by kind and id: another resource that held it before must not take it away. */
-  readonly held = new Map<string, Holding>();
-  /** Projects that it has taken out of service. */
-  readonly shutDown = new Set<string>();
+  /** What the resources of the stack hold: nothing is deleted that another one holds. */
+  readonly claims: Claims;
   /** Resources that it is to replace. */
   readonly replacing = new Set<Urn>();
   /** Ids of what it made, by the call: that did not come of any other call. */
@@ -36,6 +28,10 @@ export class Run {
   warnedOfJournal = false;
   readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();
   readonly models = new Listing<Reply<typeof routes.getModel>>();
+
+  constructor(stackState: StackState = cliStackState) {
+    this.claims = new Claims(stackState);
+  }
 }
 
 /** What the lifecycles of one run share: the configuration, the client, the clock and what was done. */

@@ -4,7 +4,6 @@ import { type Json, routes } from "../contract";
 import { id, json, label } from "../contract/field";
 import { gone } from "./absence";
 import { say } from "./engine-log";
-import { heldBy } from "./holding";
 import { isOver, submitJob } from "./jobs";
 import { lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
@@ -126,7 +125,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
         modelId = job?.jobResult?.modelId ?? undefined;
       }
       // A run that broke off in the wait has no model in the state that would have been deleted before.
-      if (modelId === undefined || heldBy(run, { type: "Model", id: modelId }, urn, {})) return;
+      if (!modelId || (await run.claims.holders({ type: "Model", id: modelId })).length > 0) return;
       if (await gone(client.call(routes.getModel, { projectId, modelId }))) {
         await say.warn(
           urn,

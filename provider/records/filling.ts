@@ -68,7 +68,7 @@ export function filling(
       return fill(kind, datasetId, news, context, olds.contentHash);
     },
 
-    async delete(datasetId, _state, { urn }) {
+    async leave(datasetId, _state, { urn }) {
       const cure = kind.noun === "event" ? "they go with the dataset" : "the API has no way to delete them";
       await say.info(urn, `The ${kind.noun}s stay in dataset ${datasetId}: ${cure}.`);
     },

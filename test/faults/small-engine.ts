@@ -15,6 +15,7 @@ import type { Clock } from "../../provider/clock";
 import { confirm } from "../../provider/creation-journal";
 import { Run, useSession } from "../../provider/session";
 import { readSettings } from "../../provider/settings";
+import { rowOf } from "../../provider/stack-state";
 
 type Properties = Record<string, unknown>;
 
@@ -176,7 +177,9 @@ export class SmallEngine {
     const token = endpointToken({ url: `${url}/oauth/token`, clientId: "test", clientSecret: key });
     const client = new MortalClient({ baseUrl: url, apiKey: key, token, clock: fastClock });
     this.#clients.push(client);
-    useSession({ settings, client, clock: fastClock, run: new Run() });
+    const rows = async () =>
+      [...this.held.values(), ...this.#replaced].map(({ kind, id, state }) => rowOf(kind, id, state));
+    useSession({ settings, client, clock: fastClock, run: new Run({ rows }) });
     for (const kind of kinds) {
       const get = (name: string) => config[name.replace("recommender:", "")];
       await lifecycleOf(kind).configure?.({ config: { get, require: get } as never });

@@ -150,7 +150,7 @@ test("what another resource of the program takes over is not deleted with the on
   const eventDatasetId = engine.of("EventDataset", "events").id as string;
   const args = () => ({ name: "events", numShards: 1, existingId: eventDatasetId });
   expect(await engine.up([{ kind: "EventDataset", name: "renamed", args }])).toEqual([]);
-  expect(said.join()).toMatch(/is held by urn:pulumi:.*::renamed now and stays/);
+  expect(said.join()).toMatch(/keeping \S+: urn:pulumi:.*::renamed uses it/);
   await observed.call(routes.getEventDataset, { eventDatasetId });
   expect(await engine.up([])).toEqual([]);
   await expect(observed.call(routes.getEventDataset, { eventDatasetId })).rejects.toThrow("404");

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { mkdir, rm, symlink } from "node:fs/promises";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -29,6 +29,8 @@ export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 export class DynamicProvider {
   /** What lifecycles said to the engine, by severity. */
   readonly said: { severity: "debug" | "info" | "warning" | "error"; message: string; urn: string }[] = [];
+  /** What the stack holds, as `pulumi stack export` shows it. */
+  readonly rows: { urn: string; type: string; id: string; outputs: Properties }[] = [];
   readonly #engine = new grpc.Server();
   readonly #folder = mkdtempSync(join(tmpdir(), "recommender-provider-"));
   #process!: ChildProcess;
@@ -39,12 +41,19 @@ export class DynamicProvider {
     const cwd = started.#folder;
     await mkdir(join(cwd, "node_modules"));
     await symlink(join(__dirname, "../.."), join(cwd, "node_modules/pulumi-recommender"));
+    const pulumi = `#!/bin/sh\necho "$@" >> "${cwd}/exports"\ncat "${cwd}/stack.json"\n`;
+    await writeFile(join(cwd, "pulumi"), pulumi, { mode: 0o755 });
     const enginePort = await started.#listen();
     const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");
     started.#process = spawn(process.execPath, [script, `127.0.0.1:${enginePort}`], {
       cwd,
       stdio: ["ignore", "pipe", "ignore"],
-      env: { ...process.env, PULUMI_CONFIG: "{}", PULUMI_NODEJS_PROJECT: "test" },
+      env: {
+        ...process.env,
+        PULUMI_CONFIG: "{}",
+        PULUMI_NODEJS_PROJECT: "test",
+        PATH: `${cwd}:${process.env.PATH}`,
+      },
     });
     const output = createInterface({ input: started.#process.stdout as NodeJS.ReadableStream });
     const [port] = (await once(output, "line")) as [string];
@@ -83,7 +92,9 @@ export class DynamicProvider {
     const request = new provider.CreateRequest();
     request.setProperties(this.#properties(type, news));
     const reply = await this.#call<provider.CreateResponse>("create", request);
-    return { id: reply.getId(), state: plain(reply.getProperties()) };
+    const made = { id: reply.getId(), state: plain(reply.getProperties()) };
+    this.hold(type, made.id, made.state);
+    return made;
   }
 
   async read(
@@ -110,7 +121,19 @@ export class DynamicProvider {
     const request = new provider.DeleteRequest();
     request.setId(id);
     request.setProperties(this.#properties(type, state));
+    const row = this.hold(type, id, plain(request.getProperties()));
+    await writeFile(
+      join(this.#folder, "stack.json"),
+      JSON.stringify({ deployment: { resources: this.rows } }),
+    );
     await this.#call("delete", request);
+    this.rows.splice(this.rows.indexOf(row), 1);
+  }
+
+  /** How often the state was asked for. */
+  exports(): number {
+    const file = join(this.#folder, "exports");
+    return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").length : 0;
   }
 
   /** Has the engine vanish, as a kill does. */
@@ -131,6 +154,18 @@ export class DynamicProvider {
     await once(this.#process, "exit");
     this.#engine.forceShutdown();
     await rm(this.#folder, { recursive: true });
+  }
+
+  /** The row of a resource in the state, added where it was not there. */
+  hold(type: string, id: string, { __urn, __made }: Properties) {
+    const urn = String(__urn);
+    const found = this.rows.find((row) => row.urn === urn && row.id === id && row.outputs.__made === __made);
+    const row = found ?? {
+      ...{ urn, id, type: `pulumi-nodejs:dynamic/recommender:${type}` },
+      outputs: { __urn, ...(__made !== undefined && { __made }) },
+    };
+    if (!found) this.rows.push(row);
+    return row;
   }
 
   #properties(type: string, properties: Properties): Struct {

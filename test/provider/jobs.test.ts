@@ -177,8 +177,7 @@ describe("a training", () => {
       return provider.said.map(({ message }) => message);
     };
     await nextRun();
-    // The program has the model still.
-    await provider.diff("Model", modelId, state, state);
+    provider.hold("Model", modelId, state);
     expect(await goes()).toEqual([]);
     await nextRun();
     expect(await goes()).toEqual([expect.stringContaining(`Model ${modelId} is left behind in project`)]);

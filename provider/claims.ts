@@ -1,0 +1,89 @@
+import { isSame, type StackRow, type StackState } from "./stack-state";
+
+/** Something in the service that resources may hold. */
+export type Thing = Pick<StackRow, "type" | "id">;
+
+/** What the rows of a stack hold in the service: those of the state, with what the run has done since. */
+export class Claims {
+  #stored: Promise<Rows> | undefined;
+  readonly #added = new Rows();
+  readonly #released = new Rows();
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly state: StackState) {}
+
+  /** A resource has created or adopted it in this run. */
+  add(row: StackRow): void {
+    this.#added.add(row);
+  }
+
+  /**
+   * Gives a row up. `work` hears which other row holds the same thing, which then must stay; undefined where none does.
+   * Rows of one thing give it up one after the other, so that the last one deletes it.
+   */
+  release<T>(row: StackRow, work: (holder: StackRow | undefined) => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(nameOf(row)) ?? Promise.resolve()).then(async () => {
+      const result = await work(await this.#otherHolder(row));
+      this.#released.add(row);
+      return result;
+    });
+    this.#turns.set(
+      nameOf(row),
+      turn.catch(() => undefined),
+    );
+    return turn;
+  }
+
+  /** The rows that hold a thing or have given it up in this run; to be asked while a row is given up. */
+  async holders(thing: Thing): Promise<StackRow[]> {
+    const stored = (await this.#stored)?.of(thing) ?? [];
+    const added = this.#added.of(thing).filter((row) => !stored.some((other) => isSame(other, row)));
+    return [...stored, ...added];
+  }
+
+  /** Whether a row was given up in this run. */
+  isReleased(row: StackRow): boolean {
+    return this.#released.of(row).some((released) => isSame(released, row));
+  }
+
+  async #otherHolder(own: StackRow): Promise<StackRow | undefined> {
+    this.#stored ??= this.#read(own);
+    const others = await this.holders(own);
+    // One for each: in state of before rows had tokens two may look the same.
+    for (const gone of [own, ...this.#released.of(own)]) {
+      const at = others.findIndex((row) => isSame(row, gone));
+      if (at >= 0) others.splice(at, 1);
+    }
+    return others[0];
+  }
+
+  async #read(of: StackRow): Promise<Rows> {
+    try {
+      return new Rows(await this.state.rows(of));
+    } catch (error) {
+      this.#stored = undefined;
+      throw error;
+    }
+  }
+}
+
+/** Rows by what they hold. */
+class Rows {
+  readonly #byThing = new Map<string, StackRow[]>();
+
+  constructor(rows: readonly StackRow[] = []) {
+    for (const row of rows) this.add(row);
+  }
+
+  add(row: StackRow): void {
+    const rows = this.#byThing.get(nameOf(row));
+    if (rows) rows.push(row);
+    else this.#byThing.set(nameOf(row), [row]);
+  }
+
+  of(thing: Thing): readonly StackRow[] {
+    return this.#byThing.get(nameOf(thing)) ?? [];
+  }
+}
+
+const nameOf = ({ type, id }: Thing) => `${type} ${id}`;

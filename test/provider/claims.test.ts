@@ -1,0 +1,79 @@
+import { Claims } from "../../provider/claims";
+import { rowOf, type StackRow } from "../../provider/stack-state";
+
+const row = (name: string, made: string | undefined, id = "x") =>
+  rowOf("EventDataset", id, { __urn: `urn:pulumi:s::p::t::${name}`, ...(made && { __made: made }) });
+
+/** Which rows delete the thing, when they are given up in this order. */
+async function deleting(
+  stored: readonly StackRow[],
+  released: readonly StackRow[],
+  added: readonly StackRow[] = [],
+) {
+  const claims = new Claims({ rows: async () => stored });
+  for (const each of added) claims.add(each);
+  const outcomes = await Promise.all(
+    released.map((each) => claims.release(each, async (holder) => (holder ? [] : [each.urn + each.token]))),
+  );
+  return outcomes.flat();
+}
+
+test.each<[string, StackRow[], StackRow[], StackRow[], number]>([
+  ["one row", [row("a", "1")], [row("a", "1")], [], 1],
+  ["one of two rows", [row("a", "1"), row("b", "2")], [row("a", "1")], [], 0],
+  ["both rows at once", [row("a", "1"), row("b", "2")], [row("a", "1"), row("b", "2")], [], 1],
+  ["a row whose replacement has adopted it", [row("a", "1")], [row("a", "1")], [row("a", "2")], 0],
+  [
+    "a replaced row that an earlier run left, beside its replacement",
+    [row("a", "1"), row("a", "2")],
+    [row("a", "1")],
+    [],
+    0,
+  ],
+  [
+    "the same, of before rows had tokens",
+    [row("a", undefined), row("a", undefined)],
+    [row("a", undefined)],
+    [],
+    0,
+  ],
+  [
+    "both of these",
+    [row("a", undefined), row("a", undefined)],
+    [row("a", undefined), row("a", undefined)],
+    [],
+    1,
+  ],
+  ["a row that was renamed without an alias", [row("a", "1")], [row("a", "1")], [row("b", "2")], 0],
+  ["a row beside one of another thing", [row("a", "1"), row("b", "2", "y")], [row("a", "1")], [], 1],
+])(
+  "giving up %s deletes the thing iff no other row holds it",
+  async (_, stored, released, added, deletions) => {
+    expect(await deleting(stored, released, added)).toHaveLength(deletions);
+  },
+);
+
+test("nothing is deleted while the state cannot be read, and it is read once when it can", async () => {
+  let reads = 0;
+  const claims = new Claims({
+    rows: async () => {
+      if (++reads === 1) throw new Error("no state");
+      return [row("a", "1"), row("b", "2", "y")];
+    },
+  });
+  const deleted: string[] = [];
+  const give = (each: StackRow) => claims.release(each, async () => void deleted.push(each.id));
+  await expect(give(row("a", "1"))).rejects.toThrow("no state");
+  expect(deleted).toEqual([]);
+  await give(row("a", "1"));
+  await give(row("b", "2", "y"));
+  expect(deleted).toEqual(["x", "y"]);
+  expect(reads).toBe(2);
+});
+
+test("a deletion that failed has not given the thing up", async () => {
+  const claims = new Claims({ rows: async () => [row("a", "1"), row("b", "2")] });
+  await claims.release(row("b", "2"), async (holder) => expect(holder).toMatchObject({ token: "1" }));
+  await expect(claims.release(row("a", "1"), () => Promise.reject(new Error("refused")))).rejects.toThrow();
+  await claims.release(row("a", "1"), async (holder) => expect(holder).toBeUndefined());
+});
