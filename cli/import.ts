@@ -139,13 +139,14 @@ async function mappingOf(
   { map = {}, set = {}, attributes, tsUnit }: ImportOptions,
 ) {
   const { mappingSchema } = await import("../provider/records/mapping.js");
-  const { issuesText } = await import("../provider/errors.js");
+  const { issuesText } = await import("../contract/words.js");
   const constants = Object.entries(set).map(([field, value]) => [field, { value }]);
   const given = { ...map, ...Object.fromEntries(constants), attributes, tsUnit };
-  const checked = mappingSchema(kind).safeParse(JSON.parse(JSON.stringify(given)));
+  const schema = mappingSchema(kind);
+  const checked = schema.safeParse(JSON.parse(JSON.stringify(given)));
   if (checked.success) return checked.data;
   throw new Error(
-    `--map and --set: ${issuesText(checked.error.issues)}; fields are ${kind.fields.join(", ")}`,
+    `--map and --set: ${issuesText(checked.error.issues, schema)}; fields are ${kind.fields.join(", ")}`,
   );
 }
 

@@ -41,8 +41,8 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
   const entries = allEntries()
     .sort((a, b) => a.at.localeCompare(b.at))
     .map((entry) => ({ ...entry, running: isAlive(entry) }));
-  const told = entries.map(({ urn, service, path, request, at, running, id = null }) => {
-    return { urn, service, path, request, at, running, id };
+  const told = entries.map(({ urn, service, path, at, running, id = null }) => {
+    return { urn, service, path, at, running, id };
   });
   if (options.forget && entries.length > 0) {
     await confirm(`Forget ${entries.length}? The next \`pulumi up\` makes them again.`, options.yes);
@@ -53,14 +53,13 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
   if (options.forget) for (const entry of entries) forget(entry);
 }
 
-function described({ urn, service, path, request, at, id, running, pid }: Listed): string {
+function described({ urn, service, path, at, id, running, pid }: Listed): string {
   const [stack, , type = "", ...name] = urn.replace("urn:pulumi:", "").split("::");
   return [
     `${type.split(":").at(-1)} ${name.join("::")} of stack ${stack}, ${at.slice(0, 19)}Z`,
     `  ${id ? `made ${id}` : "may have been made: no answer came"}`,
     ...(running ? [`  process ${pid}, which made the call, still runs`] : []),
     `  POST ${path}`,
-    `  ${JSON.stringify(request)}`,
     `  at ${service}`,
     "",
   ].join("\n");

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
+import { inWords } from "./words";
 
 /** Any value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -83,7 +84,7 @@ export function mapOf<V>(
       for (const key of keys) {
         const named = keyOf?.safeParse(key).error?.issues ?? [];
         for (const issue of [...named, ...(value.safeParse(map[key]).error?.issues ?? [])])
-          yield { message: issue.message, path: [key, ...issue.path] };
+          yield { message: inWords(issue), path: [key, ...issue.path] };
       }
     },
     {

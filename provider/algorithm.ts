@@ -32,7 +32,7 @@ export class Algorithm extends Resource {
   declare readonly algorithmParameters: pulumi.Output<JsonMap>;
 
   constructor(name: string, args: AlgorithmArgs, options?: pulumi.CustomResourceOptions) {
-    const defaults = { name, algorithmType: "G1", algorithmParameters: {} };
+    const defaults = { name: undefined, algorithmType: "G1", algorithmParameters: {} };
     super("Algorithm", name, declared(defaults, args), ["algorithmId"], options);
     this.algorithmId = this.id;
   }
@@ -55,7 +55,6 @@ function algorithm(): Noun<State, { algorithmId: string }> {
     type: "Algorithm",
     args: algorithmFields.extend({ existingId: id.optional() }),
     ...unseen(
-      "Algorithm",
       ["projectId", "name", "algorithmType", "algorithmParameters"],
       "Models of it are trained again.",
     ),

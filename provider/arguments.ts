@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
+import { issuesText } from "../contract/words";
 
 /** The arguments or the state of a resource as the engine hands them over. */
 export type Properties = Record<string, unknown>;
+
+/** The name that the program gives a resource; never secret, unlike the argument `name`. */
+export function logicalName(urn: string | undefined): string {
+  return urn?.split("::").slice(3).join("::") ?? "";
+}
 
 /** Whether an argument differs from what the state holds. */
 export function hasChanged(key: string, id: string, olds: Properties, news: Properties): boolean {
@@ -24,17 +30,35 @@ export function withDefaults(schema: z.ZodObject, given: Properties): Properties
   return inputs;
 }
 
-/** What is wrong with arguments; whatever is not known yet is left alone. */
+/**
+ * The arguments with a name. Where the program gives none it is the logical name under which the resource was first
+ * declared, so that an alias renames nothing.
+ */
+export function withName(schema: z.ZodObject, olds: Properties, news: Properties): Properties {
+  if (!("name" in schema.shape) || news.name !== undefined) return news;
+  const current = logicalName(news.__urn as string | undefined);
+  const first = olds.__firstName ?? (logicalName(olds.__urn as string | undefined) || current);
+  return { ...news, name: first, ...(first !== current && { __firstName: first }) };
+}
+
+/**
+ * What is wrong with arguments; whatever is not known yet is left alone.
+ * Without a property of its own, for beside one the engine would print the value.
+ */
 export function faults(schema: z.ZodObject, given: Properties): pulumi.dynamic.CheckFailure[] {
-  const { __provider, __urn, ...args } = given;
+  const args = Object.fromEntries(Object.entries(given).filter(([key]) => !key.startsWith("__")));
+  const unresolved = (given.__unresolved ?? []) as readonly unknown[];
   const issues = schema.safeParse(args).error?.issues ?? [];
   return issues
     .filter(
       (issue) =>
         issue.code === "unrecognized_keys" ||
-        !holdsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args)),
+        !(
+          unresolved.includes(issue.path[0]) ||
+          holdsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args))
+        ),
     )
-    .map(({ path, message }) => ({ property: path.join("."), reason: message }));
+    .map((issue) => ({ property: "", reason: issuesText([issue], schema) }));
 }
 
 function member(value: unknown, key: PropertyKey): unknown {
@@ -48,6 +72,6 @@ function holdsUnknown(value: unknown): boolean {
 
 /** The arguments among the properties of a state. */
 export function pick(properties: Properties, keys: readonly string[]): Properties {
-  const wanted = [...keys, "__urn"].filter((key) => properties[key] !== undefined);
+  const wanted = [...keys, "__urn", "__firstName"].filter((key) => properties[key] !== undefined);
   return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
 }

@@ -26,7 +26,11 @@ export interface Entry {
   readonly key: string;
   /** Whether the key follows from an earlier job, so that it is the same on any machine. */
   readonly derived: boolean;
-  readonly request: unknown;
+  /**
+   * The name in a request that is the same creation under any name: a repeated call must carry the first one. The rest
+   * is what is declared, and is not kept here: it may be secret.
+   */
+  readonly request?: Readonly<Record<string, unknown>>;
   readonly at: string;
   readonly pid: number;
   readonly host: string;
@@ -36,6 +40,7 @@ export interface Entry {
   readonly before?: readonly string[];
   /** What was made; absent while that is not known. */
   readonly id?: string;
+  /** What the answer told beside what was asked for. */
   readonly reply?: Readonly<Record<string, unknown>>;
 }
 

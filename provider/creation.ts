@@ -73,7 +73,7 @@ export async function createOnce<R extends Route, Listed = never>(
 
   const keep = async (entry: Entry, reply: Reply<R>, takenUp: boolean): Promise<Made<R>> => {
     const id = idOf(reply);
-    await note(context, { ...entry, id, reply: reply as Record<string, unknown> });
+    await note(context, { ...entry, id, reply: beyond(request as object, reply as object) });
     madeBy(run, route).add(id);
     return { reply, takenUp };
   };
@@ -83,7 +83,8 @@ export async function createOnce<R extends Route, Listed = never>(
     const replay = new Replay();
     underWay++;
     try {
-      const reply = await client.call(route, entry.request as Input<R>, replay.heeded(entry.key));
+      const asked = { ...(request as object), ...entry.request } as Input<R>;
+      const reply = await client.call(route, asked, replay.heeded(entry.key));
       return await keep(entry, reply, entry === earlier || replay.ofEarlierRun);
     } catch (error) {
       if (error instanceof OutcomeUnknownError) return lookFor(entry, error, lastTry);
@@ -172,6 +173,11 @@ class Replay {
   }
 }
 
+/** What a reply tells beside what was asked for. */
+function beyond(request: object, reply: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(reply).filter(([key]) => !(key in request)));
+}
+
 function madeBy({ made }: Run, { path }: Route): Set<string> {
   const ids = made.get(path) ?? new Set<string>();
   made.set(path, ids);
@@ -191,7 +197,8 @@ async function newEntry<R extends Route, Listed>(
   if (engine && !(await engineAnswers(engine)))
     throw new Error("the engine is gone; nothing is made any more");
   return {
-    ...{ urn, service: client.baseUrl, path: route.path, identity, request },
+    ...{ urn, service: client.baseUrl, path: route.path, identity },
+    ...(creation.identity !== undefined && { request: { name: (request as { name?: string }).name } }),
     ...{ key: key ?? randomUUID(), derived: key !== undefined },
     ...{ at: new Date().toISOString(), pid: process.pid, host: hostname() },
     ...(engine && { engine }),

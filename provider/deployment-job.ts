@@ -31,7 +31,7 @@ export class DeploymentJob extends Resource {
   declare readonly projectId: pulumi.Output<string>;
 
   constructor(name: string, args: DeploymentJobArgs, options?: pulumi.CustomResourceOptions) {
-    super("DeploymentJob", name, declared({ name }, args), ["jobId"], options);
+    super("DeploymentJob", name, declared({ name: undefined }, args), ["jobId"], options);
   }
 
   /** @internal */

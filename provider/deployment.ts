@@ -57,7 +57,7 @@ export class Deployment extends Resource {
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
-    const { check, rollback, existingId, ...asked } = declared({ name, qps: limits.defaultQps }, args);
+    const { check, rollback, existingId, ...asked } = declared({ name: undefined, qps: limits.defaultQps }, args);
     const pinned = pinnedHere(name);
     const { rankerModelId: _, ...others } = asked;
     const submitted = pinned ? { ...others, ...pinned } : asked;
@@ -108,9 +108,7 @@ function deployment(): Noun<State, Outputs> {
     // The name is that of the job; it does not deploy again.
     ignore: ["name"],
 
-    replacing({ projectId }, news) {
-      return `Deployment ${news.name} moves to another project: project ${projectId} stops serving.`;
-    },
+    replacing: ({ title, id }) => `${title} moves to another project: project ${id} stops serving.`,
 
     async create(args, context) {
       const outputs = await deploy(

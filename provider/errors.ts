@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Route } from "../contract";
+import { issuesText } from "../contract/words";
 
 type Call = Pick<Route, "method" | "path">;
 
@@ -95,8 +96,8 @@ export class OutcomeUnknownError extends Error {
 export class InputError extends Error {
   override readonly name = "InputError";
 
-  constructor(call: Call, issues: readonly z.core.$ZodIssue[]) {
-    super(`${call.method} ${call.path}: ${issuesText(issues)}`);
+  constructor(call: Pick<Route, "method" | "path" | "request">, issues: readonly z.core.$ZodIssue[]) {
+    super(`${call.method} ${call.path}: ${issuesText(issues, call.request)}`);
   }
 }
 
@@ -110,13 +111,6 @@ export class TokenError extends Error {
     super(message, options);
     this.transient = options.transient ?? false;
   }
-}
-
-/** Issues of a check as people read them: `attributeSchema.age: expected NUMERICAL or CATEGORICAL`. */
-export function issuesText(issues: readonly z.core.$ZodIssue[]): string {
-  return issues
-    .map((issue) => `${issue.path.length ? `${issue.path.join(".")}: ` : ""}${issue.message}`)
-    .join("; ");
 }
 
 interface Refusal {

@@ -7,7 +7,6 @@ import { createOnce } from "./creation";
 import { say } from "./engine-log";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
-import { shown } from "./unseen";
 
 /** How an attribute is handled. */
 export type AttributeHandling = "NUMERICAL" | "CATEGORICAL";
@@ -43,7 +42,7 @@ export class EventDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super("EventDataset", name, declared({ name, attributeSchema: null }, args), ["eventDatasetId"], options);
+    super("EventDataset", name, declared({ name: undefined, attributeSchema: null }, args), ["eventDatasetId"], options);
     // Known in a preview that changes it in place.
     this.eventDatasetId = this.id;
   }
@@ -62,13 +61,9 @@ function eventDataset(): Noun<DatasetState, Outputs> {
     args: datasetArgs,
     replaceOn: ["numShards"],
 
-    replacing(olds, news) {
-      return (
-        `Replacing EventDataset ${olds.name} deletes its events: ` +
-        `${olds.numShards} → ${news.numShards} shards. Its records must be loaded again; ` +
-        "set the option protect to forbid it."
-      );
-    },
+    replacing: ({ title, changes }) =>
+      `Replacing ${title} deletes its events: ${changes.join(", ")}. Its records must be loaded again; ` +
+      "set the option protect to forbid it.",
 
     async create({ name, numShards, attributeSchema = null }, context) {
       const { client, run } = context;
@@ -103,10 +98,7 @@ function eventDataset(): Noun<DatasetState, Outputs> {
         ([key, value]) => !isDeepStrictEqual(value, args[key as keyof DatasetState] ?? null),
       );
       if (changes.length === 0) return { eventDatasetId: id };
-      const words = changes.map(
-        ([key, value]) => `${key} ${shown(value)} → ${shown(args[key as keyof DatasetState])}`,
-      );
-      await say.warn(context.urn, `taking over ${id} changes its ${words.join(" and its ")}`);
+      await say.warn(context.urn, `adopting ${id} changes its ${changes.map(([key]) => key).join(" and its ")}`);
       return change(id, args, context);
     },
 

@@ -39,7 +39,7 @@ export async function interrupted<R extends Route, Listed>(
 /** What the state says was asked for without an answer: by another machine, or before the journal was lost. */
 async function unknownEntry<R extends Route, Listed>(
   context: Context,
-  { route, request }: Creation<R, Listed>,
+  { route }: Creation<R, Listed>,
   identity: string,
 ): Promise<Entry | undefined> {
   const { run, urn = "", client } = context;
@@ -51,7 +51,7 @@ async function unknownEntry<R extends Route, Listed>(
     return undefined;
   }
   const entry = {
-    ...{ urn, service: client.baseUrl, path: route.path, identity, key: unknown.key, request },
+    ...{ urn, service: client.baseUrl, path: route.path, identity, key: unknown.key },
     ...{ derived: false, at: unknown.at, pid: process.pid, host: hostname() },
   };
   await note(context, entry);

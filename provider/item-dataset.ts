@@ -14,7 +14,7 @@ export class ItemDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super("ItemDataset", name, declared({ name, attributeSchema: null }, args), ["itemDatasetId"], options);
+    super("ItemDataset", name, declared({ name: undefined, attributeSchema: null }, args), ["itemDatasetId"], options);
     // Known in a preview that changes it in place.
     this.itemDatasetId = this.id;
   }
@@ -28,11 +28,7 @@ function itemDataset(): Noun<DatasetState, { itemDatasetId: string }> {
   return {
     type: "ItemDataset",
     args: datasetArgs,
-    ...unseen(
-      "ItemDataset",
-      ["name", "numShards", "attributeSchema"],
-      "Its records must be loaded into the new one.",
-    ),
+    ...unseen(["name", "numShards", "attributeSchema"], "Its records must be loaded into the new one."),
 
     async create({ name, numShards, attributeSchema = null }, context) {
       const { reply } = await createOnce(context, {

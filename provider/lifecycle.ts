@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
-import { faults, hasChanged, type Properties, pick, withDefaults } from "./arguments";
+import { faults, hasChanged, logicalName, type Properties, pick, withDefaults, withName } from "./arguments";
 import { isCreating } from "./creation";
 import { confirm, type Entry, isAlive } from "./creation-journal";
 import { connectToEngine, endWithEngine, say, type Urn } from "./engine-log";
@@ -10,6 +10,7 @@ import { openSession, runOf, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
 import { rowOf, type StackRow } from "./stack-state";
 import { UnknownCreationError, unknownOf } from "./unknown-creation";
+import { changesOf } from "./wording";
 
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
 const stateVersion = 1;
@@ -19,6 +20,16 @@ export interface Context extends Session {
   readonly urn: Urn;
   /** The resource as people know it: `EventDataset clicks`. */
   readonly title: string;
+}
+
+/** What is to be replaced and why, as far as a message may say it. */
+export interface Replacement {
+  readonly id: string;
+  /** The resource as people know it: `EventDataset clicks`. */
+  readonly title: string;
+  /** Its logical name. */
+  readonly name: string;
+  readonly changes: readonly string[];
 }
 
 /** What becomes of one noun of the API: what it accepts, and how it is made, read, changed and removed. */
@@ -34,7 +45,7 @@ export interface Noun<Args extends object, Outputs extends object> {
   /** Arguments that what was taken over by its id does without. */
   readonly adoptedWithout?: readonly (keyof Args & string)[];
   /** What a replacement means, in words, before it happens. */
-  replacing?(olds: Args & Outputs, news: Args, changed: readonly string[]): string;
+  replacing?(replacement: Replacement): string;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Takes over what is there already; makes sure that it is what is declared, as far as that can be seen. */
   adopt?(id: string, args: Args, context: Context): Promise<Outputs>;
@@ -68,13 +79,18 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
   const contextOf = async (properties: Properties): Promise<Context> => {
     const urn = properties.__urn as Urn;
-    const name = urn?.split("::").slice(3).join("::") ?? String(properties.name ?? "");
-    return { ...(await openSession(settings())), urn, title: `${type} ${name}` };
+    return { ...(await openSession(settings())), urn, title: titleOf(urn) };
   };
   const kept = (properties: Properties, outputs: object): Properties => {
     const { __provider, ...rest } = properties;
     return { ...rest, ...outputs, __v: stateVersion, __service: settings().baseUrl };
   };
+
+  const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
+  const replacementOf = (id: string, olds: Properties, news: Properties, keys: string[]): Replacement => ({
+    ...{ id, title: titleOf(news.__urn as Urn), name: logicalName(news.__urn as Urn) },
+    changes: keys.flatMap((key) => changesOf(key, olds[key], news[key])),
+  });
 
   /** State that an error leaves behind must lead back to this lifecycle like any other. */
   const partially = <T>(properties: Properties, work: Promise<T>): Promise<T> =>
@@ -100,11 +116,13 @@ export function lifecycle<Args extends object, Outputs extends object>(
       settings = () => readSettings((key) => config.get(`recommender:${key}`));
     },
 
-    async check(_olds: Properties, news: Properties) {
+    async check(olds: Properties, news: Properties) {
       return quietly(async () => {
         // Configuration that is missing or contradicts itself is told by the preview.
         settings();
-        return { inputs: withDefaults(noun.args, news), failures: faults(noun.args, news) };
+        const given = withName(noun.args, olds, news);
+        const { __unresolved, ...inputs } = withDefaults(noun.args, given);
+        return { inputs, failures: faults(noun.args, given) };
       });
     },
 
@@ -130,7 +148,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
         );
         const words = replaces.includes("existingId")
           ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
-          : replaces.length > 0 && noun.replacing?.(olds as State, news as Args, replaces);
+          : replaces.length > 0 && noun.replacing?.(replacementOf(id, olds, news, replaces));
         if (words) await say.warn(news.__urn as Urn, words);
         if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn as Urn);
         // What is declared again is not what a killed run has put in its place since.

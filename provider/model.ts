@@ -48,14 +48,14 @@ export class Model extends Resource {
   declare readonly quality: pulumi.Output<Quality | undefined>;
 
   constructor(name: string, args: ModelArgs, options?: pulumi.CustomResourceOptions) {
-    const { algorithmId, triggers, ...model } = declared({ name }, args);
+    const { algorithmId, triggers, ...model } = declared({ name: undefined }, args);
     const outputs = ["modelId", "trainingJobId", "algorithmType", "algorithmParameters", "quality"];
     if (args.existingId === undefined) {
       if (algorithmId === undefined) throw new Error(`Model ${name}: algorithmId is needed to train it`);
       const training = {
         projectId: args.projectId,
         algorithmId,
-        name: model.name ?? name,
+        ...(model.name !== undefined && { name: model.name }),
         triggers: triggers ?? [],
       };
       const job = new TrainingJob(name, training, siblingOptions(options, "Model", "TrainingJob"));

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { id } from "../contract/field";
-import { issuesText } from "./errors";
+import { issuesText } from "../contract/words";
 
 /** The key, under `recommender:`, of the models that serve whatever the program declares. */
 export const pinnedModelsKey = "pinnedModels";

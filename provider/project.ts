@@ -40,7 +40,7 @@ export class Project extends Resource {
   declare readonly servingUri: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: ProjectArgs, options?: pulumi.CustomResourceOptions) {
-    const defaults = { name, projectType: "RECOMMEND_ITEMS_TO_USER" };
+    const defaults = { name: undefined, projectType: "RECOMMEND_ITEMS_TO_USER" };
     super("Project", name, declared(defaults, args), ["projectId", "servingUri"], options);
     this.projectId = this.id;
   }
@@ -65,7 +65,6 @@ function project(): Noun<State, { projectId: string; servingUri?: string }> {
     type: "Project",
     args: projectFields.extend({ existingId: id.optional() }),
     ...unseen(
-      "Project",
       ["name", "projectType", "userDatasetId", "itemDatasetId", "eventDatasetId", "targetEventType"],
       "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
     ),

@@ -1,5 +1,6 @@
 import ms, { type StringValue } from "ms";
 import { z } from "zod";
+import { inWords } from "../contract/words";
 
 const duration = (fallback: string) =>
   z
@@ -114,7 +115,7 @@ export function readSettings(
   if (!read.success) {
     const [issue] = read.error.issues;
     const key = issue.path[0] as SettingKey;
-    throw new SettingsError(`recommender:${key}: ${issue.message}. ${howToSet(key)}`);
+    throw new SettingsError(`recommender:${key}: ${inWords(issue)}. ${howToSet(key)}`);
   }
   checkCredentials(read.data);
   return read.data;

@@ -7,7 +7,6 @@ import { say } from "./engine-log";
 import { isOver, submitJob } from "./jobs";
 import { lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource } from "./resource";
-import { shown } from "./unseen";
 
 /** What a training is submitted with. */
 export interface TrainingJobArgs {
@@ -30,7 +29,7 @@ export class TrainingJob extends Resource {
   declare readonly projectId: pulumi.Output<string>;
 
   constructor(name: string, args: TrainingJobArgs, options?: pulumi.CustomResourceOptions) {
-    super("TrainingJob", name, declared({ name, triggers: [] }, args), ["jobId"], options);
+    super("TrainingJob", name, declared({ name: undefined, triggers: [] }, args), ["jobId"], options);
     this.jobId = this.id;
   }
 
@@ -74,13 +73,9 @@ function trainingJob(): Noun<State, { jobId: string }> {
     // A model is renamed by itself; the job that made it keeps the name it had.
     ignore: ["name"],
 
-    replacing(olds, news, changed) {
-      const before = olds as unknown as Record<string, unknown>;
-      const after = news as unknown as Record<string, unknown>;
-      const changes = changed.map((key) => [`${key} ${shown(before[key])}`, `→ ${shown(after[key])}`]);
-      const worded = (between: string) =>
-        `Model ${news.name}: this trains again, because of ${changes.map((one) => one.join(between)).join(", ")}.`;
-      return worded(" ").length <= lineColumns ? worded(" ") : worded("\n");
+    replacing({ name, changes }) {
+      const words = `Model ${name}: this trains again, because of ${changes.join(", ")}.`;
+      return words.length <= lineColumns ? words : words.replaceAll(" → ", "\n→ ");
     },
 
     async create({ projectId, algorithmId, name, triggers }, context) {

@@ -30,7 +30,7 @@ export class ClusteringJob extends Resource {
     args: Omit<UserClusteringArgs, "existingId">,
     options?: pulumi.CustomResourceOptions,
   ) {
-    super("ClusteringJob", name, declared({ name, clusterType: "user" }, args), ["jobId"], options);
+    super("ClusteringJob", name, declared({ name: undefined, clusterType: "user" }, args), ["jobId"], options);
     this.jobId = this.id;
   }
 
@@ -52,7 +52,7 @@ export class UserClustering extends Resource {
     const beside = siblingOptions(options, "UserClustering", "ClusteringJob");
     const submittedJobId =
       existingId === undefined ? new ClusteringJob(name, asked, beside).jobId : undefined;
-    const defaults = { name, clusterType: "user", submittedJobId };
+    const defaults = { name: undefined, clusterType: "user", submittedJobId };
     const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
     const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
     super("UserClustering", name, declared(defaults, args), outputs, { ...options, ...secret });

@@ -14,7 +14,7 @@ export class UserDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super("UserDataset", name, declared({ name, attributeSchema: null }, args), ["userDatasetId"], options);
+    super("UserDataset", name, declared({ name: undefined, attributeSchema: null }, args), ["userDatasetId"], options);
     // Known in a preview that changes it in place.
     this.userDatasetId = this.id;
   }
@@ -28,11 +28,7 @@ function userDataset(): Noun<DatasetState, { userDatasetId: string }> {
   return {
     type: "UserDataset",
     args: datasetArgs,
-    ...unseen(
-      "UserDataset",
-      ["name", "numShards", "attributeSchema"],
-      "Its records must be loaded into the new one.",
-    ),
+    ...unseen(["name", "numShards", "attributeSchema"], "Its records must be loaded into the new one."),
 
     async create({ name, numShards, attributeSchema = null }, context) {
       const { reply } = await createOnce(context, {

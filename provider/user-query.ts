@@ -56,7 +56,7 @@ export class QueryingJob extends Resource {
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(name: string, args: Omit<UserQueryArgs, "existingId">, options?: pulumi.CustomResourceOptions) {
-    super("QueryingJob", name, declared({ name }, args), ["jobId"], options);
+    super("QueryingJob", name, declared({ name: undefined }, args), ["jobId"], options);
     this.jobId = this.id;
   }
 
@@ -79,7 +79,7 @@ export class UserQuery extends Resource {
     const submittedJobId = existingId === undefined ? new QueryingJob(name, asked, beside).jobId : undefined;
     const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
     const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
-    super("UserQuery", name, declared({ name, submittedJobId }, args), outputs, {
+    super("UserQuery", name, declared({ name: undefined, submittedJobId }, args), outputs, {
       ...options,
       ...secret,
     });

@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import { decode, limits, wireSchema } from "../contract";
+import { issuesText } from "../contract/words";
 import type { DatasetTable } from "./dataset";
 import { shardOf } from "./id";
 import type { Db } from "./store";
-import { pathOf } from "./validation";
 
 /** Why one record of an upsert was not taken. */
 export interface Failure {
@@ -118,8 +118,5 @@ function idOf(raw: unknown, idKey: string): string | null {
 }
 
 function faultsOf(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 5)
-    .map(({ path, message }) => (path.length > 0 ? `${pathOf(path)}: ${message}` : message))
-    .join("; ");
+  return issuesText(error.issues.slice(0, 5));
 }

@@ -1,21 +1,16 @@
 import { toUSVString } from "node:util";
 import type { z } from "zod";
+import { inWords, placeOf } from "../contract/words";
 import type { Detail } from "./error";
 
 /** The faults of a request with their places as the wire names them. */
-export function detailsOf(error: z.ZodError, under: readonly PropertyKey[] = []): Detail[] {
+export function detailsOf(
+  error: z.ZodError,
+  { under = [], schema }: { readonly under?: readonly PropertyKey[]; readonly schema?: z.ZodType } = {},
+): Detail[] {
   return error.issues
     .slice(0, 20)
-    .map(({ path, message }) => ({ path: pathOf([...under, ...path]), message }));
-}
-
-/** A place in a body, as in `queries[0].conditions[1].value`. */
-export function pathOf(path: readonly PropertyKey[]): string {
-  return path.reduce<string>(
-    (text, part) =>
-      typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`,
-    "",
-  );
+    .map((issue) => ({ path: placeOf([...under, ...issue.path]), message: inWords(issue, schema) }));
 }
 
 /** Whether a text can be kept in a database as it is: half a surrogate pair cannot. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { issuesText } from "../../provider/errors";
+import { issuesText } from "../../contract/words";
 
 const quality = z.strictObject({
   ndcgAt20: z.number().optional(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { builtEventId, wireName } from "../../contract";
-import { issuesText } from "../errors";
+import { issuesText } from "../../contract/words";
 import type { RecordKind } from "./kind";
 import { plainCheck } from "./plain";
 import type { Format } from "./source";

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ObservedService } from "./observed-service";
@@ -99,6 +100,93 @@ describe("keys and tokens", () => {
     await expect(workspace.stack.destroy()).rejects.toThrow(/EventDataset events: .*401/);
     Object.assign(workspace.stack.workspace.envVars, observed.environment);
     await workspace.stack.destroy();
+  });
+});
+
+/** The state holds the first while the configuration has the second. */
+const salts = ["hunter2-very-secret", "correct-horse-battery"];
+
+/** The engine masks what the configuration has, but not what a program makes of it. */
+const reversed = (text: string) => [...text].reverse().join("");
+
+const secretProgram = `
+import * as pulumi from "@pulumi/pulumi";
+import * as recommender from "pulumi-recommender";
+const config = new pulumi.Config();
+const salt = config.requireSecret("salt");
+const made = salt.apply((text) => [...text].reverse().join(""));
+const users = new recommender.UserDataset("users", {
+  name: salt,
+  numShards: 1,
+  attributeSchema: made.apply((key) => ({ [key]: "NUMERICAL" as const })),
+});
+const items = new recommender.ItemDataset("items", { name: made, numShards: 1 });
+const events = new recommender.EventDataset("events", { name: made, numShards: 1 });
+const project = new recommender.Project("shop", {
+  name: salt,
+  userDatasetId: users.id,
+  itemDatasetId: items.id,
+  eventDatasetId: events.id,
+  targetEventType: made,
+});
+const algorithm = new recommender.Algorithm("g1", { name: made, projectId: project.id });
+new recommender.TrainingJob("model", {
+  projectId: project.id,
+  algorithmId: algorithm.id,
+  triggers: [salt, { nested: [made] }],
+});
+`;
+
+describe("values that a program makes secret", () => {
+  let observed: ObservedService;
+  let workspace: EngineWorkspace;
+  let journal: string;
+
+  beforeAll(async () => {
+    observed = await ObservedService.start();
+    journal = await mkdtemp(join(tmpdir(), "recommender-journal-"));
+    workspace = await engineWorkspace(secretProgram, {
+      ...{ ...observed.environment, RECOMMENDER_JOB_POLL_MS: "50", XDG_STATE_HOME: journal },
+    });
+  });
+  afterAll(async () => {
+    await workspace.dispose();
+    await rm(journal, { recursive: true });
+    await observed.close();
+  });
+
+  /** Runs a command of the engine on the stack; what it says, whether or not it succeeds. */
+  const pulumi = async (...args: string[]) => {
+    const options = {
+      cwd: workspace.directory,
+      env: { ...process.env, ...workspace.stack.workspace.envVars },
+      maxBuffer: 1 << 28,
+    };
+    const { stdout, stderr } = await run("pulumi", [...args, "--stack", "test"], options).catch(
+      (error) => error,
+    );
+    return `${stdout}${stderr}`;
+  };
+  const leaks = (text: string) =>
+    text
+      .split("\n")
+      .filter((line) => salts.some((salt) => line.includes(salt) || line.includes(reversed(salt))));
+
+  test("are in no message, before and after they change, in no journal, and not in the state in the clear", async () => {
+    await workspace.stack.setConfig("salt", { value: salts[0] as string, secret: true });
+    const said = [await pulumi("up", "--yes")];
+    await workspace.stack.setConfig("salt", { value: salts[1] as string, secret: true });
+    said.push(await pulumi("preview", "--diff"), await pulumi("up", "--yes"));
+    expect(said[1]).toMatch(/Replacing UserDataset users: name \(changed\), attributeSchema \(changed\)/);
+    expect(said[1]).toMatch(
+      /Model model: this trains again, because of .*triggers\[0\] \(changed\), triggers\[1\]/s,
+    );
+    said.push(await pulumi("refresh", "--yes"), await pulumi("destroy", "--yes"));
+    expect(said.at(-1)).toContain("is left behind");
+    expect(said.flatMap(leaks)).toEqual([]);
+    const files = [...(await filesUnder(join(workspace.directory, "state"))), ...(await filesUnder(journal))];
+    const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
+    expect(texts.flatMap(leaks)).toEqual([]);
   });
 });
 

@@ -74,7 +74,7 @@ export class DynamicProvider {
     const reply = await this.#call<provider.CheckResponse>("check", request);
     const failures = reply
       .getFailuresList()
-      .map((failure) => `${failure.getProperty()}: ${failure.getReason()}`);
+      .map((failure) => `${failure.getProperty()}${failure.getReason()}`);
     return { inputs: plain(reply.getInputs()), failures };
   }
 

@@ -41,8 +41,8 @@ describe("NDJSON", () => {
     expect(rejects.map(({ line, reason }) => `${line} ${reason}`)).toEqual([
       expect.stringMatching(/^2 not JSON: /),
       "3 expected an object, received an array",
-      "4 user_id: Too small: expected string to have >=1 characters",
-      "5 user_id: Invalid input: expected string, received undefined",
+      "4 user_id: expected text that is not empty",
+      "5 user_id: missing; expected text",
       expect.stringMatching(/^6 user_id: .* too large to be read exactly as a number; put it in quotes$/),
     ]);
     expect(rejects[0]).toMatchObject({

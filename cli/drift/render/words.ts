@@ -1,4 +1,4 @@
-import { shortHashes } from "../../../provider/unseen";
+import { shortHashes } from "../../../provider/wording";
 import { counted, grouped } from "../../output";
 import { type Cure, effects, type Finding, type PropertyFinding, type StackReport } from "../finding";
 

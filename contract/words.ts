@@ -1,0 +1,163 @@
+import { z } from "zod";
+
+type Issue = z.core.$ZodIssue;
+
+/** Kinds of values as people call them. */
+const kinds: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+
+/** Units of what is too long or too short. */
+const units: Readonly<Record<string, string>> = { string: "character", array: "entry" };
+
+/** What the validator says by itself; any other message is a rule of our own and stands as it is. */
+const ofValidator = /^(Invalid|Too (small|big)|Unrecognized key)/;
+
+/** What is wrong with a value, in our words; with the schema, what was probably meant. */
+export function inWords(issue: Issue, schema?: z.ZodType): string {
+  if (issue.code === "custom" || !ofValidator.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case "invalid_type": {
+      const [, received] = /received (\w+)/.exec(issue.message) ?? [];
+      const expected = `expected ${kinds[issue.expected] ?? issue.expected}`;
+      return received === "undefined" ? `missing; ${expected}` : expected;
+    }
+    case "too_small":
+      return `expected ${bound(issue.origin, issue.minimum, issue.inclusive ? "at least" : "more than", issue.path, schema)}`;
+    case "too_big":
+      return `expected ${bound(issue.origin, issue.maximum, issue.inclusive ? "at most" : "less than", issue.path, schema)}`;
+    case "unrecognized_keys":
+      return issue.keys.map((key) => unknownKey(key, keysAt(schema, issue.path))).join("; ");
+    case "invalid_value":
+      return `expected ${alternatives(issue.values.map(String))}`;
+    case "invalid_union":
+      return unionInWords(issue, schema);
+    case "invalid_format":
+      return issue.format === "url"
+        ? "expected an address such as https://api.example.com"
+        : `expected ${issue.format === "regex" ? `text that matches ${issue.pattern}` : issue.format}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** All that is wrong, each with its place: `attributeSchema.age: expected NUMERICAL or CATEGORICAL`. */
+export function issuesText(issues: readonly Issue[], schema?: z.ZodType): string {
+  return issues
+    .map((issue) => `${issue.path.length > 0 ? `${placeOf(issue.path)}: ` : ""}${inWords(issue, schema)}`)
+    .join("; ");
+}
+
+/** A place in a value, as in `queries[0].conditions[1].value`. */
+export function placeOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, part) =>
+      typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`,
+    "",
+  );
+}
+
+/** That a key is not known, and which one was probably meant. */
+export function unknownKey(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  return `${key} is not known${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+}
+
+/** The word among those known that a mistyped one probably stands for. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
+  const ranked = known
+    .map((candidate) => ({ candidate, distance: editDistance(plain(word), plain(candidate)) }))
+    .sort((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  return best && best.distance <= Math.max(1, word.length / 3) ? best.candidate : undefined;
+}
+
+/** Letters to add, drop, replace or swap with their neighbour to get from one word to the other. */
+function editDistance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const above = rows[i - 1] as number[];
+      const change = (above[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swap =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+          ? ((rows[i - 2] as number[])[j - 2] as number) + 1
+          : change;
+      row.push(Math.min((above[j] as number) + 1, (row[j - 1] as number) + 1, change, swap));
+    }
+    rows.push(row);
+  }
+  return (rows[a.length] as number[])[b.length] as number;
+}
+
+function bound(
+  origin: string,
+  limit: number | bigint,
+  relation: string,
+  path: readonly PropertyKey[],
+  schema: z.ZodType | undefined,
+): string {
+  const unit = units[origin];
+  if (unit === "character" && relation === "at least" && limit === 1) return "text that is not empty";
+  if (unit) {
+    const plural = unit === "entry" ? "entries" : `${unit}s`;
+    return `${relation} ${limit.toLocaleString("en")} ${limit === 1 ? unit : plural}`;
+  }
+  const [field] = schemasAt(schema, path);
+  const isWhole = origin === "int" || (field instanceof z.ZodNumber && field.isInt);
+  const amount = relation === "at least" || relation === "at most" ? `of ${relation}` : relation;
+  return `a ${isWhole ? "whole " : ""}number ${amount} ${limit.toLocaleString("en", { maximumFractionDigits: 20 })}`;
+}
+
+/** Of the forms that a value may have, what is wrong with the one that it comes closest to. */
+function unionInWords(issue: Extract<Issue, { code: "invalid_union" }>, schema?: z.ZodType): string {
+  if (issue.errors.length === 0) {
+    const { options } = issue as { readonly options?: readonly unknown[] };
+    return options ? `expected ${alternatives(options.map(String))}` : "expected one of its forms";
+  }
+  const close = issue.errors.find((errors) => errors.every(({ path }) => path.length > 0));
+  if (close) return issuesText(close as Issue[], schema);
+  const each = issue.errors.map(([first]) => inWords(first as Issue, schema).replace(/^expected /, ""));
+  return `expected ${alternatives([...new Set(each)])}`;
+}
+
+function alternatives(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
+function keysAt(schema: z.ZodType | undefined, path: readonly PropertyKey[]): string[] {
+  return schemasAt(schema, path).flatMap((one) => (one instanceof z.ZodObject ? Object.keys(one.shape) : []));
+}
+
+/** What a schema says of a place in a value: several schemas where the value has several forms. */
+function schemasAt(schema: z.ZodType | undefined, path: readonly PropertyKey[]): z.ZodType[] {
+  let found = schema ? forms(schema) : [];
+  for (const part of path) {
+    found = found.flatMap((one) => {
+      const inner =
+        one instanceof z.ZodObject
+          ? one.shape[part as string]
+          : one instanceof z.ZodArray
+            ? one.element
+            : undefined;
+      return inner ? forms(inner as z.ZodType) : [];
+    });
+  }
+  return found;
+}
+
+function forms(schema: z.ZodType): z.ZodType[] {
+  const { innerType, in: input } = schema.def as { innerType?: z.ZodType; in?: z.ZodType };
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((one) => forms(one as z.ZodType));
+  const inner = innerType ?? input;
+  return inner ? forms(inner) : [schema];
+}

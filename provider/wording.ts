@@ -1,0 +1,39 @@
+import * as pulumi from "@pulumi/pulumi";
+
+/** Arguments whose values are numbers and words of the API itself. */
+const plainArguments: readonly string[] = ["numShards", "qps", "projectType", "algorithmType"];
+
+const contentHash = /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/;
+
+/**
+ * What changes in an argument, in words; one text for each member of a list that changes.
+ * The engine masks only what is secret now, and a provider never learns which values are or were secret. So a message
+ * shows a value only where it cannot be one, and otherwise names the argument alone: every message goes through here.
+ */
+export function changesOf(key: string, before: unknown, after: unknown): string[] {
+  if (!Array.isArray(before) || !Array.isArray(after)) return [changeOf(key, key, before, after)];
+  const indices = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => index);
+  return indices
+    .filter((index) => JSON.stringify(before[index]) !== JSON.stringify(after[index]))
+    .map((index) => changeOf(key, `${key}[${index}]`, before[index], after[index]));
+}
+
+function changeOf(key: string, place: string, before: unknown, after: unknown): string {
+  const [old, now] = [shown(key, before), shown(key, after)];
+  if (old !== undefined && now !== undefined) return `${place} ${old} → ${now}`;
+  return `${place} (${before === undefined ? "added" : after === undefined ? "removed" : "changed"})`;
+}
+
+/** A value that cannot be secret; undefined for any other. */
+function shown(key: string, value: unknown): string | undefined {
+  if (value === pulumi.runtime.unknownValue) return "a value not known yet";
+  const hash = typeof value === "string" ? contentHash.exec(value) : null;
+  if (hash) return `sha256:${hash[1]}…`;
+  const isPlain = plainArguments.includes(key) && ["number", "string"].includes(typeof value);
+  return isPlain ? String(value) : undefined;
+}
+
+/** The same text with hashes cut to what tells one from another. */
+export function shortHashes(text: string): string {
+  return text.replace(/\bsha256:([0-9a-f]{12})[0-9a-f]{52}\b/g, "sha256:$1…");
+}
