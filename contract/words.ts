@@ -17,6 +17,10 @@ const kinds: Readonly<Record<string, string>> = {
 /** Units of what is too long or too short. */
 const units: Readonly<Record<string, string>> = { string: "character", array: "entry" };
 
+/** Bounds of the search for what was meant: a request may hold keys of any length by the thousand. */
+const longestWord = 64;
+const mostKeys = 5;
+
 /** What the validator says by itself; any other message is a rule of our own and stands as it is. */
 const ofValidator = /^(Invalid|Too (small|big)|Unrecognized key)/;
 
@@ -34,7 +38,10 @@ export function inWords(issue: Issue, schema?: z.ZodType): string {
     case "too_big":
       return `expected ${bound(issue.origin, issue.maximum, issue.inclusive ? "at most" : "less than", issue.path, schema)}`;
     case "unrecognized_keys":
-      return issue.keys.map((key) => unknownKey(key, keysAt(schema, issue.path))).join("; ");
+      return issue.keys
+        .slice(0, mostKeys)
+        .map((key) => unknownKey(key, keysAt(schema, issue.path)))
+        .join("; ");
     case "invalid_value":
       return `expected ${alternatives(issue.values.map(String))}`;
     case "invalid_union":
@@ -67,14 +74,23 @@ export function placeOf(path: readonly PropertyKey[]): string {
 /** That a key is not known, and which one was probably meant. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const meant = nearest(key, known);
-  return `${key} is not known${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  return `${shortened(key)} is not known${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+}
+
+function shortened(key: string): string {
+  return key.length > longestWord ? `${key.slice(0, longestWord)}…` : key;
 }
 
 /** The word among those known that a mistyped one probably stands for. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > longestWord) return undefined;
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
+  const isBeginning = (whole: string) => word.length > 2 && plain(whole).startsWith(plain(word));
   const ranked = known
-    .map((candidate) => ({ candidate, distance: editDistance(plain(word), plain(candidate)) }))
+    .map((candidate) => ({
+      candidate,
+      distance: isBeginning(candidate) ? 1 : editDistance(plain(word), plain(candidate)),
+    }))
     .sort((a, b) => a.distance - b.distance);
   const [best] = ranked;
   return best && best.distance <= Math.max(1, word.length / 3) ? best.candidate : undefined;

@@ -57,7 +57,10 @@ export class Deployment extends Resource {
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
-    const { check, rollback, existingId, ...asked } = declared({ name: undefined, qps: limits.defaultQps }, args);
+    const { check, rollback, existingId, ...asked } = declared(
+      { name: undefined, qps: limits.defaultQps },
+      args,
+    );
     const pinned = pinnedHere(name);
     const { rankerModelId: _, ...others } = asked;
     const submitted = pinned ? { ...others, ...pinned } : asked;

@@ -42,7 +42,13 @@ export class EventDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super("EventDataset", name, declared({ name: undefined, attributeSchema: null }, args), ["eventDatasetId"], options);
+    super(
+      "EventDataset",
+      name,
+      declared({ name: undefined, attributeSchema: null }, args),
+      ["eventDatasetId"],
+      options,
+    );
     // Known in a preview that changes it in place.
     this.eventDatasetId = this.id;
   }
@@ -98,7 +104,10 @@ function eventDataset(): Noun<DatasetState, Outputs> {
         ([key, value]) => !isDeepStrictEqual(value, args[key as keyof DatasetState] ?? null),
       );
       if (changes.length === 0) return { eventDatasetId: id };
-      await say.warn(context.urn, `adopting ${id} changes its ${changes.map(([key]) => key).join(" and its ")}`);
+      await say.warn(
+        context.urn,
+        `adopting ${id} changes its ${changes.map(([key]) => key).join(" and its ")}`,
+      );
       return change(id, args, context);
     },
 

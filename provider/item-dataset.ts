@@ -14,7 +14,13 @@ export class ItemDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super("ItemDataset", name, declared({ name: undefined, attributeSchema: null }, args), ["itemDatasetId"], options);
+    super(
+      "ItemDataset",
+      name,
+      declared({ name: undefined, attributeSchema: null }, args),
+      ["itemDatasetId"],
+      options,
+    );
     // Known in a preview that changes it in place.
     this.itemDatasetId = this.id;
   }

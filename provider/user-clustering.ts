@@ -30,7 +30,13 @@ export class ClusteringJob extends Resource {
     args: Omit<UserClusteringArgs, "existingId">,
     options?: pulumi.CustomResourceOptions,
   ) {
-    super("ClusteringJob", name, declared({ name: undefined, clusterType: "user" }, args), ["jobId"], options);
+    super(
+      "ClusteringJob",
+      name,
+      declared({ name: undefined, clusterType: "user" }, args),
+      ["jobId"],
+      options,
+    );
     this.jobId = this.id;
   }
 

@@ -14,7 +14,13 @@ export class UserDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super("UserDataset", name, declared({ name: undefined, attributeSchema: null }, args), ["userDatasetId"], options);
+    super(
+      "UserDataset",
+      name,
+      declared({ name: undefined, attributeSchema: null }, args),
+      ["userDatasetId"],
+      options,
+    );
     // Known in a preview that changes it in place.
     this.userDatasetId = this.id;
   }

@@ -50,10 +50,11 @@ export class Faults {
 
   /** Takes new switches in place of the old ones; the empty object switches all off. */
   set(body: unknown): void {
-    const parsed = wireSchema(faultSwitches).safeParse(body);
+    const schema = wireSchema(faultSwitches);
+    const parsed = schema.safeParse(body);
     if (!parsed.success) {
       throw new ServiceError("BAD_REQUEST", "The fault switches are not valid; see details.", {
-        details: detailsOf(parsed.error),
+        details: detailsOf(parsed.error, schema),
       });
     }
     const { jobDelayMs, ...switches } = decode(faultSwitches, parsed.data) as Switches;

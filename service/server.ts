@@ -124,7 +124,7 @@ function addOwnRoutes(app: FastifyInstance, context: Context): void {
 
 function check(schema: ReturnType<typeof wireSchema>, given: unknown): unknown {
   const parsed = schema.safeParse(given ?? {});
-  const details = parsed.success ? unstorableFields(parsed.data as object) : detailsOf(parsed.error);
+  const details = parsed.success ? unstorableFields(parsed.data as object) : detailsOf(parsed.error, schema);
   if (details.length === 0) return parsed.data;
   throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; mend what details names.", {
     details,

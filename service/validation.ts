@@ -4,13 +4,10 @@ import { inWords, placeOf } from "../contract/words";
 import type { Detail } from "./error";
 
 /** The faults of a request with their places as the wire names them. */
-export function detailsOf(
-  error: z.ZodError,
-  { under = [], schema }: { readonly under?: readonly PropertyKey[]; readonly schema?: z.ZodType } = {},
-): Detail[] {
+export function detailsOf(error: z.ZodError, schema: z.ZodType): Detail[] {
   return error.issues
     .slice(0, 20)
-    .map((issue) => ({ path: placeOf([...under, ...issue.path]), message: inWords(issue, schema) }));
+    .map((issue) => ({ path: placeOf(issue.path), message: inWords(issue, schema) }));
 }
 
 /** Whether a text can be kept in a database as it is: half a surrogate pair cannot. */

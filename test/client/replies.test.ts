@@ -66,10 +66,10 @@ describe("a success that is not what the contract says becomes a ReplyError", ()
     ],
     ["plain text", reply(200, "OK", { "content-type": "text/plain" }), /answered 200, but OK/],
     ["no id", reply(200, { name: "n" }), /eventDatasetId/],
-    ["a list instead of an object", reply(200, []), /expected object/],
-    ["null", reply(200, "null"), /expected object/],
+    ["a list instead of an object", reply(200, []), /expected an object/],
+    ["null", reply(200, "null"), /expected an object/],
     ["nothing", reply(200, ""), /eventDatasetId/],
-    ["wrong kinds", reply(200, { event_dataset_id: 5 }), /eventDatasetId: .*expected string/],
+    ["wrong kinds", reply(200, { event_dataset_id: 5 }), /eventDatasetId: expected text/],
   ])("%s", async (_, answer, message) => {
     server = await scriptedServer(answer);
     const { client } = clientOf(server);

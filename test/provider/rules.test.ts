@@ -69,19 +69,11 @@ describe("bad arguments are refused at preview with path and rule", () => {
       ["attributeSchema.age: expected NUMERICAL or CATEGORICAL"],
     ],
     ["EventDataset", { ...dataset, numShards: 0 }, ["numShards: expected a whole number of at least 1"]],
-    [
-      "UserDataset",
-      { ...dataset, numShards: "ten" },
-      ["numShards: expected a number"],
-    ],
+    ["UserDataset", { ...dataset, numShards: "ten" }, ["numShards: expected a number"]],
     ["Project", { ...project, projectType: "OTHER" }, ["projectType: expected RECOMMEND_ITEMS_TO_USER"]],
     ["Algorithm", { projectId: "p", name: "n", algorithmType: "G2" }, ["algorithmType: expected G1"]],
     ["DeploymentJob", { ...deployment, qps: 0.5 }, ["qps: expected a whole number"]],
-    [
-      "Deployment",
-      { ...deployment, check: { userIds: [] } },
-      ["check.userIds: expected at least 1 entry"],
-    ],
+    ["Deployment", { ...deployment, check: { userIds: [] } }, ["check.userIds: expected at least 1 entry"]],
     [
       "UserQuery",
       { ...query, submittedJobId: "j", queries: [{ attribute: "genre", value: "jazz" }] },
@@ -124,7 +116,11 @@ describe("defaults are filled in", () => {
 describe("a preview says in words, beside the resource, what a replacement means", () => {
   test.each<[string, Properties, RegExp]>([
     ["EventDataset", { numShards: 20 }, /Replacing EventDataset n deletes its events: numShards 10 → 20\./],
-    ["UserDataset", { name: "o" }, /Replacing UserDataset o: name \(changed\)\. .*the old one is left behind/],
+    [
+      "UserDataset",
+      { name: "o" },
+      /Replacing UserDataset o: name \(changed\)\. .*the old one is left behind/,
+    ],
     ["Project", { targetEventType: "click" }, /left behind.*this trains again/],
     ["Project", { userDatasetId: unknownValue }, /Replacing Project n: userDatasetId \(changed\)\./],
     ["TrainingJob", { triggers: ["x"] }, /this trains again, because of triggers\[0\] \(changed\)\.$/],
