@@ -25,8 +25,24 @@ export async function addCompletion(program: Command): Promise<void> {
   added
     ?.description("Print a script that completes commands in a shell.")
     .addHelpText("after", help)
-    .hook("postAction", (_, { args: [shell] }) => {
-      const again = "complete -o default -F __recommender_complete recommender\n";
-      if (shell === "bash") process.stdout.write(again);
+    .action((shell: string) => {
+      process.stdout.write(scriptFor(shell, () => completer.setup(program.name(), program.name(), shell)));
     });
+}
+
+/** The library's script, as a shell can read it again after an update, and with files completed in bash. */
+function scriptFor(shell: string, printScript: () => void): string {
+  let script = "";
+  const { log } = console;
+  console.log = (text: string) => {
+    script += `${text}\n`;
+  };
+  try {
+    printScript();
+  } finally {
+    console.log = log;
+  }
+  if (shell !== "bash") return script;
+  const again = "complete -o default -F __recommender_complete recommender\n";
+  return script.replace(/^readonly /gm, "") + again;
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import { limits, routes } from "../contract";
@@ -47,7 +48,7 @@ export function addDistribution(program: Command): void {
 
 async function distribution(asked: readonly Asked[], options: DistributionOptions): Promise<void> {
   const { bins } = options;
-  const files = asked.map((one, at) => svgFile(one, at, asked.length, options.svg));
+  const files = svgFiles(asked, options.svg);
   await ask(
     options,
     routes.submitQueryingJob,
@@ -104,10 +105,30 @@ const distributions = z.object({
   ),
 });
 
-function svgFile({ attribute, value }: Asked, at: number, of: number, given: string | undefined): string {
-  if (given !== undefined) return of === 1 ? given : given.replace(/(\.svg)?$/i, `-${at + 1}.svg`);
+/** A file for each chart; no two are the same, however alike the values are. */
+function svgFiles(asked: readonly Asked[], given: string | undefined): string[] {
+  if (given !== undefined && asked.length === 1) return [given];
+  if (given !== undefined) return asked.map((_, at) => given.replace(/(\.svg)?$/i, `-${at + 1}.svg`));
+  const taken = new Set<string>();
+  return asked.map((one) => {
+    const stem = svgStem(one);
+    let name = stem;
+    // Some file systems take capitals and small letters for the same.
+    for (let at = 2; taken.has(name.toLowerCase()); at++) name = `${stem}-${at}`;
+    taken.add(name.toLowerCase());
+    return `${name}.svg`;
+  });
+}
+
+/** A name that a file can have; where it does not tell all of the value, a digest does. */
+function svgStem({ attribute, value }: Asked): string {
   const safe = (text: string) => text.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60);
-  return `distribution-${safe(attribute)}-${safe(value)}.svg`;
+  const stem = `distribution-${safe(attribute)}-${safe(value)}`;
+  if (safe(attribute) === attribute && safe(value) === value && !attribute.includes("-")) return stem;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([attribute, value]))
+    .digest("hex");
+  return `${stem}-${digest.slice(0, 8)}`;
 }
 
 function attributeValue(text: string, earlier: readonly Asked[] = []): Asked[] {

@@ -1,3 +1,5 @@
+import { writeSync } from "node:fs";
+import { CommanderError } from "commander";
 import { fitted } from "./layout";
 
 /** The exit codes beside 0, which means done; docs/cli.md lists them with those of other commands. */
@@ -42,7 +44,23 @@ export function onInterrupt(tell: () => void): () => void {
 
 /** Ends the command with what its error says. */
 export function failWith(error: Error): void {
+  if (error instanceof CommanderError) {
+    // It has said so itself; help and version are among these, with 0.
+    process.exitCode = error.exitCode;
+    return;
+  }
   process.stderr.write(fitted(`${error.message}\n`, process.stderr));
   if (error instanceof CommandError) process.exitCode = error.exitCode;
   else process.exitCode = error.name === "FolderBusyError" ? exitCodes.folderBusy : exitCodes.failed;
+}
+
+/** Ends the command where its output cannot be written: quietly where its reader has seen enough. */
+export function cannotWrite(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit();
+  try {
+    writeSync(2, `The output cannot be written: ${error.message}\n`);
+  } catch {
+    // There is nobody left to say it to.
+  }
+  process.exit(exitCodes.failed);
 }

@@ -34,7 +34,8 @@ export function fitted(text: string, stream: NodeJS.WriteStream): string {
   const columns = columnsOf(stream);
   return text
     .split("\n")
-    .map((line) => {
+    .map((given) => {
+      const line = shown(given);
       // A row of Markdown on two lines would be none.
       if (line.length <= columns || line.startsWith("|")) return line;
       const [margin = ""] = /^ *(- )?/.exec(line) ?? [];
@@ -101,10 +102,16 @@ export function properties(entries: readonly (readonly [string, string | undefin
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** A text of somebody else for the terminal: without characters that would command it. */
+/** Characters that would command a terminal, end a line, or turn around what is read. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is kept from the terminal.
+const commanding = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** One line of text for the terminal: what would command it is spelled out, as in `\u001b`. */
 export function shown(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is kept from the terminal.
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, "�");
+  return text.replace(commanding, (sign) => {
+    const json = JSON.stringify(sign).slice(1, -1);
+    return json === sign ? `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}` : json;
+  });
 }
 
 function longestWord(text: string): number {

@@ -7,7 +7,7 @@ import { addDatasets } from "./datasets";
 import { addDistribution } from "./distribution";
 import { addDrift } from "./drift";
 import { addEvents } from "./events";
-import { failWith } from "./exit";
+import { cannotWrite, failWith } from "./exit";
 import { addImport } from "./import";
 import { addInterrupted } from "./interrupted";
 import { addJobs } from "./jobs";
@@ -37,6 +37,8 @@ export async function createProgram(): Promise<Command> {
     .description("Recommendation services as code: the embedded service, data, models and questions.")
     .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show help")
+    // The process ends by itself, so that all that was written gets out, or is known not to have.
+    .exitOverride()
     .showHelpAfterError("Run with --help for the options.")
     .configureHelp({ subcommandTerm: (command) => command.name(), groupItems: ownFirst })
     .configureOutput({ writeErr: (text) => process.stderr.write(fitted(text, process.stderr)) })
@@ -87,11 +89,7 @@ const ownFirst: Help["groupItems"] = (items, visible, groupOf) => {
 };
 
 if (require.main === module) {
-  // Whoever reads the output may have seen enough of it.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit();
-    throw error;
-  });
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", cannotWrite);
   createProgram()
     .then((program) => program.parseAsync())
     .catch(failWith);

@@ -111,6 +111,9 @@ function condition(text: string, earlier: readonly Condition[] = []): Condition[
   if (!attribute || value === undefined || Number.isNaN(lowerBound) || Number.isNaN(upperBound)) {
     throw new InvalidArgumentError("Expected ATTRIBUTE=VALUE:LEAST..MOST, as in genre=jazz:0.5..1.");
   }
+  const outside = [lowerBound, upperBound].find((one) => one !== undefined && (one < 0 || one > 1));
+  if (outside !== undefined)
+    throw new InvalidArgumentError(`Usage is a share from 0 to 1, as in 0.2 for 20 %; ${outside} is none.`);
   if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
     throw new InvalidArgumentError(`${lowerBound} is more than ${upperBound}.`);
   const bounds = {

@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { SettingKey } from "../provider/settings";
 
 /** A resource of ours in the state of a stack. */
 export interface StackResource {
@@ -16,7 +15,7 @@ export interface StackView {
   /** The folder that relative paths of the program start from. */
   readonly programFolder: string;
   readonly resources: readonly StackResource[];
-  config(key: SettingKey): string | undefined;
+  config(key: string): string | undefined;
 }
 
 const typePrefix = "pulumi-nodejs:dynamic/recommender:";

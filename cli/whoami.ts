@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import ms from "ms";
 import { routes } from "../contract";
 import type { TokenSource } from "../provider/client";
+import type { pinnedModelsKey } from "../provider/pinned";
 import type { SettingKey, Settings } from "../provider/settings";
 import { CommandError, exitCodes } from "./exit";
 import { properties, table } from "./layout";
@@ -32,7 +33,7 @@ export function addWhoami(program: Command): void {
 }
 
 interface Configured {
-  readonly key: SettingKey;
+  readonly key: SettingKey | typeof pinnedModelsKey;
   /** Absent where it must not be shown. */
   readonly value?: string;
   readonly from: string;
@@ -86,21 +87,24 @@ async function configuration(
   { stack, environment }: Omit<Awaited<ReturnType<typeof settingsOf>>, "settings">,
 ): Promise<Configured[]> {
   const { environmentName, secretKeys, settingKeys } = await import("../provider/settings.js");
-  return settingKeys.flatMap((key): Configured[] => {
+  const { pinnedModelsKey: pinned, pinnedModelsVariable } = await import("../provider/pinned.js");
+  const origin = (key: Configured["key"], variable: string) => {
+    if (environment[variable]) return variable;
+    return stack?.config(key) === undefined ? "default" : `stack ${stackName}`;
+  };
+  const configured = settingKeys.flatMap((key): Configured[] => {
     const used = settings[key];
     if (used === undefined) return [];
-    const from =
-      key === "baseUrl" && service !== undefined
-        ? "--service"
-        : environment[environmentName(key)]
-          ? environmentName(key)
-          : stack?.config(key) !== undefined
-            ? `stack ${stackName}`
-            : "default";
+    const from = key === "baseUrl" && service !== undefined ? "--service" : origin(key, environmentName(key));
     // A command may hold a secret in its words.
     const secret = key === "tokenCommand" || secretKeys.some((name) => name === key);
     return [{ key, from, ...(secret ? {} : { value: shownValue(key, used) }) }];
   });
+  // Read by deployments themselves, which it overrules.
+  const value = environment[pinnedModelsVariable] || stack?.config(pinned);
+  return value
+    ? [...configured, { key: pinned, value, from: origin(pinned, pinnedModelsVariable) }]
+    : configured;
 }
 
 function shownValue(key: SettingKey, value: unknown): string {

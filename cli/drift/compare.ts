@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { ConfigMap } from "@pulumi/pulumi/automation";
+import { programIn } from "../release/program";
 import { Commands } from "./commands";
 import { openStack, type StackOf, type StateResource, stateIn } from "./engine";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
@@ -21,6 +22,8 @@ export async function compareStacks({
   stacks,
   ...of
 }: Omit<StackOf, "stack"> & { stacks: readonly string[] }): Promise<Report> {
+  const comparedAt = new Date().toISOString();
+  const program = programIn(of.cwd, "releases");
   const compared: Compared[] = [];
   for (const stack of new Set(stacks)) compared.push(await compare({ ...of, stack }));
   const unmanaged = unmanagedOf(compared.map(({ inventory }) => inventory));
@@ -32,7 +35,13 @@ export async function compareStacks({
   }
   const reports = compared.map(({ report, secrets }) => masked(report, secrets));
   const found = reports.some(({ changes, drift }) => changes.length + drift.length > 0);
-  return { version: reportVersion, verdict: found ? "found" : "clean", stacks: reports };
+  const { commit, changed } = await program;
+  return {
+    ...{ version: reportVersion, verdict: found ? "found" : "clean", comparedAt },
+    ...(commit !== null && { commit }),
+    ...(changed.length > 0 && { dirty: true as const }),
+    stacks: reports,
+  };
 }
 
 /** Steps after which everything is as it was. */

@@ -119,6 +119,9 @@ export const reportSchema = z
   .object({
     version: z.literal(reportVersion),
     verdict: z.enum(["clean", "found"]),
+    comparedAt: z.string().meta({ description: "When the comparison began, as ISO 8601 in UTC" }),
+    commit: z.string().optional().meta({ description: "Commit of the program, where Git knows it" }),
+    dirty: z.literal(true).optional().meta({ description: "The program differs from that commit" }),
     stacks: z.array(stackReport),
   })
   .meta({ title: "Report of recommender drift" });

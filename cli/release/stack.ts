@@ -1,9 +1,9 @@
-import { statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type ConfigMap, LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
 import type { Client } from "../../provider/client";
 import type { StackOf } from "../drift/engine";
 import { connectToService } from "../drift/unmanaged";
+import { programFolder } from "../stack";
 import type { StackResource } from "./contents";
 
 /** The state of a stack, as far as it is of use here. */
@@ -29,10 +29,9 @@ export class OpenStack {
     const workspace = await LocalWorkspace.create({ workDir, ...(of.env && { envVars: { ...of.env } }) });
     // Selecting would change the stack that the user's own commands work on.
     workspace.selectStack = async () => {};
-    const { name, main = "." } = await workspace.projectSettings();
-    const program = resolve(workDir, main);
-    const folder = statSync(program).isDirectory() ? program : dirname(program);
-    return new OpenStack(of, await Stack.select(of.stack, workspace), name, folder);
+    const { name, main } = await workspace.projectSettings();
+    const stack = await Stack.select(of.stack, workspace);
+    return new OpenStack(of, stack, name, programFolder(workDir, main));
   }
 
   get name(): string {

@@ -33,6 +33,27 @@ describe("a report of drift", () => {
     }
   });
 
+  test.each(["text", "markdown", "html"] as const)(
+    "tells the cure of all drift with the drift in %s",
+    (format) => {
+      const text = renderers[format](reportOf(stackReport()));
+      const [drift, all, pending] = ["Drift", "All drift at once", "Pending changes"].map((title) =>
+        text.search(new RegExp(`^(<h3>|#### | *|.*<summary>)${title}`, "m")),
+      ) as [number, number, number];
+      expect([drift, all, pending]).toEqual([...[drift, all, pending]].sort((a, b) => a - b));
+      expect(drift).toBeGreaterThan(-1);
+    },
+  );
+
+  test("says on its page when it was made, of which commit, and what is folded", () => {
+    const report = { ...reportOf(stackReport()), commit: "337ae9721a95c0d8aa", dirty: true as const };
+    const html = renderers.html(report);
+    expect(html).toContain("Compared on 2026-11-15 at 17:20 UTC, at commit 337ae9721a95");
+    expect(html).toContain("with changes that are not committed");
+    expect(html).toContain("<summary>1 resource not observable, and 1 observable only in part</summary>");
+    expect(renderers.html(reportOf(stackReport()))).toContain("Compared on 2026-11-15 at 17:20 UTC</p>");
+  });
+
   test("says of a clean stack how much could be observed, and never that the rest is in sync", () => {
     const text = renderers.text(reportOf(cleanStack()));
     expect(text).toMatch(/^dev: no drift seen, no pending changes \(5 of 9 resources observed\)\n/);

@@ -89,7 +89,8 @@ export function stackReport(parts: Partial<StackReport> = {}): StackReport {
 /** A report of the given stacks. */
 export function reportOf(...stacks: StackReport[]): Report {
   const found = stacks.some(({ changes, drift }) => changes.length + drift.length > 0);
-  return { version: reportVersion, verdict: found ? "found" : "clean", stacks };
+  const comparedAt = "2026-11-15T17:20:00.000Z";
+  return { version: reportVersion, verdict: found ? "found" : "clean", comparedAt, stacks };
 }
 
 /** A stack in which nothing was found. */

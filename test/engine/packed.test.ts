@@ -49,11 +49,12 @@ async function install(manager: "npm" | "pnpm"): Promise<string> {
   await writeFile(join(folder, "Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "mine", private: true }));
   const packages = [`@pulumi/pulumi@${pulumiVersion}`, tarball];
-  if (manager === "npm")
-    await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", ...packages], {
-      cwd: folder,
-    });
-  else {
+  if (manager === "npm") {
+    const options = ["--prefer-offline", "--no-audit", "--no-fund"];
+    const { stderr } = await run("npm", ["install", ...options, ...packages], { cwd: folder });
+    // Every package below it takes the version of Node that this one asks for.
+    expect(stderr).not.toContain("EBADENGINE");
+  } else {
     const pnpm = join(repository, "node_modules/pnpm/bin/pnpm.cjs");
     const store = ["--store-dir", join(packed, "store"), "--prefer-offline"];
     await run(process.execPath, [pnpm, "add", ...store, ...packages], { cwd: folder });

@@ -1,8 +1,9 @@
-import { grouped } from "../../output";
+import { counted, grouped } from "../../output";
 import { titleOf } from "../commands";
 import type { Cure, Finding, Report, StackReport, Unmanaged } from "../finding";
 import { style } from "./html-style";
 import {
+  comparedOf,
   comparisonsOf,
   dangersOf,
   isDangerous,
@@ -14,7 +15,8 @@ import {
 } from "./words";
 
 /** A report as one page that needs nothing else: no script, no other file, light and dark. */
-export function renderHtml({ verdict, stacks }: Report): string {
+export function renderHtml(report: Report): string {
+  const { verdict, stacks } = report;
   const title = verdict === "clean" ? "No drift seen, no pending changes" : "Drift and pending changes";
   return `<!doctype html>
 <html lang="en">
@@ -30,6 +32,7 @@ export function renderHtml({ verdict, stacks }: Report): string {
 <body>
 <main>
 <h1>${title}</h1>
+<p class="sub">${escaped(comparedOf(report))}</p>
 ${stacks.length > 1 ? contents(stacks) : ""}${stacks.map(section).join("\n")}
 </main>
 </body>
@@ -48,14 +51,14 @@ function section(report: StackReport, at: number): string {
   const parts = comparisonsOf(report).map(({ title, subtitle, findings, none, putBack, takeIn }) => {
     const body = findings.map((finding) => card(finding, putBack, takeIn)).join("\n");
     const number = `<span class="count">${grouped(findings.length)}</span>`;
-    return `<h3>${title} ${number}</h3><p class="sub">${subtitle}</p>${body || `<p>${none}</p>`}`;
+    const all = findings === report.drift && findings.length > 1 ? atOnce(report) : "";
+    return `<h3>${title} ${number}</h3><p class="sub">${subtitle}</p>${body || `<p>${none}</p>`}${all}`;
   });
   return `<section id="s${at}" aria-labelledby="h${at}">
 <h2 id="h${at}" class="${state}">${escaped(verdictOf(report))}</h2>
 <p class="sub">Project ${escaped(report.project)}</p>
 ${dangers ? `<p class="dangers"><strong>Dangerous:</strong> ${escaped(dangers)}</p>` : ""}
 ${parts.join("\n")}
-${report.drift.length > 1 ? atOnce(report) : ""}
 ${unmanaged(report)}
 ${unobservable(report)}
 ${warnings(report)}
@@ -112,11 +115,13 @@ function unmanaged({ unmanaged: found }: StackReport): string {
 function unobservable(report: StackReport): string {
   const { wholly, partly } = unobservableOf(report);
   if (wholly.length + partly.length === 0) return "";
+  const inPart = partly.length > 0 ? `, and ${grouped(partly.length)} observable only in part` : "";
+  const summary = `${counted(wholly.length, "resource")} not observable${inPart}`;
   const entry = ({ resource, part }: StackReport["unobservable"][number]) =>
     `<li>${escaped(titleOf(resource))}: ${escaped(part)}</li>`;
   return `<h3>Not observable <span class="count">${grouped(wholly.length)}</span></h3>
 <p class="sub">The API cannot read them back, so that they may have drifted</p>
-<details><summary>Which</summary><ul>${[...wholly, ...partly].map(entry).join("")}</ul></details>`;
+<details><summary>${summary}</summary><ul>${[...wholly, ...partly].map(entry).join("")}</ul></details>`;
 }
 
 function warnings({ warnings: said }: StackReport): string {

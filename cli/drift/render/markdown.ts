@@ -62,14 +62,9 @@ function stackMarkdown(report: StackReport, budget: number): string {
         "",
       );
     }
+    if (findings === report.drift && findings.length > 1) lines.push(atOnce(report));
   }
   const room = () => budget + frame / 2 - lines.join("\n").length;
-  if (report.drift.length > 1) {
-    const { putBack, takeIn } = report.cures;
-    lines.push(
-      folded("All drift at once", `Put back:\n${fenced(putBack)}\nTake into the state:\n${fenced(takeIn)}`),
-    );
-  }
   if (report.unmanaged.length > 0) {
     const entries = report.unmanaged.map(
       ({ type, name, id, cures }) =>
@@ -94,6 +89,11 @@ function stackMarkdown(report: StackReport, budget: number): string {
     lines.push(folded(counted(entries.length, "warning"), fitting(entries, room())));
   }
   return `${lines.join("\n")}\n${markerOf(report)}\n`;
+}
+
+function atOnce({ cures: { putBack, takeIn } }: StackReport): string {
+  const commands = `Put back:\n${fenced(putBack)}\nTake into the state:\n${fenced(takeIn)}`;
+  return folded("All drift at once", commands);
 }
 
 /** The findings that fit, the most dangerous of both comparisons first. */

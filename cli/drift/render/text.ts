@@ -18,15 +18,7 @@ function stackText(report: StackReport): string {
     if (findings.length === 0) continue;
     lines.push("", `${title} (${subtitle})`);
     for (const finding of findings) lines.push("", ...findingText(finding, putBack, takeIn));
-  }
-  if (report.drift.length > 1) {
-    const { putBack, takeIn } = report.cures;
-    lines.push("", "All drift at once");
-    for (const [title, command] of [["put back", putBack] as const, ["take in", takeIn] as const]) {
-      lines.push(
-        ...continued(command, 12).map((line, at) => `  ${(at === 0 ? title : "").padEnd(10)}${line}`),
-      );
-    }
+    if (findings === report.drift && findings.length > 1) lines.push("", ...atOnce(report));
   }
   if (report.unmanaged.length > 0) {
     lines.push("", "Unmanaged (there, but in no given stack)");
@@ -42,6 +34,14 @@ function stackText(report: StackReport): string {
   }
   for (const warning of report.warnings) lines.push("", ...wrapped(`Warning: ${plain(warning)}`, 0));
   return lines.join("\n");
+}
+
+function atOnce({ cures }: StackReport): string[] {
+  const both = [["put back", cures.putBack] as const, ["take in", cures.takeIn] as const];
+  const lines = both.flatMap(([title, command]) =>
+    continued(command, 14).map((line, at) => `    ${(at === 0 ? title : "").padEnd(10)}${line}`),
+  );
+  return ["  All drift at once", ...lines];
 }
 
 function findingText(finding: Finding, putBack: string, takeIn: string): string[] {

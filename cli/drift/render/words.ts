@@ -1,6 +1,13 @@
 import { shortHashes } from "../../../provider/wording";
 import { counted, grouped } from "../../output";
-import { type Cure, effects, type Finding, type PropertyFinding, type StackReport } from "../finding";
+import {
+  type Cure,
+  effects,
+  type Finding,
+  type PropertyFinding,
+  type Report,
+  type StackReport,
+} from "../finding";
 
 /** Effects that a reviewer must not overlook. */
 const dangerous = effects.slice(0, effects.indexOf("deletes") + 1);
@@ -21,6 +28,13 @@ export function verdictOf({ stack, changes, drift, unmanaged, resources, observe
   const clean = changes.length + drift.length === 0;
   const words = clean ? ["no drift seen, no pending changes", ...parts] : parts;
   return `${stack}: ${words.join(", ")} (${seen})`;
+}
+
+/** When the stacks were compared, and with which program. */
+export function comparedOf({ comparedAt, commit, dirty }: Report): string {
+  const program = commit === undefined ? "" : `, at commit ${commit.slice(0, 12)}`;
+  const changed = dirty ? " with changes that are not committed" : "";
+  return `Compared on ${comparedAt.slice(0, 16).replace("T", " at ")} UTC${program}${changed}`;
 }
 
 /** What is dangerous among the findings of a stack, counted by what it does: `1 × loses data, 2 × retrains`. */

@@ -1,0 +1,125 @@
+import { spawn, spawnSync } from "node:child_process";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { command, ended, run } from "../service/process";
+import { trainModel } from "../service/shop";
+import { ShopCommand } from "./shop-command";
+
+let shop: ShopCommand;
+beforeAll(async () => {
+  shop = await ShopCommand.open();
+});
+afterAll(() => shop.close());
+
+/** Runs a command at a terminal on which somebody presses a key as soon as there is a question. */
+async function answering(key: string, ...args: string[]) {
+  const preload = join(shop.folder, "terminal.cjs");
+  writeFileSync(preload, "process.stdin.isTTY = true; process.stderr.isTTY = true;");
+  const env = { ...process.env, ...shop.environment };
+  const child = spawn(process.execPath, ["--require", preload, command, ...args], { cwd: shop.folder, env });
+  child.stderr.on("data", (text) => {
+    if (String(text).includes("[y/N]")) child.stdin.write(key);
+  });
+  return ended(child);
+}
+
+describe("a question at a terminal", () => {
+  const forget = () => ["events", "forget-user", "ann", "--dataset", shop.ids.eventDatasetId];
+  const shutdown = () => ["shutdown", "--project", shop.ids.projectId];
+
+  test("ends with 130 on Ctrl+C, and nothing is done", async () => {
+    const { code, err, out } = await answering("\u0003", ...forget());
+    expect({ code, out }).toEqual({ code: 130, out: "" });
+    expect(err).toMatch(/\nNothing was done\.\n$/);
+  });
+
+  test.each([
+    ["an n", "n\r"],
+    ["Ctrl+D", "\u0004"],
+  ])("is answered with no by %s, whatever the command would have done", async (_, key) => {
+    const { code, err, out } = await answering(key, ...shutdown());
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/\[y\/N\][\s\S]*Nothing was done\.\n$/);
+    expect(await shop.run("recommend", "u1")).toMatchObject({ code: 0 });
+  });
+});
+
+test("what would command the terminal is spelled out, wherever it stands", async () => {
+  const hostile = "u\u001b[2Jx\u009b\u202e";
+  const spelled = "u\\u001b[2Jx\\u009b\\u202e";
+  const dataset = ["--dataset", shop.ids.eventDatasetId];
+  const all = [
+    await shop.run("events", "forget-user", hostile, ...dataset, "--yes"),
+    await shop.run("events", "forget-user", hostile, ...dataset),
+    await shop.run("models", "get", hostile, "--project", shop.ids.projectId),
+    await shop.run("recommend", "u1", "--deployment", hostile, "--stack", hostile),
+    await shop.run("query", ...shop.asked, "--where", `genre=${hostile}`),
+    await shop.run("distribution", `genre=${hostile}`, ...shop.asked),
+    await shop.run("models", hostile),
+  ];
+  for (const { out, err } of all) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
+    expect(out + err).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect((out + err).replace(/\s/g, "")).toContain(spelled);
+  }
+});
+
+test("charts of values that look alike as names of files lie in files of their own", async () => {
+  const { itemDatasetId } = shop.ids;
+  const long = "x".repeat(60);
+  const genres = ["a/b", "a_b", "a b", `${long}1`, `${long}2`];
+  const items = genres.map((genre, at) => ({ itemId: `odd${at}`, attributes: { genre: [genre] } }));
+  await shop.api.call("upsertDatasetItems", { itemDatasetId, items });
+  const asked = ["--project", shop.ids.projectId, "--model", await trainModel(shop.api, shop.ids, "odd")];
+  const { charts } = await shop.json("distribution", ...genres.map((genre) => `genre=${genre}`), ...asked);
+  expect(new Set(charts as string[]).size).toBe(genres.length);
+  for (const [at, file] of (charts as string[]).entries()) {
+    expect(readFileSync(join(shop.folder, file), "utf8")).toContain(`genre = ${genres[at]}`);
+  }
+  // Another run does not write over the chart of another value.
+  const again = await shop.json("distribution", "genre=a/b", ...asked);
+  expect(again.charts).toEqual([(charts as string[])[0]]);
+});
+
+test("bounds of usage that are no share are refused before anything is asked", async () => {
+  for (const range of ["2..3", "..20", "-1.."]) {
+    const { code, err } = await shop.run("query", ...shop.asked, "--where", `genre=drama:${range}`);
+    expect({ range, code }).toEqual({ range, code: 1 });
+    expect(err.replace(/\s+/g, " ")).toContain("Usage is a share from 0 to 1, as in 0.2 for 20 %");
+  }
+});
+
+const fullDisk = "/dev/full";
+(existsSync(fullDisk) ? test : test.skip)("a full disk under the output is told in one line", async () => {
+  for (const args of [["--help"], ["models", "list", "--project", shop.ids.projectId]]) {
+    const full = openSync(fullDisk, "w");
+    const env = { ...process.env, ...shop.environment };
+    const child = spawn(process.execPath, [command, ...args], { env, stdio: ["ignore", full, "pipe"] });
+    const { code, err } = await ended(child);
+    closeSync(full);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^The output cannot be written: .*\n$/),
+    });
+  }
+});
+
+test("a reader that has seen enough ends the command without a word", async () => {
+  const { stdout, stderr } = spawnSync("sh", ["-c", `"${process.execPath}" "${command}" --help | head -1`], {
+    encoding: "utf8",
+  });
+  expect({ stdout, stderr }).toEqual({ stdout: "Usage: recommender [options] [command]\n", stderr: "" });
+});
+
+test("the script that completes in bash can be read twice", async () => {
+  const { out } = await run("completion", "bash");
+  const { stderr, stdout } = spawnSync("bash", [], { input: `${out}\n${out}\necho read`, encoding: "utf8" });
+  expect({ stderr, stdout }).toEqual({ stderr: "", stdout: "read\n" });
+});
+
+test("whoami tells which models are pinned", async () => {
+  const pinned = JSON.stringify({ live: { generatorModelId: "model-1" } });
+  const { out } = await shop.runWith({ RECOMMENDER_PINNED_MODELS: pinned }, "whoami", "--json");
+  const from = "RECOMMENDER_PINNED_MODELS";
+  expect(JSON.parse(out).configuration).toContainEqual({ key: "pinnedModels", value: pinned, from });
+});
