@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { cachePlace } from "../../tools/engine/cache.js";
+import type { GoProgram } from "../../tools/engine/pinned.js";
 import { provideEngine } from "../../tools/engine/provide.js";
 import {
   contentsOf,
@@ -37,7 +39,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-const place = `v${version}-${process.platform}-${process.arch}`;
+const place = cachePlace("", version);
 
 describe("an engine built from source", () => {
   test("is kept, and found again without being built", async () => {
@@ -53,6 +55,23 @@ describe("an engine built from source", () => {
     const again = heardProgress();
     expect(await provideEngine({ env, version, programs: [], progress: again.progress })).toEqual(engine);
     expect(again.heard).toEqual([]);
+  });
+
+  test("is built with the correction of a source that is not as it is needed, and not where that does not fit", async () => {
+    const { env, cache } = await machine();
+    const [engine, host] = await tinyPrograms();
+    const corrected = (from: string) => ({
+      ...{ env, version, progress: heardProgress().progress },
+      programs: [
+        engine,
+        { ...host, correction: { file: "main.go", from, to: 'say("corrected")' } },
+      ] as GoProgram[],
+    });
+    await expect(provideEngine(corrected("tell(Version)"))).rejects.toThrow(/main\.go of tiny does not hold/);
+    const { bin } = await provideEngine(corrected("say(Version)"));
+    expect(execFileSync(join(bin, "pulumi-language-nodejs"), { encoding: "utf8" })).toBe("corrected\n");
+    expect(execFileSync(join(bin, "pulumi"), { encoding: "utf8" })).toBe(`v${version}\n`);
+    expect((await contentsOf(join(cache, place))).sort()).toEqual(["bin", "engine.json"]);
   });
 
   test("is built anew when a part of it has gone", async () => {

@@ -24,13 +24,14 @@ async function buildEngine({ version, programs, bin, progress, signal, env }) {
 
   let compiled = 0;
   for (const program of programs) {
+    const source = await sourceOf(program, path.join(bin, "..", "source"), go);
     const end = compiled + stale.get(program);
     const flags = program.versionVariable ? ` -X ${program.versionVariable}=v${version}` : "";
     const output = path.join(bin, executable(program.name));
     const args = ["build", "-v", "-mod=readonly", "-buildvcs=false", `-ldflags=-s -w${flags}`];
     const ticking = setInterval(() => progress.at(standing(compiled, end, total, program)), 1_000);
     try {
-      await go(program, [...args, "-o", output, program.package], () => {
+      await go(source, [...args, "-o", output, source.package], () => {
         compiled = Math.min(compiled + 1, end);
         progress.at(standing(compiled, end, total, program));
       });
@@ -39,7 +40,40 @@ async function buildEngine({ version, programs, bin, progress, signal, env }) {
     }
     compiled = end;
   }
+  await fs.promises.rm(path.join(bin, "..", "source"), { recursive: true, force: true });
   await copyDynamicProvider(bin);
+}
+
+/**
+ * The program as it is to be built. Go replaces no file of a module that it has downloaded: a source with a correction
+ * becomes the main package of a module of its own, under the same pins.
+ * @param {GoProgram} program
+ * @param {string} directory
+ * @param {GoRunner} go
+ * @returns {Promise<GoProgram>}
+ */
+async function sourceOf(program, directory, go) {
+  const { correction } = program;
+  if (!correction) return program;
+  let original = "";
+  await go(program, ["list", "-mod=readonly", "-f", "{{.Dir}}", program.package], (line) => {
+    original = line;
+  });
+  await fs.promises.mkdir(directory);
+  const files = (await fs.promises.readdir(original)).filter((name) => /(?<!_test)\.go$/.test(name));
+  for (const name of files) {
+    const text = await fs.promises.readFile(path.join(original, name), "utf8");
+    const isMeant = name === correction.file;
+    if (isMeant && text.split(correction.from).length !== 2)
+      throw new Error(`${name} of ${program.package} does not hold \`${correction.from}\` once`);
+    const corrected = isMeant ? text.replace(correction.from, () => correction.to) : text;
+    await fs.promises.writeFile(path.join(directory, name), corrected);
+  }
+  for (const name of (await fs.promises.readdir(program.directory)).filter((name) =>
+    /^go\.(mod|sum)$/.test(name),
+  ))
+    await fs.promises.copyFile(path.join(program.directory, name), path.join(directory, name));
+  return { ...program, directory, package: "." };
 }
 
 /** @param {number} compiled @param {number} end @param {number} total @param {GoProgram} program */

@@ -7,6 +7,9 @@ const { executable, fileNames, versionOf } = require("./programs.js");
 
 const markerName = "engine.json";
 
+/** Grows when an engine of the same version is made otherwise, so that none of before is taken for it. */
+const revision = 2;
+
 /** The folder that keeps engines between runs. @param {NodeJS.ProcessEnv} env */
 function cacheDirectory(env) {
   if (env.RECOMMENDER_ENGINE_CACHE) return path.resolve(env.RECOMMENDER_ENGINE_CACHE);
@@ -26,7 +29,7 @@ function cacheDirectory(env) {
  * @param {string} version
  */
 function cachePlace(cache, version) {
-  return path.join(cache, `v${version}-${process.platform}-${process.arch}`);
+  return path.join(cache, `v${version}-${process.platform}-${process.arch}-${revision}`);
 }
 
 /**

@@ -16,11 +16,14 @@ const officialBase = "https://get.pulumi.com/releases/sdk";
  * @property {string} directory where go.mod and go.sum lie
  * @property {string} package import path of its main package
  * @property {string} [versionVariable] variable the linker sets to the version
+ * @property {{ file: string, from: string, to: string }} [correction] what is changed in its source before it is built
  */
 
 /**
  * The language host stays at SDK 3.68.0: later releases moved it to a module of its own, which the Go
- * module proxy does not serve. It works with the current engine and the current SDK.
+ * module proxy does not serve. It hands the program a relay of its own in place of the engine's resource monitor, and
+ * that relay knows only the calls of its day: not those by which the SDK registers transforms and hooks. With the
+ * engine's own address the program reaches them all.
  * @type {GoProgram[]}
  */
 const pinnedPrograms = [
@@ -34,6 +37,11 @@ const pinnedPrograms = [
     name: "pulumi-language-nodejs",
     directory: path.join(__dirname, "language-nodejs"),
     package: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
+    correction: {
+      file: "main.go",
+      from: 'maybeAppendArg("monitor", address)',
+      to: 'maybeAppendArg("monitor", req.GetMonitorAddress())',
+    },
   },
 ];
 
