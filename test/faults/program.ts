@@ -1,4 +1,5 @@
-import type { Declared, Kind, Lookup } from "./small-engine";
+import type { Kind, Lookup } from "./rows";
+import type { Declared } from "./small-engine";
 
 /** Places of the program whose resources may be renamed. */
 export const places = ["users", "events", "shop", "g1", "weekly", "live"] as const;
@@ -24,6 +25,12 @@ export interface Program {
   readonly renamed: readonly Place[];
   /** Whether what has another name says which one it had before. */
   readonly aliased: boolean;
+  /** Id of an event dataset that one more resource adopts. */
+  readonly twin?: string | undefined;
+  /** Kinds that are deleted before they are replaced. */
+  readonly deleteFirst?: readonly Kind[];
+  /** Whether the deployment ignores that it is to have other models. */
+  readonly ignoresModel?: boolean;
 }
 
 /** The program that every sequence begins with. */
@@ -85,9 +92,18 @@ export function declared(program: Program, existing: Readonly<Record<string, str
     },
   ];
   if (second) all.push(dataset("EventDataset", { name: "more" }, 1, eventsName));
+  if (program.twin) all.push(twin(program.twin, eventsName));
   if (trained) all.push(...training(program));
   if (trained && deployed) all.push(...deployment(program));
-  return all;
+  return all.map((resource) => ({
+    ...resource,
+    ...(program.deleteFirst?.includes(resource.kind) && { deleteFirst: true }),
+  }));
+}
+
+/** One more resource for a dataset that another holds. */
+function twin(existingId: string, name: string): Declared {
+  return { kind: "EventDataset", name: "twin", args: () => ({ name, numShards: 1, existingId }) };
 }
 
 /** What is to serve, as the service tells it; undefined where nothing is. */
@@ -133,10 +149,11 @@ function deployment(program: Program): Declared[] {
     return { projectId: of("Project", nameOf(program, "shop")).id, ...models, name: "live", qps };
   };
   const check = { userIds: ["u1"], minResults: 1 };
+  const options = program.ignoresModel ? { ...live, ignores: ["generatorModelId", "rankerModelId"] } : live;
   return [
-    { ...{ kind: "DeploymentJob", ...live }, args: request },
+    { ...{ kind: "DeploymentJob", ...options }, args: request },
     {
-      ...{ kind: "Deployment", ...live },
+      ...{ kind: "Deployment", ...options },
       args: (of) => ({ ...request(of), check, submittedJobId: of("DeploymentJob", live.name).jobId }),
     },
   ];

@@ -29,6 +29,8 @@ export type Fault = (passage: Passage) => void | Promise<void>;
 /** A call that the service has answered. */
 export interface Taken {
   readonly call: string;
+  /** The whole address, with what is asked for by it. */
+  readonly url: string;
   readonly status: number;
   /** The key that the caller sent, whether or not the service was to see it. */
   readonly key: string | undefined;
@@ -144,7 +146,14 @@ export class FaultProxy {
       .replaceAll(this.service.url, this.url)
       // Tokens of the same second would be the same one, refused or not.
       .replace(/("access_token":"[^"]+)/, `$1~${this.came.length}`);
-    this.taken.push({ call, status: reply.statusCode, key, body: body.toString(), answer: text });
+    this.taken.push({
+      call,
+      url: request.url ?? "",
+      status: reply.statusCode,
+      key,
+      body: body.toString(),
+      answer: text,
+    });
     const kept = Object.entries(reply.headers).filter(
       ([name]) =>
         !["connection", "keep-alive", "content-length", "transfer-encoding"].includes(name) &&

@@ -1,5 +1,5 @@
 import type { Program } from "./program";
-import { type Kind, kinds } from "./small-engine";
+import { type Kind, kinds } from "./rows";
 
 /** What is made anew when what stands before it is. */
 const chain = ["Project", "Algorithm", "TrainingJob", "DeploymentJob"] as const;
@@ -31,9 +31,13 @@ const jobOf: Partial<Record<Kind, Kind>> = { Model: "TrainingJob", Deployment: "
 export class Reasons {
   readonly #counts = new Map<string, number>();
 
+  /** With steps, whatever the engine was told to create or to change is a reason. */
+  constructor(private readonly steps?: ReadonlyMap<Kind, number>) {}
+
   /** The most that may have been made by a call. */
   most(call: string): number {
-    return this.#counts.get(call) ?? 0;
+    if (!this.steps) return this.#counts.get(call) ?? 0;
+    return [...this.steps].reduce((sum, [kind, count]) => sum + (callOf[kind] === call ? count : 0), 0);
   }
 
   /** Something of a kind is to be made, and what stands on it; nothing stands on further ones of the kind. */
@@ -68,6 +72,6 @@ export class Reasons {
   }
 
   #add(call: string): void {
-    this.#counts.set(call, this.most(call) + 1);
+    this.#counts.set(call, (this.#counts.get(call) ?? 0) + 1);
   }
 }

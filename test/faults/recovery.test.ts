@@ -5,7 +5,7 @@ import type { Said } from "./account";
 import { first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
 import { callOf } from "./reasons";
-import { type Kind, kinds } from "./small-engine";
+import { type Kind, kinds } from "./rows";
 import { type Harm, type Meddling, World } from "./world";
 
 // What a change is held to does not hang on luck: others than these are tried by `npm run test:sequences`.
@@ -135,7 +135,9 @@ class Meddle implements Command {
 
 class Recover implements Command {
   check = () => true;
-  run = (model: { program: Program }, world: World) => world.recover(model.program);
+  async run(model: { program: Program }, world: World): Promise<void> {
+    await world.recover(model.program);
+  }
   toString = () => "recover";
 }
 

@@ -1,5 +1,5 @@
 import { kindsIn, nameOf, otherNameOf, type Program, places } from "./program";
-import type { Kind } from "./small-engine";
+import type { Kind } from "./rows";
 
 /** What the state and the journal of a stack tell of a resource. */
 export interface Known {

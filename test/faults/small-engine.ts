@@ -1,38 +1,21 @@
-import { randomUUID } from "node:crypto";
-import {
-  Algorithm,
-  Deployment,
-  DeploymentJob,
-  EventDataset,
-  ItemDataset,
-  Model,
-  Project,
-  TrainingJob,
-  UserDataset,
-} from "../../provider";
 import { Client, endpointToken } from "../../provider/client";
 import type { Clock } from "../../provider/clock";
 import { confirm } from "../../provider/creation-journal";
 import { Run, useSession } from "../../provider/session";
 import { readSettings } from "../../provider/settings";
 import { rowOf } from "../../provider/stack-state";
-
-type Properties = Record<string, unknown>;
-
-/** The resources that the programs of these tests declare, each after what it may depend on. */
-const resources = {
-  ...{ UserDataset, ItemDataset, EventDataset, Project, Algorithm },
-  ...{ TrainingJob, Model, DeploymentJob, Deployment },
-};
-
-/** Kinds of resource that the programs of these tests declare. */
-export type Kind = keyof typeof resources;
-
-/** All of them, each after what it may depend on. */
-export const kinds = Object.keys(resources) as Kind[];
-
-/** What a resource has become, by its kind and name. */
-export type Lookup = (kind: Kind, name: string) => Properties;
+import {
+  byDependency,
+  type Held,
+  type Kind,
+  keyOf,
+  kinds,
+  type Lookup,
+  lifecycleOf,
+  type Properties,
+  Rows,
+} from "./rows";
+import { Refused, type RunOptions, Selection } from "./selection";
 
 /** A resource of a program; its arguments may need what resources before it have become. */
 export interface Declared {
@@ -40,17 +23,11 @@ export interface Declared {
   readonly name: string;
   /** Names that it may have had before. */
   readonly aliases?: readonly string[];
+  /** Arguments whose changes are ignored. */
+  readonly ignores?: readonly string[];
+  /** Whether it is deleted before it is replaced. */
+  readonly deleteFirst?: boolean;
   args(of: Lookup): Properties;
-}
-
-/** A resource in the state. */
-export interface Held {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly id: string;
-  readonly state: Properties;
-  /** Whether its last creation or change ended in an error that kept it. */
-  readonly broken: boolean;
 }
 
 /** The run was killed: nothing of it goes on, and nothing more is written down. */
@@ -88,56 +65,44 @@ class MortalClient extends Client {
  * Runs the lifecycles in the order and with the rules of the engine, and keeps the state as the engine does, so that
  * thousands of runs can be tried. What the engine itself does when it is killed is tried in test/engine.
  */
-export class SmallEngine {
-  /** What is held now, in the order of its making. */
-  readonly held = new Map<string, Held>();
-  /** What was replaced and is still to be deleted. */
-  #replaced: Held[] = [];
-  /** Every id that the state ever held. */
-  readonly everHeld = new Set<unknown>();
+export class SmallEngine extends Rows {
   /** Is told of each thing that was made. */
   onMade: (made: Held) => Promise<void> = async () => undefined;
   /** Whether the program lives to hear of each id that the state holds. */
   programHears = true;
+  /** What is being deleted. */
+  readonly deleting = new Set<Held>();
+  /** How often something of a kind was created or changed: as often as a thing may have been made for it. */
+  readonly steps = new Map<Kind, number>();
   #kill: (() => void) | undefined;
   #clients: MortalClient[] = [];
 
   constructor(
     readonly stack: string,
     private readonly service: { readonly url: string; readonly key: string },
-  ) {}
+  ) {
+    super();
+  }
 
   /** Kills the run that is under way. */
   kill(): void {
     this.#kill?.();
   }
 
-  /** Makes everything as declared; the errors of what failed, in the order they came. */
-  up(
-    program: readonly Declared[],
-    { replace = () => false }: { replace?: (resource: Declared) => boolean } = {},
-  ): Promise<Error[]> {
+  /** Makes everything as declared, or what the options say of it; the errors of what failed, in the order they came. */
+  up(program: readonly Declared[], options: RunOptions = {}): Promise<Error[]> {
     return this.#mortally(async () => {
+      const selection = new Selection(options, this);
       const errors: Error[] = [];
-      const declared = new Set(program.map(keyOf));
       for (const level of levelsOf(program)) {
         const outcomes = await Promise.allSettled(
-          level.map((resource) => this.#step(resource, replace(resource))),
+          level.map((resource) => this.#register(resource, selection, options)),
         );
         errors.push(...outcomes.flatMap((outcome) => (outcome.status === "rejected" ? outcome.reason : [])));
-        if (errors.length > 0) return errors;
+        if (errors.length > 0 && !options.continueOnError) return errors;
+        if (errors.some((error) => error instanceof Refused)) return errors;
       }
-      const leaving = [...this.held.values()].filter((resource) => !declared.has(keyOf(resource)));
-      for (const resource of [...leaving, ...this.#replaced].sort(byDependency)) {
-        try {
-          await lifecycleOf(resource.kind).delete?.(resource.id, resource.state);
-          this.#replaced = this.#replaced.filter((other) => other !== resource);
-          if (this.held.get(keyOf(resource)) === resource) this.held.delete(keyOf(resource));
-        } catch (error) {
-          return [error as Error];
-        }
-      }
-      return [];
+      return [...errors, ...(await this.#deleteAll(program, selection, options))];
     });
   }
 
@@ -148,18 +113,11 @@ export class SmallEngine {
         const read = await lifecycleOf(resource.kind).read?.(resource.id, resource.state);
         if (!read) continue;
         if (read.id === "") this.held.delete(keyOf(resource));
-        else this.#write({ ...resource, id: read.id as string, state: passed(read.props ?? {}) });
+        else this.#keep({ ...resource, id: read.id as string, state: passed(read.props ?? {}) });
       }
       return [];
     });
   }
-
-  /** What a resource has become. */
-  of: Lookup = (kind, name) => {
-    const resource = this.held.get(keyOf({ kind, name }));
-    if (!resource) throw new Error(`${kind} ${name} is not held`);
-    return { ...resource.state, id: resource.id };
-  };
 
   async close(): Promise<void> {
     for (const client of this.#clients) client.die();
@@ -178,7 +136,7 @@ export class SmallEngine {
     const client = new MortalClient({ baseUrl: url, apiKey: key, token, clock: fastClock });
     this.#clients.push(client);
     const rows = async () =>
-      [...this.held.values(), ...this.#replaced].map(({ kind, id, state }) => rowOf(kind, id, state));
+      this.all().map((row) => ({ ...rowOf(row.kind, row.id, row.state), urn: this.urnOf(row) }));
     useSession({ settings, client, clock: fastClock, run: new Run({ rows }) });
     for (const kind of kinds) {
       const get = (name: string) => config[name.replace("recommender:", "")];
@@ -195,11 +153,41 @@ export class SmallEngine {
     });
   }
 
-  async #step(declared: Declared, replace: boolean): Promise<void> {
+  /** Has a resource made as declared, unless the run is not about it or something that it needs has failed. */
+  async #register(declared: Declared, selection: Selection, options: RunOptions): Promise<void> {
+    const key = keyOf(declared);
+    const old = this.#oldOf(declared);
+    const dependencies = dependenciesOf(declared);
+    const passOn = () =>
+      old && old.name !== declared.name && this.#keep({ ...old, name: declared.name }, old);
+    if (selection.isHeldUp(dependencies)) {
+      selection.fail(key);
+      return;
+    }
+    if (!selection.includes(key, dependencies)) {
+      if (old) passOn();
+      else selection.skip(key);
+      return;
+    }
+    const missing = selection.missing(dependencies);
+    if (missing) throw new Refused(`${key} depends on ${missing} which was not specified in --target list`);
+    try {
+      await this.#step(declared, dependencies, old, options.replace?.includes(key) ?? false);
+    } catch (error) {
+      selection.fail(key);
+      throw error;
+    }
+  }
+
+  async #step(
+    declared: Declared,
+    dependencies: readonly string[],
+    old: Held | undefined,
+    replace: boolean,
+  ): Promise<void> {
     const { kind, name } = declared;
     const lifecycle = lifecycleOf(kind);
-    const old = this.#oldOf(declared);
-    const given = passed({ ...declared.args(this.of), __urn: this.urnOf(declared) });
+    const given = passed({ ...this.#argsOf(declared, old), __urn: this.urnOf(declared) });
     const checked = await lifecycle.check?.({}, given);
     if (!checked || checked.failures?.length) throw new Error(JSON.stringify(checked));
     const news = passed(checked.inputs as Properties);
@@ -208,27 +196,88 @@ export class SmallEngine {
       old &&
       (replace ? { changes: true, replaces: ["id"] } : await lifecycle.diff?.(old.id, old.state, news));
     if (old && !diff?.changes && !old.broken) {
-      if (old.name !== name) this.#write({ ...old, name }, old);
+      this.#keep({ ...old, name, dependencies }, old);
       return;
     }
+    this.steps.set(kind, (this.steps.get(kind) ?? 0) + 1);
+    const isReplaced = old && (diff?.replaces?.length ?? 0) > 0;
+    const made = (id: string, state: object = {}, broken = false): Held => ({
+      ...{ kind, name, id, state: passed(state as Properties), broken, dependencies },
+    });
     try {
-      if (old && !diff?.replaces?.length) {
+      if (old && !isReplaced) {
         const updated = await lifecycle.update?.(old.id, old.state, news);
-        this.#write({ kind, name, id: old.id, state: passed(updated?.outs ?? {}), broken: false }, old);
+        this.#keep(made(old.id, updated?.outs), old);
         return;
       }
+      if (isReplaced && declared.deleteFirst) await this.#deleteFirst(old);
       const { id, outs } = await lifecycle.create(news);
-      if (old) this.#replaced.push(old);
-      const made = { kind, name, id, state: passed(outs ?? {}), broken: false };
-      this.#write(made, old);
-      await this.onMade(made);
+      if (isReplaced && !declared.deleteFirst) this.replaced.push(old);
+      this.#keep(made(id, outs), old);
+      await this.onMade(made(id, outs));
     } catch (error) {
       const { id, properties } = error as { id?: string; properties?: Properties };
       if (id && properties) {
-        if (old && diff?.replaces?.length) this.#replaced.push(old);
-        this.#write({ kind, name, id, state: passed(properties), broken: true }, old);
+        if (isReplaced && this.held.get(keyOf(old)) === old) this.replaced.push(old);
+        this.#keep(made(id, properties, true), old);
       }
       throw error;
+    }
+  }
+
+  /** Arguments over what is ignored of them. */
+  #argsOf({ args, ignores = [] }: Declared, old: Held | undefined): Properties {
+    const given = args(this.of);
+    return old ? { ...given, ...Object.fromEntries(ignores.map((key) => [key, old.state[key]])) } : given;
+  }
+
+  /** Deletes what is to be replaced, after what would be replaced with it. */
+  async #deleteFirst(old: Held): Promise<void> {
+    const isReplacedToo = (row: Held) =>
+      lifecycleOf(row.kind).replaceOn.some((key) => row.state[key] === old.id);
+    const above = [...this.dependents([keyOf(old)])].map((key) => this.held.get(key) as Held);
+    for (const row of above.filter(isReplacedToo)) {
+      if (this.held.get(keyOf(row)) === row) await this.#deleteFirst(row);
+    }
+    await this.#delete(old);
+  }
+
+  /** Deletes what is not declared any more and what was replaced. */
+  async #deleteAll(
+    program: readonly Declared[],
+    selection: Selection,
+    options: RunOptions,
+  ): Promise<Error[]> {
+    const declared = new Set(program.map(keyOf));
+    const leaving = [...this.held.values()].filter((row) => !declared.has(keyOf(row)));
+    const errors: Error[] = [];
+    let going: Held[];
+    try {
+      going = selection.deletable([...leaving, ...this.replaced]).sort(byDependency);
+    } catch (error) {
+      return [error as Error];
+    }
+    for (const row of going) {
+      const isNeeded = [...selection.failed].some((key) => this.dependencies([key]).has(keyOf(row)));
+      if (isNeeded) continue;
+      try {
+        await this.#delete(row);
+      } catch (error) {
+        errors.push(error as Error);
+        selection.fail(keyOf(row));
+        if (!options.continueOnError) return errors;
+      }
+    }
+    return errors;
+  }
+
+  async #delete(row: Held): Promise<void> {
+    this.deleting.add(row);
+    try {
+      await lifecycleOf(row.kind).delete?.(row.id, row.state);
+      this.remove(row);
+    } finally {
+      this.deleting.delete(row);
     }
   }
 
@@ -242,15 +291,21 @@ export class SmallEngine {
     return names[0] === undefined ? undefined : this.held.get(keyOf({ kind, name: names[0] }));
   }
 
-  #write(resource: Held, old?: Held): void {
-    if (old && old.name !== resource.name) this.held.delete(keyOf(old));
-    this.held.set(keyOf(resource), resource);
-    for (const value of [resource.id, ...Object.values(resource.state)]) this.everHeld.add(value);
+  #keep(resource: Held, old?: Held): void {
+    this.write(resource, old);
     if (this.programHears && !resource.broken) confirm(this.urnOf(resource), new Set([resource.id]));
   }
 }
 
-const byDependency = (a: Held, b: Held) => kinds.indexOf(b.kind) - kinds.indexOf(a.kind);
+/** What the arguments of a resource ask for. */
+function dependenciesOf({ args }: Declared): string[] {
+  const keys = new Set<string>();
+  args((kind, name) => {
+    keys.add(keyOf({ kind, name }));
+    return {};
+  });
+  return [...keys];
+}
 
 /** Datasets do not depend on each other; everything else does on what is before it. */
 function levelsOf(program: readonly Declared[]): Declared[][] {
@@ -259,21 +314,8 @@ function levelsOf(program: readonly Declared[]): Declared[][] {
   return numbers.map((number) => program.filter((resource) => level(resource) === number));
 }
 
-function keyOf({ kind, name }: { kind: Kind; name: string }): string {
-  return `${kind} ${name}`;
-}
-
-function lifecycleOf(kind: Kind) {
-  return resources[kind].lifecycle;
-}
-
 /** Properties as they come out of the engine: without what is undefined, and without null. */
 function passed(properties: Properties): Properties {
   const plain = JSON.parse(JSON.stringify(properties)) as Properties;
   return Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== null));
-}
-
-/** A name that no other stack has. */
-export function newStack(): string {
-  return `s${randomUUID().slice(0, 8)}`;
 }

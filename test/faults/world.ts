@@ -11,7 +11,9 @@ import { declared, first, type Program } from "./program";
 import type { Fault, FaultProxy } from "./proxy";
 import { Reasons } from "./reasons";
 import { madeAnewByNames } from "./renames";
-import { type Held, Killed, type Kind, newStack, SmallEngine } from "./small-engine";
+import { type Held, type Kind, keyOf, newStack } from "./rows";
+import type { RunOptions } from "./selection";
+import { Killed, SmallEngine } from "./small-engine";
 import { verify } from "./verdict";
 
 /** What is done to a run, at which of its calls. */
@@ -30,7 +32,9 @@ export class World {
   existing: Record<string, string> = {};
   /** Jobs that the user knows of and had submitted once more. */
   readonly askedAgain = new Set<string>();
-  readonly reasons = new Reasons();
+  /** What rows held that the user has taken out of the state. */
+  readonly forgotten = new Set<unknown>();
+  readonly reasons: Reasons;
   readonly account: Account;
   readonly #loaded = new Set<string>();
   /** Whether the service may be other than the state says, so that a user looks. */
@@ -47,9 +51,13 @@ export class World {
     private readonly proxy: FaultProxy,
     /** What the lifecycles have told the user. */
     readonly said: readonly Said[],
+    {
+      anyStep = false,
+    }: { /** Whether any step of the engine is a reason to make something. */ anyStep?: boolean } = {},
   ) {
-    this.reasons.toMakeAll(first);
     this.engine = new SmallEngine(newStack(), { url: proxy.url, key: observed.service.key });
+    this.reasons = new Reasons(anyStep ? this.engine.steps : undefined);
+    this.reasons.toMakeAll(first);
     this.account = new Account(this.engine.stack, proxy, said);
     this.engine.onMade = async ({ kind, state }) => {
       if (kind !== "Project") return;
@@ -64,20 +72,24 @@ export class World {
     };
   }
 
+  /** Runs `pulumi up` with options that say what it is about. */
+  upWith(program: Program, options: RunOptions, harm: Harm = none): Promise<Error[]> {
+    return this.#run(harm, () => this.engine.up(declared(program, this.existing), options));
+  }
+
   /** Runs `pulumi up`; with a kind, as if it were told to replace the resources of that kind. */
   up(program: Program, harm: Harm, replaced?: Kind): Promise<Error[]> {
-    const replace = ({ kind }: { kind: Kind }) => kind === replaced;
     const resources = declared(program, this.existing);
-    const count = resources.filter(replace).length;
-    if (replaced && count > 0) this.reasons.toMake(replaced, count);
+    const replace = resources.filter(({ kind }) => kind === replaced).map(keyOf);
+    if (replaced && replace.length > 0) this.reasons.toMake(replaced, replace.length);
     return this.#run(harm, () => this.engine.up(resources, { replace }));
   }
 
   /** Runs `pulumi destroy`. */
-  down(harm: Harm): Promise<Error[]> {
+  down(harm: Harm, options: RunOptions = {}): Promise<Error[]> {
     const before = [...this.engine.held];
     const begun = this.#begun().map(({ urn }) => kindOf(urn));
-    return this.#run(harm, () => this.engine.up([])).finally(() =>
+    return this.#run(harm, () => this.engine.up([], options)).finally(() =>
       this.reasons.toMakeAgain(this.#leftOf(before), begun),
     );
   }
@@ -140,6 +152,17 @@ export class World {
     }
   }
 
+  /** The user takes rows out of the state, and knows of what they held. */
+  forget(rows: readonly Held[]): void {
+    for (const { id, state } of rows)
+      for (const value of [id, ...Object.values(state)]) this.forgotten.add(value);
+  }
+
+  /** The state may be of another time than the service. */
+  drift(): void {
+    this.#drifted = true;
+  }
+
   /** The machine is thrown away, with what was written down on it; the state is kept elsewhere. */
   changeMachine(): void {
     for (const urn of this.account.loseMachine((entry) => this.#isInState(entry)))
@@ -156,7 +179,8 @@ export class World {
   }
 
   /** Brings everything to what is declared, as a user would, and holds the service against it. */
-  async recover(program: Program): Promise<void> {
+  async recover(wanted: Program): Promise<Program> {
+    let program = wanted;
     for (let tries = 0; ; tries++) {
       await this.#look();
       const errors = await this.up(program, none);
@@ -164,12 +188,17 @@ export class World {
       if (errors.length === 0) break;
       if (tries === 8) throw new Error(`no recovery: ${errors[0].message}`);
       for (const error of errors) await this.#heed(error);
+      const isGone = errors.some(({ message }) =>
+        message.includes(`existingId ${program.twin}: there is no such`),
+      );
+      if (isGone) program = { ...program, twin: undefined };
     }
     this.existing = {};
     const before = this.proxy.came.length;
     expect(await this.up(program, none)).toEqual([]);
     expect(this.proxy.came.slice(before).filter((call) => !/^GET|token/.test(call))).toEqual([]);
     await verify(this, program);
+    return program;
   }
 
   /** Has what is held compared with what is there, where they may differ. */

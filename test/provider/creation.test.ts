@@ -8,7 +8,8 @@ import { routes } from "../../contract";
 import { digest, type Entry, entriesOf, put } from "../../provider/creation-journal";
 import { say } from "../../provider/engine-log";
 import { ObservedService } from "../engine/observed-service";
-import { type Declared, newStack, SmallEngine } from "../faults/small-engine";
+import { keyOf, newStack } from "../faults/rows";
+import { type Declared, SmallEngine } from "../faults/small-engine";
 import { DynamicProvider } from "./dynamic-provider";
 
 let observed: ObservedService;
@@ -72,7 +73,7 @@ test("what the state alone knows of is asked about when the key is old, on any m
   const [at, identity] = [Date.now() - 30 * 3_600_000, digest(request)];
   const state = { ...request, __urn: engine.urnOf(users) };
   engine.held.set("UserDataset users", {
-    ...{ kind: "UserDataset", name: "users", state, broken: true },
+    ...{ kind: "UserDataset", name: "users", state, broken: true, dependencies: [] },
     id: `unknown-${randomUUID()}.${identity}.${at}`,
   });
   observed.calls();
@@ -128,7 +129,7 @@ test("what another service or another resource made is none of its business", as
 test("a replacement that is asked for makes another one, for the state is known to hold the first", async () => {
   expect(await engine.up([users, events])).toEqual([]);
   const before = [engine.of("UserDataset", "users").id, engine.of("EventDataset", "events").id];
-  expect(await engine.up([users, events], { replace: () => true })).toEqual([]);
+  expect(await engine.up([users, events], { replace: [users, events].map(keyOf) })).toEqual([]);
   const after = [engine.of("UserDataset", "users").id, engine.of("EventDataset", "events").id];
   expect(after.filter((id) => before.includes(id))).toEqual([]);
   const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
@@ -140,7 +141,7 @@ test("a replacement right after a kill keeps what the killed run had made, and d
   engine.programHears = false;
   expect(await engine.up([events])).toEqual([]);
   const { id } = engine.of("EventDataset", "events");
-  expect(await engine.up([events], { replace: () => true })).toEqual([]);
+  expect(await engine.up([events], { replace: [keyOf(events)] })).toEqual([]);
   expect(engine.of("EventDataset", "events").id).toBe(id);
   await observed.call(routes.getEventDataset, { eventDatasetId: id as string });
 });
@@ -206,7 +207,7 @@ test("a replacement that found again what it replaces is not deleted by the run 
   expect(await engine.up([events])).toEqual([]);
   const { id } = engine.of("EventDataset", "events");
   const failing: Declared = { ...users, kind: "Project", name: "shop", args: () => ({}) };
-  expect(await engine.up([events, failing], { replace: () => true })).toHaveLength(1);
+  expect(await engine.up([events, failing], { replace: [events, failing].map(keyOf) })).toHaveLength(1);
   expect(engine.of("EventDataset", "events").id).toBe(id);
   expect(await engine.up([events])).toEqual([]);
   await observed.call(routes.getEventDataset, { eventDatasetId: id as string });
