@@ -51,8 +51,8 @@ export class Deployment extends Resource {
   declare readonly generatorModelId: pulumi.Output<string>;
   declare readonly rankerModelId: pulumi.Output<string | undefined>;
   declare readonly qps: pulumi.Output<number>;
-  /** Address of the project's recommendation service, where the service tells it. */
-  declare readonly servingUri: pulumi.Output<string | undefined>;
+  /** Address under which the project's recommendations are called for; that of the service, where it tells no other. */
+  declare readonly servingUri: pulumi.Output<string>;
   /** The job that deployed it; undefined for a deployment that was taken over. */
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
@@ -73,8 +73,8 @@ export class Deployment extends Resource {
     if (pinned) {
       const models = Object.values(pinned).join(" and ");
       pulumi.log.warn(
-        `pinned to ${models} by recommender:pinnedModels: the models that the program declares do not serve. ` +
-          "Take it away with `recommender rollback STACK --undo`.",
+        `serving pinned models (${models}), not the program's: recommender:pinnedModels says so. ` +
+          `Remove the pin with \`recommender rollback ${pulumi.getStack()} --undo\`.`,
         this,
       );
     }
@@ -96,6 +96,8 @@ interface Outputs {
   readonly deploymentJobId?: string;
   /** The submitted job that was taken back by a rollback. */
   readonly rolledBackJobId?: string;
+  /** Why the check of what serves failed; it is run again until it passes. */
+  readonly checkFailed?: string;
 }
 
 function deployment(): Noun<State, Outputs> {
@@ -122,12 +124,8 @@ function deployment(): Noun<State, Outputs> {
         async ({ jobResult }, earlier) =>
           !earlier || serves(args.check?.userIds[0], jobResult?.servingUri, context),
       );
-      const fault = await tryOut(args, outputs.servingUri, context);
-      if (fault) {
-        // There is nothing to go back to; what was deployed is kept in the state, so that it is not lost.
-        throw new PartialStateError(args.projectId, { ...args, ...outputs }, `it is deployed, but ${fault}`);
-      }
-      return { id: args.projectId, ...outputs };
+      // There is nothing to go back to.
+      return { id: args.projectId, ...(await checked(args, outputs, context)) };
     },
 
     async adopt(projectId, args, context) {
@@ -139,7 +137,7 @@ function deployment(): Noun<State, Outputs> {
       await say.warn(context.urn, "the API does not tell which models serve: they are taken as declared");
       const fault = await tryOut(args, undefined, context);
       if (fault) throw new Error(`existingId ${projectId}: ${fault}`);
-      return {};
+      return { servingUri: context.client.baseUrl };
     },
 
     /** The API does not tell what serves: the job's record is read, and with a check the recommendation is tried. */
@@ -152,8 +150,11 @@ function deployment(): Noun<State, Outputs> {
         await say.warn(urn, `project ${projectId} does not serve`);
         return undefined;
       }
+      if (state.checkFailed) await say.warn(urn, `${state.checkFailed}. \`pulumi up\` runs the check again.`);
       return { ...state, ...(servingUri && { servingUri }) };
     },
+
+    unsettled: ({ checkFailed }) => checkFailed !== undefined,
 
     async update(projectId, olds, news, context) {
       const submitted = news.submittedJobId ?? "";
@@ -162,14 +163,13 @@ function deployment(): Noun<State, Outputs> {
       const { servingUri, deploymentJobId } = olds;
       // Only the check or the rollback is another: there is nothing to deploy.
       if (same && olds.rolledBackJobId === undefined) {
-        return { ...(servingUri && { servingUri }), ...(deploymentJobId && { deploymentJobId }) };
+        const kept = { ...(servingUri && { servingUri }), ...(deploymentJobId && { deploymentJobId }) };
+        return olds.checkFailed === undefined ? kept : checked(news, kept, context);
       }
       const outputs = await deploy(news, await jobToWaitFor(olds, news, context), context);
+      if (!news.rollback && !context.settings.rollback) return checked(news, outputs, context);
       const fault = await tryOut(news, outputs.servingUri, context);
       if (!fault) return outputs;
-      const deployed = { ...news, ...outputs };
-      if (!news.rollback && !context.settings.rollback)
-        throw new PartialStateError(projectId, deployed, `it is deployed, but ${fault}`);
       try {
         const former = { ...olds, name: `${olds.name} (rollback)` };
         const back = await submitDeployment(former, context, `rollback-of-${outputs.deploymentJobId}`);
@@ -180,7 +180,7 @@ function deployment(): Noun<State, Outputs> {
       } catch (error) {
         if (error instanceof PartialStateError) throw error;
         const reason = `${fault}; and the rollback failed: ${(error as Error).message}`;
-        throw new PartialStateError(projectId, deployed, reason);
+        throw new PartialStateError(projectId, { ...news, ...outputs, checkFailed: fault }, reason);
       }
     },
 
@@ -188,6 +188,14 @@ function deployment(): Noun<State, Outputs> {
       await notServing(client.call(routes.shutdownDeployment, { projectId }));
     },
   };
+}
+
+/** What was deployed, once its check passes; where it fails, the state keeps it with the reason, so that it is not lost. */
+async function checked(args: State, outputs: Outputs, context: Context): Promise<Outputs> {
+  const fault = await tryOut(args, outputs.servingUri, context);
+  if (!fault) return outputs;
+  const state = { ...args, ...outputs, checkFailed: fault };
+  throw new PartialStateError(args.projectId, state, `it is deployed, but ${fault}`);
 }
 
 /** The job that was submitted; another one where a rollback has taken that back or where none was submitted. */
@@ -213,8 +221,7 @@ async function deploy(
     ...(resultIsThere && { resultIsThere }),
   });
   compare(job, args);
-  const servingUri = job.jobResult?.servingUri;
-  return { deploymentJobId: job.id, ...(servingUri != null && { servingUri }) };
+  return { deploymentJobId: job.id, servingUri: job.jobResult?.servingUri ?? context.client.baseUrl };
 }
 
 function compare({ jobData }: Job & { id: string }, args: State): void {

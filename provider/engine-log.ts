@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import * as pulumi from "@pulumi/pulumi";
+import { listenForCancel } from "./cancellation";
 
 /** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
 export type Urn = string | undefined;
@@ -14,13 +15,14 @@ export const say = {
 };
 
 /**
- * Connects the messages of a dynamic provider's process to the engine.
+ * Connects a dynamic provider's process to its engine: what it says, and the engine's request to stop.
  * The process is told the engine's address but does not pass it to the SDK, so that messages would come out as text
  * of no severity and of no resource.
  */
 export function connectToEngine(): void {
   const address = engineAddress();
   if (!address) return;
+  listenForCancel();
   pulumi.runtime.resetOptions(pulumi.getProject(), pulumi.getStack(), -1, address, "", false, "");
 }
 

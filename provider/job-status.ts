@@ -67,20 +67,23 @@ export interface Watch {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly limitMs: number;
+  /** Ends the watch with its reason. */
+  readonly signal?: AbortSignal;
   readonly look: () => Promise<Job>;
   /** Hears what each look saw of a job that is not over. */
   readonly onLook: (job: Job, elapsedMs: number) => void | Promise<void>;
 }
 
 /** Looks at a job, at first often and then ever less so, until it is over or the time is up; gives the last look. */
-export async function watchJob(first: Job, { settings, clock, limitMs, look, onLook }: Watch): Promise<Job> {
+export async function watchJob(first: Job, watch: Watch): Promise<Job> {
+  const { settings, clock, limitMs, signal, look, onLook } = watch;
   const began = clock.now();
   let pauseMs: number = Math.min(settings.jobPollMs, longestPauseMs);
   for (let job = first; ; job = await look()) {
     const elapsedMs = clock.now() - began;
     if (isOver(job, settings) || elapsedMs >= limitMs) return job;
     await onLook(job, elapsedMs);
-    await clock.sleep(Math.min(pauseMs, limitMs - elapsedMs));
+    await clock.sleep(Math.min(pauseMs, limitMs - elapsedMs), signal);
     pauseMs = Math.min(longestPauseMs, pauseMs * growth);
   }
 }

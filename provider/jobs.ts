@@ -87,8 +87,8 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
   throw new Error(`${kind.noun} job ${jobId} succeeded, but the service does not show its result`);
 }
 
-function look({ client }: Context, projectId: string, jobId: string): Promise<Job> {
-  return client.call(routes.getJob, { projectId, jobId });
+function look({ client }: Context, projectId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
+  return client.call(routes.getJob, { projectId, jobId }, { signal });
 }
 
 async function waitFor(
@@ -98,7 +98,8 @@ async function waitFor(
   jobId: string,
   first: Job,
 ): Promise<Job> {
-  const { clock, settings, urn } = context;
+  const { clock, settings, urn, run } = context;
+  const signal = run.cancelled;
   const limitMs = settings[kind.limit];
   const began = clock.now();
   const usually = usualTime(kind, settings);
@@ -106,11 +107,15 @@ async function waitFor(
     settings,
     clock,
     limitMs,
-    look: () => look(context, projectId, jobId),
+    signal,
+    look: () => look(context, projectId, jobId, signal),
     onLook: (seen, elapsedMs) => {
       const words = `${seen.jobStatus} for ${ms(elapsedMs)}${retriesOf(seen)}`;
       return say.progress(urn, `${kind.noun} ${jobId}: ${words}${usually ? ` (usually ${usually})` : ""}`);
     },
+  }).catch((error) => {
+    if (!signal.aborted) throw error;
+    throw new Error(`${kind.noun} job ${jobId} goes on; the next \`pulumi up\` resumes the wait for it.`);
   });
   // The line would go on telling what the last look before the end saw.
   if (job !== first && isOver(job, settings)) {

@@ -52,6 +52,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   /** What is there now; undefined when it is gone. Absent where the API cannot read it back. */
   read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
   update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
+  /** Whether an update has something to see to, even if no argument changes. */
+  unsettled?(state: Args & Outputs): boolean;
   /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */
   delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
   /** Instead of `delete`, for what nobody needs deleted: called whoever else holds it. */
@@ -154,7 +156,8 @@ export function lifecycle<Args extends object, Outputs extends object>(
         // What is declared again is not what a killed run has put in its place since.
         const undone = effective.length === 0 && leftovers.length > 0;
         if (undone) await say.warn(news.__urn as Urn, leftBehind(leftovers));
-        const changes = effective.length > 0 || (undone && noun.redo === true);
+        const changes =
+          effective.length > 0 || (undone && noun.redo === true) || noun.unsettled?.(olds as State) === true;
         return { changes, replaces, deleteBeforeReplace: false };
       });
     },

@@ -1,4 +1,5 @@
 import type { Reply, routes } from "../contract";
+import { cancelled as engineCancelled } from "./cancellation";
 import { Claims } from "./claims";
 import type { Client } from "./client";
 import { type Clock, systemClock } from "./clock";
@@ -29,7 +30,11 @@ export class Run {
   readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();
   readonly models = new Listing<Reply<typeof routes.getModel>>();
 
-  constructor(stackState: StackState = cliStackState) {
+  constructor(
+    stackState: StackState = cliStackState,
+    /** Aborted when the user has asked it to stop. */
+    readonly cancelled: AbortSignal = engineCancelled,
+  ) {
     this.claims = new Claims(stackState);
   }
 }

@@ -113,6 +113,9 @@ export function ofChange(
   if (type === "Deployment" && operation === "update" && onlyHow) {
     return of("in place", "Only the check or the rollback is another; nothing is deployed.");
   }
+  if (type === "Deployment" && operation === "update" && properties.length === 0) {
+    return of("in place", "Its check failed, and is run again; nothing is deployed.");
+  }
   const kept = retain ? retained[type]?.[operation] : undefined;
   return kept ?? (changeRules[type] ?? otherChanges)[operation];
 }

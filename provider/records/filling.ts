@@ -82,7 +82,7 @@ async function fill(
   context: Context,
   basis?: string,
 ): Promise<Outputs> {
-  const { client, urn, title } = context;
+  const { client, urn, title, run } = context;
   const { mapping = {}, maxFailures = 0, parallel = defaultParallel } = args;
   const files = await findFiles(args.source, args.format);
   if ((await contentHash(hashable(files), mapping)) !== args.contentHash) {
@@ -96,6 +96,10 @@ async function fill(
     owner: urn ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
     onProgress: progressTeller(context),
+    signal: run.cancelled,
+  }).catch((error) => {
+    if (!run.cancelled.aborted) throw error;
+    throw new Error("the upload was stopped; the next `pulumi up` resumes it where it was.");
   });
   const again = sentCount < recordCount ? ` (${shown(recordCount - sentCount)} of them were there)` : "";
   await say.info(urn, `${shown(recordCount)} ${kind.noun}${recordCount === 1 ? "" : "s"} uploaded${again}`);

@@ -5,7 +5,7 @@ import { Client, endpointToken } from "../../provider/client";
 import { stub } from "../../provider/resource";
 import { Run, useSession } from "../../provider/session";
 import { readSettings } from "../../provider/settings";
-import { isSame, rowOf, type StackRow } from "../../provider/stack-state";
+import type { StackRow } from "../../provider/stack-state";
 import { TestClock } from "../client/server";
 
 type Properties = Record<string, unknown>;
@@ -50,7 +50,8 @@ export class LocalStack {
     const client = new Client({ baseUrl, apiKey, token, clock, timeouts: { bodyMs } });
     await this.close();
     this.#client = client;
-    const rows = async (of: StackRow) => [of, ...this.#rows().filter((row) => !isSame(row, of))];
+    // Each resource stands for a stack of its own: several deploy to one project.
+    const rows = async (of: StackRow) => [of];
     useSession({ settings, client, clock, run: new Run({ rows }) });
     // The address is known to be that of the service.
     await client.honoursKeys();
@@ -102,11 +103,6 @@ export class LocalStack {
     const { id, state } = this.#kept.get(`${type} ${name}`) as Kept;
     await lifecycleOf(type).delete(id, state);
     this.#kept.delete(`${type} ${name}`);
-  }
-
-  /** What the state holds; what is replaced is out of it by then, but for the row that is asked about. */
-  #rows(): StackRow[] {
-    return [...this.#kept].map(([key, { id, state }]) => rowOf(key.split(" ", 1)[0] as string, id, state));
   }
 
   #own(type: string, name: string): Properties {

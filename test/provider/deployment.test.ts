@@ -93,15 +93,37 @@ describe("a deployment", () => {
     ).toBeGreaterThan(0);
   });
 
-  test("whose check fails is kept in the state with the reason", async () => {
-    const error = await deploy({
-      generatorModelId: models[0],
-      check: { userIds: ["u1"], minResults: 1000 },
-    }).catch((thrown) => thrown);
-    expect(error.message).toMatch(
-      /Deployment live: it is deployed, but the check failed: user u1 got \d+ results, at least 1000/,
+  test("whose check fails stays failed on every run until the check passes, and deploys nothing for that", async () => {
+    const check = { userIds: ["u1"], minResults: 1000 };
+    const error = await deploy({ generatorModelId: models[0], check }).catch((thrown) => thrown);
+    const reason =
+      /Deployment live: it is deployed, but the check failed: user u1 got \d+ results, at least 1000/;
+    expect(error.message).toMatch(reason);
+    const { state } = partialState(error);
+    expect(state).toMatchObject({ deploymentJobId: state.submittedJobId, servingUri: expect.any(String) });
+    const { checkFailed: _, servingUri: __, deploymentJobId: ___, ...args } = state;
+    for (let run = 0; run < 2; run++) {
+      await nextRun();
+      // A refresh in between takes away what the engine itself knows of the failure.
+      expect(await provider.diff("Deployment", projectId, state, args)).toMatchObject({ changes: true });
+      const again = await provider.update("Deployment", projectId, state, args).catch((thrown) => thrown);
+      expect(again.message).toMatch(reason);
+      expect(partialState(again)).toEqual({ id: projectId, state });
+    }
+    const read = await provider.read("Deployment", projectId, state);
+    expect(read.state.checkFailed).toMatch(/user u1 got/);
+    expect(provider.said).toContainEqual(
+      expect.objectContaining({
+        severity: "warning",
+        message: expect.stringMatching(/the check failed: .*`pulumi up` runs the check again/),
+      }),
     );
-    expect(error.metadata.get("grpc-status-details-bin")).toHaveLength(1);
+    const mended = { ...args, check: { ...check, minResults: 1 } };
+    const passed = await provider.update("Deployment", projectId, state, mended);
+    expect(passed).toMatchObject({ deploymentJobId: state.deploymentJobId, check: { minResults: 1 } });
+    expect(passed.checkFailed).toBeUndefined();
+    expect(await provider.diff("Deployment", projectId, passed, mended)).toMatchObject({ changes: false });
+    expect(submitted()).toBe(0);
   });
 
   test("whose check fails is rolled back when that is asked for, with both reasons, and tried anew by the next run", async () => {

@@ -136,6 +136,11 @@ export class DynamicProvider {
     return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").length : 0;
   }
 
+  /** Asks it to stop, as the engine does on Ctrl+C. */
+  async cancel(): Promise<void> {
+    await this.#call("cancel", new empty.Empty());
+  }
+
   /** Has the engine vanish, as a kill does. */
   killEngine(): void {
     this.#engine.forceShutdown();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
 import { DynamicProvider } from "./dynamic-provider";
@@ -148,6 +149,24 @@ describe("a training", () => {
     await observed.faults({});
     await nextRun();
     expect((await finish("slow", job.id)).state.trainingJobId).toBe(job.id);
+    expect(submissions()).toEqual([]);
+  });
+
+  test("whose wait is stopped goes on, and the next run resumes the wait", async () => {
+    await observed.faults({ job_delay_ms: 8000 });
+    await nextRun();
+    const job = await submit("stopped");
+    const model = finish("stopped", job.id).catch((error) => error);
+    while (!provider.said.some(({ message }) => message.includes(job.id))) await sleep(20);
+    const began = Date.now();
+    await provider.cancel();
+    expect((await model).message).toMatch(
+      `Model stopped: training job ${job.id} goes on; the next \`pulumi up\` resumes the wait for it.`,
+    );
+    expect(Date.now() - began).toBeLessThan(2000);
+    await observed.faults({});
+    await nextRun();
+    expect((await finish("stopped", job.id)).state.trainingJobId).toBe(job.id);
     expect(submissions()).toEqual([]);
   });
 
