@@ -1,5 +1,3 @@
-import { existsSync, rmSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import { confirm } from "./confirm";
 import { defaultDataDir } from "./data";
@@ -11,24 +9,37 @@ export function addReset(program: Command): void {
   program
     .command("reset")
     .description(
-      "End the service of a folder and delete everything in it: datasets, models, jobs and the key.",
+      "End the service of a folder and delete everything that it keeps: datasets, models, jobs and the key.",
     )
     .option("--data <dir>", "folder of all data", defaultDataDir)
     .option("--yes", "do not ask")
     .option("--json", "print one line of JSON")
     .addHelpText("after", "\nExamples:\n  recommender reset\n  recommender reset --data ./other --yes")
     .action(async ({ data, yes, ...options }: { data: string; yes?: true; json?: true }) => {
-      const { folderAt } = await import("../service/index.js");
+      const { deleteData, folderAt, isDataFolder, lockFolder, refuseForeign } = await import(
+        "../service/index.js"
+      );
       const folder = folderAt(data);
-      // Only a folder of ours is deleted, whatever --data says.
-      const there = existsSync(folder.database);
+      refuseForeign(folder);
+      const there = isDataFolder(folder);
+      let kept: string[] = [];
       if (there) {
         await confirm(`Delete all data in ${folder.path}?`, yes);
         await stop(data);
-        rmSync(resolve(data), { recursive: true, force: true });
+        const unlock = lockFolder(folder);
+        try {
+          kept = deleteData(folder);
+        } finally {
+          unlock();
+        }
       }
-      print(options, { reset: there, dataDir: folder.path }, () =>
-        there ? `Deleted ${folder.path}\n` : `There is no data in ${folder.path}\n`,
-      );
+      print(options, { reset: there, dataDir: folder.path, kept }, () => {
+        if (!there) return `There is no data of a service in ${folder.path}\n`;
+        const what =
+          kept.length > 0
+            ? `the data in ${folder.path}; what is not the service's stays: ${kept.join(", ")}`
+            : folder.path;
+        return `Deleted ${what}\n`;
+      });
     });
 }

@@ -1,14 +1,16 @@
 import type { Command } from "commander";
 import { ZodError } from "zod";
 import { defaultDataDir } from "./data";
+import { exitCodes } from "./exit";
 import { jsonIn } from "./json-file";
 import { note, print } from "./output";
-import { whole } from "./values";
+import { url, whole } from "./values";
 
 interface ServeOptions {
   readonly port: number;
   readonly data: string;
   readonly host: string;
+  readonly publicUrl?: string;
   readonly ephemeral?: true;
   readonly seed?: string;
   readonly planShards: number;
@@ -29,6 +31,11 @@ export function addServe(program: Command): void {
     .option("--port <number>", "port; 0 takes the one kept in the folder, or a free one", whole(0, 65_535), 0)
     .option("--data <dir>", "folder of all data", defaultDataDir)
     .option("--host <address>", "interface to listen on; the key travels in the clear", "127.0.0.1")
+    .option(
+      "--public-url <url>",
+      "base address that others reach it under, for the addresses in answers",
+      url,
+    )
     .option("--ephemeral", "keep data in a temporary folder that goes with the service")
     .option("--seed <file>", "fill it from a JSON file with users, items and events, then train and deploy")
     .option("--plan-shards <number>", "shards of all event datasets together", whole(1), 100)
@@ -44,6 +51,8 @@ export function addServe(program: Command): void {
     .action(serve);
 }
 
+const closeWithinMs = 20_000;
+
 /** Loaded here and not above, so that `--help` and errors of arguments come at once. */
 async function serve(options: ServeOptions): Promise<void> {
   const { seed, startService } = await import("../service/index.js");
@@ -55,17 +64,21 @@ async function serve(options: ServeOptions): Promise<void> {
     jobDelayMs: options.jobDelay,
     faults: options.faults ?? false,
     log: options.verbose ? "stderr" : "file",
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(options.ephemeral ? {} : { dataDir: options.data }),
     ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
     onIdle: () => process.exit(0),
   });
   for (const warning of service.warnings) note(warning);
   const end = async () => {
+    // All that was acknowledged is on disk, so a process that cannot close may as well be gone.
+    setTimeout(() => process.exit(exitCodes.failed), closeWithinMs).unref();
     await service.close();
     process.exit(0);
   };
+  // A second Ctrl+C ends the process at once; a second `recommender stop` does not.
   process.once("SIGINT", end);
-  process.once("SIGTERM", end);
+  process.on("SIGTERM", end);
   const { url, dataDir, keyFile } = service;
   const projectId =
     content === undefined

@@ -19,8 +19,20 @@ export function addStatus(program: Command): void {
     )
     .action(async (options: FolderOptions & OutputOptions) => {
       const data = await folderOf(options);
-      const { findRunning, folderAt, statusReply: schema } = await import("../service/index.js");
-      const running = await findRunning(folderAt(data));
+      const {
+        findRunning,
+        folderAt,
+        isLocked,
+        readRunning,
+        statusReply: schema,
+      } = await import("../service/index.js");
+      const folder = folderAt(data);
+      const running = await findRunning(folder);
+      if (!running && isLocked(folder))
+        throw new Error(
+          `Process ${readRunning(folder)?.pid} serves ${data} but does not answer; see ${folder.logFile}, ` +
+            `or end it with \`recommender stop --data ${data}\`.`,
+        );
       if (!running)
         throw new Error(`No service runs for ${data}; start one with \`recommender serve --data ${data}\`.`);
       const answer = await fetch(`${running.url}/status`, { headers: { apikey: running.key } });

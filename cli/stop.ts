@@ -1,6 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { type FolderOptions, folderOf, withFolder } from "./data";
 import { type OutputOptions, print } from "./output";
+
+/** Longer than a service takes that ends by force what it cannot end otherwise. */
+const patienceMs = 30_000;
 
 /** Adds `recommender stop`. */
 export function addStop(program: Command): void {
@@ -20,21 +24,32 @@ export function addStop(program: Command): void {
     });
 }
 
-/** Ends the service of a folder, waits until it is gone, and gives its process id. */
+/** Ends the process that has locked a folder, waits until the folder is free, and gives the process's id. */
 export async function stop(dir: string): Promise<number | undefined> {
-  const { findRunning, folderAt } = await import("../service/index.js");
-  const running = await findRunning(folderAt(dir));
-  if (!running) return undefined;
-  process.kill(running.pid, "SIGTERM");
-  while (isAlive(running.pid)) await new Promise((resolve) => setTimeout(resolve, 20));
-  return running.pid;
-}
-
-function isAlive(pid: number): boolean {
+  const { folderAt, isLocked, readRunning } = await import("../service/index.js");
+  const folder = folderAt(dir);
+  if (!isLocked(folder)) return undefined;
+  const { pid } = readRunning(folder) ?? {};
+  if (pid === undefined)
+    throw new Error(
+      `A process serves ${folder.path}, but ${folder.runningFile} does not say which. ` +
+        `Find it with \`fuser ${folder.lockFile}\`, and end it.`,
+    );
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
+    process.kill(pid, "SIGTERM");
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === "EPERM" ? "it is another user's" : "it is gone";
+    if (isLocked(folder))
+      throw new Error(`Process ${pid}, which serves ${folder.path}, cannot be ended: ${reason}.`);
   }
+  const until = Date.now() + patienceMs;
+  while (isLocked(folder)) {
+    if (Date.now() > until)
+      throw new Error(
+        `Process ${pid}, which serves ${folder.path}, did not end within ${patienceMs / 1000} s. ` +
+          `End it with \`kill -9 ${pid}\`: nothing that it acknowledged is lost. See ${folder.logFile}.`,
+      );
+    await sleep(20);
+  }
+  return pid;
 }

@@ -18,6 +18,12 @@ export function duration(text: string): number {
   throw new InvalidArgumentError("Expected a time with its unit, as in 90d, 12h or 30m.");
 }
 
+/** Reads the address of a service. */
+export function url(text: string): string {
+  if (/^https?:\/\/[^/?#]/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError("Expected an address, as in https://recommender.example.com.");
+}
+
 /** Reads a list that is separated by commas. */
 export function list(text: string): string[] {
   return text

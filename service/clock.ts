@@ -39,11 +39,12 @@ export class ManualClock implements Clock {
         due: this.time + ms,
         done: () => {
           this.waits.delete(entry);
+          signal?.removeEventListener("abort", entry.done);
           resolve();
         },
       };
       this.waits.add(entry);
-      signal?.addEventListener("abort", entry.done, { once: true });
+      signal?.addEventListener("abort", entry.done);
     });
   }
 

@@ -12,6 +12,7 @@ import type { Secrets, Tokens } from "./token";
 export interface Options {
   readonly planShards: number;
   readonly jobDelayMs: number;
+  readonly retryDelayMs: number;
   readonly faults: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Context } from "./context";
 import { ServiceError } from "./error";
 
 /** How long a result can be downloaded; the specification says that it ends, not when. */
-const lifetimeSec = 24 * 60 * 60;
+export const lifetimeSec = 24 * 60 * 60;
 
 /** The signed address of a job's result, the same each time it is asked for. */
 export function downloadUrl(context: Context, jobId: string, finishedTs: number) {

@@ -8,8 +8,8 @@ export {
   folderBusyExitCode,
   type Reachable,
 } from "./embedded";
-export { folderAt } from "./folder";
-export { FolderBusyError } from "./lock";
+export { deleteData, folderAt, isDataFolder, refuseForeign } from "./folder";
+export { FolderBusyError, isLocked, lockFolder, readRunning } from "./lock";
 export { type Seed, seed } from "./seed";
 export { type Service, type StartOptions, startService } from "./start";
 export { statusReply } from "./status";

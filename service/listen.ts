@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import type { FastifyInstance } from "fastify";
 import { type Folder, readPort, writeWhole } from "./folder";
 
@@ -6,7 +7,7 @@ import { type Folder, readPort, writeWhole } from "./folder";
 export async function listen(
   app: FastifyInstance,
   folder: Folder,
-  { port = 0, host = "127.0.0.1" }: { port?: number; host?: string },
+  { port = 0, host = "127.0.0.1", publicUrl }: { port?: number; host?: string; publicUrl?: string },
   warnings: string[],
 ): Promise<string> {
   const kept = readPort(folder);
@@ -26,6 +27,13 @@ export async function listen(
   }
   const chosen = (app.server.address() as AddressInfo).port;
   if (chosen !== kept) writeWhole(folder.portFile, `${chosen}\n`);
-  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  const everywhere = host === "0.0.0.0" || host === "::";
+  if (everywhere && publicUrl === undefined) {
+    warnings.push(
+      "The addresses in answers (serving_uri, download_url) begin with http://127.0.0.1, which other machines " +
+        `cannot reach; give the one that they use, as in --public-url http://${hostname()}:${chosen}.`,
+    );
+  }
+  const name = everywhere ? "127.0.0.1" : host;
   return `http://${name.includes(":") ? `[${name}]` : name}:${chosen}`;
 }

@@ -41,6 +41,7 @@ const steps: readonly string[] = [
   `create table idempotency_keys (
     idempotency_key text primary key, fingerprint text not null, reply text not null, created_ts bigint not null)`,
   "create table instance (id text primary key)",
+  "alter table jobs add column due_ts bigint not null default 0",
 ];
 
 /** Takes the steps that are still to be taken, all of them or none. */

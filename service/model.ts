@@ -71,13 +71,14 @@ export async function modelOf(db: Db, projectId: string, id: string): Promise<Mo
   return found;
 }
 
-/** Removes the files of models that a kill left without their entry. */
+/** Removes the files of models that a kill or a failure left without their entry; not while one is being made. */
 export async function removeStrayModels({ folder, store }: Context): Promise<void> {
+  const names = readdirSync(dirname(folder.modelFile("any"))).filter((name) => name.startsWith("model-"));
+  const trainings = store.db.selectFrom("jobs").select("id").where("job_type", "=", "TRAINING");
+  if (await trainings.where("status", "=", "RUNNING").executeTakeFirst()) return;
   const rows = await store.db.selectFrom("models").select("id").execute();
   const known = new Set(rows.map((row) => row.id));
-  for (const name of readdirSync(dirname(folder.modelFile("any")))) {
-    if (!known.has(name)) rmSync(folder.modelFile(name), { force: true });
-  }
+  for (const name of names) if (!known.has(name)) rmSync(folder.modelFile(name), { force: true });
 }
 
 async function refuseDeployed(db: Db, { id, project_id }: ModelTable): Promise<void> {

@@ -19,6 +19,8 @@ export interface JobTable {
   retry_count: number;
   created_ts: number;
   finished_ts: number | null;
+  /** Not to be run before, after a failure. */
+  due_ts: number;
 }
 
 /** Puts a job at the end of the queue. */
@@ -45,18 +47,24 @@ export async function enqueue(
       retry_count: 0,
       created_ts: job.now,
       finished_ts: null,
+      due_ts: 0,
     })
     .execute();
   return id;
 }
 
-/** Takes the oldest waiting job of one of the kinds. */
-export async function claim(db: Db, jobTypes: readonly JobType[]): Promise<JobTable | undefined> {
+/** Takes the oldest job of one of the kinds whose turn it is. */
+export async function claim(
+  db: Db,
+  jobTypes: readonly JobType[],
+  now: number,
+): Promise<JobTable | undefined> {
   const job = await db
     .selectFrom("jobs")
     .selectAll()
     .where("status", "=", "PENDING")
     .where("job_type", "in", jobTypes)
+    .where("due_ts", "<=", now)
     .orderBy("number")
     .limit(1)
     .executeTakeFirst();
@@ -83,14 +91,14 @@ export async function succeed(
 export async function fail(
   db: Db,
   job: JobTable,
-  end: { message: string; final: boolean; now: number },
+  end: { message: string; final: boolean; now: number; dueTs: number },
 ): Promise<boolean> {
   const again = !end.final && job.retry_count < limits.jobRetries;
   await db
     .updateTable("jobs")
     .set(
       again
-        ? { status: "PENDING", retry_count: job.retry_count + 1 }
+        ? { status: "PENDING", retry_count: job.retry_count + 1, due_ts: end.dueTs }
         : { status: "FAILED", result: JSON.stringify({ message: end.message }), finished_ts: end.now },
     )
     .where("number", "=", job.number)
@@ -108,6 +116,6 @@ export async function recover(db: Db, now: number): Promise<void> {
   const left = await db.selectFrom("jobs").selectAll().where("status", "=", "RUNNING").execute();
   for (const job of left) {
     const message = `The service was killed ${job.retry_count + 1} times while the job ran; submit it again.`;
-    await fail(db, job, { message, final: false, now });
+    await fail(db, job, { message, final: false, now, dueTs: now });
   }
 }

@@ -2,16 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "./clock";
+import { closeAll, closeServer, closeWhenIdle } from "./closing";
 import type { Context, Options } from "./context";
 import { lastSeqIn } from "./event";
 import { Faults } from "./faults";
 import { closeToOthers, type Folder, folderAt, makeFolder, secretText } from "./folder";
+import { keepTidy, tidy } from "./housekeeping";
 import { Idempotency } from "./idempotency";
 import { Jobs } from "./jobs";
 import { listen } from "./listen";
 import { forgetRunning, lockFolder, writeRunning } from "./lock";
 import { createLog, type LogTarget } from "./log";
-import { removeStrayModels } from "./model";
 import { createServer } from "./server";
 import { Serving } from "./serving";
 import { openStore } from "./store";
@@ -26,10 +27,14 @@ export interface StartOptions {
   readonly port?: number;
   /** Interface to listen on; 127.0.0.1 unless given, for the key travels in the clear. */
   readonly host?: string;
+  /** Base address under which others reach the service; that of this machine unless given. */
+  readonly publicUrl?: string;
   /** Shards that all event datasets may have together; 100 unless given. */
   readonly planShards?: number;
   /** Milliseconds by which every job is stretched. */
   readonly jobDelayMs?: number;
+  /** Milliseconds before a failed job is tried again, four times as long before each further try; 1000 unless given. */
+  readonly retryDelayMs?: number;
   /** Whether faults may be switched on at run time. */
   readonly faults?: boolean;
   /** Minutes without a call or a job after which the service closes by itself; never unless given. */
@@ -42,7 +47,7 @@ export interface StartOptions {
 
 /** A service that runs. */
 export interface Service {
-  /** The base address. */
+  /** The base address on this machine. */
   readonly url: string;
   readonly dataDir: string;
   readonly key: string;
@@ -94,7 +99,7 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
     faults: new Faults(options.jobDelayMs ?? 0),
     startedTs: clock.now(),
     get url() {
-      return url;
+      return options.publicUrl?.replace(/\/+$/, "") ?? url;
     },
     get localUrl() {
       return url;
@@ -122,13 +127,16 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
   const close = () => {
     closed ??= (async () => {
       end.abort();
-      await app.close();
-      await context.jobs.close();
-      await sweeping;
-      forgetRunning(folder);
-      await store.close();
-      unlock();
-      endLog();
+      const steps = [
+        () => closeServer(app, clock),
+        () => context.jobs.close(),
+        () => sweeping,
+        () => forgetRunning(folder),
+        () => store.close(),
+        endLog,
+        unlock,
+      ];
+      await closeAll(steps, log);
       if (options.dataDir === undefined) rmSync(folder.path, { recursive: true, force: true });
     })();
     return closed;
@@ -136,12 +144,12 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
 
   try {
     // What an earlier process left is set right before the first call can come in between.
-    await removeStrayModels(context);
-    await context.idempotency.prune();
     await context.jobs.recover();
+    await tidy(context).catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
     context.serving.loadAll(await store.db.selectFrom("deployments").selectAll().execute());
     url = await listen(app, folder, options, warnings);
-    context.jobs.wake();
+    void context.jobs.watch();
+    void keepTidy(context);
     context.sweep();
     writeRunning(folder, { pid: process.pid, url, instanceId: store.instanceId });
     for (const warning of warnings) log.warn(warning);
@@ -172,22 +180,7 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
   };
 }
 
-function optionsOf({ planShards = 100, jobDelayMs = 0, faults = false }: StartOptions): Options {
-  return { planShards, jobDelayMs, faults };
-}
-
-async function closeWhenIdle(
-  { clock, closing, jobs, log }: Context,
-  idleMs: number,
-  lastUse: () => number,
-  close: () => Promise<void>,
-): Promise<void> {
-  for (;;) {
-    const left = lastUse() + idleMs - clock.now();
-    if (closing.aborted) return;
-    if (left <= 0 && !jobs.busy) break;
-    await clock.wait(left <= 0 ? idleMs : left, closing);
-  }
-  log.info("closing: idle");
-  await close();
+function optionsOf(options: StartOptions): Options {
+  const { planShards = 100, jobDelayMs = 0, retryDelayMs = 1000, faults = false } = options;
+  return { planShards, jobDelayMs, retryDelayMs, faults };
 }

@@ -14,6 +14,8 @@ export const statusReply = z.object({
   uptimeSec: z.number(),
   memoryBytes: z.int(),
   cpuSec: z.number(),
+  /** Threads that work on jobs or wait for the next. */
+  threads: z.int(),
   datasets: z.array(
     z.object({
       id: z.string(),
@@ -43,7 +45,15 @@ export const statusReply = z.object({
 
 /** Reads the status; the counts of shards are kept with each upsert, so nothing is counted here. */
 export async function status(context: Context): Promise<unknown> {
-  const { store, serving, clock, folder, startedTs, url } = context;
+  const {
+    store,
+    serving,
+    jobs: { pool },
+    clock,
+    folder,
+    startedTs,
+    url,
+  } = context;
   const db = store.db;
   const datasets = await db
     .selectFrom("datasets")
@@ -81,6 +91,7 @@ export async function status(context: Context): Promise<unknown> {
     uptimeSec: (clock.now() - startedTs) / 1000,
     memoryBytes: process.memoryUsage.rss(),
     cpuSec: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
+    threads: pool.threads,
     datasets: datasets.map(({ id, kind, name, number, num_shards }) => {
       const own = shards.filter((row) => row.dataset === number);
       return {

@@ -1,5 +1,7 @@
+import { dirname } from "node:path";
 import { Kysely, type RawBuilder, SqliteDialect, type SqliteStatement, sql, type Transaction } from "kysely";
 import Database from "libsql";
+import { ServiceError } from "./error";
 import { newId } from "./id";
 import { migrate } from "./migrations";
 import type { Tables } from "./tables";
@@ -29,7 +31,13 @@ export async function openStore(file: string): Promise<Store> {
     file,
     instanceId,
     db: reader,
-    transaction: (work) => writer.transaction().execute(work),
+    transaction: (work) =>
+      writer
+        .transaction()
+        .execute(work)
+        .catch((error) => {
+          throw isDiskError(error) ? diskError(file, error) : error;
+        }),
     close: async () => {
       await reader.destroy();
       await writer.destroy();
@@ -50,6 +58,18 @@ function instanceOf(db: Db): Promise<string> {
     await trx.insertInto("instance").values({ id }).execute();
     return id;
   });
+}
+
+function isDiskError(error: unknown): error is Error {
+  return /^SQLITE_(FULL|IOERR|READONLY)/.test(String((error as { code?: unknown } | null)?.code));
+}
+
+function diskError(file: string, { message }: Error): ServiceError {
+  return new ServiceError(
+    "UNAVAILABLE",
+    `The service cannot write to the disk of ${dirname(file)} (${message}); free space there. Reading goes on.`,
+    { headers: { "retry-after": "5" } },
+  );
 }
 
 /** A connection of its own to an existing database, as each worker has. */
@@ -74,6 +94,13 @@ export function unindexed(column: string): RawBuilder<number> {
 
 const keptStatements = 64;
 
+const nothing: SqliteStatement = {
+  reader: false,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  iterate: () => [][Symbol.iterator](),
+};
+
 /** Kysely prepares each query anew, which for an insert of many rows costs more than the insert itself. */
 function withKeptStatements(database: Database.Database) {
   const kept = new Map<string, SqliteStatement>();
@@ -82,6 +109,8 @@ function withKeptStatements(database: Database.Database) {
       database.close();
     },
     prepare: (sql: string): SqliteStatement => {
+      // SQLite has already rolled back by itself where the disk was full; saying so would hide that.
+      if (sql === "rollback" && !database.inTransaction) return nothing;
       let statement = kept.get(sql);
       if (!statement) {
         statement = database.prepare(sql) as unknown as SqliteStatement;

@@ -1,6 +1,8 @@
 import type { Context } from "./context";
 import type { DatasetTable } from "./dataset";
+import { ServiceError } from "./error";
 import { countDeletion } from "./event";
+import { removeResultsOf } from "./housekeeping";
 import { countShards } from "./outcome";
 import type { EventsChange } from "./serving";
 import { type Store, unindexed } from "./store";
@@ -15,52 +17,51 @@ export interface Doomed {
 const seqsPerStep = 20_000;
 const rowsPerStep = 1000;
 
-/** Deletes events step by step, each step a transaction, so that other calls come in between. */
+/** Deletes events step by step: they are looked for by reading alone, and each step with any is a transaction. */
 export async function deleteEvents(context: Context, dataset: DatasetTable, doomed: Doomed): Promise<void> {
+  const { store, closing, lastSeq } = context;
   // Events that come while this runs lie behind the end and stay.
-  const end = context.lastSeq();
+  const end = lastSeq();
   let from = 0;
   while (from < end) {
+    if (closing.aborted)
+      throw new ServiceError("UNAVAILABLE", "The service is closing and has not deleted all; call again.", {
+        headers: { "retry-after": "5" },
+      });
     const to = Math.min(from + seqsPerStep, end);
-    let change: EventsChange | undefined;
-    const gone = await context.store.transaction(async (db) => {
-      let doomedSeqs = db
-        .selectFrom("events")
-        .select("seq")
-        .where(unindexed("dataset"), "=", dataset.number)
-        .where("seq", ">", from)
-        .where("seq", "<=", to)
-        .orderBy("seq")
-        .limit(rowsPerStep);
-      if (doomed.userId !== undefined) doomedSeqs = doomedSeqs.where("user_id", "=", doomed.userId);
-      if (doomed.from !== undefined) doomedSeqs = doomedSeqs.where("ts", ">=", doomed.from);
-      if (doomed.before !== undefined) doomedSeqs = doomedSeqs.where("ts", "<", doomed.before);
-      const rows = await db
-        .deleteFrom("events")
-        .where("seq", "in", doomedSeqs)
-        .returning(["seq", "event_id", "user_id", "item_id", "event_type", "event_value"])
-        .execute();
-      await countShards(
-        db,
-        dataset,
-        rows.map((row) => row.event_id),
-        -1,
-      );
-      if (rows.length > 0) {
-        change = {
-          dataset: dataset.number,
-          deletions: await countDeletion(db, dataset),
-          gone: rows,
-          come: [],
-        };
-      }
-      return rows;
-    });
-    if (change) context.serving.tell(change);
-    if (gone.length < rowsPerStep) from = to;
-    else from = gone.reduce((last, row) => Math.max(last, row.seq), from);
+    let events = store.db
+      .selectFrom("events")
+      .select("seq")
+      .where(unindexed("dataset"), "=", dataset.number)
+      .where("seq", ">", from)
+      .where("seq", "<=", to)
+      .orderBy("seq")
+      .limit(rowsPerStep);
+    if (doomed.userId !== undefined) events = events.where("user_id", "=", doomed.userId);
+    if (doomed.from !== undefined) events = events.where("ts", ">=", doomed.from);
+    if (doomed.before !== undefined) events = events.where("ts", "<", doomed.before);
+    const seqs = (await events.execute()).map(({ seq }) => seq);
+    if (seqs.length > 0) await deleteSeqs(context, dataset, seqs);
+    from = seqs.length < rowsPerStep ? to : (seqs.at(-1) as number);
     await new Promise(setImmediate);
   }
+  if (doomed.userId !== undefined) await removeResultsOf(context, dataset);
+}
+
+/** Deletes events in one transaction; one that was written anew meanwhile has another seq and stays. */
+async function deleteSeqs(context: Context, dataset: DatasetTable, seqs: readonly number[]): Promise<void> {
+  const change = await context.store.transaction(async (db): Promise<EventsChange | undefined> => {
+    const rows = await db
+      .deleteFrom("events")
+      .where("seq", "in", seqs)
+      .returning(["seq", "event_id", "user_id", "item_id", "event_type", "event_value"])
+      .execute();
+    if (rows.length === 0) return undefined;
+    const ids = rows.map((row) => row.event_id);
+    await countShards(db, dataset, ids, -1);
+    return { dataset: dataset.number, deletions: await countDeletion(db, dataset), gone: rows, come: [] };
+  });
+  if (change) context.serving.tell(change);
 }
 
 /** Removes what deleted datasets held; begun at each start too, for a kill may have come between. */

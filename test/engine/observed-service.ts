@@ -27,7 +27,7 @@ export class ObservedService {
       const { msg, method, path, status } = JSON.parse(line);
       if (msg === "call" && path !== "/oauth/token") calls.push({ method, path, status });
     };
-    const service = await startService({ log: { write }, ...options });
+    const service = await startService({ log: { write }, retryDelayMs: 1, ...options });
     const credentials = { clientId: "test", clientSecret: service.key };
     const token = endpointToken({ url: `${service.url}/oauth/token`, ...credentials });
     return new ObservedService(

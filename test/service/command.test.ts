@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run, serve } from "./process";
@@ -54,14 +55,63 @@ describe("recommender", () => {
     await running.end();
   });
 
-  test("reset deletes no folder that is not a service's", async () => {
+  test("reset deletes no folder that is not a service's, and of one that is only what is the service's", async () => {
     const other = join(folder, "other");
     writeFileSync(other, "precious");
     expect(await run("reset", "--data", folder, "--yes")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("is not a data folder"),
+    });
+    const database = join(folder, "somebody's");
+    mkdirSync(database);
+    writeFileSync(join(database, "data.db"), "precious");
+    expect(await run("reset", "--data", database, "--yes")).toMatchObject({
       code: 0,
       out: expect.stringContaining("no data"),
     });
+    expect(existsSync(join(database, "data.db"))).toBe(true);
+
+    const service = await serve("--data", data);
+    mkdirSync(join(data, "src"));
+    writeFileSync(join(data, "models", "mine.bin"), "precious");
+    const { code, out } = await run("reset", "--data", data, "--yes", "--json");
+    expect([code, JSON.parse(out)]).toEqual([0, { reset: true, dataDir: data, kept: ["models", "src"] }]);
+    expect(readdirSync(join(data, "models"))).toEqual(["mine.bin"]);
     expect(existsSync(other)).toBe(true);
+    await service.end();
+    rmSync(data, { recursive: true });
+  });
+
+  test("stop ends a service that a slow call holds up", async () => {
+    const service = await serve("--data", data);
+    const { port } = new URL(service.url);
+    const slow = connect(Number(port), "127.0.0.1");
+    slow.on("error", () => undefined);
+    slow.write(
+      "POST /oauth/token HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+    );
+    const [first, second] = await Promise.all([run("stop", "--data", data), run("stop", "--data", data)]);
+    expect(first).toMatchObject({ code: 0, out: `Stopped process ${service.child.pid}\n` });
+    expect(second).toMatchObject({ code: 0, out: `Stopped process ${service.child.pid}\n` });
+    await service.end();
+    expect(service.child.exitCode).toBe(0);
+    slow.destroy();
+  });
+
+  test("a folder whose process is stuck is neither deleted nor said to be free", async () => {
+    const service = await serve("--data", data);
+    service.child.kill("SIGSTOP");
+    const stuck = { code: 1, err: expect.stringContaining(`rocess ${service.child.pid}`) };
+    const [status, reset] = await Promise.all([
+      run("status", "--data", data),
+      run("reset", "--data", data, "--yes"),
+    ]);
+    expect(status).toMatchObject(stuck);
+    expect(reset).toMatchObject(stuck);
+    expect(reset.err).toContain(`kill -9 ${service.child.pid}`);
+    expect(existsSync(join(data, "data.db"))).toBe(true);
+    await service.end("SIGKILL");
+    expect(await run("reset", "--data", data, "--yes")).toMatchObject({ code: 0 });
   });
 
   test("a bad seed and a bad option say what is wrong", async () => {

@@ -126,7 +126,7 @@ export class Running extends Caller {
   }
 
   static async start(options: StartOptions = {}): Promise<Running> {
-    const all: StartOptions = { log: "none", ...options };
+    const all: StartOptions = { log: "none", retryDelayMs: 0, ...options };
     return new Running(await startService(all), all);
   }
 
