@@ -34,7 +34,7 @@ export const limits = {
   /** Shards of one dataset. */
   shards: 10_000,
   /** Queries per second of a deployment. */
-  qps: 100_000,
+  qps: 1_000_000,
   /** Items that one recommendation call answers. */
   recommendedItems: 1000,
   /** Attributes of each item that one recommendation call answers. */

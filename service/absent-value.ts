@@ -1,4 +1,5 @@
-import { categoriesOf } from "./algorithms";
+import { attributeOf, categoriesOf } from "./algorithms";
+import { shortened } from "./error";
 
 type Attributes = Readonly<Record<string, unknown>>;
 
@@ -14,11 +15,11 @@ export function absentValue(
   const counts = new Map<string, number>();
   let having = 0;
   for (const item of items) {
-    const values = categoriesOf(item?.[attribute]);
+    const values = categoriesOf(attributeOf(item, attribute));
     if (values.length > 0) having++;
     for (const one of values) counts.set(one, (counts.get(one) ?? 0) + 1);
   }
-  const head = `No item has ${attribute} = ${value}`;
+  const head = `No item has ${shortened(attribute, longest)} = ${shortened(value, longest)}`;
   if (having === 0) {
     const names = [...new Set(items.flatMap((item) => Object.keys(item ?? {})))].sort();
     return `${head}: none has this attribute. ${listed("Attributes of items are", nearest(attribute, names))}`;
@@ -31,18 +32,16 @@ export function absentValue(
 function listed(what: string, names: readonly string[]): string {
   if (names.length === 0) return "Items have no attributes.";
   const others = names.length - named;
-  const first = names
-    .slice(0, named)
-    .map((name) => (name.length > longest ? `${name.slice(0, longest)}…` : name));
+  const first = names.slice(0, named).map((name) => shortened(name, longest));
   return `${what} ${first.join(", ")}${others > 0 ? ` and ${others} more` : ""}.`;
 }
 
 /** Those with the most pairs of letters in common first; the order stays where they have the same. */
 function nearest(wanted: string, names: readonly string[]): string[] {
-  const own = pairsOf(wanted);
+  const own = new Set(pairsOf(wanted));
   const score = (name: string) => {
     const pairs = pairsOf(name);
-    return (2 * pairs.filter((pair) => own.includes(pair)).length) / (pairs.length + own.length);
+    return (2 * pairs.filter((pair) => own.has(pair)).length) / (pairs.length + own.size);
   };
   return names
     .map((name) => [name, score(name)] as const)
@@ -50,7 +49,8 @@ function nearest(wanted: string, names: readonly string[]): string[] {
     .map(([name]) => name);
 }
 
+/** Of no more than is shown: what lies behind it tells nobody which value was meant. */
 function pairsOf(text: string): string[] {
-  const letters = [...` ${text.normalize("NFKD").toLowerCase()} `];
+  const letters = [...` ${text.slice(0, longest).normalize("NFKD").toLowerCase()} `];
   return letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
 }

@@ -1,11 +1,9 @@
+import { isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { FastifyRequest } from "fastify";
 import { limits } from "../contract";
 import { ServiceError } from "./error";
-
-/** Bytes of a body at most, packed and unpacked alike: the largest lawful upsert and some room around it. */
-export const maxBodyBytes = limits.recordsPerUpsert * (limits.eventBytes + 1024) + 1024 * 1024;
 
 const unpack = promisify(gunzip);
 
@@ -18,6 +16,12 @@ export interface Body {
 /** The body of a JSON request, unpacked. */
 export async function readJson(request: FastifyRequest, packed: Buffer): Promise<Body> {
   const bytes = await readBytes(request, packed);
+  if (isDeeper(bytes, limits.bodyDepth)) {
+    throw new ServiceError(
+      "BAD_REQUEST",
+      `The body nests arrays and objects deeper than ${limits.bodyDepth} levels; make it flatter.`,
+    );
+  }
   try {
     return { bytes, json: JSON.parse(bytes.toString()) };
   } catch (error) {
@@ -31,7 +35,31 @@ export async function readForm(request: FastifyRequest, packed: Buffer): Promise
   return { bytes, json: Object.fromEntries(new URLSearchParams(bytes.toString())) };
 }
 
+/** Refuses a body that is packed: anybody may send one here, and a small one could grow large. */
+export async function refusePacked({ headers }: FastifyRequest): Promise<void> {
+  if ((headers["content-encoding"] ?? "identity").toLowerCase() !== "identity")
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send a request for a token without Content-Encoding.");
+}
+
+/** Says that a body is over the limit of its operation. */
+export function tooLarge({ routeOptions }: FastifyRequest): ServiceError {
+  const most = routeOptions.bodyLimit;
+  const cure = most === limits.upsertBytes ? "; send it in several calls" : ", the most for this operation";
+  return new ServiceError("TOO_LARGE", `The body is larger than ${most} bytes${cure}.`);
+}
+
 async function readBytes(request: FastifyRequest, packed: Buffer): Promise<Buffer> {
+  const [, charset = "utf-8"] =
+    /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers["content-type"] ?? "") ?? [];
+  if (!/^utf-?8$/i.test(charset)) {
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `The charset ${charset} is not known; send UTF-8.`);
+  }
+  const bytes = await unpacked(request, packed);
+  if (!isUtf8(bytes)) throw new ServiceError("BAD_REQUEST", "The body is not UTF-8; send it as UTF-8.");
+  return bytes;
+}
+
+async function unpacked(request: FastifyRequest, packed: Buffer): Promise<Buffer> {
   const encoding = String(request.headers["content-encoding"] ?? "identity").toLowerCase();
   if (encoding === "identity") return packed;
   if (encoding !== "gzip" && encoding !== "x-gzip") {
@@ -41,17 +69,29 @@ async function readBytes(request: FastifyRequest, packed: Buffer): Promise<Buffe
     );
   }
   try {
-    return await unpack(packed, { maxOutputLength: maxBodyBytes });
+    return await unpack(packed, { maxOutputLength: request.routeOptions.bodyLimit });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(request);
     throw new ServiceError("BAD_REQUEST", `The body is not gzip: ${(error as Error).message}.`);
   }
 }
 
-/** Says that a body is over the ceiling. */
-export function tooLarge(): ServiceError {
-  return new ServiceError(
-    "TOO_LARGE",
-    `The body is larger than ${maxBodyBytes} bytes; send it in several calls.`,
-  );
+const [quote, backslash] = [0x22, 0x5c];
+const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Whether JSON nests deeper; told without parsing, which takes seconds for millions of levels. */
+function isDeeper(bytes: Buffer, most: number): boolean {
+  let depth = 0;
+  let inText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (inText) {
+      if (byte === backslash) at++;
+      else if (byte === quote) inText = false;
+    } else if (byte === quote) inText = true;
+    else if (byte === openArray || byte === openObject) {
+      if (++depth > most) return true;
+    } else if (byte === closeArray || byte === closeObject) depth--;
+  }
+  return false;
 }

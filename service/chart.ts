@@ -1,3 +1,5 @@
+import { toUSVString } from "node:util";
+
 /** One bar: users whose usage lies from `from` up to `to`. */
 export interface Bar {
   readonly from: number;
@@ -15,7 +17,7 @@ export async function chart(title: string, bars: readonly Bar[]): Promise<string
     height: 280,
     padding: 8,
     background: "white",
-    title: { text: title, anchor: "start" as const },
+    title: { text: drawable(title), anchor: "start" as const },
     data: [{ name: "bars", values: [...bars] }],
     scales: [
       {
@@ -53,4 +55,10 @@ export async function chart(title: string, bars: readonly Bar[]): Promise<string
     ],
   };
   return new View(parse(spec), { renderer: "none" }).toSVG();
+}
+
+/** XML has no way to write these characters. */
+function drawable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced.
+  return toUSVString(text).replace(/[\x00-\x1f\x7f\ufffe\uffff]/g, "\ufffd");
 }

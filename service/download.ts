@@ -34,11 +34,12 @@ export function download(
   if (context.clock.now() >= Number(expires) * 1000) {
     throw new ServiceError("FORBIDDEN", "The address has expired; submit the job again for a new one.");
   }
-  const file =
-    format === "svg" && /^\d{1,4}$/.test(String(chart))
-      ? context.folder.resultFile(jobId, `${Number(chart)}.svg`)
-      : context.folder.resultFile(jobId, "json");
-  if ((format !== "json" && format !== "svg") || !existsSync(file)) {
+  if (format !== "json" && format !== "svg")
+    throw new ServiceError("BAD_REQUEST", "format must be json or svg.");
+  if (typeof chart !== "string" || !/^\d{1,4}$/.test(chart))
+    throw new ServiceError("BAD_REQUEST", "query must be the number of a query; the first one is 0.");
+  const file = context.folder.resultFile(jobId, format === "svg" ? `${Number(chart)}.svg` : "json");
+  if (!existsSync(file)) {
     throw new ServiceError(
       "NOT_FOUND",
       "There is no such form of the result; format=json always is, format=svg for distributions.",

@@ -29,7 +29,12 @@ export function renderError(error: ServiceError, requestId: string): unknown {
   return encode(errorBody, { error: { code, message, requestId, details } });
 }
 
+/** A text of the caller's, cut to what a message or a line of the log can bear. */
+export function shortened(text: string, most = 200): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
 /** Says that something named in a request is not there. */
 export function notFound(noun: string, id: string, cure: string): ServiceError {
-  return new ServiceError("NOT_FOUND", `There is no ${noun} ${JSON.stringify(id)}; ${cure}.`);
+  return new ServiceError("NOT_FOUND", `There is no ${noun} ${JSON.stringify(shortened(id))}; ${cure}.`);
 }

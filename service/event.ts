@@ -2,7 +2,7 @@ import { CompiledQuery } from "kysely";
 import { eventRecord, limits } from "../contract";
 import { type DatasetTable, datasetOf } from "./dataset";
 import type { Call, Handlers } from "./handler";
-import { countShards, failOverCeiling, freePlaces, outcomeOf, type Parted, part } from "./outcome";
+import { countShards, failOverCeiling, freePlaces, outcomeOf, oversize, type Parted, part } from "./outcome";
 import { logFailures, unstorable } from "./record";
 import type { EventsChange } from "./serving";
 import type { Db } from "./store";
@@ -86,11 +86,7 @@ export async function lastSeqIn(db: Db): Promise<number> {
 
 function refuse(record: EventRecord, raw: unknown): string | undefined {
   const texts = [record.eventId, record.userId, record.itemId, record.eventType];
-  const bytes = Buffer.byteLength(JSON.stringify(raw));
-  if (bytes > limits.eventBytes) {
-    return `the event takes ${bytes} bytes as JSON, and ${limits.eventBytes} is the most; shorten its attributes`;
-  }
-  return unstorable(...texts);
+  return oversize("event", raw, limits.eventBytes) ?? unstorable(...texts);
 }
 
 async function upsert(

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { decode, limits, wireSchema } from "../contract";
 import { issuesText } from "../contract/words";
 import type { DatasetTable } from "./dataset";
+import { shortened } from "./error";
 import { shardOf } from "./id";
 import type { Db } from "./store";
 
@@ -34,7 +35,7 @@ export function part<T>(
     const id = idOf(raw, idKey);
     const parsed = check.safeParse(raw);
     const record = parsed.success ? (decode(schema, parsed.data) as T) : undefined;
-    const reason = parsed.success ? refuse(record as T, raw) : faultsOf(parsed.error);
+    const reason = parsed.success ? refuse(record as T, raw) : faultsOf(parsed.error, check);
     if (id !== null) {
       kept.delete(id);
       failures.delete(id);
@@ -44,6 +45,13 @@ export function part<T>(
     else failures.set(id ?? index, { id, index, reason });
   }
   return { kept, failures, indexes };
+}
+
+/** Why a record that fits its schema is too large, where it is. */
+export function oversize(noun: string, raw: unknown, most: number): string | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(raw));
+  if (bytes <= most) return undefined;
+  return `the ${noun} takes ${bytes} bytes as JSON, and ${most} is the most; shorten its attributes`;
 }
 
 /** Fails the new records that no longer fit: a dataset holds at most num_shards × the records of a shard. */
@@ -117,6 +125,7 @@ function idOf(raw: unknown, idKey: string): string | null {
   return typeof id === "string" && id !== "" ? id : null;
 }
 
-function faultsOf(error: z.ZodError): string {
-  return issuesText(error.issues.slice(0, 5));
+function faultsOf(error: z.ZodError, schema: z.ZodType): string {
+  const faults = error.issues.slice(0, 5).map((issue) => shortened(issuesText([issue], schema)));
+  return faults.join("; ");
 }

@@ -1,7 +1,8 @@
 import type { Request, routes } from "../contract";
 import { absentValue } from "./absent-value";
-import { categoriesOf, histogramOf, usageOf, usersWithin } from "./algorithms";
+import { attributeOf, categoriesOf, histogramOf, usageOf, usersWithin } from "./algorithms";
 import { chart } from "./chart";
+import { shortened } from "./error";
 import { writeWhole } from "./folder";
 import { loadModel, type StoredModel } from "./model-file";
 import { attributeTable, Places, snapshot } from "./snapshot";
@@ -33,7 +34,7 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
     const known = usages.get(key);
     if (known) return known;
     const items = attributes.flatMap((record, item) =>
-      categoriesOf(record?.[attribute]).includes(String(value)) ? [item] : [],
+      categoriesOf(attributeOf(record, attribute)).includes(String(value)) ? [item] : [],
     );
     if (items.length === 0) missing.add(absentValue(attributes, attribute, String(value)));
     const found = { itemCount: items.length, shares: usageOf(model, items) };
@@ -70,7 +71,10 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
       value: string;
       bins: { from: number; to: number; users: number }[];
     };
-    writeWhole(file, await chart(`Usage of ${one.attribute} = ${one.value}`, one.bins));
+    writeWhole(
+      file,
+      await chart(`Usage of ${shortened(one.attribute, 60)} = ${shortened(String(one.value), 60)}`, one.bins),
+    );
   }
   writeWhole(task.jsonFile, JSON.stringify({ query_type: task.query.queryType, queries }));
   return { message: missing.size > 0 ? [...missing].join(" ") : null };

@@ -1,3 +1,4 @@
+import { attributeOf } from "./algorithms";
 import { ServiceError } from "./error";
 import type { Handlers } from "./handler";
 
@@ -22,12 +23,14 @@ export const recommendationHandlers: Handlers<"recommendItemsToUser"> = {
       // The specification shows no request field that sets it.
       filterQuery: null,
       results: itemIds.map((itemId) => {
-        const record = records?.get(itemId) ?? {};
+        const record = records?.get(itemId);
         // An attribute that the item does not have is answered with null, so that every item has the same keys.
         return {
           item: {
             itemId,
-            attributes: Object.fromEntries(attributes.map((name) => [name, record[name] ?? null])),
+            attributes: Object.fromEntries(
+              attributes.map((name) => [name, attributeOf(record, name) ?? null]),
+            ),
           },
         };
       }),

@@ -1,8 +1,18 @@
 import { z } from "zod";
 import { itemRecord, type JsonMap, limits, userRecord } from "../contract";
 import { type DatasetTable, datasetOf } from "./dataset";
+import { shortened } from "./error";
 import type { Call, Handlers } from "./handler";
-import { countShards, failOverCeiling, freePlaces, outcomeOf, type Parted, part } from "./outcome";
+import {
+  countShards,
+  type Failure,
+  failOverCeiling,
+  freePlaces,
+  outcomeOf,
+  oversize,
+  type Parted,
+  part,
+} from "./outcome";
 import type { Db } from "./store";
 import { storable } from "./validation";
 
@@ -26,7 +36,12 @@ export const envelopes = {
 /** The operations that take users and items. */
 export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems"> = {
   upsertDatasetUsers: async ({ userDatasetId, users }, call) => {
-    const parted = part(userRecord, "user_id", users, ({ userId }) => unstorable(userId));
+    const parted = part(
+      userRecord,
+      "user_id",
+      users,
+      ({ userId }, raw) => oversize("user", raw, limits.recordBytes) ?? unstorable(userId),
+    );
     const outcome = await call.write(async (db) => {
       const dataset = await datasetOf(db, "user", userDatasetId);
       await upsert(db, dataset, parted);
@@ -37,7 +52,12 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
   },
 
   upsertDatasetItems: async ({ itemDatasetId, items }, call) => {
-    const parted = part(itemRecord, "item_id", items, ({ itemId }) => unstorable(itemId));
+    const parted = part(
+      itemRecord,
+      "item_id",
+      items,
+      ({ itemId }, raw) => oversize("item", raw, limits.recordBytes) ?? unstorable(itemId),
+    );
     let number = 0;
     const outcome = await call.write(async (db) => {
       const dataset = await datasetOf(db, "item", itemDatasetId);
@@ -57,13 +77,13 @@ export function unstorable(...texts: string[]): string | undefined {
 }
 
 /** The reasons go to the log too, a few of each call, for they may be as many as its records. */
-export function logFailures(call: Call, datasetId: string, failures: Iterable<unknown>): void {
-  const list = [...failures];
-  if (list.length > 0)
-    call.log.warn(
-      { requestId: call.requestId, datasetId, failed: list.length, failures: list.slice(0, 5) },
-      "records refused",
-    );
+export function logFailures(call: Call, datasetId: string, failures: readonly Failure[]): void {
+  if (failures.length === 0) return;
+  const some = failures.slice(0, 5).map(({ id, ...of }) => ({ id: id && shortened(id, 100), ...of }));
+  call.log.warn(
+    { requestId: call.requestId, datasetId, failed: failures.length, failures: some },
+    "records refused",
+  );
 }
 
 async function upsert(db: Db, dataset: DatasetTable, parted: Parted<{ attributes: JsonMap }>): Promise<void> {

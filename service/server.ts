@@ -1,14 +1,16 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { decode, encode, idempotencyHeader, type RouteName, routes, wireSchema } from "../contract";
-import { type Body, maxBodyBytes, readForm, readJson, tooLarge } from "./body";
+import { decode, encode, idempotencyHeader, limits, type RouteName, routes, wireSchema } from "../contract";
+import { type Body, readForm, readJson, refusePacked, tooLarge } from "./body";
 import type { Context } from "./context";
 import { download } from "./download";
-import { renderError, ServiceError } from "./error";
+import { renderError, ServiceError, shortened } from "./error";
 import { type CallFault, carryOut } from "./faults";
 import type { Call, Handler } from "./handler";
 import { handlers } from "./handlers";
 import { fingerprintOf, type Keyed } from "./idempotency";
+import { answerMalformed } from "./malformed";
+import { openApiOf } from "./openapi";
 import { proofOf } from "./proof";
 import { envelopes } from "./record";
 import { status } from "./status";
@@ -17,12 +19,15 @@ import { detailsOf, unstorableFields } from "./validation";
 /** The HTTP face: match, authenticate, decode, call, encode, render errors. */
 export function createServer(context: Context, touched: () => void): FastifyInstance {
   const app = Fastify({
-    bodyLimit: maxBodyBytes,
+    bodyLimit: limits.requestBytes,
     requestTimeout: 120_000,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: false,
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => sendError(context, error, request, reply),
+    clientErrorHandler: answerMalformed,
+    // Without it, a request that names no host is answered by Node itself, in a shape of its own.
+    http: { requireHostHeader: false },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson as never);
@@ -53,6 +58,7 @@ function addRoute(app: FastifyInstance, context: Context, name: RouteName): void
     app.route({
       method: route.method,
       url,
+      bodyLimit: name in envelopes ? limits.upsertBytes : limits.requestBytes,
       onRequest: async (request) => {
         const fault = context.options.faults ? context.faults.ofCall(route.path) : undefined;
         if (fault?.after) late.set(request, fault);
@@ -81,12 +87,14 @@ function addRoute(app: FastifyInstance, context: Context, name: RouteName): void
 function addOwnRoutes(app: FastifyInstance, context: Context): void {
   app.register(async (scope) => {
     scope.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "buffer" }, readForm as never);
-    scope.post("/oauth/token", async (request, reply) => {
+    const options = { bodyLimit: limits.tokenRequestBytes, onRequest: refusePacked };
+    scope.post("/oauth/token", options, async (request, reply) => {
       const form = (request.body as Body | undefined)?.json;
       reply.header("cache-control", "no-store");
       return context.tokens.issue(isRecord(form) ? form : {}, request.headers.authorization);
     });
   });
+  app.get("/openapi.json", async () => openApiOf(context.url));
   app.get("/download/:jobId", async (request, reply) => {
     const { jobId } = request.params as { jobId: string };
     const { type, body } = download(context, jobId, request.query as Record<string, unknown>);
@@ -111,9 +119,8 @@ function addOwnRoutes(app: FastifyInstance, context: Context): void {
           "Faults are off; start the service with --faults to switch them at run time.",
         );
       }
-      if (!/^(::ffff:)?127\.|^::1$/.test(request.ip)) {
+      if (!isFromThisMachine(request))
         throw new ServiceError("FORBIDDEN", "Faults can be switched from the service's own machine only.");
-      }
     },
     handler: async (request) => {
       if (request.method === "PUT") context.faults.set((request.body as Body | undefined)?.json);
@@ -122,11 +129,18 @@ function addOwnRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
+const forwarding = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+
+/** A proxy on this machine speaks for others, which its headers tell. */
+function isFromThisMachine({ ip, headers }: FastifyRequest): boolean {
+  return /^(::ffff:)?127\.|^::1$/.test(ip) && !forwarding.some((name) => name in headers);
+}
+
 function check(schema: ReturnType<typeof wireSchema>, given: unknown): unknown {
   const parsed = schema.safeParse(given ?? {});
   const details = parsed.success ? unstorableFields(parsed.data as object) : detailsOf(parsed.error, schema);
   if (details.length === 0) return parsed.data;
-  throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; mend what details names.", {
+  throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; see details.", {
     details,
   });
 }
@@ -159,7 +173,8 @@ function unknownRoute(app: FastifyInstance, request: FastifyRequest): ServiceErr
   const methods = (["GET", "POST", "PUT", "DELETE"] as const).filter((method) =>
     app.findRoute({ method, url }),
   );
-  if (methods.length === 0) return new ServiceError("NOT_FOUND", `There is no operation at ${url}.`);
+  if (methods.length === 0)
+    return new ServiceError("NOT_FOUND", `There is no operation at ${shortened(url)}.`);
   const allow = methods.join(", ");
   return new ServiceError("METHOD_NOT_ALLOWED", `${url} takes ${allow}, not ${request.method}.`, {
     headers: { allow },
@@ -167,7 +182,7 @@ function unknownRoute(app: FastifyInstance, request: FastifyRequest): ServiceErr
 }
 
 function sendError(context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const refused = asServiceError(error);
+  const refused = asServiceError(error, request);
   if (refused.statusCode >= 500) context.log.error({ err: error, requestId: request.id }, "call failed");
   // Fastify would close the connection of a body that is too large, and the client, still sending, would never read why.
   reply
@@ -177,10 +192,10 @@ function sendError(context: Context, error: unknown, request: FastifyRequest, re
     .send(renderError(refused, request.id));
 }
 
-function asServiceError(error: unknown): ServiceError {
+function asServiceError(error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error;
   const { statusCode = 500, message } = error as { statusCode?: number; message?: string };
-  if (statusCode === 413) return tooLarge();
+  if (statusCode === 413) return tooLarge(request);
   if (statusCode === 415)
     return new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
   if (statusCode >= 400 && statusCode < 500)
@@ -194,7 +209,7 @@ function logCall({ log }: Context, request: FastifyRequest, reply: FastifyReply)
     {
       requestId: request.id,
       method: request.method,
-      path: request.url.split("?")[0],
+      path: shortened(request.url.split("?")[0] as string),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 100) / 100,
     },

@@ -1,13 +1,14 @@
 import { toUSVString } from "node:util";
 import type { z } from "zod";
 import { inWords, placeOf } from "../contract/words";
-import type { Detail } from "./error";
+import { type Detail, shortened } from "./error";
 
 /** The faults of a request with their places as the wire names them. */
 export function detailsOf(error: z.ZodError, schema: z.ZodType): Detail[] {
-  return error.issues
-    .slice(0, 20)
-    .map((issue) => ({ path: placeOf(issue.path), message: inWords(issue, schema) }));
+  return error.issues.slice(0, 20).map((issue) => ({
+    path: shortened(placeOf(issue.path)),
+    message: shortened(inWords(issue, schema)),
+  }));
 }
 
 /** Whether a text can be kept in a database as it is: half a surrogate pair cannot. */

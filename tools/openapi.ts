@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
-import { errorBody, type Route, routes, wireSchema } from "../contract";
+import { errorBody, limits, type Route, routes, wireSchema } from "../contract";
 import { version } from "../package.json";
 
 /** The contract as an OpenAPI 3.1 document. */
@@ -11,6 +11,7 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
   for (const [name, route] of Object.entries(routes)) {
     paths[route.path] = { [route.method.toLowerCase()]: operation(name, route) };
   }
+  const scopes = Object.fromEntries(Object.values(routes).map((route) => [route.path, route.summary]));
   return createDocument({
     openapi: "3.1.0",
     info: {
@@ -18,17 +19,26 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
       version,
       description:
         "Datasets, projects, algorithms, models, jobs and recommendations. " +
-        "Every call carries a bearer token whose scope is the path of the operation, and the developer's key.",
+        "Every call carries a bearer token whose scope is the path of the operation, and the developer's key. " +
+        "x-limits holds every limit of a request by its name; those in bytes and levels stand there alone.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    security: [{ bearer: [], apiKey: [] }],
+    // The embedded service puts its own address here and before the token's when it serves the document.
+    servers: [
+      { url: "http://127.0.0.1:8080", description: "The embedded service, started with --port 8080." },
+    ],
     paths,
     components: {
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer" },
+        token: {
+          type: "oauth2",
+          description: "The client secret is the developer's key; the embedded service takes any client id.",
+          flows: { clientCredentials: { tokenUrl: "/oauth/token", scopes } },
+        },
         apiKey: { type: "apiKey", in: "header", name: "APIKey" },
       },
     },
+    "x-limits": limits,
   });
 }
 
@@ -37,6 +47,7 @@ function operation(name: string, route: Route): ZodOpenApiOperationObject {
   return {
     operationId: name,
     summary: route.summary,
+    security: [{ token: [route.path], apiKey: [] }],
     ...(route.method === "GET"
       ? { requestParams: { query: request as z.ZodObject } }
       : { requestBody: { required: true, content: { "application/json": { schema: request } } } }),

@@ -38,10 +38,25 @@ export interface Features {
 const MAX_FEATURES = 1000;
 const MAX_CATEGORIES = 400;
 
+/** An attribute of a record; one that it has itself, for every object also has a `constructor`. */
+export function attributeOf(record: Attributes | undefined, name: string): unknown {
+  return record && Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
 /** Categories of an attribute's value: one or several; the empty value has none. */
 export function categoriesOf(value: unknown): string[] {
+  try {
+    return categoriesIn(value);
+  } catch (error) {
+    // Records of version 0.1.0 may be nested deeper than the stack; such a value is no category.
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
+function categoriesIn(value: unknown): string[] {
   if (value === null || value === undefined) return [];
-  if (Array.isArray(value)) return [...new Set(value.flatMap(categoriesOf))];
+  if (Array.isArray(value)) return [...new Set(value.flatMap(categoriesIn))];
   return [typeof value === "object" ? JSON.stringify(value) : String(value)];
 }
 
@@ -70,7 +85,7 @@ export function learnFeatures(
     if (room <= 0) break;
     if (kind === "NUMERICAL") {
       const numbers = records
-        .map((record) => numberOf(record?.[name]))
+        .map((record) => numberOf(attributeOf(record, name)))
         .filter((value) => value !== undefined);
       if (numbers.length < 2) continue;
       const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
@@ -103,7 +118,7 @@ export function featureReader(space: FeatureSpace): (record: Attributes | undefi
     const features: Features = { places: [], values: [] };
     if (!record) return features;
     for (const attribute of space.attributes) {
-      const value = record[attribute.name];
+      const value = attributeOf(record, attribute.name);
       if (attribute.kind === "NUMERICAL") {
         const number = numberOf(value);
         if (number === undefined) continue;
@@ -140,7 +155,7 @@ export function attributeValues(
   records.forEach((record, item) => {
     for (const [attribute, kind] of Object.entries(schema)) {
       if (kind !== "CATEGORICAL") continue;
-      for (const value of categoriesOf(record?.[attribute])) {
+      for (const value of categoriesOf(attributeOf(record, attribute))) {
         const key = JSON.stringify([attribute, value]);
         const list = lists.get(key) ?? { attribute, value, items: [] };
         list.items.push(item);
@@ -160,7 +175,7 @@ function numberOf(value: unknown): number | undefined {
 function frequentCategories(records: readonly (Attributes | undefined)[], name: string): string[] {
   const counts = new Map<string, number>();
   for (const record of records) {
-    for (const category of categoriesOf(record?.[name]))
+    for (const category of categoriesOf(attributeOf(record, name)))
       counts.set(category, (counts.get(category) ?? 0) + 1);
   }
   return [...counts]

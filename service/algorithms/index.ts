@@ -1,6 +1,7 @@
 export {
   type AttributeSchema,
   type Attributes,
+  attributeOf,
   attributeValues,
   categoriesOf,
   inferSchema,

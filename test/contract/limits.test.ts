@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { z } from "zod";
 import { builtEventId, eventRecord, limits, routes, usageCondition, wireSchema } from "../../contract";
 import { openApiDocument } from "../../tools/openapi";
@@ -105,6 +107,14 @@ describe("limits of requests", () => {
     expect(faults(recommendItemsToUser.request, { userId })).toEqual([]);
     expect(faults(routes.deleteDatasetUserEvents.request, { eventDatasetId: "d", userId })).toEqual([]);
   });
+});
+
+test("the documentation tells each limit", () => {
+  const text = readFileSync(join(__dirname, "..", "..", "docs", "service.md"), "utf8");
+  const rows = [...text.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm)];
+  const told = Object.fromEntries(rows.map(([, name, value]) => [name, Number(value?.replaceAll(",", ""))]));
+  const { recordsPerShard, quickStartShards, defaultBins, defaultQps, jobRetries, ...ofRequests } = limits;
+  expect(told).toMatchObject(ofRequests);
 });
 
 describe("bounds of usage", () => {

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { limits } from "../../contract";
 import { Caller, Running } from "./running";
 
 describe("bodies", () => {
@@ -20,20 +21,11 @@ describe("bodies", () => {
       body,
     });
 
-  test("gzip is taken everywhere", async () => {
+  test("gzip is taken", async () => {
     expect((await post(gzipSync(good), { "content-encoding": "gzip" })).status).toBe(200);
-    const form = new URLSearchParams({
-      grant_type: "client_credentials",
-      client_secret: api.service.key,
-      scope: path,
-    });
-    const token = await api.raw("/oauth/token", {
-      method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded", "content-encoding": "gzip" },
-      body: gzipSync(form.toString()),
-    });
-    expect(token.status).toBe(200);
   });
+
+  const levels = (depth: number) => Buffer.from(`${"[".repeat(depth)}${"]".repeat(depth)}`);
 
   test.each([
     ["not gzip", Buffer.from(good), { "content-encoding": "gzip" }, 400],
@@ -42,11 +34,36 @@ describe("bodies", () => {
     ["another type", Buffer.from(good), { "content-type": "text/plain" }, 415],
     ["no JSON", Buffer.from('{"name":'), {}, 400],
     ["nothing", Buffer.from(""), {}, 400],
+    ["text that is not UTF-8", Buffer.from(good.replace("packed", "M\u00fcller"), "latin1"), {}, 400],
+    ["another charset", Buffer.from(good), { "content-type": "application/json; charset=latin1" }, 415],
+    ["more than a megabyte", Buffer.from(`${good}${" ".repeat(1024 * 1024)}`), {}, 413],
+    [
+      "more than a megabyte packed",
+      gzipSync(Buffer.alloc(1024 ** 2 + 1, " ")),
+      { "content-encoding": "gzip" },
+      413,
+    ],
+    ["more levels than can be read", levels(limits.bodyDepth + 1), {}, 400],
   ] as const)("%s is refused", async (_, body, headers, status) => {
     expect(await post(body, headers)).toMatchObject({
       status,
       body: { error: { code: expect.any(String) } },
     });
+  });
+
+  test("UTF-8 may be said to be UTF-8", async () => {
+    for (const charset of ["utf-8", '"UTF-8"', "utf8"])
+      expect((await post(good, { "content-type": `application/json; charset=${charset}` })).status).toBe(200);
+  });
+
+  test("a refusal tells the limit", async () => {
+    const { body } = await post(Buffer.alloc(limits.requestBytes + 1, " "));
+    expect(body.error).toMatchObject({
+      code: "TOO_LARGE",
+      message: expect.stringContaining("1048576 bytes"),
+    });
+    const deep = await post(levels(limits.bodyDepth + 1));
+    expect(deep.body.error.message).toContain(`${limits.bodyDepth} levels`);
   });
 
   test("faults are named by their place on the wire", async () => {

@@ -27,6 +27,15 @@ describe("/faults", () => {
     await plain.end();
   });
 
+  test("are not switched through a proxy, which speaks for others", async () => {
+    for (const header of ["x-forwarded-for", "forwarded", "via"]) {
+      const { status, body } = await api.raw("/faults", {
+        headers: { apikey: api.service.key, [header]: "203.0.113.7" },
+      });
+      expect([status, body.error.message]).toEqual([403, expect.stringContaining("own machine")]);
+    }
+  });
+
   test("fail a path so many times with a status", async () => {
     await put({ calls: [{ path: "/list-event-datasets", times: 2, status: 503 }] });
     await create("unharmed");

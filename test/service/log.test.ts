@@ -18,6 +18,13 @@ test("the log has one line for each call, the reasons of failed records, and no 
     headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify({ user_dataset_id: userDatasetId, users: [{ user_id: "odd", attributes: 1 }] }),
   });
+  const long = { user_id: "x".repeat(100_000), ["y".repeat(100_000)]: 1 };
+  await api.raw("/upsert-dataset-users", {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ user_dataset_id: userDatasetId, users: [long] }),
+  });
+  await api.raw(`/${"z".repeat(10_000)}`);
   const refused = await api.raw("/get-job?project_id=a&job_id=b", {
     headers: { ...headers, authorization: "Bearer oops" },
   });
@@ -33,6 +40,7 @@ test("the log has one line for each call, the reasons of failed records, and no 
     failed: 1,
     failures: [{ id: "odd", index: 0, reason: "attributes: expected an object" }],
   });
+  for (const line of lines) expect(line.length).toBeLessThan(2000);
   const all = lines.join("");
   const token = (headers.authorization as string).slice("Bearer ".length);
   for (const secret of [api.service.key, token, "oops", `sign-${projectId}`])

@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { limits, routes } from "../../contract";
 import { ManualClock } from "../../service";
 import { Running } from "./running";
 import { deploy, openShop, shopRecords, trainModel } from "./shop";
+
+const recommend = routes.recommendItemsToUser.path;
 
 describe("recommendations", () => {
   const records = shopRecords();
@@ -38,6 +41,33 @@ describe("recommendations", () => {
       const record = records.items.find(({ itemId }) => itemId === item.itemId);
       expect(item.attributes).toEqual({ ...record?.attributes, missing: null });
     }
+  });
+
+  test("an attribute that every object has by nature is answered only where the item has it", async () => {
+    const attributes = ["constructor", "toString", "__proto__"];
+    const items = [{ itemId: "i0", attributes: JSON.parse('{"__proto__":"own","constructor":"maker"}') }];
+    await api.call("upsertDatasetItems", { itemDatasetId: shop.itemDatasetId as string, items });
+    const headers = { ...(await api.headers(recommend)), "content-type": "application/json" };
+    const body = JSON.stringify({ user_id: "nobody", attributes, limit: 1000 });
+    const { text } = await api.raw(recommend, { method: "POST", headers, body });
+    expect(text).toContain('"constructor":"maker","toString":null,"__proto__":"own","item_id":"i0"');
+    expect(text).toContain('"constructor":null,"toString":null,"__proto__":null,"item_id":"i1"');
+    await api.call("upsertDatasetItems", {
+      itemDatasetId: shop.itemDatasetId as string,
+      items: records.items.slice(0, 1),
+    });
+  });
+
+  test("more items or attributes than one call answers are refused", async () => {
+    await expect(idsFor("u0", limits.recommendedItems + 1)).rejects.toMatchObject({
+      status: 400,
+      error: { details: [{ path: "limit", message: expect.stringContaining("1000") }] },
+    });
+    const attributes = Array.from({ length: limits.recommendedAttributes + 1 }, () => "genre");
+    await expect(api.call("recommendItemsToUser", { userId: "u0", attributes })).rejects.toMatchObject({
+      status: 400,
+      error: { details: [{ path: "attributes" }] },
+    });
   });
 
   test("follow the user's taste and leave out what he has", async () => {

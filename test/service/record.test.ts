@@ -1,3 +1,4 @@
+import { limits } from "../../contract";
 import { Running } from "./running";
 
 describe("records", () => {
@@ -55,6 +56,62 @@ describe("records", () => {
     expect(body.failures[0]).toEqual({ id: "bad", index: 1, reason: "attributes: expected an object" });
     expect(body.failures[1].reason).toContain("color");
     expect(await status(userDatasetId)).toMatchObject({ records: 1 });
+  });
+
+  test("a record that is too deep, too large or has too long an id fails alone, and the reason tells the limit", async () => {
+    const { userDatasetId } = await api.call("createUserDataset", { name: "u", numShards: 1 });
+    const { itemDatasetId } = await api.call("createItemDataset", { name: "i", numShards: 1 });
+    const { eventDatasetId } = await api.call("createEventDataset", { name: "e", numShards: 1 });
+    const deep = `${"[".repeat(4000)}${"]".repeat(4000)}`;
+    const long = "x".repeat(limits.idCharacters + 1);
+    const send = async (
+      path: string,
+      dataset: string,
+      list: string,
+      record: (id: string, of: string) => string,
+    ) => {
+      const large = `"${"x".repeat(limits.recordBytes)}"`;
+      const records = [record("good", "1"), record("deep", deep), record("large", large), record(long, "1")];
+      const { status, body } = await api.raw(path, {
+        method: "POST",
+        headers: { ...(await api.headers(path)), "content-type": "application/json" },
+        body: `{${dataset},"${list}":[${records}]}`,
+      });
+      expect(status).toBe(200);
+      expect(body.succeed_ids).toEqual(["good"]);
+      expect(body.failed_ids).toEqual(["deep", "large", long]);
+      return body.failures.map(({ reason }: { reason: string }) => reason);
+    };
+    const reasons = (bytes: number) => [
+      expect.stringContaining(`${limits.attributeDepth} levels`),
+      expect.stringContaining(`${bytes} is the most`),
+      expect.stringContaining(String(limits.idCharacters)),
+    ];
+    expect(
+      await send(
+        "/upsert-dataset-users",
+        `"user_dataset_id":"${userDatasetId}"`,
+        "users",
+        (id, of) => `{"user_id":"${id}","attributes":{"a":${of}}}`,
+      ),
+    ).toEqual(reasons(limits.recordBytes));
+    expect(
+      await send(
+        "/upsert-dataset-items",
+        `"item_dataset_id":"${itemDatasetId}"`,
+        "items",
+        (id, of) => `{"item_id":"${id}","attributes":{"a":${of}}}`,
+      ),
+    ).toEqual(reasons(limits.recordBytes));
+    expect(
+      await send(
+        "/upsert-dataset-events",
+        `"event_dataset_id":"${eventDatasetId}"`,
+        "events",
+        (id, of) =>
+          `{"event_id":"${id}","user_id":"${id}","item_id":"i","ts":1,"event_type":"view","attributes":{"a":${of}}}`,
+      ),
+    ).toEqual(reasons(limits.eventBytes));
   });
 
   test("an id given twice counts once, and its last record wins", async () => {

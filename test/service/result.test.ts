@@ -1,3 +1,4 @@
+import { limits } from "../../contract";
 import { ManualClock } from "../../service";
 import { Running } from "./running";
 import { openShop, trainModel } from "./shop";
@@ -72,6 +73,49 @@ describe("results of queries and clusterings", () => {
     expect(svg.text).toMatch(/^<svg .*Usage of genre = drama.*<\/svg>$/s);
     expect((await download(jobId, "&format=svg&query=1")).text).toContain("opera");
     expect((await download(jobId, "&format=svg&query=2")).status).toBe(404);
+  });
+
+  test("a form or a query that the result does not have is refused", async () => {
+    const queries = [{ attribute: "genre", value: "drama\u0001&<\ud800" }];
+    const { jobId } = await api.call("submitQueryingJob", {
+      name: "d",
+      projectId,
+      modelId,
+      queryType: "user_distribution",
+      queries,
+    });
+    for (const wrong of ["&format=svg&query=abc", "&format=svg&query=99999", "&query=-1", "&format=pdf"])
+      expect(await download(jobId, wrong)).toMatchObject({ status: 400, body: { error: {} } });
+    // Characters that XML cannot hold are replaced.
+    const { text } = await download(jobId, "&format=svg");
+    expect(text).toContain("drama\ufffd&amp;&lt;\ufffd");
+  });
+
+  test("a value of many letters that no item has is told at once, by its beginning", async () => {
+    const value = `drama ${"x".repeat(limits.valueCharacters - 6)}`;
+    const { jobId } = await api.call("submitQueryingJob", {
+      name: "d",
+      projectId,
+      modelId,
+      queryType: "user_list",
+      queries: [{ conditions: [{ attribute: "genre", value }] }],
+    });
+    const { jobResult } = await api.finished(projectId, jobId);
+    expect(jobResult?.message).toMatch(
+      /^No item has genre = drama x{54}…; 60 items have other values, .* drama,/,
+    );
+  });
+
+  test("an attribute that every object has by nature is none of an item", async () => {
+    const { jobId } = await api.call("submitQueryingJob", {
+      name: "d",
+      projectId,
+      modelId,
+      queryType: "user_list",
+      queries: [{ conditions: [{ attribute: "constructor", value: String(Object) }] }],
+    });
+    const { body } = await download(jobId);
+    expect(body.queries[0]).toMatchObject({ conditions: [{ item_count: 0 }] });
   });
 
   test("a clustering finds the groups and tells what marks them; small groups are dropped", async () => {

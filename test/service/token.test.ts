@@ -1,4 +1,6 @@
 import { statSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { limits } from "../../contract";
 import { ManualClock } from "../../service";
 import { Running } from "./running";
 
@@ -67,6 +69,32 @@ describe("authentication", () => {
     await says({ ...good, authorization: `${good.authorization}x` }, 401, "not valid");
     const other = await api.headers("/get-job");
     await says(other, 403, `get one for the scope ${path}`);
+  });
+
+  test.each([
+    ["a form", "application/x-www-form-urlencoded", Buffer.alloc(limits.tokenRequestBytes + 1, "a"), {}, 413],
+    ["JSON", "application/json", Buffer.alloc(22_000_000, "["), {}, 413],
+    [
+      "a packed form",
+      "application/x-www-form-urlencoded",
+      gzipSync("grant_type=client_credentials"),
+      { "content-encoding": "gzip" },
+      415,
+    ],
+    [
+      "packed JSON",
+      "application/json",
+      gzipSync(Buffer.alloc(22_000_000, "[")),
+      { "content-encoding": "gzip" },
+      415,
+    ],
+  ])("nobody can make the service read %s that is large", async (_, type, body, headers, status) => {
+    const answer = await api.raw("/oauth/token", {
+      method: "POST",
+      headers: { "content-type": type, ...headers },
+      body,
+    });
+    expect(answer).toMatchObject({ status, body: { error: { code: expect.any(String) } } });
   });
 
   test("a token expires", async () => {
