@@ -27,6 +27,8 @@ export const limits = {
   idCharacters: 256,
   /** Bytes of the id of an event; one built of the longest user and item ids fits. */
   eventIdBytes: 2048,
+  /** Size of an event's value, above or below 0: sums of such values stay far inside what 32-bit numbers hold. */
+  eventValue: 1e12,
   /** Characters of a name, an event type or the name of an attribute. */
   nameCharacters: 256,
   /** Attributes that one schema names. */

@@ -30,7 +30,12 @@ export const eventRecord = z.strictObject({
   itemId: recordId,
   ts: z.int().min(0).describe("Time of the event in milliseconds."),
   eventType: eventType.describe("Kind of act; a project optimises one of them."),
-  eventValue: z.number().default(1).describe("Weight in training; the larger, the more it counts."),
+  eventValue: z
+    .number()
+    .min(-limits.eventValue)
+    .max(limits.eventValue)
+    .default(1)
+    .describe("Weight in training; the larger, the more it counts."),
   attributes: attributes
     .default({})
     .describe("Properties of the event; need not match the dataset's schema."),

@@ -1,7 +1,7 @@
 import { attributeValues, clusterUsers } from "./algorithms";
 import { writeWhole } from "./folder";
-import { loadModel } from "./model-file";
-import { itemAttributes } from "./query";
+import type { ModelSource } from "./model-file";
+import { modelAndItems } from "./query";
 import type { Db } from "./store";
 import type { ProjectData } from "./training";
 
@@ -9,19 +9,16 @@ import type { ProjectData } from "./training";
 export interface ClusteringTask {
   readonly kind: "CLUSTERING";
   readonly data: ProjectData;
-  readonly modelFile: string;
+  readonly model: ModelSource;
   readonly minUserNum: number;
   readonly jsonFile: string;
 }
 
 /** Groups the users whose vectors lie close to each other and tells what marks each group. */
 export async function cluster(db: Db, task: ClusteringTask): Promise<{ message: string | null }> {
-  const stored = loadModel(task.modelFile);
+  const { stored, attributes } = await modelAndItems(db, task);
   const schema = task.data.items.attribute_schema;
-  const values = attributeValues(
-    await itemAttributes(db, task.data, stored),
-    ...(schema === null ? [] : [JSON.parse(schema)]),
-  );
+  const values = attributeValues(attributes, ...(schema === null ? [] : [JSON.parse(schema)]));
   const groups = clusterUsers(stored.model, values, task.minUserNum).map(({ size, members, markers }) => ({
     size,
     user_ids: members.map((user) => stored.userIds[user] as string),

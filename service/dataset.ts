@@ -4,7 +4,7 @@ import type { Call, Handlers } from "./handler";
 import { newId } from "./id";
 import type { Db } from "./store";
 
-/** The kinds of dataset; a deleted one stays until its events are swept away. */
+/** The kinds of dataset; a deleted one stays, so that its number is not given again. */
 export type DatasetKind = "user" | "item" | "event" | "deleted";
 
 /** A dataset; `number` stands for it in the tables of records and events. */

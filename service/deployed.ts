@@ -1,66 +1,67 @@
 import type { JsonMap } from "../contract";
-import { type Attributes, Recommender } from "./algorithms";
+import type { Attributes, UserItem } from "./algorithms";
 import type { Build } from "./build";
 import type { Clock } from "./clock";
-import { History, noRows } from "./history";
-import type { StoredModel } from "./model-file";
+import { History } from "./history";
 import { RateLimit } from "./rate-limit";
+import { ServedModel } from "./served-model";
 import type { Change, EventsChange, ItemsChange } from "./serving";
-import { Places } from "./snapshot";
+import { Places, weightOf } from "./snapshot";
 import type { Db } from "./store";
 import type { ProjectData } from "./training";
 
 /** Candidates that a ranker gets at least to choose from. */
 const leastCandidates = 100;
-const keptVectors = 20_000;
 const keptAttributes = 50_000;
+/** Databases take only so many values in one query. */
+const idsPerRead = 1000;
 
 /** The models of one project in service, with each user's events as they stand. */
 export class Deployed {
   readonly rateLimit: RateLimit;
   private readonly users: Places;
   private readonly items: Places;
-  private history: History;
-  private readonly newItems: (Attributes | undefined)[];
-  private readonly changed = new Set<number>();
-  private readonly vectors = new Map<string, Float32Array | null>();
+  /** Null once the event dataset is deleted: then the models serve with what they learned. */
+  private history: History | null;
   private readonly attributes = new Map<string, JsonMap>();
-  private generator: Recommender;
-  private readonly ranker: { readonly recommender: Recommender; readonly items: Places } | undefined;
-  private outdated = false;
+  private readonly generator: ServedModel;
+  private readonly ranker: ServedModel | undefined;
+  private readonly begin: Pick<Build, "lastSeq" | "deletions">;
 
   constructor(
-    private readonly build: Build,
+    { generator, ranker, userIds, itemIds, history, lastSeq, deletions }: Build,
     private readonly data: ProjectData,
     qps: number,
     private readonly db: Db,
     clock: Clock,
   ) {
     this.rateLimit = new RateLimit(qps, clock);
-    this.users = new Places(build.userIds);
-    this.items = new Places(build.itemIds);
-    this.history = new History(build.history);
-    this.newItems = build.newItems;
-    build.changed.forEach((is, user) => {
-      if (is) this.changed.add(user);
-    });
-    this.generator = new Recommender(build.generator.model, this.newItems);
-    this.ranker = build.ranker
-      ? { recommender: new Recommender(build.ranker.model), items: placesOf(build.ranker) }
-      : undefined;
+    this.users = new Places(userIds);
+    this.items = new Places(itemIds);
+    this.history = history && new History(history);
+    this.generator = new ServedModel(generator, this.users, this.items);
+    if (ranker)
+      this.ranker = new ServedModel(ranker, new Places([...ranker.userIds]), new Places([...ranker.itemIds]));
+    this.begin = { lastSeq, deletions };
   }
 
   /** The ids of the best items for a user, without those that he has target events for. */
   async recommend(userId: string, limit: number): Promise<string[]> {
+    const { generator, ranker } = this;
+    let record: Promise<Attributes | undefined> | undefined;
+    const vectorIn = async (served: ServedModel) => {
+      const known = served.vectorOf(userId, this.history && (() => this.eventsOf(userId, served)));
+      if (known) return known;
+      record ??= this.attributesOfUser(userId);
+      return served.recommender.vectorFromAttributes(await record);
+    };
+    const vector = await vectorIn(generator);
+    const order = ranker && (await vectorIn(ranker));
     const user = this.users.find(userId);
-    const known = user === undefined ? undefined : this.knownVector(user);
-    const attributes = known === undefined ? await this.attributesOfUser(userId) : undefined;
-    if (this.outdated) this.takeUpNewItems();
-    const vector = known ?? this.generator.vectorFromAttributes(attributes);
-    const seen = user === undefined ? [] : this.history.items(user);
-    const wanted = this.ranker ? Math.max(limit, leastCandidates) : limit;
-    const best = this.generator.top(vector, wanted, seen);
-    return (this.ranker ? this.rerank(best, user, attributes) : best)
+    const seen = user === undefined ? [] : (this.history?.items(user) ?? []);
+    const wanted = ranker ? Math.max(limit, leastCandidates) : limit;
+    const best = generator.recommender.top(vector, wanted, seen);
+    return (ranker ? this.rerank(best, ranker, order ?? null) : best)
       .slice(0, limit)
       .map((item) => this.items.ids[item] as string);
   }
@@ -77,108 +78,92 @@ export class Deployed {
     return new Map(itemIds.map((id) => [id, this.attributes.get(id) ?? {}]));
   }
 
+  /** Takes note of the writes that came while it was prepared; those that its state has seen are left out. */
+  catchUp(changes: readonly Change[]): void {
+    const events = changes.filter((change): change is EventsChange => "gone" in change);
+    const gone = new Set(
+      events.filter((change) => this.hasSeen(change)).flatMap((change) => change.gone.map(({ seq }) => seq)),
+    );
+    // An event that came and went before the state was read lies behind its last seq and yet is in the past.
+    for (const change of changes) {
+      this.apply(
+        "come" in change ? { ...change, come: change.come.filter(({ seq }) => !gone.has(seq)) } : change,
+      );
+    }
+  }
+
   /** Takes note of a write. */
   apply(change: Change): void {
     if ("items" in change) this.applyItems(change);
-    else if ("cleared" in change) this.clear(change.dataset);
-    else if (change.dataset === this.data.events.number) this.applyEvents(change);
+    else if (change.dataset !== this.data.events.number) return;
+    else if ("cleared" in change) this.history = null;
+    else if ("forgotten" in change) this.forget(change.forgotten);
+    else this.applyEvents(change);
   }
 
-  /** Without its events the model serves with what it learned. */
-  private clear(dataset: number): void {
-    if (dataset !== this.data.events.number) return;
-    this.history = new History(noRows);
-    this.changed.clear();
-    this.vectors.clear();
+  private applyEvents(change: EventsChange): void {
+    for (const event of this.hasSeen(change) ? [] : change.gone) this.change(event, -1);
+    for (const event of change.come) if (event.seq > this.begin.lastSeq) this.change(event, 1);
   }
 
-  private applyEvents({ deletions, gone, come }: EventsChange): void {
-    // What was written before the state was read that this deployment began with is in it already.
-    const seen = deletions <= this.build.deletions;
-    for (const event of seen ? [] : gone) this.change(event.user_id, event.item_id, event, -1);
-    for (const event of come)
-      if (event.seq > this.build.lastSeq) this.change(event.user_id, event.item_id, event, 1);
+  private hasSeen({ dataset, deletions }: EventsChange): boolean {
+    return dataset === this.data.events.number && deletions <= this.begin.deletions;
   }
 
-  private change(
-    userId: string,
-    itemId: string,
-    event: { event_type: string; event_value: number },
-    by: 1 | -1,
-  ): void {
+  private change(event: EventsChange["come"][number], by: 1 | -1): void {
     if (event.event_type !== this.data.targetEventType) return;
-    const user = this.users.of(userId);
-    this.history.change(user, this.placeOfItem(itemId), event.event_value, by);
-    this.changed.add(user);
-    this.vectors.delete(`g${user}`);
-    this.vectors.delete(`r${user}`);
+    const user = this.users.of(event.user_id);
+    const item = this.placeOfItem(event.item_id);
+    this.history?.change(user, item, weightOf(event.event_value), by);
+    this.generator.userChanged(event.user_id);
+    this.ranker?.userChanged(event.user_id);
+  }
+
+  private forget(userId: string): void {
+    this.generator.forget(userId);
+    this.ranker?.forget(userId);
   }
 
   private applyItems({ dataset, items }: ItemsChange): void {
     if (dataset !== this.data.items.number) return;
     for (const [id, { attributes }] of items) {
       this.attributes.delete(id);
-      const place = this.placeOfItem(id) - this.build.generator.itemIds.length;
-      // Items of the training keep the place that their events gave them.
-      if (place < 0) continue;
-      this.newItems[place] = attributes;
-      this.outdated = true;
+      this.generator.placeItem(this.items.of(id), attributes);
+      const own = this.ranker?.items.find(id);
+      if (own !== undefined) this.ranker?.placeItem(own, attributes);
     }
   }
 
+  /** An item that is known from events alone has a place, but nothing says where it lies. */
   private placeOfItem(id: string): number {
+    const known = this.items.find(id);
+    if (known !== undefined) return known;
     const place = this.items.of(id);
-    const behind = place - this.build.generator.itemIds.length;
-    if (behind >= this.newItems.length) {
-      this.newItems[behind] = undefined;
-      this.outdated = true;
-    }
+    this.generator.placeItem(place, undefined);
     return place;
   }
 
-  private takeUpNewItems(): void {
-    this.generator = new Recommender(this.build.generator.model, this.newItems);
-    this.outdated = false;
-  }
-
-  /** From the training where the events are still the same, otherwise solved from the events as they are. */
-  private knownVector(user: number): Float32Array | undefined {
-    if (!this.changed.has(user)) return this.generator.userVector(user) ?? undefined;
-    return (
-      this.kept(`g${user}`, () => this.generator.vectorFromItems(this.history.weights(user))) ?? undefined
-    );
+  /** The events of a user on the items that a model knows, in its places. */
+  private eventsOf(userId: string, { items }: ServedModel): UserItem[] {
+    const user = this.users.find(userId);
+    const events = user === undefined ? [] : (this.history?.weights(user) ?? []);
+    if (items === this.items) return events;
+    return events.flatMap(({ item, weight }) => {
+      const place = items.find(this.items.ids[item] as string);
+      return place === undefined ? [] : [{ item: place, weight }];
+    });
   }
 
   private rerank(
     candidates: number[],
-    user: number | undefined,
-    attributes: Attributes | undefined,
+    { recommender, items }: ServedModel,
+    vector: Float32Array | null,
   ): number[] {
-    const { recommender, items } = this.ranker as NonNullable<typeof this.ranker>;
-    const own = (item: number) => items.find(this.items.ids[item] as string);
-    const solve = () =>
-      recommender.vectorFromItems(
-        this.history.weights(user as number).flatMap(({ item, weight }) => {
-          const place = own(item);
-          return place === undefined ? [] : [{ item: place, weight }];
-        }),
-      );
-    const vector =
-      (user === undefined ? null : this.kept(`r${user}`, solve)) ??
-      recommender.vectorFromAttributes(attributes);
-    const places = candidates.map((item) => own(item) ?? recommender.items + item);
+    const places = candidates.map(
+      (item) => items.find(this.items.ids[item] as string) ?? recommender.items + item,
+    );
     const byPlace = new Map(places.map((place, at) => [place, candidates[at] as number]));
     return recommender.rerank(places, vector).map((place) => byPlace.get(place) as number);
-  }
-
-  private kept(key: string, make: () => Float32Array | null): Float32Array | null {
-    let vector = this.vectors.get(key);
-    if (vector === undefined) {
-      if (this.vectors.size >= keptVectors) this.vectors.clear();
-      vector = make();
-      this.vectors.set(key, vector);
-    }
-    return vector;
   }
 
   private async attributesOfUser(userId: string): Promise<Attributes | undefined> {
@@ -186,16 +171,17 @@ export class Deployed {
     return row ? JSON.parse(row.attributes) : undefined;
   }
 
-  private recordsOf(dataset: number, ids: readonly string[]) {
-    return this.db
-      .selectFrom("records")
-      .select(["record_id", "attributes"])
-      .where("dataset", "=", dataset)
-      .where("record_id", "in", ids)
-      .execute();
+  private async recordsOf(dataset: number, ids: readonly string[]) {
+    const rows: { record_id: string; attributes: string }[] = [];
+    for (let from = 0; from < ids.length; from += idsPerRead) {
+      const some = await this.db
+        .selectFrom("records")
+        .select(["record_id", "attributes"])
+        .where("dataset", "=", dataset)
+        .where("record_id", "in", ids.slice(from, from + idsPerRead))
+        .execute();
+      rows.push(...some);
+    }
+    return rows;
   }
-}
-
-function placesOf({ itemIds }: StoredModel): Places {
-  return new Places([...itemIds]);
 }

@@ -1,6 +1,7 @@
 import { CompiledQuery } from "kysely";
 import { eventRecord, limits } from "../contract";
 import { type DatasetTable, datasetOf } from "./dataset";
+import { forget } from "./forgotten";
 import type { Call, Handlers } from "./handler";
 import { countShards, failOverCeiling, freePlaces, outcomeOf, oversize, type Parted, part } from "./outcome";
 import { logFailures, unstorable } from "./record";
@@ -54,7 +55,14 @@ export const eventHandlers: Handlers<
   deleteDatasetUserEvents: async ({ eventDatasetId, userId }, call) => {
     const dataset = await datasetOf(call.db, "event", eventDatasetId);
     await deleteEvents(call, dataset, { userId });
-    return { eventDatasetId, userId };
+    // Recorded when the last event is gone, so that a model that still saw some counts as trained before.
+    const reply = await call.write(async (db) => {
+      const deletions = await countDeletion(db, dataset);
+      await forget(db, { event_dataset_id: eventDatasetId, user_id: userId, deletions });
+      return { eventDatasetId, userId };
+    });
+    call.serving.tell({ dataset: dataset.number, forgotten: userId });
+    return reply;
   },
 
   deleteDatasetEventsBeforeTs: async ({ eventDatasetId, ts, startTs }, call) => {

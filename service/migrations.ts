@@ -42,6 +42,11 @@ const steps: readonly string[] = [
     idempotency_key text primary key, fingerprint text not null, reply text not null, created_ts bigint not null)`,
   "create table instance (id text primary key)",
   "alter table jobs add column due_ts bigint not null default 0",
+  // Models of before have seen no deletion that is recorded in forgotten_users.
+  "alter table models add column seen_deletions bigint not null default 0",
+  `create table forgotten_users (
+    event_dataset_id text not null, user_id text not null, deletions bigint not null,
+    primary key (event_dataset_id, user_id))`,
 ];
 
 /** Takes the steps that are still to be taken, all of them or none. */

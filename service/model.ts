@@ -3,7 +3,10 @@ import { dirname } from "node:path";
 import type { FullReply, routes } from "../contract";
 import type { Context } from "./context";
 import { notFound, ServiceError } from "./error";
+import { dropNeedless } from "./forgotten";
 import type { Handlers } from "./handler";
+import { JobError } from "./job-error";
+import type { ModelSource } from "./model-file";
 import { projectOf } from "./project";
 import type { Db } from "./store";
 
@@ -16,6 +19,8 @@ export interface ModelTable {
   algorithm_type: string;
   algorithm_parameters: string;
   created_ts: number;
+  /** How many deletions of events its training had seen. */
+  seen_deletions: number;
 }
 
 /** The operations on models; a training job makes them. */
@@ -45,6 +50,7 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
       const found = await modelOf(db, projectId, modelId);
       await refuseDeployed(db, found);
       await db.deleteFrom("models").where("id", "=", found.id).execute();
+      await dropNeedless(db);
       return found;
     });
     rmSync(call.folder.modelFile(model.id), { force: true });
@@ -69,6 +75,14 @@ export async function modelOf(db: Db, projectId: string, id: string): Promise<Mo
     );
   }
   return found;
+}
+
+/** What a thread needs to read the model of a job. */
+export async function modelSource({ store, folder }: Context, id: string): Promise<ModelSource> {
+  const model = await store.db.selectFrom("models").selectAll().where("id", "=", id).executeTakeFirst();
+  if (!model)
+    throw new JobError(`The model ${id} was deleted before the job ran; submit the job with another one.`);
+  return { file: folder.modelFile(id), seenDeletions: model.seen_deletions };
 }
 
 /** Removes the files of models that a kill or a failure left without their entry; not while one is being made. */

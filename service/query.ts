@@ -1,10 +1,10 @@
 import type { Request, routes } from "../contract";
 import { absentValue } from "./absent-value";
-import { attributeOf, categoriesOf, histogramOf, usageOf, usersWithin } from "./algorithms";
+import { attributeOf, categoriesOf, histogramOf, usageReader, usersWithin } from "./algorithms";
 import { chart } from "./chart";
 import { shortened } from "./error";
 import { writeWhole } from "./folder";
-import { loadModel, type StoredModel } from "./model-file";
+import { loadModel, type ModelSource } from "./model-file";
 import { attributeTable, Places, snapshot } from "./snapshot";
 import type { Db } from "./store";
 import type { ProjectData } from "./training";
@@ -15,7 +15,7 @@ type Fields = Request<(typeof routes)["submitQueryingJob"]>;
 export interface QueryingTask {
   readonly kind: "QUERYING";
   readonly data: ProjectData;
-  readonly modelFile: string;
+  readonly model: ModelSource;
   readonly query: Pick<Fields, "queryType" | "queries">;
   /** Names of the result's files: the JSON, and a chart for each distribution. */
   readonly jsonFile: string;
@@ -24,9 +24,8 @@ export interface QueryingTask {
 
 /** Answers the queries from what the model knows of each user's usage. */
 export async function query(db: Db, task: QueryingTask): Promise<{ message: string | null }> {
-  const stored = loadModel(task.modelFile);
-  const { model } = stored;
-  const attributes = await itemAttributes(db, task.data, stored);
+  const { stored, attributes } = await modelAndItems(db, task);
+  const usageOf = usageReader(stored.model);
   const missing = new Set<string>();
   const usages = new Map<string, Usage>();
   const usage = (attribute: string, value: string | number | boolean): Usage => {
@@ -37,7 +36,7 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
       categoriesOf(attributeOf(record, attribute)).includes(String(value)) ? [item] : [],
     );
     if (items.length === 0) missing.add(absentValue(attributes, attribute, String(value)));
-    const found = { itemCount: items.length, shares: usageOf(model, items) };
+    const found = { itemCount: items.length, shares: usageOf(items) };
     usages.set(key, found);
     return found;
   };
@@ -89,11 +88,14 @@ interface Usage {
 type ListQuery = Extract<Fields, { queryType: "user_list" }>["queries"][number];
 type DistributionQuery = Extract<Fields, { queryType: "user_distribution" }>["queries"][number];
 
-/** Attributes of the model's own items; items that came later have no events in it. */
-export async function itemAttributes(db: Db, data: ProjectData, stored: StoredModel) {
-  const places = new Places([...stored.itemIds]);
-  const { records } = await snapshot(db, (frozen) => attributeTable(frozen, data.items, places));
-  return Array.from({ length: stored.itemIds.length }, (_, item) => records[item]);
+/** A model with the attributes of its own items; items that came later have no events in it. */
+export function modelAndItems(db: Db, { data, model }: Pick<QueryingTask, "data" | "model">) {
+  return snapshot(db, async (frozen) => {
+    const stored = await loadModel(frozen, data, model);
+    const places = new Places([...stored.itemIds]);
+    const { records } = await attributeTable(frozen, data.items, places);
+    return { stored, attributes: Array.from({ length: stored.itemIds.length }, (_, item) => records[item]) };
+  });
 }
 
 function wireCondition({ attribute, value, lowerBound, upperBound }: ListQuery["conditions"][number]) {

@@ -1,6 +1,6 @@
 import type { Request, routes } from "../contract";
 import type { Context } from "./context";
-import { JobError } from "./job-error";
+import { modelSource } from "./model";
 import { projectOf } from "./project";
 import { type JobTable, succeed } from "./queue";
 import { projectData } from "./training";
@@ -14,8 +14,8 @@ export async function finishQuerying(job: JobTable, context: Context): Promise<v
   const query = JSON.parse(job.data) as Querying;
   const { message } = await jobs.pool.run({
     kind: "QUERYING",
-    data: await dataOf(job, query.modelId, context),
-    modelFile: folder.modelFile(query.modelId),
+    data: await dataOf(job, context),
+    model: await modelSource(context, query.modelId),
     query: { queryType: query.queryType, queries: query.queries } as Querying,
     jsonFile: folder.resultFile(job.id, "json"),
     chartFiles:
@@ -36,19 +36,14 @@ export async function finishClustering(job: JobTable, context: Context): Promise
   const { modelId, parameters } = JSON.parse(job.data) as Clustering;
   const result = await jobs.pool.run({
     kind: "CLUSTERING",
-    data: await dataOf(job, modelId, context),
-    modelFile: folder.modelFile(modelId),
+    data: await dataOf(job, context),
+    model: await modelSource(context, modelId),
     minUserNum: parameters.minUserNum,
     jsonFile: folder.resultFile(job.id, "json"),
   });
   await store.transaction((db) => succeed(db, job, { result, now: clock.now() }));
 }
 
-async function dataOf(job: JobTable, modelId: string, { store }: Context) {
-  const model = await store.db.selectFrom("models").select("id").where("id", "=", modelId).executeTakeFirst();
-  if (!model)
-    throw new JobError(
-      `The model ${modelId} was deleted before the job ran; submit the job with another one.`,
-    );
+async function dataOf(job: JobTable, { store }: Context) {
   return projectData(store.db, await projectOf(store.db, job.project_id));
 }

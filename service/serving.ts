@@ -4,6 +4,7 @@ import { Deployed } from "./deployed";
 import type { DeploymentTable } from "./deployment";
 import { ServiceError } from "./error";
 import type { EventChange } from "./event";
+import { modelSource } from "./model";
 import { projectOf, servingUri } from "./project";
 import { projectData } from "./training";
 
@@ -27,8 +28,14 @@ export interface Cleared {
   readonly cleared: true;
 }
 
+/** A user whose events of a dataset were deleted. */
+export interface Forgotten {
+  readonly dataset: number;
+  readonly forgotten: string;
+}
+
 /** A write that deployments take note of. */
-export type Change = EventsChange | ItemsChange | Cleared;
+export type Change = EventsChange | ItemsChange | Cleared | Forgotten;
 
 interface Entry {
   readonly row: DeploymentTable;
@@ -64,9 +71,11 @@ export class Serving {
 
   /** Makes a deployment ready to serve, with all that is written until and after that moment. */
   async prepare(row: DeploymentTable): Promise<Deployed> {
-    const { store, folder, jobs, clock } = this.context;
+    const { store, jobs, clock } = this.context;
     const project = await projectOf(store.db, row.project_id);
     const data = await projectData(store.db, project);
+    const generator = await modelSource(this.context, row.generator_model_id);
+    const ranker = row.ranker_model_id === null ? null : await modelSource(this.context, row.ranker_model_id);
     const missed: Change[] = [];
     const listen = (change: Change) => void missed.push(change);
     this.listeners.add(listen);
@@ -74,11 +83,11 @@ export class Serving {
       const build = await jobs.pool.run({
         kind: "DEPLOYMENT",
         data,
-        generatorFile: folder.modelFile(row.generator_model_id),
-        rankerFile: row.ranker_model_id === null ? null : folder.modelFile(row.ranker_model_id),
+        generator,
+        ranker,
       });
       const deployed = new Deployed(build, data, row.qps, store.db, clock);
-      for (const change of missed) deployed.apply(change);
+      deployed.catchUp(missed);
       const apply = (change: Change) => deployed.apply(change);
       this.listeners.add(apply);
       this.listenerOf.set(deployed, apply);

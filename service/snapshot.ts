@@ -1,3 +1,4 @@
+import { limits } from "../contract";
 import type { AttributeSchema, Attributes, AttributeTable } from "./algorithms";
 import { type Db, unindexed } from "./store";
 import type { ProjectData } from "./training";
@@ -34,6 +35,23 @@ export class Places {
   }
 }
 
+/** What an event of that value weighs: a 32-bit number, for models hold no longer ones. */
+export function weightOf(value: number): number {
+  // Values were stored before there was a limit.
+  return Math.fround(Math.max(-limits.eventValue, Math.min(limits.eventValue, value)));
+}
+
+/** How often events of the dataset were deleted until now; undefined where the dataset itself was. */
+export async function deletionsOf(db: Db, { number }: ProjectData["events"]): Promise<number | undefined> {
+  const dataset = await db
+    .selectFrom("datasets")
+    .select("deletions")
+    .where("number", "=", number)
+    .where("kind", "=", "event")
+    .executeTakeFirst();
+  return dataset?.deletions;
+}
+
 /** Visits the target events of a project in the order in which they were written. */
 export async function eachTargetEvent(
   db: Db,
@@ -51,7 +69,7 @@ export async function eachTargetEvent(
       .orderBy("seq")
       .limit(rowsPerPage)
       .execute();
-    for (const row of rows) visit(row.user_id, row.item_id, row.event_value);
+    for (const row of rows) visit(row.user_id, row.item_id, weightOf(row.event_value));
     if (rows.length < rowsPerPage) return;
     last = (rows.at(-1) as (typeof rows)[number]).seq;
   }

@@ -86,7 +86,7 @@ function sweepStep(store: Store, number: number): Promise<boolean> {
       .executeTakeFirstOrThrow();
     if (Number(numDeletedRows) > 0) return true;
     await db.deleteFrom("shards").where("dataset", "=", number).execute();
-    await db.deleteFrom("datasets").where("number", "=", number).execute();
+    // The dataset's row stays, so that no other dataset gets its number.
     return false;
   });
 }

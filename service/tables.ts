@@ -2,6 +2,7 @@ import type { AlgorithmTable } from "./algorithm";
 import type { DatasetTable, ShardTable } from "./dataset";
 import type { DeploymentTable } from "./deployment";
 import type { EventTable } from "./event";
+import type { ForgottenUserTable } from "./forgotten";
 import type { IdempotencyTable } from "./idempotency";
 import type { MigrationTable } from "./migrations";
 import type { ModelTable } from "./model";
@@ -23,5 +24,6 @@ export interface Tables {
   jobs: JobTable;
   models: ModelTable;
   deployments: DeploymentTable;
+  forgotten_users: ForgottenUserTable;
   idempotency_keys: IdempotencyTable;
 }

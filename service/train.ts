@@ -2,7 +2,7 @@ import type { JsonMap } from "../contract";
 import { InteractionsBuilder, NotEnoughEventsError, trainG1 } from "./algorithms";
 import { JobError } from "./job-error";
 import { saveModel } from "./model-file";
-import { attributeTable, eachTargetEvent, Places, snapshot } from "./snapshot";
+import { attributeTable, deletionsOf, eachTargetEvent, Places, snapshot } from "./snapshot";
 import type { Db } from "./store";
 import { type ProjectData, parametersOf, reportOf } from "./training";
 
@@ -15,21 +15,31 @@ export interface TrainingTask {
   readonly file: string;
 }
 
+/** What a training brings beside the model. */
+export interface Trained {
+  readonly report: ReturnType<typeof reportOf>;
+  /** How many deletions of events it had seen. */
+  readonly seenDeletions: number;
+}
+
 /** Learns from the events as they stand now and keeps the model in its file. */
-export async function train(
-  db: Db,
-  { data, parameters, file }: TrainingTask,
-): Promise<ReturnType<typeof reportOf>> {
+export async function train(db: Db, { data, parameters, file }: TrainingTask): Promise<Trained> {
   const users = new Places();
   const items = new Places();
   const builder = new InteractionsBuilder();
-  const tables = await snapshot(db, async (frozen) => {
+  const { seenDeletions, ...tables } = await snapshot(db, async (frozen) => {
+    // What is left of a deleted dataset while it is swept away is not what was to be learned.
+    const deletions = await deletionsOf(frozen, data.events);
+    if (deletions === undefined)
+      throw new JobError(
+        `The event dataset ${data.events.id} was deleted before the training read it; create a project over another one.`,
+      );
     const userAttributes = await attributeTable(frozen, data.users, users);
     const itemAttributes = await attributeTable(frozen, data.items, items);
     await eachTargetEvent(frozen, data, (userId, itemId, value) =>
       builder.add(users.of(userId), items.of(itemId), value),
     );
-    return { userAttributes, itemAttributes };
+    return { userAttributes, itemAttributes, seenDeletions: deletions };
   });
   // Those who have events but no record have a place too.
   for (const [table, places] of [
@@ -42,7 +52,7 @@ export async function train(
     const interactions = builder.build(users.ids.length, items.ids.length);
     const model = trainG1({ interactions, ...tables }, parametersOf(parameters));
     saveModel(file, { model, userIds: users.ids, itemIds: items.ids });
-    return reportOf(model);
+    return { report: reportOf(model), seenDeletions };
   } catch (error) {
     if (!(error instanceof NotEnoughEventsError)) throw error;
     throw new JobError(

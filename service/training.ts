@@ -37,12 +37,12 @@ export function reportOf({ parameters, report }: TrainedModel) {
 export interface ProjectData {
   readonly users: Pick<DatasetTable, "number" | "attribute_schema">;
   readonly items: Pick<DatasetTable, "number" | "attribute_schema">;
-  readonly events: Pick<DatasetTable, "number">;
+  readonly events: Pick<DatasetTable, "id" | "number">;
   readonly targetEventType: string;
 }
 
 /** The number of an event dataset that is no more. */
-export const deletedDataset = -1;
+const deletedDataset = -1;
 
 /** The datasets of a project; an event dataset that was deleted has no events. */
 export async function projectData(db: Db, project: ProjectTable): Promise<ProjectData> {
@@ -53,7 +53,7 @@ export async function projectData(db: Db, project: ProjectTable): Promise<Projec
   return {
     users,
     items,
-    events: events ?? { number: deletedDataset },
+    events: events ?? { id: project.event_dataset_id, number: deletedDataset },
     targetEventType: project.target_event_type,
   };
 }
@@ -64,7 +64,7 @@ export async function finishTraining(job: JobTable, context: Context): Promise<v
   const data = JSON.parse(job.data) as { algorithmType: string; algorithmParameters: JsonMap };
   const project = await projectOf(store.db, job.project_id);
   const id = newId("model");
-  const report = await jobs.pool.run({
+  const { report, seenDeletions } = await jobs.pool.run({
     kind: "TRAINING",
     data: await projectData(store.db, project),
     parameters: data.algorithmParameters,
@@ -85,6 +85,7 @@ export async function finishTraining(job: JobTable, context: Context): Promise<v
         algorithm_type: data.algorithmType,
         algorithm_parameters: JSON.stringify(data.algorithmParameters),
         created_ts: clock.now(),
+        seen_deletions: seenDeletions,
       })
       .execute();
     await succeed(db, job, { data: report, result: { modelId: id }, now: clock.now() });

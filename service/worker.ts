@@ -4,11 +4,10 @@ import { type ClusteringTask, cluster } from "./cluster";
 import { JobError } from "./job-error";
 import { type QueryingTask, query } from "./query";
 import { connect } from "./store";
-import { type TrainingTask, train } from "./train";
-import type { reportOf } from "./training";
+import { type Trained, type TrainingTask, train } from "./train";
 
 interface Tasks {
-  TRAINING: { task: TrainingTask; result: ReturnType<typeof reportOf> };
+  TRAINING: { task: TrainingTask; result: Trained };
   DEPLOYMENT: { task: BuildTask; result: Build };
   QUERYING: { task: QueryingTask; result: { message: string | null } };
   CLUSTERING: { task: ClusteringTask; result: { message: string | null } };

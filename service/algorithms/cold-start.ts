@@ -60,10 +60,11 @@ export function learnAttributeModel(
   return { space, map: solveRidge(moments(rows), penalty) };
 }
 
+/** The vector of a record; null when none of its attributes is known. */
+export type AttributeVectors = (record: Attributes | undefined) => Float32Array | null;
+
 /** Makes the function that gives the vector of a record; null when none of its attributes is known. */
-export function attributeVectors(
-  model: AttributeModel,
-): (record: Attributes | undefined) => Float32Array | null {
+export function attributeVectors(model: AttributeModel): AttributeVectors {
   const read = featureReader(model.space);
   return (record) => {
     const features = read(record);

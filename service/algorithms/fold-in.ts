@@ -18,7 +18,10 @@ export class FoldIn {
   private readonly solved: Float32Array;
   private readonly scratch: Float32Array;
 
-  constructor(private readonly model: TrainedModel) {
+  constructor(
+    private readonly model: TrainedModel,
+    itemVectors = model.itemVectors,
+  ) {
     const { stride, items } = model;
     const lengths = [items * stride, stride, 2, items, items, 1, stride, scratchLength(stride)];
     this.kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
@@ -33,7 +36,7 @@ export class FoldIn {
 
     const counts = itemCounts(model.interactions);
     this.activeItems = counts.reduce((count, of) => (of > 0 ? count + 1 : count), 0);
-    this.itemVectors.set(model.itemVectors);
+    this.itemVectors.set(itemVectors.subarray(0, items * stride));
     // Vectors made from attributes were not there in training and take no part in the weight of the unobserved.
     counts.forEach((count, item) => {
       if (count === 0) return;
@@ -42,6 +45,11 @@ export class FoldIn {
         this.base[k] = (this.base[k] as number) + model.parameters.alpha * value * value;
       }
     });
+  }
+
+  /** Gives an item without events another vector. */
+  place(item: number, vector: Float32Array): void {
+    if (item < this.model.items) this.itemVectors.set(vector, item * this.model.stride);
   }
 
   /** The user's vector, null when the model knows none of the items. */

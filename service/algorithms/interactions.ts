@@ -9,6 +9,15 @@ export interface Interactions {
   readonly weight: Float32Array;
 }
 
+/** All pairs that have events, whatever these sum to; rows as in Interactions. */
+export interface Pairs {
+  readonly start: Uint32Array;
+  readonly index: Uint32Array;
+  /** How many events the pair has. */
+  readonly count: Uint32Array;
+  readonly sum: Float64Array;
+}
+
 /** Gathers events one by one; the caller maps ids to indices. */
 export class InteractionsBuilder {
   private length = 0;
@@ -23,7 +32,7 @@ export class InteractionsBuilder {
     if (this.length === this.userOf.length) this.grow();
     this.userOf[this.length] = user;
     this.itemOf[this.length] = item;
-    this.weightOf[this.length] = Number.isFinite(weight) ? weight : 0;
+    this.weightOf[this.length] = Number.isFinite(Math.fround(weight)) ? weight : 0;
     this.length++;
     if (user >= this.users) this.users = user + 1;
     if (item >= this.items) this.items = item + 1;
@@ -31,6 +40,13 @@ export class InteractionsBuilder {
 
   /** Sums the events of each pair; pairs whose sum is not above 0 are left out. */
   build(users = this.users, items = this.items): Interactions {
+    const { start, index, sum } = this.pairs(users, items);
+    const weight = Float32Array.from(sum);
+    return filterEntries({ users, items, start, index, weight }, (entry) => (weight[entry] as number) > 0);
+  }
+
+  /** Counts and sums the events of each pair. */
+  pairs(users = this.users, items = this.items): Pairs {
     if (users < this.users || items < this.items) {
       throw new RangeError(
         `events refer to ${this.users} users and ${this.items} items, not ${users} and ${items}`,
@@ -46,7 +62,7 @@ export class InteractionsBuilder {
       index[at] = this.itemOf[event] as number;
       weight[at] = this.weightOf[event] as number;
     }
-    return sumDuplicates({ users, items, start, index, weight });
+    return merged(start, index, weight);
   }
 
   private grow(): void {
@@ -138,18 +154,29 @@ function byColumn(values: Uint32Array, bound: number): Uint32Array {
   return order;
 }
 
-function sumDuplicates(of: Interactions): Interactions {
-  const { index, weight } = of;
-  const kept = new Uint8Array(index.length);
-  for (let user = 0; user < of.users; user++) {
-    const end = of.start[user + 1] as number;
-    for (let at = of.start[user] as number; at < end; ) {
-      const first = at;
-      let sum = 0;
-      for (; at < end && index[at] === index[first]; at++) sum += weight[at] as number;
-      weight[first] = sum;
-      if ((weight[first] as number) > 0) kept[first] = 1;
-    }
+/** Rows in which a pair stands as often as it has events, with each pair standing once. */
+function merged(start: Uint32Array, index: Uint32Array, weight: Float32Array): Pairs {
+  const users = start.length - 1;
+  const isFirst = (at: number, user: number) => at === start[user] || index[at] !== index[at - 1];
+  let length = 0;
+  for (let user = 0; user < users; user++) {
+    for (let at = start[user] as number; at < (start[user + 1] as number); at++)
+      if (isFirst(at, user)) length++;
   }
-  return filterEntries(of, (entry) => kept[entry] === 1);
+  const pairs = {
+    start: new Uint32Array(users + 1),
+    index: new Uint32Array(length),
+    count: new Uint32Array(length),
+    sum: new Float64Array(length),
+  };
+  let pair = -1;
+  for (let user = 0; user < users; user++) {
+    for (let at = start[user] as number; at < (start[user + 1] as number); at++) {
+      if (isFirst(at, user)) pairs.index[++pair] = index[at] as number;
+      pairs.count[pair] = (pairs.count[pair] as number) + 1;
+      pairs.sum[pair] = (pairs.sum[pair] as number) + (weight[at] as number);
+    }
+    pairs.start[user + 1] = pair + 1;
+  }
+  return pairs;
 }

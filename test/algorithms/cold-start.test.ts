@@ -74,10 +74,9 @@ test("a user who comes after training is served from attributes, a new item from
   const [first, second] = [world.likes[510]?.[0], world.likes[510]?.[1]];
   const vector = recommender.vectorFromAttributes(userRecords[510]);
   expect(vector).toEqual(Float32Array.from(recommender.userVector(510) ?? []));
-  const later = new Recommender(model, [
-    { genre: `g${first}` },
-    { genre: `g${(Math.max(first ?? 0, second ?? 0) + 1) % 10}` },
-  ]);
+  const later = new Recommender(model);
+  later.place(300, { genre: `g${first}` });
+  later.place(301, { genre: `g${(Math.max(first ?? 0, second ?? 0) + 1) % 10}` });
   const [best] = later.rerank([300, 301], vector);
   expect(best).toBe(300);
 });

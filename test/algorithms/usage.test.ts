@@ -2,8 +2,9 @@ import {
   attributeValues,
   histogramOf,
   InteractionsBuilder,
+  Recommender,
   trainG1,
-  usageOf,
+  usageReader,
   usersWithin,
 } from "../../service/algorithms";
 
@@ -17,12 +18,12 @@ function trained() {
 }
 
 test("usage is the share of a user's event weight on items having the value", () => {
-  const usage = usageOf(trained(), [0]);
+  const usage = usageReader(trained())([0]);
   expect([...usage.slice(0, 3)]).toEqual([0.75, 0, 1]);
 });
 
 test("usage of a user without events is the share of his first recommendations", () => {
-  expect(usageOf(trained(), [0, 2])[3]).toBeCloseTo(2 / 3);
+  expect(usageReader(trained())([0, 2])[3]).toBeCloseTo(2 / 3);
 });
 
 test("bounds of a user list include their ends, null does not bind", () => {
@@ -30,6 +31,26 @@ test("bounds of a user list include their ends, null does not bind", () => {
   expect(usersWithin(usage, 0.75, 1)).toEqual([0, 2]);
   expect(usersWithin(usage, null, 0.5)).toEqual([1]);
   expect(usersWithin(usage, null, null)).toEqual([0, 1, 2]);
+});
+
+test("bounds and bins hold what is on them, whatever the rounding of shares", () => {
+  const builder = new InteractionsBuilder();
+  for (let event = 0; event < 100; event++) builder.add(0, event < 29 ? 0 : 1, 1);
+  for (let event = 0; event < 10; event++) builder.add(1, event < 3 ? 0 : 1, 0.1);
+  const usage = usageReader(trainG1({ interactions: builder.build(2, 2) }))([0]);
+  expect(usersWithin(usage, 0.29, 0.29)).toEqual([0]);
+  expect(usersWithin(usage, 0.25, 0.3)).toEqual([0, 1]);
+  expect(usersWithin(usage, 0.3, 1)).toEqual([1]);
+  const { counts } = histogramOf(usage, 100);
+  expect([counts[28], counts[29], counts[30]]).toEqual([0, 1, 1]);
+});
+
+test("a user without events is ranked once, however many values are asked for", () => {
+  const ranked = jest.spyOn(Recommender.prototype, "top");
+  const usageOf = usageReader(trained());
+  for (const item of [0, 1, 2]) usageOf([item]);
+  expect(ranked).toHaveBeenCalledTimes(1);
+  ranked.mockRestore();
 });
 
 test("a histogram has 20 bins from 0 to 1 unless told otherwise, 1 falls into the last", () => {
