@@ -18,7 +18,7 @@ describe("recommendations", () => {
     api = await Running.start({ clock });
     shop = await openShop(api, records);
     generator = await trainModel(api, shop);
-    await deploy(api, shop.projectId, generator, { qps: 1_000_000 });
+    await deploy(api, shop.projectId, generator, { qps: 100_000 });
   });
   afterAll(() => api.end());
 
@@ -241,7 +241,7 @@ describe("the memory of a deployment", () => {
       }
     };
     for (let round = 0; round < 6; round++) {
-      const deployed = deploy(api, projectId, model, { qps: 1_000_000 });
+      const deployed = deploy(api, projectId, model, { qps: 100_000 });
       for (let at = 0; at < 12; at++) await write();
       await deployed;
       for (let at = 0; at < 3; at++) await write();
