@@ -1,4 +1,4 @@
-import { type Attributes, inferSchema, Recommender, trainG1 } from "../../service/algorithms";
+import { type Attributes, inferSchema, placedVectors, Recommender, trainG1 } from "../../service/algorithms";
 import { featureReader, learnFeatures } from "../../service/algorithms/attributes";
 import { measure } from "../../service/algorithms/evaluation";
 import { filterEntries, itemCounts } from "../../service/algorithms/interactions";
@@ -79,6 +79,26 @@ test("a user who comes after training is served from attributes, a new item from
   later.place(301, { genre: `g${(Math.max(first ?? 0, second ?? 0) + 1) % 10}` });
   const [best] = later.rerank([300, 301], vector);
   expect(best).toBe(300);
+});
+
+test("items that come one by one are ranked as those that were there from the start", () => {
+  const one = new Recommender(model);
+  const attributes = new Map<number, Attributes>();
+  for (let item = 300; item < 600; item++) {
+    const record = item % 7 === 0 ? {} : { genre: `g${item % 10}` };
+    attributes.set(item, record);
+    one.place(item, record);
+  }
+  const whole = new Recommender(model, placedVectors(model, 600, attributes));
+  for (const user of [0, 17, 510]) {
+    expect(one.top(one.userVector(user), 600)).toEqual(whole.top(whole.userVector(user), 600));
+  }
+  expect(one.top(null, 600)).toEqual(whole.top(null, 600));
+  const events = [
+    { item: 3, weight: 1 },
+    { item: 450, weight: 1 },
+  ];
+  expect(one.vectorFromItems(events)).toEqual(whole.vectorFromItems(events));
 });
 
 test("attributes that say nothing, or none, lead to the order of popularity", () => {
