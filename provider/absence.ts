@@ -2,7 +2,7 @@ import { ApiError } from "./client";
 
 const absent = /\bnot[ _]found\b|\bno[ _]such\b|\bdoes[ _]not[ _]exist\b/i;
 const idle = /\b(not|no|nothing|never)\b.{0,40}\b(deployed|deployment|serving|serves|live)\b|NOT_DEPLOYED/i;
-
+const user = /(\b|_)users?(\b|_)/i;
 const inUse = /\b(deployed|serving|serves|in[ _]use)\b|DEPLOYED|IN_USE/i;
 
 /** Undefined where the service answers that there is no such thing. */
@@ -27,7 +27,8 @@ export async function notServing<T>(call: Promise<T>): Promise<T | undefined> {
 
 /** Whether a refusal of the recommendation call means that nothing is deployed, and not that a user is unknown. */
 export function meansNotServing({ status, code = "", message }: ApiError): boolean {
-  return [400, 404, 409, 410, 412, 422, 503].includes(status) && (idle.test(code) || idle.test(message));
+  if (![400, 404, 409, 410, 412, 422, 503].includes(status)) return false;
+  return idle.test(code) || (idle.test(message) && !user.test(code) && !user.test(message));
 }
 
 /** Whether a refusal to delete a model means that it serves. */

@@ -99,13 +99,17 @@ export function isAlive({ pid, host }: Entry): boolean {
   }
 }
 
-/** Forgets the creations whose results the state of the resource is seen to hold, and gives the others. */
+/**
+ * Forgets the creations whose results the state of the resource is seen to hold, and gives the others. With the last of
+ * a chain of jobs, each submitted because the one before it failed, the whole chain is forgotten.
+ */
 export function confirm(urn: string, known: ReadonlySet<unknown>): Entry[] {
-  return entriesOf(urn).filter((entry) => {
-    const isKnown = entry.id !== undefined && known.has(entry.id);
-    if (isKnown) forget(entry);
-    return !isKnown;
-  });
+  const entries = entriesOf(urn);
+  const held = entries.filter(({ id }) => id !== undefined && known.has(id));
+  const isOver = (entry: Entry) =>
+    held.includes(entry) || (entry.derived && held.some(({ at }) => entry.at <= at));
+  for (const entry of entries.filter(isOver)) forget(entry);
+  return entries.filter((entry) => !isOver(entry));
 }
 
 function read(file: string): Entry | undefined {

@@ -124,7 +124,8 @@ export async function createOnce<R extends Route, Listed = never>(
     if (begun.reply) {
       const reply = begun.reply as Reply<R>;
       if ((await creation.isThere?.(reply)) ?? true) {
-        await say.info(urn, `${begun.id} was made by an interrupted run and is taken up, not made again`);
+        // What follows from an earlier job is found again by every run, not only after an interruption.
+        if (!creation.key) await say.info(urn, `resuming ${begun.id}, which an interrupted run created`);
         return keep(begun, reply, true);
       }
       forget(begun);

@@ -11,7 +11,7 @@ import {
   requestOf,
   submitDeployment,
 } from "./deployment-job";
-import { say } from "./engine-log";
+import { nameOf, say } from "./engine-log";
 import { finishJob, type Job, jobKinds } from "./jobs";
 import { type Context, lifecycle, type Noun, PartialStateError } from "./lifecycle";
 import { pinnedHere } from "./pinned";
@@ -112,6 +112,14 @@ function deployment(): Noun<State, Outputs> {
     replaceOn: ["projectId"],
     // The name is that of the job; it does not deploy again.
     ignore: ["name"],
+
+    refuse({ projectId }, { deploying }, urn) {
+      if (typeof projectId !== "string" || projectId === pulumi.runtime.unknownValue) return undefined;
+      const other = deploying.get(projectId) ?? urn;
+      deploying.set(projectId, other);
+      if (other === urn) return undefined;
+      return `project ${projectId} has a Deployment already, ${nameOf(other)}, and can have only one: remove one of the two`;
+    },
 
     replacing: ({ title, id }) => `${title} moves to another project: project ${id} stops serving.`,
 
@@ -220,11 +228,11 @@ async function deploy(
     submitAgain: (follows, name = args.name) => submitDeployment({ ...args, name }, context, follows),
     ...(resultIsThere && { resultIsThere }),
   });
-  compare(job, args);
+  compare(job, args, context);
   return { deploymentJobId: job.id, servingUri: job.jobResult?.servingUri ?? context.client.baseUrl };
 }
 
-function compare({ jobData }: Job & { id: string }, args: State): void {
+function compare({ id: jobId, jobData }: Job & { id: string }, args: State, { run, urn }: Context): void {
   const asked = {
     generatorModelId: args.generatorModelId,
     rankerModelId: args.rankerModelId ?? null,
@@ -232,10 +240,13 @@ function compare({ jobData }: Job & { id: string }, args: State): void {
   };
   for (const [key, value] of Object.entries(asked)) {
     const recorded = jobData?.[key as keyof typeof asked];
-    if (recorded !== undefined && (recorded ?? null) !== value) {
-      throw new Error(
-        `${key} ${JSON.stringify(value)} was asked for, but the job deployed ${JSON.stringify(recorded)}`,
-      );
-    }
+    if (recorded === undefined || (recorded ?? null) === value) continue;
+    const jobUrn = urn?.replace(":Deployment::", ":DeploymentJob::");
+    const cure = run.reached.has(jobUrn)
+      ? ""
+      : `. Job ${jobId} is of an earlier run: target the DeploymentJob too, with --target '${jobUrn}'`;
+    throw new Error(
+      `${key} ${JSON.stringify(value)} was asked for, but the job deployed ${JSON.stringify(recorded)}${cure}`,
+    );
   }
 }

@@ -59,7 +59,8 @@ export function isOver(job: Job, settings: Settings): boolean {
 
 /** Why a job failed, as far as the service says. */
 export function failureReason(job: Job): string {
-  return job.jobResult?.message ?? `the service says ${job.jobStatus} and no more`;
+  // The sentence around it has a full stop of its own.
+  return job.jobResult?.message?.replace(/\.+\s*$/, "") ?? `the service says ${job.jobStatus} and no more`;
 }
 
 /** How a job is watched. */

@@ -69,8 +69,10 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
   const { kind, projectId, jobId } = submitted;
   const earlier = !context.run.submitted.has(jobId);
   const again = async (why: string, { name }: { readonly name?: string | null | undefined } = {}) => {
-    await say.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitting it again`);
     const next = await submitted.submitAgain(`again-${jobId}`, name ?? undefined);
+    // What an earlier run has submitted again was told by that run.
+    if (context.run.submitted.has(next))
+      await say.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitted again as ${next}`);
     return finishJob(context, { ...submitted, jobId: next });
   };
   const first = await gone(look(context, projectId, jobId));
@@ -110,8 +112,8 @@ async function waitFor(
     signal,
     look: () => look(context, projectId, jobId, signal),
     onLook: (seen, elapsedMs) => {
-      const words = `${seen.jobStatus} for ${ms(elapsedMs)}${retriesOf(seen)}`;
-      return say.progress(urn, `${kind.noun} ${jobId}: ${words}${usually ? ` (usually ${usually})` : ""}`);
+      const words = `${seen.jobStatus} ${ms(elapsedMs)}${retriesOf(seen)}${usually ? ` (usually ${usually})` : ""}`;
+      return say.progress(urn, `${words}: ${kind.noun} ${jobId}`);
     },
   }).catch((error) => {
     if (!signal.aborted) throw error;
@@ -120,7 +122,7 @@ async function waitFor(
   // The line would go on telling what the last look before the end saw.
   if (job !== first && isOver(job, settings)) {
     const words = `${job.jobStatus} after ${ms(clock.now() - began)}${retriesOf(job)}`;
-    await say.progress(urn, `${kind.noun} ${jobId}: ${words}`);
+    await say.progress(urn, `${words}: ${kind.noun} ${jobId}`);
   }
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {

@@ -6,7 +6,7 @@ import { isCreating } from "./creation";
 import { confirm, type Entry, isAlive } from "./creation-journal";
 import { connectToEngine, endWithEngine, say, type Urn } from "./engine-log";
 import { leaveAllBehind, outcomeOf } from "./interruption";
-import { openSession, runOf, type Session } from "./session";
+import { openSession, type Run, runOf, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
 import { rowOf, type StackRow } from "./stack-state";
 import { UnknownCreationError, unknownOf } from "./unknown-creation";
@@ -44,6 +44,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   readonly ignore?: readonly (keyof Args & string)[];
   /** Arguments that what was taken over by its id does without. */
   readonly adoptedWithout?: readonly (keyof Args & string)[];
+  /** Why it cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */
+  refuse?(args: Args, run: Run, urn: Urn): string | undefined;
   /** What a replacement means, in words, before it happens. */
   replacing?(replacement: Replacement): string;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
@@ -124,13 +126,16 @@ export function lifecycle<Args extends object, Outputs extends object>(
         settings();
         const given = withName(noun.args, olds, news);
         const { __unresolved, ...inputs } = withDefaults(noun.args, given);
-        return { inputs, failures: faults(noun.args, given) };
+        const refused = noun.refuse?.(given as Args, runOf(settings()), given.__urn as Urn);
+        const failures = refused ? [{ property: "", reason: refused }] : [];
+        return { inputs, failures: [...faults(noun.args, given), ...failures] };
       });
     },
 
     async diff(id: string, olds: Properties, news: Properties) {
       return quietly(async () => {
         refuseOtherService(olds, settings());
+        runOf(settings()).reached.add(news.__urn as Urn);
         // The state keeps the name of before an alias, until it is next changed.
         const urns = [...new Set([olds.__urn, news.__urn])];
         const leftovers = urns.flatMap((__urn) => confirmed(id, { ...olds, __urn }));
@@ -166,6 +171,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
       // Tells copies of one id apart: a replacement may have found again what it replaces.
       const inputs = { ...asked, __made: randomUUID().slice(0, 8) };
       const context = await contextOf(inputs);
+      context.run.reached.add(context.urn);
       return titled(context, async () => {
         const { existingId } = inputs as { existingId?: string };
         if (existingId && noun.adopt) {

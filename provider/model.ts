@@ -1,10 +1,10 @@
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { type Json, type JsonMap, type Reply, routes } from "../contract";
 import { id, label } from "../contract/field";
 import { gone, meansInUse } from "./absence";
 import { ApiError } from "./client";
-import { say } from "./engine-log";
+import { nameOf, say } from "./engine-log";
 import { finishJob, jobKinds, submitJob } from "./jobs";
 import { type Context, lifecycle, type Noun } from "./lifecycle";
 import { declared, Resource, siblingOptions } from "./resource";
@@ -32,6 +32,12 @@ export interface Quality {
   readonly ndcgAt20?: number;
   /** What recommending the most popular items to everyone would have reached. */
   readonly popularityNdcgAt20?: number;
+  /** The same for the share of held-out items. */
+  readonly popularityRecallAt20?: number;
+  /** Pairs of user and item that the figures rest on; few make them uncertain. */
+  readonly heldOutPairs?: number;
+  /** Users that these pairs belong to. */
+  readonly heldOutUsers?: number;
 }
 
 /** A trained model. */
@@ -47,7 +53,9 @@ export class Model extends Resource {
   /** What the training measured, where the service tells it. */
   declare readonly quality: pulumi.Output<Quality | undefined>;
 
-  constructor(name: string, args: ModelArgs, options?: pulumi.CustomResourceOptions) {
+  constructor(name: string, args: ModelArgs, given?: pulumi.CustomResourceOptions) {
+    // The service deletes no model that serves, and the next one serves only once it is there.
+    const { deleteBeforeReplace, ...options } = given ?? {};
     const { algorithmId, triggers, ...model } = declared({ name: undefined }, args);
     const outputs = ["modelId", "trainingJobId", "algorithmType", "algorithmParameters", "quality"];
     if (args.existingId === undefined) {
@@ -70,6 +78,12 @@ export class Model extends Resource {
     }
     // Known in a preview that only renames it.
     this.modelId = this.id;
+    if (deleteBeforeReplace) {
+      pulumi.log.warn(
+        "deleteBeforeReplace does not apply to models: the former one may serve until the next one does, and is deleted then",
+        this,
+      );
+    }
   }
 
   /** @internal */
@@ -151,9 +165,8 @@ function model(): Noun<State, Outputs> {
       if (found) await rename(found);
       const quality = told(job.jobData?.quality);
       const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
-      if (quality?.ndcgAt20 !== undefined) {
-        await say.info(context.urn, `trained with NDCG@20 ${quality.ndcgAt20.toFixed(3)} on held-out data`);
-      }
+      const words = quality && qualityWords(quality);
+      if (words) await say.info(context.urn, `trained with ${words}`);
       refuseBelow(quality?.ndcgAt20, modelId, context);
       return {
         id: modelId,
@@ -192,9 +205,11 @@ function model(): Noun<State, Outputs> {
       };
     },
 
-    async delete(modelId, { projectId }, { client, run }) {
-      const deleted = client.call(routes.deleteModel, { projectId, modelId }).catch((error) => {
-        if (error instanceof ApiError && meansInUse(error)) error.message += howToFree(projectId);
+    async delete(modelId, { projectId }, context) {
+      const { client, run } = context;
+      const deleted = client.call(routes.deleteModel, { projectId, modelId }).catch(async (error) => {
+        if (error instanceof ApiError && meansInUse(error))
+          error.message += `. ${await howToFree(projectId, context)}`;
         throw error;
       });
       await gone(deleted);
@@ -210,10 +225,27 @@ function described(found: Found): Partial<Outputs> {
   };
 }
 
-function howToFree(projectId: string): string {
+/** Why a model serves that is to be deleted, as far as the state and the run tell, and what to do. */
+async function howToFree(projectId: string, { run }: Context): Promise<string> {
+  const holders = await run.claims.holders({ type: "Deployment", id: projectId });
+  const holder = holders.find((row) => !run.claims.isReleased(row));
+  const keep = "or keep the model with retainOnDelete";
+  if (!holder) {
+    return (
+      "It serves by a deployment that this stack does not hold: deploy another model there, or take it out of " +
+      `service with \`recommender shutdown --project ${projectId}\`; ${keep}.`
+    );
+  }
+  const name = nameOf(holder.urn);
+  if (run.reached.has(holder.urn)) {
+    return (
+      `${name} of this stack serves it still: it declares this model, or ignoreChanges keeps it from changing over. ` +
+      `Let ${name} declare another model, ${keep}.`
+    );
+  }
   return (
-    ". It serves by a deployment that this stack does not hold: deploy another model there, or take it out of " +
-    `service with \`recommender shutdown --project ${projectId}\`; or keep the model with retainOnDelete.`
+    `${name} of this stack serves it still, and this run has not come to it: target it too, with ` +
+    `--target '${holder.urn}', and leave out deleteBeforeReplace, which deletes before it can change over; ${keep}.`
   );
 }
 
@@ -228,6 +260,14 @@ function refuseBelow(measured: number | undefined, modelId: string, { settings, 
     `model ${modelId} is not good enough: ${was}, at least ${floor.toFixed(4)} is asked for by recommender:minQuality. ` +
       "Nothing was deployed. The model stays in its project, and the next `pulumi up` takes it up without training again.",
   );
+}
+
+/** `NDCG@20 0.412 (popularity 0.380) on 240 held-out pairs`, as far as it is known. */
+function qualityWords({ ndcgAt20, popularityNdcgAt20, heldOutPairs }: Quality): string | undefined {
+  if (ndcgAt20 === undefined) return undefined;
+  const beside = popularityNdcgAt20 === undefined ? "" : ` (popularity ${popularityNdcgAt20.toFixed(3)})`;
+  const pairs = heldOutPairs === 1 ? "1 held-out pair" : `${heldOutPairs ?? "the"} held-out pairs`;
+  return `NDCG@20 ${ndcgAt20.toFixed(3)}${beside} on ${pairs}`;
 }
 
 /** Without what the service left out. */

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { type Input, routes } from "../contract";
 import { id } from "../contract/field";
 import { gone } from "./absence";
+import { say } from "./engine-log";
 import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
 import type { Noun } from "./lifecycle";
 
@@ -66,6 +67,8 @@ export function finishedJob<Args extends Submission & { submittedJobId?: string;
       const submitAgain = (follows: string, name = given.name) =>
         submitJob(context, route, request({ ...given, name }), { follows });
       const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
+      // A result that holds nothing says why.
+      if (job.jobResult?.message) await say.warn(context.urn, job.jobResult.message);
       return { id: job.id, ...outputs(job, job.id) };
     },
 

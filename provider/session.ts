@@ -17,6 +17,10 @@ export class Run {
   readonly claims: Claims;
   /** Resources that it is to replace. */
   readonly replacing = new Set<Urn>();
+  /** Resources that it has compared with the state or created: the others are not targeted, or come later. */
+  readonly reached = new Set<Urn>();
+  /** The resources that deploy to projects. */
+  readonly deploying = new Map<string, Urn>();
   /** Ids of what it made, by the call: that did not come of any other call. */
   readonly made = new Map<string, Set<string>>();
   /** What the state holds in place of ids that are not known, by resource. */

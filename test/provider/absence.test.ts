@@ -1,8 +1,8 @@
 import { gone, meansInUse, meansNotServing } from "../../provider/absence";
 import { ApiError } from "../../provider/client";
 
-const refused = (status: number, message: string) =>
-  new ApiError({ method: "DELETE", path: "/delete-model" }, { status, message });
+const refused = (status: number, message: string, code?: string) =>
+  new ApiError({ method: "DELETE", path: "/delete-model" }, { status, message, ...(code && { code }) });
 
 test.each([
   [404, "no model m1"],
@@ -28,9 +28,16 @@ test.each([
   [422, "no live model", true],
   [404, "no such user u1", false],
   [400, "limit must be at least 1", false],
-])("an answer tells whether a project serves: %i %s", (status, message, notServing) => {
-  expect(meansNotServing(refused(status, message))).toBe(notServing);
-});
+  [404, "user u1 was not found in this deployment", false],
+  [404, "no user u1 in the live index", false],
+  [404, "u1 is not in the deployment", false, "USER_NOT_FOUND"],
+  [409, "ask for user u1 later", true, "NOT_DEPLOYED"],
+] as [number, string, boolean, string?][])(
+  "an answer tells whether a project serves: %i %s",
+  (status, message, notServing, code) => {
+    expect(meansNotServing(refused(status, message, code))).toBe(notServing);
+  },
+);
 
 test.each([
   [409, "Only a model that is not deployed can be deleted", true],

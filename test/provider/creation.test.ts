@@ -55,7 +55,7 @@ test("what a killed run made is taken up and then forgotten, also by a run that 
   observed.calls();
   expect(await engine.up([users])).toEqual([]);
   expect([engine.of("UserDataset", "users").id, created()]).toEqual([userDatasetId, 0]);
-  expect(said.join()).toContain("was made by an interrupted run and is taken up, not made again");
+  expect(said.join()).toContain("which an interrupted run created");
   expect(entriesOf(engine.urnOf(users))).toHaveLength(1);
   expect(await engine.up([users])).toEqual([]);
   expect(entriesOf(engine.urnOf(users))).toEqual([]);

@@ -1,6 +1,6 @@
 import { routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
-import { DynamicProvider, partialState } from "./dynamic-provider";
+import { DynamicProvider, partialState, unknownValue } from "./dynamic-provider";
 import { trainedProject } from "./trained-project";
 
 type Properties = Record<string, unknown>;
@@ -184,12 +184,47 @@ describe("a deployment", () => {
     }
   });
 
-  test("of somebody else keeps its model from being deleted, and the error says how to free it", async () => {
-    await deploy({ generatorModelId: models[0] });
+  test("keeps its model from being deleted, and the error says whose it is and what to do", async () => {
+    const first = await deploy({ generatorModelId: models[0] });
     const state = { name: "m1", projectId, modelId: models[0] };
-    await expect(provider.delete("Model", models[0], state)).rejects.toThrow(
-      /MODEL_DEPLOYED.* deploy another model there, or .*`recommender shutdown --project project-/,
+    const refusal = async () => {
+      const error = await provider.delete("Model", models[0], state).catch((thrown) => thrown);
+      expect(error.message).toContain("MODEL_DEPLOYED");
+      return error.message;
+    };
+    await nextRun();
+    expect(await refusal()).toMatch(
+      /a deployment that this stack does not hold: deploy another model there, or .*`recommender shutdown --project project-/,
     );
+    await nextRun();
+    provider.hold("Deployment", projectId, first.state);
+    const notReached = await refusal();
+    expect(notReached).toMatch(
+      /Deployment live of this stack serves it still, and this run has not come to it: target it too, with --target 'urn:\S+::live'/,
+    );
+    expect(notReached).not.toContain("recommender shutdown");
+    await nextRun();
+    provider.hold("Deployment", projectId, first.state);
+    await provider.diff("Deployment", projectId, first.state, first.news);
+    const kept = await refusal();
+    expect(kept).toMatch(/Deployment live of this stack serves it still: .*ignoreChanges/);
+    expect(kept).not.toContain("recommender shutdown");
+  });
+
+  test("beside another one of the same project is refused by the preview, and one that was renamed is not", async () => {
+    await nextRun();
+    const args = { name: "live", projectId, generatorModelId: models[0], qps: 50 };
+    const check = (name: string, change: Properties = {}) =>
+      provider.check("Deployment", { ...args, name, ...change });
+    expect(await check("one")).toMatchObject({ failures: [] });
+    expect(await check("one")).toMatchObject({ failures: [] });
+    expect((await check("two")).failures.join()).toMatch(
+      /project \S+ has a Deployment already, Deployment one, and can have only one/,
+    );
+    expect(await check("three", { projectId: unknownValue })).toMatchObject({ failures: [] });
+    expect(await check("four", { projectId: unknownValue })).toMatchObject({ failures: [] });
+    await nextRun();
+    expect(await check("two")).toMatchObject({ failures: [] });
   });
 
   test("that an interrupted run had submitted is taken up without another job", async () => {
@@ -248,7 +283,7 @@ describe("a deployment", () => {
     await nextRun();
     const other = { ...first.news, generatorModelId: models[1] };
     await expect(provider.create("Deployment", other)).rejects.toThrow(
-      /generatorModelId "\S+" was asked for, but the job deployed "\S+"/,
+      /generatorModelId "\S+" was asked for, but the job deployed "\S+". Job job-\S+ is of an earlier run: target the DeploymentJob too, with --target 'urn:\S+:DeploymentJob::live'/,
     );
   });
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../contract";
+import { entriesOf } from "../../provider/creation-journal";
 import { ObservedService } from "../engine/observed-service";
 import { DynamicProvider } from "./dynamic-provider";
 
@@ -68,7 +69,7 @@ describe("a training", () => {
       quality: { ndcgAt20: expect.any(Number) },
     });
     expect(provider.said.map(({ message }) => message).join("\n")).toMatch(
-      /training job-\S+: (PENDING|RUNNING) for/,
+      /(PENDING|RUNNING) \S+: training job-/,
     );
   });
 
@@ -105,6 +106,34 @@ describe("a training", () => {
     const third = await finish("thrice", job.id);
     expect(third.state.trainingJobId).toBe(second.state.trainingJobId);
     expect(third.id).toBe(second.id);
+  });
+
+  test("that fails in several runs is told of once in each, and nothing of it is kept once it has succeeded", async () => {
+    await observed.faults({ jobs: [{ job_type: "TRAINING", times: 100, message: "bad luck." }] });
+    const told = () => {
+      const said = provider.said.filter(({ severity }) => severity === "info");
+      return said.map(({ message }) => message).filter((message) => !/^[A-Z]+ /.test(message));
+    };
+    const submittedAgain = expect.stringMatching(/had failed \(bad luck\); submitted again as job-/);
+    await nextRun();
+    const job = await submit("unlucky");
+    for (let run = 0; run < 3; run++) {
+      await expect(finish("unlucky", job.id)).rejects.toThrow(
+        "bad luck. The next `pulumi up` submits it again.",
+      );
+      expect(told()).toEqual(run === 0 ? [] : [submittedAgain]);
+      await nextRun();
+    }
+    await observed.faults({});
+    const model = await finish("unlucky", job.id);
+    expect(told()).toEqual([
+      submittedAgain,
+      expect.stringMatching(/^trained with NDCG@20 \d\.\d+ \(popularity \d\.\d+\) on \d+ held-out pairs$/),
+    ]);
+    const urn = "urn:pulumi:test::test::pulumi-nodejs:dynamic/recommender:Model::unlucky";
+    expect(entriesOf(urn)).toHaveLength(3);
+    await provider.diff("Model", model.id, model.state, model.state);
+    expect(entriesOf(urn)).toEqual([]);
   });
 
   test("whose model was deleted is made again", async () => {

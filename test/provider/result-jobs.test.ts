@@ -53,4 +53,21 @@ describe("queries and groups of users", () => {
     const groups = await provider.create("UserClustering", { ...grouping, submittedJobId: groupJob.id });
     expect((await fetch(groups.state.downloadUrl as string)).status).toBe(200);
   });
+
+  test("that match nothing say so in the output of the run", async () => {
+    const conditions = [{ attribute: "genre", value: "polka", lowerBound: 0.5 }];
+    const query = {
+      name: "q",
+      projectId,
+      modelId: models[0],
+      queryType: "user_list",
+      queries: [{ conditions }],
+    };
+    const job = await provider.create("QueryingJob", query);
+    const { state } = await provider.create("UserQuery", { ...query, submittedJobId: job.id });
+    expect(provider.said).toContainEqual(
+      expect.objectContaining({ severity: "warning", message: state.message }),
+    );
+    expect(state.message).toMatch(/^No item has genre = polka/);
+  });
 });

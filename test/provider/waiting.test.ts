@@ -59,9 +59,9 @@ describe("waiting for a job", () => {
     const told = jest.spyOn(say, "progress").mockResolvedValue();
     await wait([job("PENDING"), job("RUNNING", { retry_count: 1 }), job("SUCCEED", { retry_count: 1 })]);
     expect(told.mock.calls.map(([, message]) => message)).toEqual([
-      "training j: PENDING for 0ms",
-      "training j: RUNNING for 1s, retried 1×",
-      "training j: SUCCEED after 2s, retried 1×",
+      "PENDING 0ms: training j",
+      "RUNNING 1s, retried 1×: training j",
+      "SUCCEED after 2s, retried 1×: training j",
     ]);
     told.mockRestore();
   });
