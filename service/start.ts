@@ -72,7 +72,11 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     return await serveFolder(folder, unlock, options);
   } catch (error) {
     unlock();
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS)$/.test(code ?? "")) throw error;
+    throw new Error(`The service cannot write to ${folder.path} (${message}); free space there.`, {
+      cause: error,
+    });
   }
 }
 
