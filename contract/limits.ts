@@ -57,4 +57,6 @@ export const limits = {
   tokenRequestBytes: 4096,
   /** Levels of arrays and objects in a body; no record that is small enough can hold more. */
   bodyDepth: 50_000,
+  /** Arrays and objects in a body. */
+  bodyObjects: 1_000_000,
 } as const;

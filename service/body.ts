@@ -16,12 +16,7 @@ export interface Body {
 /** The body of a JSON request, unpacked. */
 export async function readJson(request: FastifyRequest, packed: Buffer): Promise<Body> {
   const bytes = await readBytes(request, packed);
-  if (isDeeper(bytes, limits.bodyDepth)) {
-    throw new ServiceError(
-      "BAD_REQUEST",
-      `The body nests arrays and objects deeper than ${limits.bodyDepth} levels; make it flatter.`,
-    );
-  }
+  refuseCostly(bytes);
   try {
     return { bytes, json: JSON.parse(bytes.toString()) };
   } catch (error) {
@@ -79,9 +74,11 @@ async function unpacked(request: FastifyRequest, packed: Buffer): Promise<Buffer
 const [quote, backslash] = [0x22, 0x5c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Whether JSON nests deeper; told without parsing, which takes seconds for millions of levels. */
-function isDeeper(bytes: Buffer, most: number): boolean {
+/** Refuses JSON that is too deep or has too many parts; told without parsing, which would take seconds. */
+function refuseCostly(bytes: Buffer): void {
   let depth = 0;
+  let deepest = 0;
+  let objects = 0;
   let inText = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -90,8 +87,20 @@ function isDeeper(bytes: Buffer, most: number): boolean {
       else if (byte === quote) inText = false;
     } else if (byte === quote) inText = true;
     else if (byte === openArray || byte === openObject) {
-      if (++depth > most) return true;
+      objects++;
+      deepest = Math.max(deepest, ++depth);
     } else if (byte === closeArray || byte === closeObject) depth--;
   }
-  return false;
+  if (deepest > limits.bodyDepth) {
+    throw new ServiceError(
+      "BAD_REQUEST",
+      `The body nests arrays and objects deeper than ${limits.bodyDepth} levels; make it flatter.`,
+    );
+  }
+  if (objects > limits.bodyObjects) {
+    throw new ServiceError(
+      "TOO_LARGE",
+      `The body has more than ${limits.bodyObjects} arrays and objects; send it in several calls.`,
+    );
+  }
 }

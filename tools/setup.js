@@ -42,6 +42,7 @@ const sources = [
   "provider",
   "service",
   "cli",
+  "openapi.json",
   "package.json",
   "tsconfig.json",
   "tsconfig.build.json",

@@ -51,6 +51,16 @@ describe("bodies", () => {
     });
   });
 
+  test("a body of many small parts is refused before it is parsed", async () => {
+    const upsert = "/upsert-dataset-users";
+    const { status, body } = await api.raw(upsert, {
+      method: "POST",
+      headers: { ...(await api.headers(upsert)), "content-type": "application/json" },
+      body: `{"users":[${"{},".repeat(limits.bodyObjects)}{}]}`,
+    });
+    expect([status, body.error.message]).toEqual([413, expect.stringContaining(String(limits.bodyObjects))]);
+  });
+
   test("UTF-8 may be said to be UTF-8", async () => {
     for (const charset of ["utf-8", '"UTF-8"', "utf8"])
       expect((await post(good, { "content-type": `application/json; charset=${charset}` })).status).toBe(200);
