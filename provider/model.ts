@@ -255,10 +255,10 @@ function refuseBelow(measured: number | undefined, modelId: string, { settings, 
   const floor = minQuality[title.slice("Model ".length)] ?? minQuality["*"];
   if (floor === undefined || (measured !== undefined && measured >= floor)) return;
   const was =
-    measured === undefined ? "the service tells no quality of it" : `it has NDCG@20 ${measured.toFixed(4)}`;
+    measured === undefined ? "the service reported no quality" : `it has NDCG@20 ${measured.toFixed(4)}`;
   throw new Error(
     `model ${modelId} is not good enough: ${was}, at least ${floor.toFixed(4)} is asked for by recommender:minQuality. ` +
-      "Nothing was deployed. The model stays in its project, and the next `pulumi up` takes it up without training again.",
+      "Nothing was deployed. The model stays in its project, and the next `pulumi up` uses it without training again.",
   );
 }
 

@@ -250,7 +250,7 @@ describe("a deployment", () => {
     const path = routes.recommendItemsToUser.path;
     await observed.faults({ calls: [{ path, status: 403, times: 9 }] });
     expect(await toldOf(job.id)).toEqual(
-      serving("may go on serving, which could not be found out \\(.*403.*\\)"),
+      serving("may go on serving: that could not be checked \\(.*403.*\\)"),
     );
     await observed.faults({ job_delay_ms: 2000 });
     const request = { name: "later", projectId, generatorModelId: models[1], qps: 50 };

@@ -1,0 +1,102 @@
+import { routes } from "../../contract";
+import { trainedProject } from "../provider/trained-project";
+import { ObservedService } from "./observed-service";
+import { type EngineWorkspace, engineWorkspace } from "./workspace";
+
+let observed: ObservedService;
+let workspace: EngineWorkspace;
+let projectId: string;
+let algorithmId: string;
+
+beforeAll(async () => {
+  observed = await ObservedService.start({ faults: true });
+  ({ projectId } = await trainedProject(observed));
+  ({ algorithmId } = await observed.call(routes.createAlgorithm, {
+    ...{ projectId, name: "g1", algorithmParameters: { dimensions: 4, epochs: 1 } },
+  }));
+  workspace = await engineWorkspace("", observed.environment);
+});
+afterAll(async () => {
+  await workspace.dispose();
+  await observed.close();
+});
+
+interface Program {
+  readonly trigger?: number;
+  readonly modelOptions?: string;
+  readonly live?: string;
+  readonly minResults?: number;
+  readonly liveOptions?: string;
+  readonly more?: string;
+}
+
+const declare = (program: Program) =>
+  workspace.setProgram(`
+    import * as recommender from "pulumi-recommender";
+    const projectId = "${projectId}";
+    const model = new recommender.Model("weekly", {
+      projectId, algorithmId: "${algorithmId}", triggers: [${program.trigger ?? 1}],
+    }, ${program.modelOptions ?? "{}"});
+    new recommender.Deployment("${program.live ?? "live"}", {
+      projectId, generatorModelId: model.modelId, qps: 50,
+      check: { userIds: ["u1"], minResults: ${program.minResults ?? 1} },
+    }, ${program.liveOptions ?? "{}"});
+    ${program.more ?? ""}
+  `);
+const urn = (type: string, name: string) =>
+  `urn:pulumi:test::test::pulumi-nodejs:dynamic/recommender:${type}::${name}`;
+const up = async (program: Program, target: string[] = []) => {
+  await declare(program);
+  return (await workspace.stack.up(target.length > 0 ? { target } : {})).stdout;
+};
+const failed = (run: Promise<unknown>): Promise<string> =>
+  run.then(
+    () => "it succeeded",
+    (error: Error) => error.message,
+  );
+const serves = () => observed.call(routes.recommendItemsToUser, { userId: "u1" });
+
+test("a deployment stays what the program says, whatever is targeted, replaced or renamed", async () => {
+  // A check that fails stays failed, also after a refresh, and passes when it is mended.
+  for (let run = 0; run < 2; run++)
+    expect(await failed(up({ minResults: 1000 }))).toMatch(/it is deployed, but the check failed: user u1/);
+  expect((await workspace.stack.refresh()).stdout).toContain("`pulumi up` runs the check again");
+  expect(await failed(up({ minResults: 1000 }))).toMatch(/it is deployed, but the check failed: user u1/);
+  await up({});
+  observed.calls();
+
+  // The training alone: its former model is held by the state and serves.
+  const alone = await up({ trigger: 2 }, [urn("TrainingJob", "weekly")]);
+  expect(alone).not.toContain("no resource holds it");
+
+  // The model too, but not the deployment that serves the former one.
+  const refused = await failed(up({ trigger: 3 }, [urn("TrainingJob", "weekly"), urn("Model", "weekly")]));
+  expect(refused).toContain(`target it too, with --target '${urn("Deployment", "live")}'`);
+  expect(refused).not.toContain("recommender shutdown");
+  await up({ trigger: 3 });
+
+  // Deletion first is not for models: the former one serves until the next one does.
+  const first = await up({ trigger: 4, modelOptions: "{ deleteBeforeReplace: true }" });
+  expect(first).toContain("deleteBeforeReplace does not apply to models");
+  const ignoring = { trigger: 5, liveOptions: '{ ignoreChanges: ["generatorModelId"] }' };
+  expect(await failed(up(ignoring))).toMatch(
+    /Deployment live of this stack serves it still: .*ignoreChanges/,
+  );
+  await up({ trigger: 5 });
+
+  // A second deployment is refused before anything is done; another name for the only one is not.
+  const second = `new recommender.Deployment("second", { projectId, generatorModelId: model.modelId });`;
+  await declare({ trigger: 5, more: second });
+  observed.calls();
+  expect(await failed(workspace.stack.preview())).toMatch(
+    /has a Deployment already, Deployment (live|second), and can have only one/,
+  );
+  expect(observed.calls().filter((call) => call.startsWith("POST"))).toEqual([]);
+  await up({ trigger: 5, live: "renamed" });
+  await serves();
+
+  await workspace.stack.destroy();
+  await expect(serves()).rejects.toThrow("NOT_DEPLOYED");
+  const { models } = await observed.call(routes.listModels, { projectId });
+  expect(models.map(({ name }) => name).sort()).toEqual(["m1", "m2"]);
+});
