@@ -73,7 +73,8 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
   const refused = await failed(up({ trigger: 3 }, [urn("TrainingJob", "weekly"), urn("Model", "weekly")]));
   expect(refused).toContain(`target it too, with --target '${urn("Deployment", "live")}'`);
   expect(refused).not.toContain("recommender shutdown");
-  await up({ trigger: 3 });
+  // The training that was never waited for has made a model of its own.
+  const named = /Model (model-\S+) is left behind in project/.exec(refused + (await up({ trigger: 3 })));
 
   // Deletion first is not for models: the former one serves until the next one does.
   const first = await up({ trigger: 4, modelOptions: "{ deleteBeforeReplace: true }" });
@@ -98,5 +99,6 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
   await workspace.stack.destroy();
   await expect(serves()).rejects.toThrow("NOT_DEPLOYED");
   const { models } = await observed.call(routes.listModels, { projectId });
-  expect(models.map(({ name }) => name).sort()).toEqual(["m1", "m2"]);
+  const others = models.filter(({ modelId }) => modelId !== named?.[1]);
+  expect(others.map(({ name }) => name).sort()).toEqual(["m1", "m2"]);
 });
