@@ -1,17 +1,8 @@
 import { createHash } from "node:crypto";
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { stateFolder } from "./state-folder";
+import { makeFolder, stateFolder } from "./state-folder";
 
 /** A call that creates, written down before it is made. */
 export interface Entry {
@@ -72,7 +63,7 @@ export function allEntries(): Entry[] {
 /** Writes down that a call is about to be made, or what came of it. */
 export function put(entry: Entry): void {
   const draft = `${fileOf(entry)}.${process.pid}`;
-  mkdirSync(folderOf(entry.urn), { recursive: true, mode: 0o700 });
+  makeFolder(folderOf(entry.urn));
   writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
   renameSync(draft, fileOf(entry));
   forgetOld();

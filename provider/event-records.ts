@@ -58,7 +58,13 @@ export class EventRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: EventRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super("EventRecords", name, declareRecords(args), ["recordCount", "failedCount"], options);
+    super(
+      "EventRecords",
+      name,
+      declareRecords(args, recordKinds.events),
+      ["recordCount", "failedCount"],
+      options,
+    );
   }
 
   /** @internal */

@@ -38,7 +38,13 @@ export class ItemRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: ItemRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super("ItemRecords", name, declareRecords(args), ["recordCount", "failedCount"], options);
+    super(
+      "ItemRecords",
+      name,
+      declareRecords(args, recordKinds.items),
+      ["recordCount", "failedCount"],
+      options,
+    );
   }
 
   /** @internal */

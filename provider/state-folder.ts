@@ -1,9 +1,22 @@
+import { mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** A folder of the user for what is worth keeping between runs, yet can be lost without harm. */
 export function stateFolder(part: string): string {
   const { XDG_STATE_HOME, LOCALAPPDATA } = process.env;
   const base = XDG_STATE_HOME || LOCALAPPDATA || join(homedir(), ".local", "state");
   return join(base, "pulumi-recommender", part);
+}
+
+/** Makes a folder into which only its owner may look, and those above it. */
+export function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  // Not by the platform's own recursion, which never ends under /proc.
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }

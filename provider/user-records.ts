@@ -38,7 +38,13 @@ export class UserRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: UserRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super("UserRecords", name, declareRecords(args), ["recordCount", "failedCount"], options);
+    super(
+      "UserRecords",
+      name,
+      declareRecords(args, recordKinds.users),
+      ["recordCount", "failedCount"],
+      options,
+    );
   }
 
   /** @internal */

@@ -34,8 +34,8 @@ export interface BatchSource {
   readonly kind: RecordKind;
   readonly mapping: Mapping;
   readonly datasetId: string;
-  /** Takes the records that are not fit to be sent. */
-  readonly reject: (reject: Reject) => Promise<void>;
+  /** Takes a record that is not fit to be sent, and says whether to read on. */
+  readonly reject: (reject: Reject) => boolean;
   readonly onBytes: (count: number) => void;
 }
 
@@ -61,7 +61,7 @@ export async function* batchesOf(source: BatchSource): AsyncIterable<Batch> {
       for (const row of rows) {
         const read = textOf(row);
         if ("reason" in read) {
-          await source.reject({ source: file.shown, line: row.line, ...read });
+          if (!source.reject({ source: file.shown, line: row.line, ...read })) return;
           continue;
         }
         const size = Buffer.byteLength(read.text);
@@ -87,11 +87,14 @@ function textReader({ kind, mapping }: BatchSource, file: SourceFile): (row: Row
       const wire = record(columns);
       // Writing a record costs as much as reading it; one that comes as it is to go needs no writing.
       const text = given !== undefined && isSame(wire, columns) ? given : JSON.stringify(wire);
-      if (kind.noun === "event") assertSize(text);
+      assertSize(text, kind);
       return { id: wire[kind.idKey] as string, text };
     } catch (error) {
+      // What is nested beyond any sense overflows the stack of whoever writes it.
+      if (error instanceof RangeError && given !== undefined)
+        return { reason: "it is nested too deeply", record: given };
       if (!(error instanceof InvalidRecord)) throw error;
-      return { reason: error.message, record: shownColumns(columns) };
+      return { reason: error.message, record: given ?? shownColumns(columns) };
     }
   };
 }
@@ -109,13 +112,14 @@ function isSame(
   return fields === 0;
 }
 
-function assertSize(text: string): void {
+function assertSize(text: string, { noun }: RecordKind): void {
+  const most = noun === "event" ? limits.eventBytes : limits.recordBytes;
   // A character takes at most three bytes per unit of its length.
-  if (text.length * 3 <= limits.eventBytes) return;
+  if (text.length * 3 <= most) return;
   const bytes = Buffer.byteLength(JSON.stringify(JSON.parse(text)));
-  if (bytes <= limits.eventBytes) return;
+  if (bytes <= most) return;
   throw new InvalidRecord(
-    `the event takes ${bytes} bytes, and ${limits.eventBytes} is the most; shorten its attributes`,
+    `the ${noun} takes ${bytes} bytes, and ${most} is the most; shorten its attributes`,
   );
 }
 

@@ -5,9 +5,25 @@ import { type Readable, textOf } from "./text";
 
 const rowsAtOnce = 512;
 const delimiters = [",", ";", "\t"];
+const longestFirstLine = 1024 * 1024;
+const unheard = [() => undefined, () => 1] as const;
 
 type Cells = Record<string, string>;
 type Parsed = { readonly record: Cells; readonly info: Info & { readonly error?: CsvError } };
+
+/** The columns that the first line of a CSV file names; undefined where it has none that can be read. */
+export async function csvColumns(file: Readable): Promise<string[] | undefined> {
+  const { parse } = require("csv-parse/sync") as typeof import("csv-parse/sync");
+  let text = "";
+  for await (const piece of textOf(file, ...unheard)) {
+    text += piece;
+    if (firstLine(text).isEnded || text.length > longestFirstLine) break;
+  }
+  const { line, isEnded, isWhole } = firstLine(text);
+  if (line === "" || !(isEnded || isWhole)) return undefined;
+  const [names = []] = parse(line, { delimiter: delimiterOf(line) });
+  return columnsOf(names, file);
+}
 
 /** The rows of a CSV file whose first line names the columns; the delimiter is the one that line has most of. */
 export async function* csvRows(file: Readable, onBytes: (count: number) => void): Rows {
@@ -22,7 +38,7 @@ export async function* csvRows(file: Readable, onBytes: (count: number) => void)
   const first = firstLine(head.value);
   const parser = parse({
     columns: (names: string[]) => columnsOf(names, file),
-    delimiter: delimiterOf(first.text),
+    delimiter: delimiterOf(first.line),
     record_delimiter: first.lineEnds,
     info: true,
     relax_column_count: true,
@@ -75,11 +91,13 @@ function columnsOf(names: readonly string[], file: Readable): string[] {
   return columns;
 }
 
-/** The first line, and what ends the lines of the file: old systems end them by a carriage return alone. */
-function firstLine(text: string): { readonly text: string; readonly lineEnds: string[] } {
-  const end = /^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(text)?.[0].length ?? 0;
-  const lineEnds = text[end] === "\r" && text[end + 1] !== "\n" ? ["\r"] : ["\r\n", "\n"];
-  return { text: text.slice(0, end), lineEnds };
+/** The first line that is not empty, and what ends the lines: on old systems a carriage return alone. */
+function firstLine(text: string) {
+  const start = /^[\r\n]*/.exec(text)?.[0].length ?? 0;
+  const line = /^(?:"(?:[^"]|"")*"|[^"\r\n]+)*/.exec(text.slice(start))?.[0] ?? "";
+  const [end, next] = text.slice(start + line.length, start + line.length + 2);
+  const lineEnds = end === "\r" && next !== "\n" ? ["\r"] : ["\r\n", "\n"];
+  return { line, lineEnds, isEnded: end === "\r" || end === "\n", isWhole: end === undefined };
 }
 
 function delimiterOf(firstLine: string): string {

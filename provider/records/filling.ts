@@ -1,10 +1,10 @@
-import { basename } from "node:path";
 import { z } from "zod";
 import { id } from "../../contract/field";
 import { say } from "../engine-log";
 import type { Context, Noun } from "../lifecycle";
 import type { RecordKind } from "./kind";
 import { type Mapping, mappingSchema } from "./mapping";
+import { rejectsFileFor } from "./rejects";
 import { shardsOf } from "./shards";
 import { contentHash, type Format, findFiles, formats, hashable, unreadable } from "./source";
 import { defaultParallel, type Progress, upload } from "./upload";
@@ -69,8 +69,11 @@ export function filling(
     },
 
     async leave(datasetId, _state, { urn }) {
-      const cure = kind.noun === "event" ? "they go with the dataset" : "the API has no way to delete them";
-      await say.info(urn, `The ${kind.noun}s stay in dataset ${datasetId}: ${cure}.`);
+      const fate =
+        kind.noun === "event"
+          ? `The events are deleted with dataset ${datasetId}, not before.`
+          : `The ${kind.noun}s stay in dataset ${datasetId}: the API has no call to delete them.`;
+      await say.info(urn, fate);
     },
   };
 }
@@ -89,13 +92,14 @@ async function fill(
     throw new Error("the source was changed after the program looked at it; run `pulumi up` again");
   }
   const name = title.slice(title.indexOf(" ") + 1);
-  const rejectsFile = args.rejectsFile ?? basename(`recommender-rejects-${name}.ndjson`);
+  const rejectsFile = args.rejectsFile ?? rejectsFileFor(name);
   const { recordCount, failedCount, sentCount } = await upload({
     ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile, basis },
     contentHash: args.contentHash,
     owner: urn ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
     onProgress: progressTeller(context),
+    onUnresumable: (message) => void say.warn(urn, message),
     signal: run.cancelled,
   }).catch((error) => {
     if (!run.cancelled.aborted) throw error;

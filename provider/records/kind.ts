@@ -10,6 +10,8 @@ export interface RecordKind {
     | typeof routes.upsertDatasetEvents;
   /** Its fields as programs name them, in the order of the contract. */
   readonly fields: readonly string[];
+  /** Those that every record of a source must have; the id of an event is built where there is none. */
+  readonly required: readonly string[];
   /** The field that tells records apart, on the wire. */
   readonly idKey: string;
   /** Checks a record in its wire form and fills in defaults. */
@@ -33,6 +35,9 @@ function recordKind(noun: RecordKind["noun"], route: RecordKind["route"], record
     noun,
     route,
     fields: Object.keys(record.shape),
+    required: Object.entries(record.shape as Record<string, z.ZodType>)
+      .filter(([field, schema]) => field !== "eventId" && !schema.safeParse(undefined).success)
+      .map(([field]) => field),
     idKey: wireName(`${noun}Id`),
     wire: wireSchema(record) as RecordKind["wire"],
     envelope: (datasetId) => ({

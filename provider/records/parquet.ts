@@ -35,12 +35,14 @@ export async function* parquetRows(file: Readable, onBytes: (count: number) => v
   }
 }
 
-/** The number of rows that a Parquet file says it has. */
-export async function parquetRowCount(file: Readable): Promise<number> {
+/** What a Parquet file says of itself: how many rows and which columns it has. */
+export async function parquetShape(file: Readable): Promise<{ rowCount: number; columns: string[] }> {
   const unpacked = await unpackedFile(file);
   try {
-    const { open } = await libraries();
-    return Number((await open(unpacked.path, file.shown)).metadata.num_rows);
+    const { open, parquetSchema } = await libraries();
+    const { metadata } = await open(unpacked.path, file.shown);
+    const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
+    return { rowCount: Number(metadata.num_rows), columns };
   } finally {
     await unpacked.remove();
   }
@@ -48,7 +50,8 @@ export async function parquetRowCount(file: Readable): Promise<number> {
 
 /** ES modules, which CommonJS can only import; and only who reads Parquet pays for them. */
 async function libraries() {
-  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import("hyparquet");
+  const hyparquet = await import("hyparquet");
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } = hyparquet;
   const { compressors } = await import("hyparquet-compressors");
   const open = async (path: string, shown: string) => {
     try {
@@ -58,7 +61,7 @@ async function libraries() {
       throw new SourceError(shown, undefined, `cannot be read as Parquet: ${(error as Error).message}`);
     }
   };
-  return { open, parquetReadObjects, compressors };
+  return { open, parquetReadObjects, parquetSchema, compressors };
 }
 
 /** Parquet is read from its end, which a gzip stream cannot give; so it is unpacked beside. */

@@ -1,11 +1,15 @@
-import { wireName } from "../../contract";
+import { limits, wireName } from "../../contract";
 import type { RecordKind } from "./kind";
+
+/** Text of this length is within every limit of ids and types. */
+const shortText = Math.min(limits.idCharacters, limits.nameCharacters);
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Tells records that the contract would take as they are without asking it, which costs more than reading them does.
- * It says no wherever it is in doubt. Only for records that were JSON, whose values need no looking at.
+ * It says no wherever it is in doubt. Only for records that were JSON, whose values need no looking at; how deep they
+ * are nested is left to the service.
  */
 export function plainCheck({ fields, noun }: RecordKind): (record: Fields) => boolean {
   const others = ["ts", "eventValue", "attributes"];
@@ -14,7 +18,8 @@ export function plainCheck({ fields, noun }: RecordKind): (record: Fields) => bo
   return (record) => {
     for (const key of texts) {
       const value = record[key];
-      if (typeof value !== "string" || value === "" || value.includes("\0")) return false;
+      if (typeof value !== "string" || value === "" || value.length > shortText || value.includes("\0"))
+        return false;
     }
     if (isEvent && !(Number.isSafeInteger(record.ts) && (record.ts as number) >= 0)) return false;
     if (isEvent && !Number.isFinite(record.event_value)) return false;

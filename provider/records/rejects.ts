@@ -1,7 +1,7 @@
-import { once } from "node:events";
-import { createWriteStream, rmSync, type WriteStream } from "node:fs";
+import { createHash } from "node:crypto";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 
-/** A record that was not taken, and why. */
+/** A record that was not accepted, and why. */
 export interface Reject {
   readonly source: string;
   readonly line: number;
@@ -11,31 +11,51 @@ export interface Reject {
   readonly record: string;
 }
 
-/** The file of the records that were not taken, one per line with the reason; made with the first of them. */
+/** The file of refused records for a source or a resource, unless another one is chosen. */
+export function rejectsFileFor(name: string): string {
+  const plain = name.replace(/[*?{}[\]/\\]/g, "_");
+  const digest = () => createHash("sha256").update(name).digest("hex").slice(0, 8);
+  // File systems take 255 bytes.
+  const short = Buffer.byteLength(plain) <= 200 ? plain : `${plain.slice(0, 50)}-${digest()}`;
+  return `recommender-rejects-${short}.ndjson`;
+}
+
+/** The file of the refused records, one per line with the reason; made with the first of them. */
 export class Rejects {
   count = 0;
   /** The first of them, for messages. */
   first: Reject | undefined;
-  #stream: WriteStream | undefined;
+  #file: number | undefined;
 
   constructor(readonly path: string) {
-    rmSync(path, { force: true });
+    this.#attempt(() => rmSync(path, { force: true }));
   }
 
-  async add(reject: Reject): Promise<void> {
+  add(reject: Reject): void {
     this.count++;
     this.first ??= reject;
-    this.#stream ??= createWriteStream(this.path, { mode: 0o600 });
     const { record, ...rest } = reject;
     const line = JSON.stringify({ ...rest, record: jsonOf(record) });
-    if (!this.#stream.write(`${line}\n`)) await once(this.#stream, "drain");
+    this.#attempt(() => {
+      this.#file ??= openSync(this.path, "w", 0o600);
+      writeSync(this.#file, `${line}\n`);
+    });
   }
 
-  async close(): Promise<void> {
-    const stream = this.#stream;
-    if (!stream) return;
-    stream.end();
-    await once(stream, "finish");
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  #attempt(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      const { first } = this;
+      const refused = first ? `${first.source}:${first.line} was refused (${first.reason}), but ` : "";
+      const problem = `the file of refused records cannot be written: ${(error as Error).message}`;
+      throw new Error(`${refused}${problem}; choose another file (rejectsFile, --rejects)`);
+    }
   }
 }
 

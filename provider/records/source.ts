@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
-import { extname, isAbsolute, relative, resolve } from "node:path";
+import { extname, isAbsolute, join, relative, resolve } from "node:path";
 import { csvRows } from "./csv";
-import { inlineFile, isInline } from "./inline";
+import { inlineFormat, isInline, readInline } from "./inline";
 import { jsonRows } from "./json";
 import type { Mapping } from "./mapping";
 import { ndjsonRows } from "./ndjson";
-import { parquetRowCount, parquetRows } from "./parquet";
+import { parquetRows, parquetShape } from "./parquet";
 import { type Rows, SourceError } from "./row";
 import { bytesOf, type Readable } from "./text";
 
@@ -38,15 +38,19 @@ export const unreadable = "unreadable: ";
 /** One file of a source. */
 export interface SourceFile extends Readable {
   readonly format: Format;
-  readonly bytes: number;
   /** When it was last changed, in milliseconds. */
   readonly changedMs: number;
 }
 
 /** The files of a source: one file, or those that a glob finds, by name. */
 export async function findFiles(source: string, format?: Format): Promise<SourceFile[]> {
-  if (isInline(source)) return [await describe(inlineFile(source), "the inline array, record", "ndjson")];
-  if (await isFile(source)) return [await describe(resolve(source), shownPath(source), format)];
+  if (isInline(source)) return [inlineFile(readInline(source), inlineFormat(source) as Format)];
+  const found = await stat(source).catch(() => undefined);
+  if (found?.isFile()) return [await describe(resolve(source), shownPath(source), format)];
+  if (found?.isDirectory()) {
+    const example = join(shownPath(source), "*.csv");
+    throw new SourceError(shownPath(source), undefined, `is a folder; name its files, as in ${example}`);
+  }
   const { glob, isDynamicPattern } = require("tinyglobby") as typeof import("tinyglobby");
   if (!isDynamicPattern(source)) {
     throw new SourceError(shownPath(source), undefined, `there is no such file in ${process.cwd()}`);
@@ -56,6 +60,12 @@ export async function findFiles(source: string, format?: Format): Promise<Source
     throw new SourceError(source, undefined, `no file in ${process.cwd()} has a name like this`);
   }
   return Promise.all(paths.map((path) => describe(path, shownPath(path), format)));
+}
+
+/** Records that the program holds, as a file of a source. */
+export function inlineFile(content: Buffer, format: Format = "ndjson"): SourceFile {
+  const shown = "the records in the program";
+  return { path: "", shown, gzip: false, format, content, bytes: content.length, changedMs: 0 };
 }
 
 /** The rows of a file. */
@@ -93,7 +103,7 @@ export async function contentHash(files: readonly Hashable[], mapping: Mapping):
 export async function atMostRecords(files: readonly SourceFile[]): Promise<number> {
   let count = 0;
   for (const file of files) {
-    if (file.format === "parquet") count += await parquetRowCount(file);
+    if (file.format === "parquet") count += (await parquetShape(file)).rowCount;
     // Each member of a JSON array has a brace, and each record of the other forms a line.
     else count += file.format === "json" ? await countBytes(file, 0x7b) : await countLines(file);
   }
@@ -103,10 +113,11 @@ export async function atMostRecords(files: readonly SourceFile[]): Promise<numbe
 /** Makes sure that files are still those that were looked at. */
 export async function assertUnchanged(files: readonly SourceFile[]): Promise<void> {
   for (const file of files) {
-    const now = await stat(file.path);
-    if (now.size !== file.bytes || now.mtimeMs !== file.changedMs) {
-      throw new SourceError(file.shown, undefined, "was changed while it was read; run the command again");
-    }
+    if (file.content) continue;
+    const now = await stat(file.path).catch(() => undefined);
+    if (now?.size === file.bytes && now.mtimeMs === file.changedMs) continue;
+    const what = now ? "was changed" : "was removed";
+    throw new SourceError(file.shown, undefined, `${what} while it was read; run the command again`);
   }
 }
 
@@ -151,13 +162,6 @@ async function isGzip(path: string): Promise<boolean> {
   } finally {
     await file.close();
   }
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
 }
 
 function shownPath(path: string): string {

@@ -12,11 +12,22 @@ export interface Readable {
   /** How messages name it. */
   readonly shown: string;
   readonly gzip: boolean;
+  /** How many bytes it had when it was looked at; what has been appended since is not read. */
+  readonly bytes: number;
+  /** What it holds, where that is in memory and not in a file. */
+  readonly content?: Buffer;
 }
 
 /** The bytes of a file, unpacked where it is packed. */
 export async function* bytesOf(file: Readable, onBytes: (count: number) => void): AsyncIterable<Buffer> {
-  const raw = createReadStream(file.path, { highWaterMark: readBytes });
+  const { content, bytes } = file;
+  if (content) {
+    for (let at = 0; at < bytes; at += readBytes) yield content.subarray(at, at + readBytes);
+    onBytes(bytes);
+    return;
+  }
+  if (bytes === 0) return;
+  const raw = createReadStream(file.path, { highWaterMark: readBytes, end: bytes - 1 });
   raw.on("data", (chunk) => onBytes(chunk.length));
   const stream = file.gzip ? pipeline(raw, createGunzip({ chunkSize: readBytes }), () => undefined) : raw;
   try {

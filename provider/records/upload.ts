@@ -47,6 +47,8 @@ export interface Upload {
   /** Sends everything, whatever was acknowledged before. */
   readonly force?: boolean;
   readonly onProgress?: (progress: Progress) => void;
+  /** Hears that the upload could not continue after an interruption, and why. */
+  readonly onUnresumable?: (message: string) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -59,14 +61,19 @@ export class TooManyFailuresError extends Error {
 export async function upload(order: Upload): Promise<Totals & { readonly sentCount: number }> {
   const { files, kind, mapping, client, datasetId, contentHash, numShards } = order;
   if (numShards !== undefined) await assertFits(files, kind, mapping, numShards);
-  const journal = new Journal({ service: client.baseUrl, datasetId, source: order.owner });
+  const journal = new Journal({ service: client.baseUrl, datasetId, source: order.owner }, (problem) =>
+    order.onUnresumable?.(
+      `Cannot write down how far the upload is (${problem}): if it is interrupted, it starts over. ` +
+        "Set XDG_STATE_HOME to a folder that can be written to.",
+    ),
+  );
   const trustFinished = order.basis !== undefined && journal.finished?.contentHash === order.basis;
   if (order.force) journal.clear();
   const run = new Run(order, journal, new Rejects(order.rejectsFile));
   journal.begin(contentHash, { trustFinished });
   try {
-    const totals = await run.all();
-    await assertUnchanged(files);
+    // Of a file that changed meanwhile, what could not be read says nothing.
+    const totals = await run.all().finally(() => assertUnchanged(files));
     journal.finish(totals);
     return { ...totals, sentCount: totals.recordCount - run.skipped };
   } finally {
@@ -98,7 +105,10 @@ class Run {
 
   async all(): Promise<Totals> {
     const { maxFailures, signal } = this.order;
-    const reject = (refused: Reject) => this.rejects.add(refused);
+    const reject = (refused: Reject) => {
+      this.rejects.add(refused);
+      return !this.#isHopeless;
+    };
     const onBytes = (count: number) => {
       this.#bytes += count;
     };
@@ -108,17 +118,22 @@ class Run {
         if (this.journal.has(batch.index, batch.hash)) this.#skip(batch);
         else {
           await this.#gate.enter(batch.ids);
+          this.journal.sending();
           void this.#send(batch);
         }
-        if (this.#failure || this.rejects.count > maxFailures + hopelessAfter) break;
+        if (this.#failure || this.#isHopeless) break;
       }
     } finally {
       await this.#gate.drained();
-      await this.rejects.close();
+      this.rejects.close();
     }
     if (this.#failure) throw this.#failure;
     if (this.rejects.count > maxFailures) throw this.#tooMany();
     return { recordCount: this.#taken, failedCount: this.rejects.count };
+  }
+
+  get #isHopeless(): boolean {
+    return this.rejects.count > this.order.maxFailures + hopelessAfter;
   }
 
   #skip(batch: Batch): void {
@@ -137,7 +152,7 @@ class Run {
       if (this.#failure) return;
       const reply = await client.send(kind.route, batch.body, { signal, onRetry });
       const refused = refusedOf(batch, reply, kind);
-      for (const reject of refused) await this.rejects.add(reject);
+      for (const reject of refused) this.rejects.add(reject);
       this.#taken += batch.entries.length - refused.length;
       // A batch with refused records is sent again by the next run, which may find the cause mended.
       if (refused.length === 0) this.journal.acknowledge(batch.index, batch.hash);
@@ -164,7 +179,7 @@ class Run {
     const { maxFailures, maxFailuresName = "maxFailures" } = this.order;
     const example = first ? ` The first: ${first.source}:${first.line}: ${first.reason}.` : "";
     return new TooManyFailuresError(
-      `${refused(count, count > maxFailures + hopelessAfter)} and ${maxFailuresName} is ${maxFailures}.${example} ` +
+      `${refused(count, this.#isHopeless)} and ${maxFailuresName} is ${maxFailures}.${example} ` +
         `${count === 1 ? "It is" : "All of them are"} in ${path}, with ${count === 1 ? "its reason" : "reasons"}; ` +
         "what was taken is not sent again.",
     );

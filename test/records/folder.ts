@@ -41,7 +41,7 @@ export async function read(
     kind: recordKinds[kind],
     mapping,
     datasetId: "d",
-    reject: async (reject) => void rejects.push(reject),
+    reject: (reject) => rejects.push(reject) > 0,
     onBytes: () => undefined,
   });
   for await (const { body, entries } of batches) {

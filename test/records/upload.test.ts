@@ -46,7 +46,7 @@ test("records go in batches of a thousand and are counted", async () => {
 
 test("batches are cut by bytes too", async () => {
   const id = await loading.dataset("users");
-  const file = loading.folder.write("wide.ndjson", userLines(0, 30, { note: "n".repeat(300_000) }));
+  const file = loading.folder.write("wide.ndjson", userLines(0, 180, { note: "n".repeat(50_000) }));
   const sizes: number[] = [];
   const client = tampered((_, send, __, body) => {
     sizes.push(body.length);

@@ -1,0 +1,211 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Route } from "../../contract";
+import type { CallOptions, Client } from "../../provider/client";
+import { inlineSource, readInline, writeInline } from "../../provider/records/inline";
+import { findFiles } from "../../provider/records/source";
+import { makeFolder } from "../../provider/state-folder";
+import { Loading, userLines } from "./loading";
+
+jest.setTimeout(60_000);
+
+let loading: Loading;
+let stateHome: string | undefined;
+beforeAll(async () => {
+  loading = await Loading.start();
+  stateHome = process.env.XDG_STATE_HOME;
+});
+beforeEach(() => {
+  process.env.XDG_STATE_HOME = stateHome;
+});
+afterAll(() => loading.end());
+
+/** The client, with something done before each upsert. */
+function meddling(work: (call: number) => void): Client {
+  const { client } = loading.observed;
+  let calls = 0;
+  const send = async (route: Route, body: Buffer, options: CallOptions) => {
+    work(calls++);
+    return client.send(route, body, options);
+  };
+  return { baseUrl: client.baseUrl, send } as unknown as Client;
+}
+
+const journals = () => join(stateHome as string, "pulumi-recommender", "uploads");
+
+describe("refused records", () => {
+  test("stop the reading after 1,000 more than are allowed, also where nothing is sent", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("hopeless.ndjson", '{"name":"b"}\n'.repeat(5000));
+    await expect(loading.upload("users", id, file, { maxFailures: 5 })).rejects.toThrow(
+      /^1,006 or more records were refused and maxFailures is 5\./,
+    );
+    expect(readFileSync(loading.rejectsFile, "utf8").trim().split("\n")).toHaveLength(1006);
+  });
+
+  test.each([
+    ["found while reading", '{"name":"b"}\n'],
+    ["found by the service", userLines(0, 3)],
+  ])("%s fail the upload where their file cannot be written", async (_, text) => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("unwritable.ndjson", text);
+    const client = {
+      ...meddling(() => undefined),
+      send: async () => ({ succeedIds: [], failedIds: ["u1"] }),
+    };
+    const rejectsFile = join(loading.folder.path, "no-such-folder", "rejects.ndjson");
+    await expect(
+      loading.upload("users", id, file, { rejectsFile, client: client as unknown as Client }),
+    ).rejects.toThrow(
+      /unwritable\.ndjson:\d was refused \(.*\), but the file of refused records cannot be written: ENOENT.*rejectsFile/,
+    );
+    mkdirSync(join(loading.folder.path, "a-folder"), { recursive: true });
+    await expect(
+      loading.upload("users", id, file, { rejectsFile: join(loading.folder.path, "a-folder") }),
+    ).rejects.toThrow(/the file of refused records cannot be written/);
+  });
+});
+
+describe("the journal", () => {
+  test("is left alone by an upload with another mapping that sends nothing", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("mapped.ndjson", userLines(0, 5000));
+    await loading.upload("users", id, file);
+    const basis = await loading.hash(file);
+    const mapping = { userId: "custmer" };
+    await expect(
+      loading.upload("users", id, file, { mapping, basis, contentHash: "sha256:other" }),
+    ).rejects.toThrow(/records were refused/);
+    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 0, recordCount: 5000 });
+  });
+
+  test("keeps what an interrupted upload has reached, whatever was refused in between", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("reached.ndjson", userLines(0, 5000));
+    const client = meddling((call) => {
+      if (call === 3) throw new Error("dead");
+    });
+    await expect(loading.upload("users", id, file, { client, parallel: 1 })).rejects.toThrow("dead");
+    const mapping = { userId: "custmer" };
+    await expect(loading.upload("users", id, file, { mapping, contentHash: "sha256:other" })).rejects.toThrow(
+      /records were refused/,
+    );
+    expect(await loading.upload("users", id, file)).toMatchObject({ calls: 2, recordCount: 5000 });
+  });
+
+  test("with a line that was cut short is no obstacle", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("cut.ndjson", userLines(0, 3000));
+    rmSync(journals(), { recursive: true, force: true });
+    await loading.upload("users", id, file);
+    const [name] = readdirSync(journals());
+    appendFileSync(join(journals(), name as string), '\n{"contentHash":"sha25\n');
+    const basis = await loading.hash(file);
+    // What the unknown upload has overwritten is unknown too.
+    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 3 });
+    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 0 });
+  });
+
+  test.each(["/sys/nope", "/proc/nope", "/dev/null/nope"])(
+    "that cannot be written below %s does not stop an upload, and that is said once",
+    async (folder) => {
+      const id = await loading.dataset("users");
+      const file = loading.folder.write("unwritten.ndjson", userLines(0, 3000));
+      process.env.XDG_STATE_HOME = folder;
+      const said: string[] = [];
+      const onUnresumable = (message: string) => void said.push(message);
+      expect(await loading.upload("users", id, file, { onUnresumable })).toMatchObject({ calls: 3 });
+      expect(said).toEqual([
+        expect.stringMatching(/^Cannot write down how far .*starts over.*XDG_STATE_HOME/),
+      ]);
+    },
+  );
+
+  test("that can no longer be read or written does not stop an upload", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("full.ndjson", userLines(0, 3000));
+    await loading.upload("users", id, file);
+    const basis = await loading.hash(file);
+    for (const name of readdirSync(journals())) {
+      rmSync(join(journals(), name));
+      mkdirSync(join(journals(), name));
+    }
+    const said: string[] = [];
+    const onUnresumable = (message: string) => void said.push(message);
+    expect(await loading.upload("users", id, file, { basis, onUnresumable })).toMatchObject({ calls: 3 });
+    expect(said).toHaveLength(1);
+    rmSync(journals(), { recursive: true });
+  });
+});
+
+test("a folder is made or refused at once, wherever it is", () => {
+  const path = join(loading.folder.path, "one", "two");
+  makeFolder(path);
+  makeFolder(path);
+  expect(readdirSync(join(path, ".."))).toEqual(["two"]);
+  expect(() => makeFolder("/proc/nope/deeper")).toThrow(/ENOENT|EACCES|EPERM/);
+});
+
+describe("records in the program", () => {
+  const text = Buffer.from('{"user_id":"ada"}\n');
+  const source = inlineSource("shop/dev", text);
+
+  test("of two runs at once are not taken away by the one that ends first", async () => {
+    const script = `
+      require("tsx/cjs");
+      const inline = require(${JSON.stringify(require.resolve("../../provider/records/inline"))});
+      inline.writeInline(${JSON.stringify(source)}, Buffer.from(${JSON.stringify(text.toString())}));
+      process.stdout.write(inline.readInline(${JSON.stringify(source)}).toString());`;
+    writeInline(source, text);
+    const other = spawnSync(process.execPath, ["-e", script], {
+      cwd: join(__dirname, "../.."),
+      encoding: "utf8",
+    });
+    expect(other).toMatchObject({ status: 0, stdout: text.toString() });
+    expect(readInline(source)).toEqual(text);
+    const [file] = await findFiles(source);
+    expect(file).toMatchObject({ format: "ndjson", content: text });
+  });
+
+  test("get through where the state folder cannot be written to", () => {
+    process.env.XDG_STATE_HOME = "/proc/nope";
+    writeInline(source, text);
+    expect(readInline(source)).toEqual(text);
+  });
+
+  test("that are gone are said to be", async () => {
+    await expect(findFiles(inlineSource("shop/dev", Buffer.from("other")))).rejects.toThrow(
+      /records of the program are gone.*pulumi up/,
+    );
+  });
+});
+
+describe("a file", () => {
+  test("that grows while it is read is told, and the next run sends only the rest", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("growing.ndjson", userLines(0, 2000));
+    const client = meddling(() => appendFileSync(file, '{"user_id":"half'));
+    await expect(loading.upload("users", id, file, { client })).rejects.toThrow(
+      /growing\.ndjson: was changed while it was read; run the command again/,
+    );
+    expect(await loading.held(id)).toBe(2000);
+    writeFileSync(file, userLines(0, 3000));
+    expect(await loading.upload("users", id, file)).toMatchObject({ calls: 1, recordCount: 3000 });
+  });
+
+  test("that goes away while it is read is told", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("going.ndjson", userLines(0, 2000));
+    const client = meddling(() => rmSync(file, { force: true }));
+    await expect(loading.upload("users", id, file, { client })).rejects.toThrow(
+      /going\.ndjson: was removed while it was read/,
+    );
+  });
+
+  test("that is a folder is told", async () => {
+    await expect(findFiles(loading.folder.path)).rejects.toThrow(
+      /: is a folder; name its files, as in .*\*\.csv/,
+    );
+  });
+});
