@@ -27,6 +27,8 @@ export class CommandError extends Error {
   constructor(
     message: string,
     readonly exitCode: number,
+    /** What it did nonetheless, for whoever reads JSON. */
+    readonly outcome: object = {},
   ) {
     super(message);
   }

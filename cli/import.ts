@@ -1,26 +1,13 @@
 import { basename, resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
+import type { Uploaded } from "../provider/records/upload";
 import { CommandError, exitCodes, onInterrupt } from "./exit";
-import { counted, grouped, lasting, note, print } from "./output";
+import { dryRun } from "./import-dry-run";
+import { type ImportOptions, type KindName, orderOf, remedy } from "./import-order";
+import { answering, counted, grouped, lasting, note, print } from "./output";
 import { importProgress } from "./progress";
-import { type Opened, type ServiceOptions, usingService, withService } from "./service";
+import { type Opened, usingService, withService } from "./service";
 import { list, pair, whole } from "./values";
-
-interface ImportOptions extends ServiceOptions {
-  readonly dataset?: string;
-  readonly format?: "ndjson" | "json" | "csv" | "parquet";
-  readonly map?: Readonly<Record<string, string>>;
-  readonly set?: Readonly<Record<string, string>>;
-  readonly attributes?: readonly string[];
-  readonly tsUnit?: "s" | "ms" | "us";
-  readonly parallel: number;
-  readonly maxFailures: number;
-  readonly shards?: number;
-  readonly rejects?: string;
-  readonly force?: true;
-}
-
-type KindName = "users" | "items" | "events";
 
 const datasetTypes = { users: "UserDataset", items: "ItemDataset", events: "EventDataset" };
 
@@ -31,21 +18,27 @@ seconds or milliseconds: a number below 100,000,000,000 is seconds, from there
 on it is milliseconds. --ts-unit says otherwise. Without it a number is refused
 that would be after 2100, or that reads as a date, as 20250131 does.
 
-An import that was interrupted goes on where it was, one of an unchanged source
-makes no call, and one of a changed source sends only the batches that changed.
---force sends everything.
+An import that was interrupted continues where it was, one of an unchanged
+source makes no call, and one of a changed source sends only the batches that
+changed. --force sends everything. After 1,000 refused records more than
+--max-failures allows for the import stops.
+
+--dry-run needs neither service nor dataset: it reads the source and shows its
+columns, which fields they would be, what would be refused and why, and from when
+to when the events are.
 
 Exit codes:
   0  all records are in the dataset (or as many as --max-failures allows for)
-  1  the import failed; run the same command again to go on
-  2  records were refused; they are in the file of rejects with the reasons, all
-     others are in the dataset
+  1  the import failed; run the same command again to continue
+  2  more records were refused than --max-failures allows for; they are in the
+     file of rejects with the reasons, the others are in the dataset
 
 Examples:
   recommender import users users.csv --dataset ID --map userId=customer
   recommender import events 'logs/*.ndjson.gz' --dataset ID \\
     --map ts=time --set eventType=purchase
-  recommender import items items.parquet --stack dev --attributes genre,year`;
+  recommender import items items.parquet --stack dev --attributes genre,year
+  recommender import events orders.csv --dry-run`;
 
 /** Adds `recommender import`. */
 export function addImport(program: Command): void {
@@ -73,9 +66,14 @@ export function addImport(program: Command): void {
     .option("--shards <number>", "shards of the dataset, to check first whether all will fit", whole(1))
     .option("--rejects <file>", "file for refused records; recommender-rejects-SOURCE.ndjson unless given")
     .option("--force", "send everything again")
+    .option("--dry-run", "send nothing; show what the source holds and what would be refused")
     .addHelpText("after", help)
     .action((kind: KindName, source: string, options: ImportOptions) =>
-      usingService(options, (opened) => importRecords(opened, kind, source, options)),
+      answering(options, async () =>
+        options.dryRun
+          ? dryRun(await orderOf(kind, source, options), options)
+          : usingService(options, (opened) => importRecords(opened, kind, source, options)),
+      ),
     );
 }
 
@@ -85,35 +83,43 @@ async function importRecords(
   source: string,
   options: ImportOptions,
 ): Promise<void> {
-  const { recordKinds } = await import("../provider/records/kind.js");
+  const { assertColumns } = await import("../provider/records/columns.js");
   const { finishedUpload, TooManyFailuresError, upload } = await import("../provider/records/upload.js");
-  const { contentHash, findFiles, hashable } = await import("../provider/records/source.js");
+  const { contentHash, hashable } = await import("../provider/records/source.js");
+  const { rejectsFileFor } = await import("../provider/records/rejects.js");
   const { shardsOf } = await import("../provider/records/shards.js");
 
-  const kind = recordKinds[kindName];
   const datasetId = idOf(datasetTypes[kindName], options.dataset, "--dataset");
-  const mapping = await mappingOf(kind, options);
-  const files = await findFiles(source, options.format);
+  const { kind, files, mapping } = await orderOf(kindName, source, options);
+  for (const doubt of await assertColumns(files, kind, mapping, remedy)) note(doubt);
   const hash = await contentHash(hashable(files), mapping);
   const owner = `${kindName} ${resolve(source)}`;
-  const rejectsFile =
-    options.rejects ?? `recommender-rejects-${basename(source).replace(/[*?{}[\]]/g, "_")}.ndjson`;
+  const rejectsFile = options.rejects ?? rejectsFileFor(basename(source));
   const began = performance.now();
-  const tell = (totals: { recordCount: number; failedCount: number }, sentCount: number) => {
-    const seconds = Math.round(performance.now() - began) / 1000;
-    const outcome = { ...totals, sentCount, contentHash: hash, seconds };
+  const outcomeOf = (uploaded: Uploaded) => ({
+    ...uploaded,
+    contentHash: hash,
+    seconds: Math.round(performance.now() - began) / 1000,
+    ...(uploaded.failedCount > 0 ? { rejectsFile } : {}),
+  });
+  const tell = (uploaded: Uploaded) => {
+    const outcome = outcomeOf(uploaded);
     print(options, outcome, () => describe(kindName, datasetId, outcome));
-    if (totals.failedCount > 0) note(`The refused records are in ${rejectsFile}`);
+    if (uploaded.failedCount > 0) note(`The refused records are in ${rejectsFile}`);
   };
   const finished = options.force ? undefined : finishedUpload(client, datasetId, owner);
-  if (finished?.contentHash === hash) return tell(finished.totals, 0);
+  // Records that were refused before are looked at again: how many may be is a question of this command, not of that.
+  if (finished?.contentHash === hash && finished.totals.failedCount === 0)
+    return tell({ ...finished.totals, sentCount: 0 });
   const progress = importProgress(options);
+  let next = options.force ? "run it without --force to continue" : "the same command continues";
+  next += " where it was.";
   const callOff = onInterrupt(() => {
     progress.end();
-    note("Interrupted; the same command goes on where it was.");
+    note(`Interrupted; ${next}`);
   });
   try {
-    const { sentCount, ...totals } = await upload({
+    const uploaded = await upload({
       ...{ client, kind, datasetId, files, mapping, owner, rejectsFile },
       contentHash: hash,
       parallel: options.parallel,
@@ -123,31 +129,20 @@ async function importRecords(
       basis: finished?.contentHash,
       force: options.force ?? false,
       onProgress: progress.update,
+      onUnresumable: (message) => {
+        next = "the next import starts over.";
+        note(message);
+      },
     });
     progress.end();
-    tell(totals, sentCount);
+    tell(uploaded);
   } catch (error) {
     progress.end();
-    throw error instanceof TooManyFailuresError ? new CommandError(error.message, exitCodes.refused) : error;
+    if (!(error instanceof TooManyFailuresError)) throw error;
+    throw new CommandError(error.message, exitCodes.refused, outcomeOf(error.uploaded));
   } finally {
     callOff();
   }
-}
-
-async function mappingOf(
-  kind: typeof import("../provider/records/kind.js")["recordKinds"]["users"],
-  { map = {}, set = {}, attributes, tsUnit }: ImportOptions,
-) {
-  const { mappingSchema } = await import("../provider/records/mapping.js");
-  const { issuesText } = await import("../contract/words.js");
-  const constants = Object.entries(set).map(([field, value]) => [field, { value }]);
-  const given = { ...map, ...Object.fromEntries(constants), attributes, tsUnit };
-  const schema = mappingSchema(kind);
-  const checked = schema.safeParse(JSON.parse(JSON.stringify(given)));
-  if (checked.success) return checked.data;
-  throw new Error(
-    `--map and --set: ${issuesText(checked.error.issues, schema)}; fields are ${kind.fields.join(", ")}`,
-  );
 }
 
 function describe(

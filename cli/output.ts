@@ -1,3 +1,4 @@
+import { CommandError } from "./exit";
 import { fitted } from "./layout";
 
 /** What every command that tells something can be asked for. */
@@ -8,6 +9,18 @@ export interface OutputOptions {
 /** Prints an outcome: as one line of JSON where that was asked for, else as people read it. */
 export function print({ json }: OutputOptions, outcome: unknown, text: () => string): void {
   process.stdout.write(json ? `${JSON.stringify(outcome)}\n` : fitted(text(), process.stdout));
+}
+
+/** Runs a command; with --json an error is on stdout too, beside what was done nonetheless. */
+export async function answering<T>({ json }: OutputOptions, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { message } = error as Error;
+    const outcome = error instanceof CommandError ? error.outcome : {};
+    if (json) process.stdout.write(`${JSON.stringify({ ...outcome, error: { message } })}\n`);
+    throw error;
+  }
 }
 
 /** Says something beside the outcome, where it does not get into the way of a program that reads it. */

@@ -66,8 +66,12 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
     if (kind.noun === "event" && record.event_id === undefined) record.event_id = builtId(record);
     if (isPlain(record)) return record;
     const checked = kind.wire.safeParse(record);
-    if (!checked.success) throw new InvalidRecord(issuesText(checked.error.issues));
-    return checked.data;
+    if (checked.success) return checked.data;
+    // An id that could not be built lacks nothing but what is missing besides.
+    const issues = checked.error.issues.filter(
+      ({ path }) => path[0] !== "event_id" || record.event_id !== undefined,
+    );
+    throw new InvalidRecord(issuesText(issues));
   };
 }
 

@@ -52,13 +52,26 @@ export interface Upload {
   readonly signal?: AbortSignal;
 }
 
+/** What an upload came to, and how much of it this run has sent. */
+export interface Uploaded extends Totals {
+  readonly sentCount: number;
+}
+
 /** More records were refused than are put up with. */
 export class TooManyFailuresError extends Error {
   override readonly name = "TooManyFailuresError";
+
+  constructor(
+    message: string,
+    /** What was uploaded all the same. */
+    readonly uploaded: Uploaded,
+  ) {
+    super(message);
+  }
 }
 
 /** Uploads a source in one pass. */
-export async function upload(order: Upload): Promise<Totals & { readonly sentCount: number }> {
+export async function upload(order: Upload): Promise<Uploaded> {
   const { files, kind, mapping, client, datasetId, contentHash, numShards } = order;
   if (numShards !== undefined) await assertFits(files, kind, mapping, numShards);
   const journal = new Journal({ service: client.baseUrl, datasetId, source: order.owner }, (problem) =>
@@ -73,9 +86,10 @@ export async function upload(order: Upload): Promise<Totals & { readonly sentCou
   journal.begin(contentHash, { trustFinished });
   try {
     // Of a file that changed meanwhile, what could not be read says nothing.
-    const totals = await run.all().finally(() => assertUnchanged(files));
-    journal.finish(totals);
-    return { ...totals, sentCount: totals.recordCount - run.skipped };
+    const uploaded = await run.all().finally(() => assertUnchanged(files));
+    const { recordCount, failedCount } = uploaded;
+    journal.finish({ recordCount, failedCount });
+    return uploaded;
   } finally {
     journal.close();
   }
@@ -87,7 +101,7 @@ export function finishedUpload(client: Client, datasetId: string, owner: string)
 }
 
 class Run {
-  skipped = 0;
+  #skipped = 0;
   #taken = 0;
   #bytes = 0;
   #failure: Error | undefined;
@@ -103,8 +117,8 @@ class Run {
     this.#totalBytes = order.files.reduce((sum, file) => sum + file.bytes, 0);
   }
 
-  async all(): Promise<Totals> {
-    const { maxFailures, signal } = this.order;
+  async all(): Promise<Uploaded> {
+    const { signal } = this.order;
     const reject = (refused: Reject) => {
       this.rejects.add(refused);
       return !this.#isHopeless;
@@ -128,8 +142,13 @@ class Run {
       this.rejects.close();
     }
     if (this.#failure) throw this.#failure;
-    if (this.rejects.count > maxFailures) throw this.#tooMany();
-    return { recordCount: this.#taken, failedCount: this.rejects.count };
+    const uploaded = {
+      recordCount: this.#taken,
+      failedCount: this.rejects.count,
+      sentCount: this.#taken - this.#skipped,
+    };
+    if (this.rejects.count > this.order.maxFailures) throw this.#tooMany(uploaded);
+    return uploaded;
   }
 
   get #isHopeless(): boolean {
@@ -139,7 +158,7 @@ class Run {
   #skip(batch: Batch): void {
     this.journal.acknowledge(batch.index, batch.hash);
     this.#taken += batch.entries.length;
-    this.skipped += batch.entries.length;
+    this.#skipped += batch.entries.length;
     this.#tell();
   }
 
@@ -170,18 +189,19 @@ class Run {
       totalBytes: this.#totalBytes,
       recordCount: this.#taken,
       failedCount: this.rejects.count,
-      skippedCount: this.skipped,
+      skippedCount: this.#skipped,
     });
   }
 
-  #tooMany(): Error {
+  #tooMany(uploaded: Uploaded): Error {
     const { count, path, first } = this.rejects;
     const { maxFailures, maxFailuresName = "maxFailures" } = this.order;
     const example = first ? ` The first: ${first.source}:${first.line}: ${first.reason}.` : "";
     return new TooManyFailuresError(
       `${refused(count, this.#isHopeless)} and ${maxFailuresName} is ${maxFailures}.${example} ` +
         `${count === 1 ? "It is" : "All of them are"} in ${path}, with ${count === 1 ? "its reason" : "reasons"}; ` +
-        "what was taken is not sent again.",
+        "what was accepted is not sent again.",
+      uploaded,
     );
   }
 }

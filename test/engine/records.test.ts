@@ -4,6 +4,7 @@ import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
 
 const program = (users: string, eventShards = 10) => `
+import * as pulumi from "@pulumi/pulumi";
 import * as recommender from "pulumi-recommender";
 const users = new recommender.UserDataset("users", { numShards: 1 });
 const items = new recommender.ItemDataset("items", { numShards: 1 });
@@ -13,7 +14,7 @@ const project = new recommender.Project("shop", {
 });
 const algorithm = new recommender.Algorithm("g1", { projectId: project.id, algorithmParameters: { dimensions: 4 } });
 const people = new recommender.UserRecords("people", { userDatasetId: users.id, source: ${users} });
-const goods = new recommender.ItemRecords("goods", { itemDatasetId: items.id, source: "goods.csv", numShards: items.numShards });
+const goods = new recommender.ItemRecords("goods", { itemDatasetId: items.id, source: new pulumi.asset.FileAsset("goods.csv"), numShards: items.numShards });
 const acts = new recommender.EventRecords("acts", { eventDatasetId: events.id, source: "acts/*.ndjson" });
 const model = new recommender.Model("m", {
   projectId: project.id, algorithmId: algorithm.id, triggers: [people.contentHash, goods.contentHash, acts.contentHash],
@@ -137,15 +138,74 @@ describe("records through the real engine", () => {
     expect(await readFile(file("recommender-rejects-goods.ndjson"), "utf8")).toContain('"line":3');
   });
 
+  test("a column that is not there fails the preview once, with the columns that are", async () => {
+    await writeFile(file("goods.csv"), "sku,genre\ni1,jazz\n");
+    const message = await workspace.stack.preview().then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    const [line] = message.split("\n").filter((text) => text.trim().startsWith("error:"));
+    expect(line).toMatch(
+      /'goods' has a problem: source: goods\.csv has no column itemId or item_id; it has sku, genre; use mapping: \{ itemId: "COLUMN" \}$/,
+    );
+  });
+
   test("a file that is not there fails the preview, by name", async () => {
     await rm(file("goods.csv"));
-    const missing = /ItemRecords resource 'goods': property source .* goods\.csv: there is no such file/;
+    const missing = /ItemRecords resource 'goods' has a problem: source: goods\.csv: there is no such file/;
     await expect(workspace.stack.preview()).rejects.toThrow(missing);
   });
 
-  test("a destroy needs neither files nor program", async () => {
+  test("a destroy needs neither files nor program, and says only what is true when it is over", async () => {
     await workspace.setProgram("throw new Error('not to be run')");
-    const { summary } = await workspace.stack.destroy();
+    const { summary, stdout } = await workspace.stack.destroy();
     expect(summary.result).toBe("succeeded");
+    expect(stdout).toMatch(/The events are deleted with dataset event-dataset-\S+, not before\./);
+  });
+});
+
+describe("records where the state folder cannot be written", () => {
+  let observed: ObservedService;
+  let workspace: EngineWorkspace;
+  const withMore = (more: string) => `
+import { appendFileSync, rmSync } from "node:fs";
+import * as pulumi from "@pulumi/pulumi";
+import * as recommender from "pulumi-recommender";
+const users = new recommender.UserDataset("users", { numShards: 1 });
+const source = new pulumi.asset.StringAsset("user_id,age\\nada,36\\n");
+new recommender.UserRecords("text", { userDatasetId: users.id, source, format: "csv" });
+new recommender.UserRecords("${"n".repeat(10_000)}", { userDatasetId: users.id, source: [{ userId: "ben" }] });
+export const userDatasetId = users.id;
+${more}`;
+  const late = (what: string) =>
+    withMore(`const id = users.id.apply((known) => { if (!pulumi.runtime.isDryRun()) ${what}; return known; });
+new recommender.UserRecords("late", { userDatasetId: id, source: "late.csv" });`);
+
+  beforeAll(async () => {
+    observed = await ObservedService.start();
+    workspace = await engineWorkspace(withMore(""), observed.environment);
+    workspace.stack.workspace.envVars.XDG_STATE_HOME = "/proc/nope";
+    await writeFile(join(workspace.directory, "late.csv"), "user_id\neve\n");
+  });
+  afterAll(async () => {
+    await workspace.dispose();
+    await observed.close();
+  });
+
+  test("are uploaded all the same, whatever their resource is called", async () => {
+    const { stdout } = await workspace.stack.up();
+    expect(stdout).toMatch(/Cannot write down how far the upload is .*XDG_STATE_HOME/);
+    const headers = { apikey: observed.service.key };
+    const answer = await fetch(`${observed.service.url}/status`, { headers });
+    expect(await answer.json()).toMatchObject({ datasets: [{ records: 2 }] });
+  });
+
+  test("that change or go after the program has looked at them are told", async () => {
+    await workspace.setProgram(late('appendFileSync("late.csv", "fay\\n")'));
+    await expect(workspace.stack.up()).rejects.toThrow(
+      /UserRecords late: the source was changed after the program looked at it; run `pulumi up` again/,
+    );
+    await workspace.setProgram(late('rmSync("late.csv")'));
+    await expect(workspace.stack.up()).rejects.toThrow(/UserRecords late: late\.csv: there is no such file/);
   });
 });

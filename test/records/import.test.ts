@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Loading, userLines } from "./loading";
+import { runCommand } from "./run-command";
 
-const main = join(__dirname, "../../dist/cli/main.js");
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 let loading: Loading;
 beforeAll(async () => {
@@ -14,38 +14,8 @@ beforeAll(async () => {
 afterAll(() => loading.end());
 beforeEach(() => loading.observed.faults({}));
 
-interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly upserts: number;
-}
-
-/** Runs a command in a process of its own; it can be killed once the service has seen some upserts. */
-async function recommender(args: string[], killAfterUpserts?: number): Promise<Ended> {
-  loading.observed.calls();
-  const env = { ...process.env, ...loading.observed.environment };
-  const child = spawn(process.execPath, [main, ...args], { cwd: loading.folder.path, env });
-  let stdout = "";
-  let stderr = "";
-  let upserts = 0;
-  child.stdout.on("data", (text) => {
-    stdout += text;
-  });
-  child.stderr.on("data", (text) => {
-    stderr += text;
-  });
-  const watch = setInterval(() => {
-    upserts += loading.upserts();
-    if (killAfterUpserts !== undefined && upserts >= killAfterUpserts) child.kill("SIGKILL");
-  }, 2);
-  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
-    child.once("close", (...end) => resolve(end)),
-  );
-  clearInterval(watch);
-  return { code, signal, stdout, stderr, upserts: upserts + loading.upserts() };
-}
+const recommender = (args: string[], killAfterUpserts?: number) =>
+  runCommand(loading, args, { killAfterUpserts });
 
 test("imports, and a second time makes no call", async () => {
   const id = await loading.dataset("users");

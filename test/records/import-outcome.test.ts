@@ -1,0 +1,182 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Loading, userLines } from "./loading";
+import { runCommand } from "./run-command";
+
+jest.setTimeout(120_000);
+
+let loading: Loading;
+beforeAll(async () => {
+  loading = await Loading.start();
+});
+afterAll(() => loading.end());
+
+type How = Parameters<typeof runCommand>[2];
+/** Runs a command; what it wraps for a terminal is one line again. */
+const run = async (args: readonly string[], how: How = {}) => {
+  const ended = await runCommand(loading, args, how);
+  return { ...ended, stderr: ended.stderr.replace(/\s+/g, " ").trim() };
+};
+const into = (kind: "users" | "events", source: string, ...more: string[]) => [
+  ...["import", kind, source],
+  ...more,
+];
+const messy = "customer,product,time\nann,1,2026-11-15\n";
+
+describe("the exit code", () => {
+  test("follows from the command, whatever was allowed before", async () => {
+    const id = await loading.dataset("users");
+    loading.folder.write("some.csv", "user_id,age\na,1\n,2\n,3\n");
+    const command = into("users", "some.csv", "--dataset", id, "--json");
+    expect(await run([...command, "--max-failures", "2"])).toMatchObject({ code: 0, upserts: 1 });
+    const strict = await run(command);
+    expect(strict).toMatchObject({ code: 2, upserts: 0 });
+    expect(JSON.parse(strict.stdout)).toMatchObject({ recordCount: 1, failedCount: 2, sentCount: 0 });
+    expect(await run([...command, "--max-failures", "2"])).toMatchObject({ code: 0, upserts: 0 });
+  });
+
+  test("2 comes with an outcome as JSON", async () => {
+    const id = await loading.dataset("users");
+    loading.folder.write("two.csv", "user_id,age\na,1\n,2\n");
+    const refused = await run(into("users", "two.csv", "--dataset", id, "--json"));
+    expect(refused.code).toBe(2);
+    expect(JSON.parse(refused.stdout)).toEqual({
+      ...{ recordCount: 1, failedCount: 1, sentCount: 1 },
+      contentHash: expect.stringMatching(/^sha256:/),
+      seconds: expect.any(Number),
+      rejectsFile: "recommender-rejects-two.csv.ndjson",
+      error: { message: expect.stringMatching(/^1 record was refused and --max-failures is 0/) },
+    });
+  });
+
+  test("1 comes with its error as JSON, and for people on stderr", async () => {
+    const failed = await run(into("users", "none.csv", "--dataset", "d", "--json"));
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^none\.csv: there is no such file/),
+    });
+    expect(JSON.parse(failed.stdout)).toEqual({
+      error: { message: expect.stringMatching(/^none\.csv: there is no such file/) },
+    });
+  });
+});
+
+test.each([
+  [["--force"], "run it without --force to continue where it was"],
+  [[], "the same command continues where it was"],
+] as const)("Ctrl+C with %j says %j, which is so", async (options, said) => {
+  const id = await loading.dataset("users");
+  const source = `long-${options.length}.ndjson`;
+  loading.folder.write(source, userLines(0, 60_000));
+  const command = into("users", source, "--dataset", id);
+  const how = { killAfterUpserts: 10, signal: "SIGINT" } as const;
+  const interrupted = await run([...command, ...options], how);
+  expect(interrupted).toMatchObject({ code: 130, stderr: expect.stringContaining(`Interrupted; ${said}`) });
+  const rest = await run(command);
+  expect(rest.code).toBe(0);
+  expect(interrupted.upserts + rest.upserts).toBeLessThanOrEqual(60 + 8);
+});
+
+describe("a column that is not there", () => {
+  const cases: [string, string[], RegExp][] = [
+    [
+      "is told with those that are and the option",
+      [],
+      /^messy\.csv has no column userId or user_id, itemId or item_id, ts, eventType or event_type; it has customer, product, time; use --map userId=COLUMN --map itemId=COLUMN --map ts=COLUMN --map eventType=COLUMN$/,
+    ],
+    [
+      "is told where --map is mistyped",
+      ["--map", "userId=custmer", "--map", "itemId=product", "--map", "ts=time", "--set", "eventType=buy"],
+      /^messy\.csv has no column custmer \(userId\); it has customer, product, time; use --map userId=COLUMN$/,
+    ],
+    [
+      "is told where --attributes are mistyped",
+      [
+        ...[
+          "--map",
+          "userId=customer",
+          "--map",
+          "itemId=product",
+          "--map",
+          "ts=time",
+          "--set",
+          "eventType=buy",
+        ],
+        ...["--attributes", "time,contry"],
+      ],
+      /^messy\.csv has no column contry; it has customer, product, time; use --attributes COLUMN,…$/,
+    ],
+  ];
+  test.each(cases)("%s", async (_, options, message) => {
+    const id = await loading.dataset("events");
+    loading.folder.write("messy.csv", messy);
+    const ended = await run(into("events", "messy.csv", "--dataset", id, ...options));
+    expect(ended).toMatchObject({ code: 1, stdout: "", upserts: 0, stderr: expect.stringMatching(message) });
+    expect(existsSync(join(loading.folder.path, "recommender-rejects-messy.csv.ndjson"))).toBe(false);
+  });
+
+  test("of NDJSON is told too, and an attribute that only later rows may have is a warning", async () => {
+    const id = await loading.dataset("users");
+    loading.folder.write("messy.ndjson", '{"customer":"ann","age":3}\n');
+    expect(await run(into("users", "messy.ndjson", "--dataset", id))).toMatchObject({
+      code: 1,
+      stderr:
+        "messy.ndjson (its first rows) has no column userId or user_id; it has customer, age; use --map userId=COLUMN",
+    });
+    const options = ["--map", "userId=customer", "--attributes", "age,contry"];
+    expect(await run(into("users", "messy.ndjson", "--dataset", id, ...options))).toMatchObject({
+      code: 0,
+      stderr: "messy.ndjson (its first rows) has no column contry; it has customer, age",
+    });
+  });
+});
+
+describe("--dry-run", () => {
+  const nowhere = { env: { RECOMMENDER_BASE_URL: "http://127.0.0.1:1" } };
+
+  test("shows columns, a mapping, the range of times and what would be refused, and sends nothing", async () => {
+    loading.folder.write(
+      "orders.csv",
+      `${messy}ben,2,2026-02-30\nben,3,2026-04-31\n,4,2026-11-16\ncyd,5,1700000000\n`,
+    );
+    const command = into("events", "orders.csv", "--dry-run", "--set", "eventType=buy");
+    const json = await run([...command, "--json"], nowhere);
+    expect(json).toMatchObject({ code: 1, stderr: expect.stringContaining("--map userId=customer") });
+    const found = {
+      files: [{ file: "orders.csv", format: "csv", bytes: expect.any(Number) }],
+      columns: ["customer", "product", "time"],
+      missing: [],
+      recordCount: 2,
+      failedCount: 3,
+      refusals: [
+        { reason: "ts: there is no day 2026-02-30", count: 2, source: "orders.csv", line: 3 },
+        { reason: expect.stringMatching(/^user_id: missing/), count: 1, source: "orders.csv", line: 5 },
+      ],
+      firstTs: 1_700_000_000_000,
+      lastTs: Date.UTC(2026, 10, 15),
+    };
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ...found,
+      mapping: { eventType: { value: "buy" } },
+      proposed: { userId: "customer", itemId: "product", ts: "time" },
+      error: { message: expect.any(String) },
+    });
+    const mapped = ["--map", "userId=customer", "--map", "itemId=product", "--map", "ts=time"];
+    const text = await run([...command, ...mapped], nowhere);
+    expect(text).toMatchObject({ code: 2, stderr: "3 records would be refused and --max-failures is 0." });
+    expect(text.stdout).toMatch(/columns +customer, product, time\n/);
+    expect(text.stdout).toMatch(/first +2023-11-14T22:13:20Z\n/);
+    expect(text.stdout).toContain("- 2: ts: there is no day 2026-02-30 (first orders.csv:3)\n");
+    expect(await run([...command, ...mapped, "--max-failures", "3"], nowhere)).toMatchObject({ code: 0 });
+  });
+
+  test("says which field has no column", async () => {
+    loading.folder.write("orders.csv", messy);
+    const ended = await run(into("events", "orders.csv", "--dry-run", "--json"), nowhere);
+    expect(ended.code).toBe(1);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      missing: [{ field: "eventType", column: "eventType or event_type" }],
+      error: { message: expect.stringContaining("--map eventType=COLUMN") },
+    });
+  });
+});

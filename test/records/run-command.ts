@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import type { Loading } from "./loading";
+
+const main = join(__dirname, "../../dist/cli/main.js");
+
+/** What came of a command. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly upserts: number;
+}
+
+/** Runs a command in a process of its own; it can be ended once the service has seen some upserts. */
+export async function runCommand(
+  loading: Loading,
+  args: readonly string[],
+  {
+    killAfterUpserts,
+    signal: sent = "SIGKILL",
+    env: more = {},
+  }: {
+    readonly killAfterUpserts?: number | undefined;
+    readonly signal?: NodeJS.Signals;
+    readonly env?: Record<string, string>;
+  } = {},
+): Promise<Ended> {
+  loading.observed.calls();
+  const env = { ...process.env, ...loading.observed.environment, ...more };
+  const child = spawn(process.execPath, [main, ...args], { cwd: loading.folder.path, env });
+  let stdout = "";
+  let stderr = "";
+  let upserts = 0;
+  child.stdout.on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr.on("data", (text) => {
+    stderr += text;
+  });
+  const watch = setInterval(() => {
+    upserts += loading.upserts();
+    if (killAfterUpserts !== undefined && upserts >= killAfterUpserts) child.kill(sent);
+  }, 2);
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
+    child.once("close", (...end) => resolve(end)),
+  );
+  clearInterval(watch);
+  return { code, signal, stdout, stderr, upserts: upserts + loading.upserts() };
+}
