@@ -3,6 +3,7 @@ import { routes } from "../contract";
 import type { Job } from "../provider/job-status";
 import { properties } from "./layout";
 import { moment, note, print } from "./output";
+import { qualityText } from "./quality";
 import { fetchResult, keep } from "./result";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
 import { duration } from "./values";
@@ -83,7 +84,6 @@ async function tell(job: Job, jobId: string, options: JobOptions): Promise<void>
 function describe(job: Job, jobId: string): string {
   const { jobResult, jobData } = job;
   const { modelId, servingUri, downloadUrl, expiredAtSec, message } = jobResult ?? {};
-  const ndcg = jobData?.quality?.ndcgAt20;
   const until = expiredAtSec == null ? "" : `, until ${moment(expiredAtSec * 1000)}`;
   return properties([
     ["id", jobId],
@@ -94,7 +94,7 @@ function describe(job: Job, jobId: string): string {
     ["project", job.projectId ?? undefined],
     ["created", moment(job.createdTs)],
     ["model", modelId ?? jobData?.modelId ?? jobData?.generatorModelId ?? undefined],
-    ["NDCG@20", ndcg == null ? undefined : ndcg.toFixed(3)],
+    ["NDCG@20", qualityText(jobData?.quality ?? {})],
     ["serves at", servingUri ?? undefined],
     // The address needs no key, so that it is shown only where it is asked for.
     ["result", downloadUrl ? `--download FILE fetches it${until}` : undefined],

@@ -3,6 +3,8 @@ import { type Reply, routes } from "../contract";
 import { confirm } from "./confirm";
 import { properties, shown, table } from "./layout";
 import { moment, print } from "./output";
+import { qualityText } from "./quality";
+import type { Quality } from "./release/file";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
 
 type Model = Reply<typeof routes.getModel>;
@@ -57,22 +59,41 @@ const projectOf = ({ idOf }: Opened, { project }: ModelOptions) => idOf("Project
 
 async function list(options: ModelOptions): Promise<void> {
   await usingService(options, async (opened) => {
-    const { models } = await opened.client.call(routes.listModels, { projectId: projectOf(opened, options) });
+    const { models: listed } = await opened.client.call(routes.listModels, {
+      projectId: projectOf(opened, options),
+    });
+    const models = listed.map((model) => ({ ...model, ...knownOf(model.modelId, opened) }));
     print(options, { models }, () => {
       if (models.length === 0) return "There are no models.\n";
-      const rows = models.map(({ modelId, name, algorithmType, createdTs }) => {
-        return [modelId, name ?? "", algorithmType ?? "", moment(createdTs) ?? ""];
-      });
-      return table(["ID", "NAME", "ALGORITHM", "CREATED"], rows);
+      return opened.stack ? tableWithQuality(models) : plainTable(models);
     });
   });
+}
+
+function plainTable(models: readonly Model[]): string {
+  const rows = models.map(({ modelId, name, algorithmType, createdTs }) => {
+    return [modelId, name ?? "", algorithmType ?? "", moment(createdTs) ?? ""];
+  });
+  return table(["ID", "NAME", "ALGORITHM", "CREATED"], rows);
+}
+
+/** The figures beside those that they are to be judged by; the state of a stack knows them of its own models. */
+function tableWithQuality(models: readonly (Model & Known)[]): string {
+  const figure = (value: number | undefined) => value?.toFixed(4) ?? "";
+  const rows = models.map(({ modelId, name, createdTs, quality, servedBy = [] }) => [
+    ...[modelId, name ?? "", moment(createdTs)?.slice(0, 10) ?? ""],
+    ...[figure(quality?.ndcgAt20), figure(quality?.popularityNdcgAt20), String(quality?.heldOutPairs ?? "")],
+    servedBy.join(", "),
+  ]);
+  return table(["ID", "NAME", "CREATED", "NDCG@20", "POPULAR", "PAIRS", "SERVES"], rows);
 }
 
 async function get(given: string, options: ModelOptions): Promise<void> {
   await usingService(options, async (opened) => {
     const projectId = projectOf(opened, options);
     const modelId = opened.idOf("Model", given, "model");
-    const model = await opened.client.call(routes.getModel, { projectId, modelId });
+    const found = await opened.client.call(routes.getModel, { projectId, modelId });
+    const model = { ...found, ...knownOf(modelId, opened) };
     print(options, model, () => describe(model));
   });
 }
@@ -104,7 +125,27 @@ async function remove(given: readonly string[], options: ModelOptions): Promise<
   });
 }
 
-function describe(model: Model): string {
+/** What the API does not tell of a model, and the state of a stack does. */
+interface Known {
+  readonly quality?: Quality;
+  /** Deployments of the stack that serve it. */
+  readonly servedBy?: readonly string[];
+}
+
+function knownOf(modelId: string, { stack }: Opened): Known {
+  if (!stack) return {};
+  const quality = stack.resources.find(({ type, id }) => type === "Model" && id === modelId)?.outputs.quality;
+  const servedBy = stack.resources.filter(
+    ({ type, outputs }) =>
+      type === "Deployment" && [outputs.generatorModelId, outputs.rankerModelId].includes(modelId),
+  );
+  return {
+    ...(quality ? { quality: quality as Quality } : {}),
+    servedBy: servedBy.map(({ name }) => name),
+  };
+}
+
+function describe(model: Model & Known): string {
   const parameters = Object.entries(model.algorithmParameters ?? {});
   return properties([
     ["id", model.modelId],
@@ -112,6 +153,8 @@ function describe(model: Model): string {
     ["project", model.projectId ?? undefined],
     ["algorithm", model.algorithmType ?? undefined],
     ["created", moment(model.createdTs)],
+    ["NDCG@20", qualityText(model.quality ?? {})],
+    ["served by", model.servedBy?.join(", ") || undefined],
     ...parameters.map(([name, value]): [string, string] => [name, JSON.stringify(value)]),
   ]);
 }

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { exitCodes } from "./exit";
 import { note, print } from "./output";
 import type { Rollback } from "./promote/going-back";
@@ -10,6 +10,7 @@ interface RollbackOptions {
   readonly to?: string;
   readonly undo?: true;
   readonly preview?: true;
+  readonly yes?: true;
   readonly json?: true;
 }
 
@@ -21,24 +22,29 @@ stack, has what the program declares serve again. Commit Pulumi.STACK.yaml and
 releases/STACK.json.
 
 Exit codes:
-  0  the models serve
+  0  it can be done, or is done: the models serve
   1  something went wrong, or there is nothing to go back to
   2  a check failed; the models that served before serve again
 
 Examples:
   recommender rollback prod
-  recommender rollback prod --to prod-3
-  recommender rollback prod --undo`;
+  recommender rollback prod --yes
+  recommender rollback prod --to prod-3 --yes
+  recommender rollback prod --undo --yes`;
 
 /** Adds `recommender rollback`. */
 export function addRollback(program: Command): void {
   program
     .command("rollback")
-    .description("Deploy the models of an earlier release that are still there, without training.")
+    .description(
+      "Go back to the models of an earlier release, without training: review it, or carry it out with --yes.",
+    )
     .argument("<stack>", "stack to roll back")
     .option("--to <release>", "release to go back to; the newest earlier one with other models unless given")
     .option("--undo", "have the models serve again that the program declares")
-    .option("--preview", "tell what would be done, and do nothing")
+    .option("--yes", "carry it out")
+    // What it does without --yes; an option of its own in 0.1.0.
+    .addOption(new Option("--preview").conflicts("yes").hideHelp())
     .addOption(cwdOption())
     .addOption(releasesOption())
     .option("--json", "print the outcome as JSON")
@@ -53,14 +59,14 @@ async function run(stack: string, options: RollbackOptions): Promise<void> {
     ...{ stack, cwd: options.cwd, releases: releasesFolder(options) },
     ...(options.to !== undefined && { to: options.to }),
     undo: options.undo === true,
-    preview: options.preview === true,
+    preview: options.yes !== true,
     say: note,
   });
-  print(options, outcome, () => describe(outcome));
+  print(options, outcome, () => describe(outcome, options));
   if (outcome.release?.status === "failed") process.exitCode = exitCodes.refused;
 }
 
-function describe({ stack, to, before, after, release }: Rollback): string {
+function describe({ stack, to, before, after, release }: Rollback, options: RollbackOptions): string {
   const target = to ? `to ${to}` : "to what the program declares";
   if (release?.status === "failed") return `${stack} did not go back ${target}: ${release.reason}\n`;
   const lines = after.flatMap(({ name, generator, check }) => {
@@ -69,6 +75,9 @@ function describe({ stack, to, before, after, release }: Rollback): string {
     return [`  ${name}: ${generator.modelId}${tried}`, `    before: ${former ?? "nothing"}`];
   });
   const head = release ? `${stack} went back ${target} as ${release.id}` : `${stack} would go back ${target}`;
-  const next = release ? `Commit Pulumi.${stack.split("/").at(-1)}.yaml and the release file.\n` : "";
+  const same = options.undo ? " --undo" : options.to === undefined ? "" : ` --to ${options.to}`;
+  const next = release
+    ? `Commit Pulumi.${stack.split("/").at(-1)}.yaml and the release file.\n`
+    : `Carry it out with \`recommender rollback ${stack}${same} --yes\`.\n`;
   return `${[head, ...lines].join("\n")}\n${next}`;
 }

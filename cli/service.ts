@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { Client } from "../provider/client";
 import type { Settings } from "../provider/settings";
 import { note, type OutputOptions } from "./output";
-import { readStack, type StackView } from "./stack";
+import { readStack, type StackView, stackNames } from "./stack";
 
 /** What every command that calls the service can be told. */
 export interface ServiceOptions extends OutputOptions {
@@ -56,6 +56,7 @@ export async function usingService<T>(
   work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
   const { settings, stack } = await settingsOf(options);
+  await refuseAbsent(settings, options);
   const { connect } = await import("../provider/connection.js");
   const client = await connect(settings);
   try {
@@ -63,6 +64,23 @@ export async function usingService<T>(
   } finally {
     await client.close();
   }
+}
+
+/** Only a program and `recommender serve` make a service: of an empty one there is nothing to ask. */
+export async function refuseAbsent({ baseUrl }: Settings, { stack }: ServiceOptions): Promise<void> {
+  const dir = /^embedded:(.+)/.exec(baseUrl)?.[1];
+  if (dir === undefined) return;
+  const { existing } = await import("../service/embedded.js");
+  if (await existing(dir)) return;
+  const none = `There is no embedded service in ${resolve(dir)}, and none is started only to be asked.`;
+  if (stack !== undefined)
+    throw new Error(`${none} \`pulumi up --stack ${stack}\` makes the one of the stack.`);
+  const names = await stackNames(".");
+  if (names.length > 0)
+    throw new Error(`${none} Name one of the stacks of this project with --stack: ${names.join(", ")}.`);
+  throw new Error(
+    `${none} Name a stack with --stack or a service with --service, or start one with \`recommender serve\`.`,
+  );
 }
 
 /** The provider's folder is that of the program, wherever the command is run. */

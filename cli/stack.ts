@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 
 /** A resource of ours in the state of a stack. */
 export interface StackResource {
@@ -47,8 +47,39 @@ export async function readStack(name: string, cwd = "."): Promise<StackView> {
       config: (key) => config[`recommender:${key}`]?.value,
     };
   } catch (error) {
+    if (isUnknownStack(error)) throw await unknownStack(name, cwd);
     throw new Error(`--stack ${name}: ${reason(error as Error)}`, { cause: error });
   }
+}
+
+/** Whether the engine says that there is no stack of that name. */
+export function isUnknownStack(error: unknown): boolean {
+  return error instanceof Error && /no stack named/.test(`${error.name} ${error.message}`);
+}
+
+/** Says that there is no such stack, and which there are. */
+export async function unknownStack(name: string, cwd: string): Promise<Error> {
+  const names = await stackNames(cwd);
+  const there = names.length > 0 ? `there are ${names.join(", ")}` : "the project has none yet";
+  return new Error(`There is no stack ${name}; ${there}. \`pulumi stack init ${name}\` makes it.`);
+}
+
+/** The stacks of the project that a folder is in; none where it is in none, or the engine cannot tell them. */
+export async function stackNames(cwd: string): Promise<string[]> {
+  let folder = resolve(cwd);
+  while (!isProject(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  if (!isProject(folder)) return [];
+  const { LocalWorkspace } = await import("@pulumi/pulumi/automation/index.js");
+  try {
+    const workspace = await LocalWorkspace.create({ workDir: folder });
+    return (await workspace.listStacks()).map((stack) => stack.name);
+  } catch {
+    return [];
+  }
+}
+
+function isProject(folder: string): boolean {
+  return ["Pulumi.yaml", "Pulumi.yml"].some((file) => existsSync(join(folder, file)));
 }
 
 /** Where a program runs, as the engine decides it: the folder of `main`, which may be a file or a folder. */

@@ -7,7 +7,7 @@ import type { SettingKey, Settings } from "../provider/settings";
 import { CommandError, exitCodes } from "./exit";
 import { properties, table } from "./layout";
 import { counted, print } from "./output";
-import { type ServiceOptions, settingsOf, withService } from "./service";
+import { refuseAbsent, type ServiceOptions, settingsOf, withService } from "./service";
 
 const help = `
 Keys, tokens and secrets are never shown, only whether and where they are set.
@@ -46,6 +46,7 @@ interface Scope {
 
 async function whoami(options: ServiceOptions): Promise<void> {
   const { settings, ...sources } = await settingsOf(options);
+  await refuseAbsent(settings, options);
   const configured = await configuration(settings, options, sources);
   const { target } = await import("../provider/connection.js");
   const { Client } = await import("../provider/client.js");

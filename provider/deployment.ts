@@ -74,7 +74,7 @@ export class Deployment extends Resource {
       const models = Object.values(pinned).join(" and ");
       pulumi.log.warn(
         `serving pinned models (${models}), not the program's: recommender:pinnedModels says so. ` +
-          `Remove the pin with \`recommender rollback ${pulumi.getStack()} --undo\`.`,
+          `Remove the pin with \`recommender rollback ${pulumi.getStack()} --undo --yes\`.`,
         this,
       );
     }

@@ -59,6 +59,8 @@ export class EventDataset extends Resource {
 
 interface Outputs {
   readonly eventDatasetId: string;
+  /** Where no schema is declared: the one that the service answered to that, as JSON, for the state keeps no null. */
+  readonly __inferred?: string;
 }
 
 function eventDataset(): Noun<DatasetState, Outputs> {
@@ -88,7 +90,7 @@ function eventDataset(): Noun<DatasetState, Outputs> {
         isThere: async (made) => (await find(made.eventDatasetId, context)) !== undefined,
       });
       run.eventDatasets.forget();
-      return { id: reply.eventDatasetId, eventDatasetId: reply.eventDatasetId };
+      return { id: reply.eventDatasetId, ...outputs(reply.eventDatasetId, request, reply) };
     },
 
     async adopt(id, args, context) {
@@ -103,7 +105,7 @@ function eventDataset(): Noun<DatasetState, Outputs> {
       const changes = Object.entries(seen(found, args)).filter(
         ([key, value]) => !isDeepStrictEqual(value, args[key as keyof DatasetState] ?? null),
       );
-      if (changes.length === 0) return { eventDatasetId: id };
+      if (changes.length === 0) return outputs(id, args, found);
       await say.warn(
         context.urn,
         `adopting ${id} changes its ${changes.map(([key]) => key).join(" and its ")}`,
@@ -127,19 +129,31 @@ function eventDataset(): Noun<DatasetState, Outputs> {
   };
 }
 
-/**
- * What a service leaves out of its answer cannot be seen, and stays as it was declared. So does the schema where the
- * service is to infer it: whatever it answers is what it inferred.
- */
-function seen(found: Reply<typeof routes.getEventDataset>, declared: DatasetState): Partial<DatasetState> {
+type Found = Reply<typeof routes.getEventDataset>;
+type Schema = DatasetState["attributeSchema"] & object;
+
+/** What a service leaves out of its answer cannot be seen, and stays as it was declared. */
+function seen(found: Found, declared: DatasetState & Partial<Outputs>): Partial<DatasetState> {
   return {
     ...(found.name != null && { name: found.name }),
     ...(found.numShards != null && { numShards: found.numShards }),
-    ...(found.attributeSchema !== undefined &&
-      declared.attributeSchema != null && {
-        attributeSchema: found.attributeSchema as DatasetState["attributeSchema"] & object,
-      }),
+    ...(found.attributeSchema !== undefined && schemaSeen(found.attributeSchema as Schema | null, declared)),
   };
+}
+
+/** Where the service is to infer the schema, another than it answered to that was set by somebody since. */
+function schemaSeen(
+  found: Schema | null,
+  { attributeSchema, __inferred }: DatasetState & Partial<Outputs>,
+): Pick<DatasetState, "attributeSchema"> {
+  if (__inferred !== undefined)
+    return { attributeSchema: isDeepStrictEqual(found, JSON.parse(__inferred)) ? null : found };
+  return attributeSchema == null ? {} : { attributeSchema: found };
+}
+
+function outputs(eventDatasetId: string, { attributeSchema }: DatasetState, answer: Found): Outputs {
+  const inferred = attributeSchema == null ? answer.attributeSchema : undefined;
+  return { eventDatasetId, ...(inferred !== undefined && { __inferred: JSON.stringify(inferred) }) };
 }
 
 async function change(
@@ -148,9 +162,9 @@ async function change(
   { client, run }: Context,
 ): Promise<Outputs> {
   const { name, attributeSchema = null } = args;
-  await client.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema });
+  const answer = await client.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema });
   run.eventDatasets.forget();
-  return { eventDatasetId };
+  return outputs(eventDatasetId, args, answer);
 }
 
 /** One list answers for all; what is missing in it is asked for by itself, in case the list had only a page. */

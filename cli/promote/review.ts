@@ -1,5 +1,6 @@
 import type { Finding, StackReport } from "../drift/finding";
 import { filled } from "../layout";
+import { basisText } from "../quality";
 import type { Contents, Release, Served } from "../release/file";
 import type { Reason } from "./gate";
 import type { QualityComparison } from "./quality";
@@ -97,16 +98,19 @@ function findingText({ resource, kind, consequence, protected: forbidden }: Find
 function qualityTable({ from, to, quality }: Review): string[] {
   if (quality.length === 0) return [];
   const shown = (value: number | undefined) => value?.toFixed(4) ?? "–";
-  return [
-    [
-      `| NDCG@20 of | ${from} | ${to} before | asked for | ${to} now |`,
-      "|---|---|---|---|---|",
-      ...quality.map(
-        ({ model, from: promoted, former, floor, now }) =>
-          `| ${model} | ${shown(promoted)} | ${shown(former)} | ${shown(floor)} | ${shown(now)} |`,
-      ),
-    ].join("\n"),
-  ];
+  const rows = quality.map(
+    ({ model, from: promoted, former, floor, now }) =>
+      `| ${model} | ${shown(promoted)} | ${shown(former)} | ${shown(floor)} | ${shown(now)} |`,
+  );
+  const head = [`| NDCG@20 of | ${from} | ${to} before | asked for | ${to} now |`, "|---|---|---|---|---|"];
+  const places = { from, former: `${to} before`, now: `${to} now` };
+  const bases = quality.flatMap(({ model, measured }) =>
+    (["from", "former", "now"] as const).flatMap((where) => {
+      const basis = basisText(measured[where] ?? {});
+      return basis ? [bullet(`${model}, ${places[where]}: ${basis}`)] : [];
+    }),
+  );
+  return [...head, ...rows, ...(bases.length > 0 ? ["", ...bases] : [])];
 }
 
 function servingLines({ before, release }: Review): string[] {

@@ -1,4 +1,4 @@
-import type { Contents, Quality, Served } from "./file";
+import { type Contents, type Quality, quality, type Served } from "./file";
 
 /** A resource as the state of a stack keeps it. */
 export interface StackResource {
@@ -98,7 +98,7 @@ function servedBy(
 
 function qualityOf(resource: StackResource): Quality | undefined {
   const given = map(resource, "quality");
-  const keys = ["ndcgAt20", "recallAt20", "popularityNdcgAt20"] as const;
+  const keys = Object.keys(quality.shape);
   const entries = keys.filter((key) => typeof given?.[key] === "number").map((key) => [key, given?.[key]]);
   return entries.length > 0 ? (Object.fromEntries(entries) as Quality) : undefined;
 }

@@ -3,10 +3,14 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { issuesText } from "../../contract/words";
 
-const quality = z.strictObject({
+/** What a training measured on the data that it held out. */
+export const quality = z.strictObject({
   ndcgAt20: z.number().optional(),
   recallAt20: z.number().optional(),
+  popularityRecallAt20: z.number().optional(),
   popularityNdcgAt20: z.number().optional(),
+  heldOutPairs: z.int().optional(),
+  heldOutUsers: z.int().optional(),
 });
 
 const servedModel = z.strictObject({

@@ -3,7 +3,7 @@ import { type ConfigMap, LocalWorkspace, Stack } from "@pulumi/pulumi/automation
 import type { Client } from "../../provider/client";
 import type { StackOf } from "../drift/engine";
 import { connectToService } from "../drift/unmanaged";
-import { programFolder } from "../stack";
+import { isUnknownStack, programFolder, unknownStack } from "../stack";
 import type { StackResource } from "./contents";
 
 /** The state of a stack, as far as it is of use here. */
@@ -43,12 +43,7 @@ export class OpenStack {
   }
 
   async state(): Promise<State> {
-    const exported = await this.stack.exportStack().catch((error: Error) => {
-      if (error.name !== "StackNotFoundError" && !/no stack named/.test(error.message)) throw error;
-      throw new Error(
-        `There is no stack ${this.name}: make it with \`pulumi stack init ${this.name}\`, and configure it.`,
-      );
-    });
+    const exported = await this.#asked(this.stack.exportStack());
     const deployment = (exported.deployment ?? {}) as {
       resources?: StackResource[];
       pending_operations?: { resource: { urn: string; type: string } }[];
@@ -77,7 +72,13 @@ export class OpenStack {
 
   /** Each question to the engine is a process of its own: this one is asked once. */
   #allConfig(): Promise<ConfigMap> {
-    this.#config ??= this.stack.getAllConfig();
+    this.#config ??= this.#asked(this.stack.getAllConfig());
     return this.#config;
+  }
+
+  #asked<T>(question: Promise<T>): Promise<T> {
+    return question.catch(async (error) => {
+      throw isUnknownStack(error) ? await unknownStack(this.name, this.of.cwd) : error;
+    });
   }
 }

@@ -131,7 +131,8 @@ describe("recommender drift, through the real engine", () => {
   test("drift of every kind is found and classified, apart from changes of the program; nothing is written", async () => {
     const { call } = { call: observed.call.bind(observed) };
     const renamed = { name: "drifted", attributeSchema: null };
-    await call(routes.updateEventDataset, { eventDatasetId: ids.events, ...renamed });
+    const attributeSchema = { place: "CATEGORICAL" as const };
+    await call(routes.updateEventDataset, { eventDatasetId: ids.events, ...renamed, attributeSchema });
     await call(routes.updateEventDataset, { eventDatasetId: ids.hushed, ...renamed });
     await call(routes.deleteEventDataset, { eventDatasetId: spareId });
     await call(routes.deleteModel, { projectId: ids.shop, modelId: ids.extra });
@@ -166,7 +167,9 @@ describe("recommender drift, through the real engine", () => {
       "EventDataset spare deleted: loses data",
       "Model extra deleted: retrains",
     ]);
+    // The program leaves the schema to the service, which had none.
     expect(finding("EventDataset", "events").properties).toEqual([
+      { path: "attributeSchema", actual: attributeSchema },
       { path: "name", declared: "events", actual: "drifted" },
     ]);
     expect(finding("EventDataset", "hushed").properties).toEqual([
@@ -207,7 +210,9 @@ describe("recommender drift, through the real engine", () => {
     for (const { name, cures } of found.unmanaged) if (name === "by hand") await cured(cures.putBack.command);
 
     const events = finding("EventDataset", "events").cures.takeIn;
-    expect(events.edit).toBe('declare name: "drifted" in index.ts:6');
+    expect(events.edit).toBe(
+      'declare attributeSchema: {"place":"CATEGORICAL"}, name: "drifted" in index.ts:6',
+    );
     expect(finding("EventDataset", "spare").cures.takeIn.edit).toMatch(
       /^take EventDataset spare .* index\.ts:12$/,
     );
@@ -215,7 +220,7 @@ describe("recommender drift, through the real engine", () => {
     const added = /^add (new .*)$/.exec(kept?.edit ?? "")?.[1];
     await workspace.setProgram(
       `${program
-        .replace('name: "events"', 'name: "drifted"')
+        .replace('name: "events"', 'name: "drifted", attributeSchema: {"place":"CATEGORICAL"}')
         .replace(/^(const|export const) (spare|spareId|quiet) .*$/gm, "")}\n${added};\n`,
     );
     await cured(events.command);
@@ -243,7 +248,7 @@ describe("recommender drift, through the real engine", () => {
     expect(missing).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/no stack named 'nowhere'/),
+      err: expect.stringMatching(/^There is no stack nowhere; there are test\./),
     });
     await workspace.setProgram('throw new Error("the program is broken");');
     const broken = await shell("recommender drift");

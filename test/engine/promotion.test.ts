@@ -145,7 +145,30 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const older = first?.contents?.deployments[0]?.generator.modelId;
     at.submissions("staging");
 
-    const { code, out } = await at.recommender("rollback", "staging");
+    const review = await at.recommender("rollback", "staging");
+    expect(review).toMatchObject({ code: 0, out: expect.stringContaining("would go back to staging-1") });
+    expect(review.out).toContain("Carry it out with `recommender rollback staging --yes`.");
+    expect(at.submissions("staging")).toEqual([]);
+    expect(await at.deployedBy("staging")).toBe(newer);
+
+    const listed = await at.recommender("models", "list", "--stack", "staging", "--json");
+    const { models } = JSON.parse(listed.out) as { models: { modelId: string; servedBy: string[] }[] };
+    expect(models.find(({ modelId }) => modelId === newer)).toMatchObject({
+      servedBy: ["live"],
+      quality: {
+        ndcgAt20: expect.any(Number),
+        popularityNdcgAt20: expect.any(Number),
+        heldOutPairs: expect.any(Number),
+      },
+    });
+    expect(models.find(({ modelId }) => modelId === older)).toMatchObject({ servedBy: [] });
+    const table = await at.recommender("models", "list", "--stack", "staging");
+    expect(table.out).toMatch(/^ID +NAME +CREATED +NDCG@20 +POPULAR +PAIRS +SERVES\n/);
+    expect((await at.recommender("models", "get", String(newer), "--stack", "staging")).out).toMatch(
+      /^NDCG@20 +\d\.\d{4} \(popular items \d\.\d{4}, \d+ pairs? held out\)\nserved by +live$/m,
+    );
+
+    const { code, out } = await at.recommender("rollback", "staging", "--yes");
     expect({ code, out }).toMatchObject({
       code: 0,
       out: expect.stringContaining(`live: ${older}, check passed\n    before: ${newer}`),
@@ -163,7 +186,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     expect(report.warnings.join()).toContain(`serving pinned models (${older}), not the program's`);
     expect(report.warnings.join()).toContain("Remove the pin with `recommender rollback staging --undo`");
 
-    expect((await at.recommender("rollback", "staging", "--undo")).code).toBe(0);
+    expect((await at.recommender("rollback", "staging", "--undo", "--yes")).code).toBe(0);
     expect(at.submissions("staging")).toEqual(["POST /submit-deployment-job"]);
     expect(await at.deployedBy("staging")).toBe(newer);
   });

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { command, ended } from "../service/process";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
@@ -71,13 +71,50 @@ test("a command takes service and ids by name from a stack", async () => {
   expect((await run("models", "get", "x", ...stack)).err).toMatch(
     /^x is no Model of stack test \(none\); .* an id/,
   );
-  expect(await run("models", "list", "--stack", "nope", "--cwd", workspace.directory)).toMatchObject({
-    code: 1,
-    err: "--stack nope: no stack named 'nope' found\n",
-  });
   expect(await run("models", "list", "--stack", "test")).toMatchObject({
     code: 1,
     err: expect.stringMatching(/^--stack test: failed to find project settings file/),
+  });
+});
+
+test("a stack that is not there is said once, with those that are", async () => {
+  const cwd = ["--cwd", workspace.directory];
+  const absent = "There is no stack nope; there are test. `pulumi stack init nope` makes it.\n";
+  for (const args of [
+    ["models", "list", "--stack", "nope"],
+    ["drift", "--stack", "nope"],
+    ["release", "nope"],
+    ["rollback", "nope"],
+  ]) {
+    expect({ args, ...(await run(...args, ...cwd)) }).toEqual({ args, code: 1, out: "", err: absent });
+  }
+});
+
+test("a command that only asks starts no service, and names the stacks whose service it could ask", async () => {
+  for (const args of [
+    ["datasets", "list"],
+    ["models", "list", "--project", "p"],
+    ["recommend", "ann"],
+    ["whoami"],
+  ]) {
+    const { code, out, err } = await run(...args);
+    expect({ args, code, out }).toEqual({ args, code: 1, out: "" });
+    expect(err.replace(/\s+/g, " ")).toMatch(
+      /^There is no embedded service in \S+\.recommender, .* with --stack: test\. $/,
+    );
+  }
+  expect(existsSync(join(workspace.directory, "elsewhere", ".recommender"))).toBe(false);
+});
+
+test("a stack whose program is not built yet is opened all the same", async () => {
+  const file = join(workspace.directory, "Pulumi.yaml");
+  const before = readFileSync(file, "utf8");
+  writeFileSync(file, `${before}main: dist/index.js\n`);
+  const { code, err } = await run("rollback", "test", "--cwd", workspace.directory);
+  writeFileSync(file, before);
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: "There is no earlier release of test to go back to: the history holds none.\n",
   });
 });
 

@@ -9,7 +9,12 @@ const resource = (noun: string, name: string, outputs: object, more: Partial<Sta
 });
 const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:x" };
 const model = (name: string, id: string, more: Partial<StackResource> = {}) =>
-  resource("Model", name, { projectId: "p", quality: { ndcgAt20: 0.5, other: 1 } }, { id, ...more });
+  resource(
+    "Model",
+    name,
+    { projectId: "p", quality: { ndcgAt20: 0.5, heldOutPairs: 3, other: 1 } },
+    { id, ...more },
+  );
 const live = (generatorModelId: string, dependency?: string) =>
   resource(
     "Deployment",
@@ -39,10 +44,13 @@ describe("what a release tells of a stack", () => {
     const now = model("weekly", "m2");
     const former = model("weekly", "m1", { delete: true });
     expect(servedIn([now, former, live("m2", now.urn)])).toEqual([
-      { name: "live", generator: { modelId: "m2", model: "weekly", quality: { ndcgAt20: 0.5 } } },
+      {
+        name: "live",
+        generator: { modelId: "m2", model: "weekly", quality: { ndcgAt20: 0.5, heldOutPairs: 3 } },
+      },
     ]);
     expect(servedIn([now, former, live("m1")])).toEqual([
-      { name: "live", generator: { modelId: "m1", quality: { ndcgAt20: 0.5 } } },
+      { name: "live", generator: { modelId: "m1", quality: { ndcgAt20: 0.5, heldOutPairs: 3 } } },
     ]);
     expect(contentsOf([now, former]).models.map(({ modelId }) => modelId)).toEqual(["m2"]);
   });

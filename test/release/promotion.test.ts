@@ -101,7 +101,8 @@ describe("the quality that is asked for", () => {
 
   test("is a share of the better one of the promoted and the former model", () => {
     const comparisons = compareQuality(contents(), before, { ratio: 0.5, against: both });
-    expect(comparisons).toEqual([{ model: "weekly", from: 0.5, former: 0.6, floor: 0.3 }]);
+    const measured = { from: { ndcgAt20: 0.5 }, former: { ndcgAt20: 0.6 } };
+    expect(comparisons).toEqual([{ model: "weekly", from: 0.5, former: 0.6, floor: 0.3, measured }]);
     expect(floorsOf(comparisons)).toEqual({ weekly: 0.3 });
   });
 
@@ -171,7 +172,12 @@ describe("the review of a promotion", () => {
       { code: "uncommitted", words: "the program is in no Git commit", cure: "commit it", allowed: true },
     ],
     report: { ...report, changes: [finding] },
-    quality: [{ model: "weekly", from: 0.5, floor: 0.45 }],
+    quality: [
+      {
+        ...{ model: "weekly", from: 0.5, floor: 0.45 },
+        measured: { from: { ndcgAt20: 0.5, popularityNdcgAt20: 0.4, heldOutPairs: 3 } },
+      },
+    ],
     before: [],
     lost: ["weekly"],
     unpinned: ["live"],
@@ -185,6 +191,7 @@ describe("the review of a promotion", () => {
     expect(markdown).toContain("- **Model weekly** replaced: It is trained again.");
     expect(markdown).toContain("`retainOnDelete`");
     expect(markdown).toContain("| weekly | 0.5000 | – | 0.4500 | – |");
+    expect(markdown).toContain("\n- weekly, dev: popular items 0.4000, 3 pairs held out\n");
     expect(markdown.indexOf("speaks against")).toBeLessThan(markdown.indexOf("What changes"));
     expect(markdown.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
+import { globSync } from "tinyglobby";
 
 const root = join(__dirname, "../..");
 
@@ -41,4 +42,15 @@ test("every link of a published page leads to a file and a heading that are publ
     ),
   );
   expect(dead).toEqual([]);
+});
+
+test("benchmarks fetch packages by name and version, not archives by their address", () => {
+  const files = globSync("bench/**/*.{ts,py}", { cwd: root });
+  const addresses = files.flatMap((file) =>
+    [...readFileSync(join(root, file), "utf8").matchAll(/https?:\/\/\S+?\.(tgz|tar\.gz|whl|zip)\b/g)].map(
+      ([address]) => `${file}: ${address}`,
+    ),
+  );
+  expect(files.length).toBeGreaterThan(10);
+  expect(addresses).toEqual([]);
 });
