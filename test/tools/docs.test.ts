@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { masked, pages, renewed, unmarkedIn, workplace } from "../../tools/docs";
+
+const read = (page: string) => readFileSync(join(__dirname, "../..", page), "utf8");
+
+test("every block of output in the pages says which commands print it", () => {
+  expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/cli.md"]));
+  expect(pages.flatMap((page) => unmarkedIn(read(page)).map((block) => `${page}: ${block}`))).toEqual([]);
+});
+
+test("what needs no stack is shown as it is printed now", () => {
+  const place = workplace("");
+  const page = read("docs/cli.md");
+  const [help = ""] = page.match(/^<!-- docs\n\$ recommender --help\n-->\n+```\n[\s\S]*?^```$/m) ?? [];
+  expect(help).toContain("Usage: recommender");
+  expect(renewed(help, place.run)).toBe(help);
+  place.close();
+});
+
+describe("a page that is renewed", () => {
+  const printed: Record<string, string> = {
+    ready: "",
+    "ls x": "one\n",
+    "cat y": "made model-0123456789abcdef0123\n",
+  };
+  const run = (command: string) => printed[command] ?? `?${command}\n`;
+  const block = (comment: string, body: string) =>
+    `text\n\n<!-- docs${comment}-->\n\n\`\`\`console\n${body}\`\`\`\n`;
+
+  test("shows after each command what it prints now", () => {
+    expect(renewed(block("\n$ ready\n", "$ ls x\nold\n$ cat y\n"), run)).toBe(
+      block("\n$ ready\n", `$ ls x\none\n$ cat y\n${printed["cat y"]}`),
+    );
+  });
+
+  test("shows in a block without commands what the last hidden one prints", () => {
+    const page = (body: string) => `<!-- docs\n$ ready\n$ ls x\n-->\n\n\`\`\`\n${body}\`\`\`\n`;
+    expect(renewed(page("old\n"), run)).toBe(page("one\n"));
+  });
+
+  test("stays as it was where only ids and times differ, and leaves other blocks alone", () => {
+    const page = block(" ", "$ cat y\nmade model-aaaaaaaaaaaaaaaaaaaa\n");
+    expect(renewed(page, run)).toBe(page);
+    expect(renewed("```console\n$ ls x\n```\n", run)).toBe("```console\n$ ls x\n```\n");
+    expect(masked("job-0123456789abcdef0123 at 2026-11-15T10:00:00Z")).toBe("job-ID at DATE");
+  });
+});
+
+test("output that nobody says the origin of is found", () => {
+  expect(
+    unmarkedIn("```\nby hand\n```\n\n```sh\nls\n```\n\n<!-- docs -->\n\n```console\n$ ls\n```\n"),
+  ).toEqual(["by hand\n"]);
+});
