@@ -13,8 +13,6 @@ import type { ProjectData } from "./training";
 /** Candidates that a ranker gets at least to choose from. */
 const leastCandidates = 100;
 const keptAttributes = 50_000;
-/** Databases take only so many values in one query. */
-const idsPerRead = 1000;
 
 /** The models of one project in service, with each user's events as they stand. */
 export class Deployed {
@@ -171,17 +169,12 @@ export class Deployed {
     return row ? JSON.parse(row.attributes) : undefined;
   }
 
-  private async recordsOf(dataset: number, ids: readonly string[]) {
-    const rows: { record_id: string; attributes: string }[] = [];
-    for (let from = 0; from < ids.length; from += idsPerRead) {
-      const some = await this.db
-        .selectFrom("records")
-        .select(["record_id", "attributes"])
-        .where("dataset", "=", dataset)
-        .where("record_id", "in", ids.slice(from, from + idsPerRead))
-        .execute();
-      rows.push(...some);
-    }
-    return rows;
+  private recordsOf(dataset: number, ids: readonly string[]) {
+    return this.db
+      .selectFrom("records")
+      .select(["record_id", "attributes"])
+      .where("dataset", "=", dataset)
+      .where("record_id", "in", ids)
+      .execute();
   }
 }

@@ -3,6 +3,7 @@ import { eventRecord, limits } from "../contract";
 import { type DatasetTable, datasetOf } from "./dataset";
 import { forget } from "./forgotten";
 import type { Call, Handlers } from "./handler";
+import { removeResultsOf } from "./housekeeping";
 import { countShards, failOverCeiling, freePlaces, outcomeOf, oversize, type Parted, part } from "./outcome";
 import { logFailures, unstorable } from "./record";
 import type { EventsChange } from "./serving";
@@ -62,6 +63,7 @@ export const eventHandlers: Handlers<
       return { eventDatasetId, userId };
     });
     call.serving.tell({ dataset: dataset.number, forgotten: userId });
+    await removeResultsOf(call, dataset);
     return reply;
   },
 

@@ -2,7 +2,6 @@ import type { Context } from "./context";
 import type { DatasetTable } from "./dataset";
 import { ServiceError } from "./error";
 import { countDeletion } from "./event";
-import { removeResultsOf } from "./housekeeping";
 import { countShards } from "./outcome";
 import type { EventsChange } from "./serving";
 import { type Store, unindexed } from "./store";
@@ -45,7 +44,6 @@ export async function deleteEvents(context: Context, dataset: DatasetTable, doom
     from = seqs.length < rowsPerStep ? to : (seqs.at(-1) as number);
     await new Promise(setImmediate);
   }
-  if (doomed.userId !== undefined) await removeResultsOf(context, dataset);
 }
 
 /** Deletes events in one transaction; one that was written anew meanwhile has another seq and stays. */

@@ -90,6 +90,18 @@ describe("a forgotten user", () => {
     await expectStranger();
   });
 
+  test("is in no result of a job that ran when the events were deleted", async () => {
+    const { run } = Pool.prototype;
+    const spy = jest.spyOn(Pool.prototype, "run").mockImplementationOnce(async function (this: Pool, task) {
+      const result = await run.call(this, task);
+      await forget();
+      return result as never;
+    });
+    const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
+    const { groups } = await result(api.call("submitClusteringJob", wanted)).finally(() => spy.mockRestore());
+    expect(sum(groups.map((group: { size: number }) => group.size))).toBe(records.users.length - 1);
+  });
+
   test("is known again to a model that is trained with new events", async () => {
     await deploy(api, shop.projectId, modelId, { qps: 100_000 });
     await forget();
