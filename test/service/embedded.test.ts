@@ -16,6 +16,7 @@ import {
 } from "../../service";
 import { run, serve } from "./process";
 import { Caller, Running } from "./running";
+import { deploy, openShop, trainModel } from "./shop";
 
 const source = join(__dirname, "..", "..", "dist", "service");
 
@@ -120,6 +121,23 @@ describe("a service of this process", () => {
     rmSync(dataDir, { recursive: true });
   });
 
+  test("hands out the address that others reach it under", async () => {
+    const everywhere = await Running.start({ host: "0.0.0.0" });
+    expect(everywhere.service.warnings).toEqual([expect.stringContaining("--public-url http://")]);
+    await everywhere.end();
+    const publicUrl = "https://recommender.example.com/api/";
+    const api = await Running.start({ host: "0.0.0.0", publicUrl });
+    expect(api.service.warnings).toEqual([]);
+    expect(api.service.url).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    const shop = await openShop(api);
+    const servingUri = await deploy(api, shop.projectId, await trainModel(api, shop));
+    expect(servingUri).toBe(`https://recommender.example.com/api/serving/${shop.projectId}`);
+    expect(await findRunning(folderAt(api.service.dataDir))).toMatchObject({ url: api.service.url });
+    await api.end();
+    const bad = await run("serve", "--ephemeral", "--public-url", "example.com");
+    expect(bad).toMatchObject({ code: 1, err: expect.stringContaining("Expected an address") });
+  });
+
   test("ends cleanly on SIGTERM and SIGINT", async () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       const service = await serve("--ephemeral");
@@ -140,7 +158,7 @@ describe("the key", () => {
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as { port: number };
-    return { heard, url: `http://127.0.0.1:${port}`, end: () => server.close() };
+    return { heard, url: `http://127.0.0.1:${port}`, end: () => server.close().closeAllConnections() };
   }
 
   test("is not sent to a stranger at the port of a dead service", async () => {

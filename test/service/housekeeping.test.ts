@@ -1,0 +1,86 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { folderAt, ManualClock } from "../../service";
+import { LogFile } from "../../service/log";
+import { Running } from "./running";
+import { deploy, openShop, trainModel } from "./shop";
+
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
+
+describe("while a service runs", () => {
+  test("results, idempotency keys, old jobs and stray models go when their time is over", async () => {
+    const clock = new ManualClock();
+    const api = await Running.start({ clock });
+    const folder = folderAt(api.service.dataDir);
+    const shop = await openShop(api);
+    const { projectId } = shop;
+    const modelId = await trainModel(api, shop);
+    await deploy(api, projectId, modelId);
+    const groups = { projectId, modelId, name: "groups", parameters: {} };
+    const { jobId } = await api.call("submitClusteringJob", groups, { headers: { "idempotency-key": "k" } });
+    await api.service.idle();
+    const stray = folder.modelFile("model-0123456789abcdef0123");
+    writeFileSync(stray, "");
+    const database = new Database(folder.database, { timeout: 5000 });
+    const rows = (table: string) =>
+      (database.prepare(`select * from ${table}`).all() as { id: string }[]).length;
+    const passes = async (ms: number) => {
+      clock.advance(ms);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    };
+    const result = folder.resultFile(jobId, "json");
+
+    await passes(hourMs);
+    expect(existsSync(stray)).toBe(false);
+    expect(existsSync(folder.modelFile(modelId))).toBe(true);
+    expect(existsSync(result)).toBe(true);
+    expect(rows("idempotency_keys")).toBe(1);
+    await passes(dayMs);
+    expect(existsSync(result)).toBe(false);
+    expect(rows("idempotency_keys")).toBe(0);
+    expect(rows("jobs")).toBe(3);
+    await passes(365 * dayMs);
+    const left = database.prepare("select job_type from jobs order by number").all();
+    expect(left).toEqual([{ job_type: "TRAINING" }, { job_type: "DEPLOYMENT" }]);
+    database.close();
+    await api.end();
+  });
+});
+
+describe("the log file", () => {
+  const dir = mkdtempSync(join(tmpdir(), "log-"));
+  const file = join(dir, "service.log");
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  test("is renamed when it is large, and one earlier file is kept", () => {
+    const line = `${"x".repeat(999)}\n`;
+    for (let round = 0; round < 5; round++) {
+      const log = new LogFile(file, 10_000);
+      for (let left = 8; left > 0; left--) log.write(line);
+      log.end();
+    }
+    expect(statSync(file).size).toBe(8000);
+    expect(statSync(`${file}.1`).size).toBe(16_000);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("drops what cannot be written", () => {
+    const log = new LogFile("/dev/full");
+    log.write("lost\n");
+    log.end();
+    const other = new LogFile(join(dir, "no", "such", "folder"));
+    other.write("lost\n");
+    other.end();
+  });
+
+  test("has its lines a moment later", async () => {
+    const log = new LogFile(join(dir, "soon.log"));
+    log.write("here\n");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(readFileSync(join(dir, "soon.log"), "utf8")).toBe("here\n");
+    log.end();
+  });
+});
