@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { isRunning } from "./process";
 import { makeFolder, stateFolder } from "./state-folder";
 
 /** A call that creates, written down before it is made. */
@@ -81,13 +82,7 @@ export function forget(entry: Entry): void {
 
 /** Whether the process that wrote an entry is another one and lives: the run goes on, or what is left of it. */
 export function isAlive({ pid, host }: Entry): boolean {
-  if (host !== hostname() || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return host === hostname() && pid !== process.pid && isRunning(pid);
 }
 
 /**

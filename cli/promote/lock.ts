@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isRunning } from "../../provider/process";
 import type { OpenStack } from "../release/stack";
 
 /** Who holds the lock of a stack, as the engine tells it. */
@@ -56,7 +57,7 @@ async function release(open: OpenStack, refusal: string, { wait, say }: Patience
         `wait for it, or make sure that it is over and run \`pulumi cancel --stack ${open.name}\`; then run this again.`,
     );
   }
-  const alive = owners.find(({ pid }) => isAlive(pid));
+  const alive = owners.find(({ pid }) => isRunning(pid));
   if (!alive) {
     say(`The engine that locked stack ${open.name} (process ${owners[0]?.pid}) is no more: unlocking it.`);
     await open.stack.cancel();
@@ -69,7 +70,7 @@ async function release(open: OpenStack, refusal: string, { wait, say }: Patience
     );
   }
   say(`Process ${alive.pid} still works on stack ${open.name}: waiting for it.`);
-  while (isAlive(alive.pid)) await sleep(200);
+  while (isRunning(alive.pid)) await sleep(200);
 }
 
 function lockRefusal(error: unknown): string | undefined {
@@ -79,13 +80,4 @@ function lockRefusal(error: unknown): string | undefined {
     if (locked) return cause.message;
   }
   return undefined;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
