@@ -30,7 +30,8 @@ Examples:
 
 const forgetHelp = `
 The users themselves stay in their dataset: the API has no call to delete them.
-What models have learnt of them goes with the next training.
+Models of the embedded service no longer know or list them; what their events
+taught about items goes with the next training.
 
 Examples:
   recommender events forget-user ada --dataset ID

@@ -61,7 +61,7 @@ describe("recommendations", () => {
   test("more items or attributes than one call answers are refused", async () => {
     await expect(idsFor("u0", limits.recommendedItems + 1)).rejects.toMatchObject({
       status: 400,
-      error: { details: [{ path: "limit", message: expect.stringContaining("1000") }] },
+      error: { details: [{ path: "limit", message: expect.stringContaining("1,000") }] },
     });
     const attributes = Array.from({ length: limits.recommendedAttributes + 1 }, () => "genre");
     await expect(api.call("recommendItemsToUser", { userId: "u0", attributes })).rejects.toMatchObject({
