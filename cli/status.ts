@@ -30,7 +30,7 @@ export function addStatus(program: Command): void {
       const running = await findRunning(folder);
       if (!running && isLocked(folder))
         throw new Error(
-          `Process ${readRunning(folder)?.pid} serves ${data} but does not answer; see ${folder.logFile}, ` +
+          `Process ${readRunning(folder)?.pid} serves ${data} but does not answer, or is of another version; see ${folder.logFile}, ` +
             `or end it with \`recommender stop --data ${data}\`.`,
         );
       if (!running)

@@ -199,12 +199,12 @@ describe("threads", () => {
   });
 });
 
-describe("deleting the events of a user", () => {
-  test("writes nothing where there are none of that user", async () => {
+describe("deleting events", () => {
+  test("writes nothing where there are none to be deleted", async () => {
     const { api, shop, database, end } = await openWatched();
     const { eventDatasetId } = shop;
     database.exec("begin immediate");
-    await api.call("deleteDatasetUserEvents", { eventDatasetId, userId: "nobody" });
+    await api.call("deleteDatasetEventsBeforeTs", { eventDatasetId, ts: 1 });
     database.exec("rollback");
     await end();
   });
@@ -225,7 +225,7 @@ describe("deleting the events of a user", () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  test("deletes the results that list its users", async () => {
+  test("of a user deletes the results that list users", async () => {
     const { api, shop, read, end } = await openWatched();
     const { projectId, eventDatasetId } = shop;
     const modelId = await trainModel(api, shop);
