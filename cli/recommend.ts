@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { limits } from "../contract/limits";
 import { table } from "./layout";
 import { counted, note, print } from "./output";
 import { type Opened, type ServiceOptions, usingService, withService } from "./service";
@@ -24,7 +25,7 @@ Examples:
 export function addRecommend(program: Command): void {
   withService(program.command("recommend").description("Ask for recommendations for a user."))
     .argument("<user>", "id of the user; one without events gets what suits his attributes, or all users")
-    .option("--limit <number>", "items to ask for", whole(1), 10)
+    .option("--limit <number>", "items to ask for", whole(1, limits.recommendedItems), 10)
     .option("--attributes <names>", "item attributes to show, separated by commas", list, [])
     .option("--deployment <name>", "deployment in the stack; the only one unless given")
     .option("--serving-uri <url>", "address of the project's recommendation service")

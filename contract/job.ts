@@ -61,8 +61,8 @@ export const usageCondition = z
     lowerBound: usage.describe("Least usage, included; none when left out."),
     upperBound: usage.describe("Greatest usage, included; none when left out."),
   })
-  .superRefine(({ lowerBound = 0, upperBound = 1 }, context) => {
-    if (lowerBound > upperBound)
+  .superRefine(({ lowerBound, upperBound }, context) => {
+    if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
       context.addIssue({
         code: "custom",
         message: `the lower bound ${lowerBound} is above the upper bound ${upperBound}`,

@@ -40,7 +40,7 @@ export interface DeploymentArgs extends DeploymentJobArgs {
 
 const checkArgs = z.strictObject({
   userIds: z.array(id).min(1),
-  minResults: z.int().min(0).default(1),
+  minResults: z.int().min(0).max(limits.recommendedItems).default(1),
   maxLatencyMs: z.number().positive().optional(),
 });
 

@@ -22,7 +22,8 @@ export function plainCheck({ fields, noun }: RecordKind): (record: Fields) => bo
         return false;
     }
     if (isEvent && !(Number.isSafeInteger(record.ts) && (record.ts as number) >= 0)) return false;
-    if (isEvent && !Number.isFinite(record.event_value)) return false;
+    const { event_value: weight } = record;
+    if (isEvent && !(typeof weight === "number" && Math.abs(weight) <= limits.eventValue)) return false;
     const { attributes } = record;
     return typeof attributes === "object" && attributes !== null && !Array.isArray(attributes);
   };

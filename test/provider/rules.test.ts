@@ -70,6 +70,42 @@ describe("bad arguments are refused at preview with path and rule", () => {
     ],
     ["EventDataset", { ...dataset, numShards: 0 }, ["numShards: expected a whole number of at least 1"]],
     ["UserDataset", { ...dataset, numShards: "ten" }, ["numShards: expected a number"]],
+    ["UserDataset", { ...dataset, numShards: 1e9 }, ["numShards: expected a whole number of at most 10,000"]],
+    ["UserDataset", { ...dataset, name: " " }, ["name: expected more than white space"]],
+    [
+      "Project",
+      { ...project, name: "a\nb" },
+      ["name: expected text on one line, without control characters"],
+    ],
+    [
+      "ItemDataset",
+      { ...dataset, attributeSchema: { "": "NUMERICAL" } },
+      ["attributeSchema.: expected a name, received the empty text"],
+    ],
+    ["DeploymentJob", { ...deployment, qps: 1e12 }, ["qps: expected a whole number of at most 1,000,000"]],
+    [
+      "Algorithm",
+      { projectId: "p", name: "n", algorithmParameters: { dimensions: "many", epoch: 1 } },
+      [
+        "algorithmParameters.dimensions: expected a number",
+        "algorithmParameters: epoch is not known; did you mean epochs?",
+      ],
+    ],
+    [
+      "UserQuery",
+      {
+        ...query,
+        submittedJobId: "j",
+        queries: [
+          { conditions: [{ attribute: "genre", value: "jazz", lowerBound: 5 }] },
+          { conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.5, upperBound: 0.1 }] },
+        ],
+      },
+      [
+        "queries[0].conditions[0].lowerBound: usage is a share between 0 and 1, not percent: 0.2 stands for 20 %",
+        "queries[1].conditions[0].lowerBound: the lower bound 0.5 is above the upper bound 0.1",
+      ],
+    ],
     ["Project", { ...project, projectType: "OTHER" }, ["projectType: expected RECOMMEND_ITEMS_TO_USER"]],
     ["Algorithm", { projectId: "p", name: "n", algorithmType: "G2" }, ["algorithmType: expected G1"]],
     ["DeploymentJob", { ...deployment, qps: 0.5 }, ["qps: expected a whole number"]],
