@@ -43,10 +43,8 @@ const run = promisify(execFile);
 export const cliStackState: StackState = {
   async rows(of) {
     const stack = /^urn:pulumi:(.+?)::/.exec(of.urn)?.[1];
-    // The URN has no organisation; the stack that is selected has.
-    const ways = [...(stack ? [["--stack", stack]] : []), []];
     const reasons: string[] = [];
-    for (const way of ways) {
+    for await (const way of waysTo(stack)) {
       try {
         const rows = await exported(way);
         if (rows.some((row) => isSame(row, of))) return rows;
@@ -61,6 +59,19 @@ export const cliStackState: StackState = {
     );
   },
 };
+
+/**
+ * Where a row may be: in the stack that it was made in, which the state keeps without its organisation; in the stack
+ * that is selected; or in any other, as `pulumi state move` leaves the row's own idea of its stack as it was.
+ */
+async function* waysTo(stack: string | undefined): AsyncGenerator<string[]> {
+  if (stack) yield ["--stack", stack];
+  yield [];
+  const listed = run(engineProgram(), ["stack", "ls", "--json", "--non-interactive"], { timeout: timeoutMs });
+  const { stdout } = await listed.catch(() => ({ stdout: "[]" }));
+  for (const { name } of JSON.parse(stdout) as { name: string }[])
+    if (name !== stack) yield ["--stack", name];
+}
 
 /** Whether two rows are one. */
 export function isSame(a: StackRow, b: StackRow): boolean {

@@ -2,11 +2,11 @@ const { run, runCommand } = require("./command.js");
 const { installPackages, root } = require("./setup.js");
 
 /**
- * Runs one test file at length, told by whole numbers on the command line.
- * @param {string} file
+ * Runs test files at length, told by whole numbers on the command line.
+ * @param {string[]} files
  * @param {[variable: string, usual?: string][]} numbers the test's variables in the order they are given in
  */
-function testAtLength(file, numbers) {
+function testAtLength(files, numbers) {
   runCommand(async () => {
     const env = { ...process.env };
     numbers.forEach(([variable, usual], at) => {
@@ -19,7 +19,7 @@ function testAtLength(file, numbers) {
     await installPackages();
     const jest = require.resolve("jest/bin/jest");
     // The whole path: other tests may have the same words in their names.
-    await run(process.execPath, [jest, "--runTestsByPath", file], { cwd: root, env });
+    await run(process.execPath, [jest, "--runTestsByPath", ...files], { cwd: root, env });
   });
 }
 

@@ -53,9 +53,15 @@ export class KillingGround {
   }
 
   /** Runs a command of the engine to its end; with a kill, to that. */
-  async run(args: string[], env: Record<string, string>, proxy?: FaultProxy, kill?: Kill): Promise<Ended> {
+  async run(
+    args: string[],
+    env: Record<string, string>,
+    proxy?: FaultProxy,
+    kill?: Kill,
+    cwd = this.directory,
+  ): Promise<Ended> {
     const child = spawn("pulumi", [...args, "--non-interactive"], {
-      cwd: this.directory,
+      cwd,
       // A group of its own, so that what a killed engine leaves behind can be found.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],

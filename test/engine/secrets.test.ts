@@ -41,6 +41,19 @@ describe("keys and tokens", () => {
     expect(Buffer.byteLength(dataset.inputs.__provider)).toBeLessThanOrEqual(200);
   });
 
+  test("are encrypted otherwise when the secrets provider of the stack is changed, which goes on as before", async () => {
+    const { stack } = workspace;
+    const change = run("pulumi", ["stack", "change-secrets-provider", "passphrase", "--stack", "test"], {
+      cwd: workspace.directory,
+      env: { ...process.env, ...stack.workspace.envVars, PULUMI_TEST_PASSPHRASE: "true" },
+    });
+    change.child.stdin?.end("another\nanother\n");
+    await change;
+    Object.assign(stack.workspace.envVars, { PULUMI_CONFIG_PASSPHRASE: "another" });
+    await stack.up({ expectNoChanges: true });
+    await stack.refresh({ expectNoChanges: true });
+  });
+
   const loudly = async (args: string[], environment: Record<string, string>) => {
     const { stdout, stderr } = await run("pulumi", ["up", "--yes", "--refresh", "--stack", "test", ...args], {
       cwd: workspace.directory,

@@ -280,7 +280,7 @@ export class World {
 
   /** Does what a message asks for. */
   async #heed({ message }: Error): Promise<void> {
-    const [, projectId] = /is deployed in project ([^\s;]+)/.exec(message) ?? [];
+    const [, projectId] = /`recommender shutdown --project ([^\s`]+)`/.exec(message) ?? [];
     if (projectId) {
       await this.observed.call(routes.shutdownDeployment, { projectId });
       this.#drifted = true;
