@@ -71,6 +71,7 @@ export function workplace(engineBin: string) {
   symlinkSync(join(root, "dist/cli/main.js"), at("bin/recommender"));
   const installed = join(shop, "node_modules/pulumi-recommender");
   mkdirSync(installed, { recursive: true });
+  writeFileSync(join(shop, "package.json"), '{ "name": "shop", "private": true }\n');
   cpSync(join(root, "package.json"), join(installed, "package.json"));
   symlinkSync(join(root, "dist"), join(installed, "dist"));
   symlinkSync(join(root, "node_modules/@pulumi"), join(shop, "node_modules/@pulumi"));
