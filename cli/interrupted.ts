@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import type { Command } from "commander";
 import type { Entry } from "../provider/creation-journal";
 import { confirm } from "./confirm";
@@ -37,20 +38,26 @@ export function addInterrupted(program: Command): void {
 }
 
 async function interrupted(options: InterruptedOptions): Promise<void> {
-  const { allEntries, forget, isAlive } = await import("../provider/creation-journal.js");
+  const { allEntries, forget, isAlive, unreadableFiles } = await import("../provider/creation-journal.js");
   const entries = allEntries()
     .sort((a, b) => a.at.localeCompare(b.at))
     .map((entry) => ({ ...entry, running: isAlive(entry) }));
   const told = entries.map(({ urn, service, path, at, running, id = null }) => {
     return { urn, service, path, at, running, id };
   });
-  if (options.forget && entries.length > 0) {
-    await confirm(`Forget ${entries.length}? The next \`pulumi up\` makes them again.`, options.yes);
+  const unreadable = unreadableFiles();
+  const count = entries.length + unreadable.length;
+  if (options.forget && count > 0) {
+    await confirm(`Forget ${count}? The next \`pulumi up\` makes them again.`, options.yes);
   }
-  print(options, { interrupted: told }, () =>
-    entries.length === 0 ? "Nothing was interrupted.\n" : entries.map(described).join("\n"),
+  print(options, { interrupted: told, unreadable }, () =>
+    count === 0
+      ? "Nothing was interrupted.\n"
+      : [...entries.map(described), ...unreadable.map((file) => `Cannot be read: ${file}\n`)].join("\n"),
   );
-  if (options.forget) for (const entry of entries) forget(entry);
+  if (!options.forget) return;
+  for (const entry of entries) forget(entry);
+  for (const file of unreadable) await rm(file, { force: true, recursive: true });
 }
 
 function described({ urn, service, path, at, id, running, pid }: Listed): string {

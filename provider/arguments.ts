@@ -11,11 +11,50 @@ export function logicalName(urn: string | undefined): string {
   return urn?.split("::").slice(3).join("::") ?? "";
 }
 
+/** What of a noun decides which differences matter. */
+interface Comparable {
+  readonly args: z.ZodObject;
+  readonly replaceOn: readonly string[];
+  readonly ignore?: readonly string[];
+  readonly adoptedWithout?: readonly string[];
+}
+
+/** Which arguments differ so that it matters, and which of them make another one. */
+export function compare(noun: Comparable, id: string, olds: Properties, news: Properties) {
+  const changed = Object.keys(noun.args.shape).filter((key) => hasChanged(key, id, olds, news));
+  const asked = (news.__replaceOn ?? []) as readonly string[];
+  const forced = changed.filter((key) => asked.some((path) => differsAt(path, key, olds, news)));
+  const without = [...(noun.ignore ?? []), ...(news.existingId === id ? (noun.adoptedWithout ?? []) : [])];
+  const effective = changed.filter((key) => !without.includes(key) || forced.includes(key));
+  const replaces = effective.filter((key) => ["existingId", ...noun.replaceOn, ...forced].includes(key));
+  return { effective, replaces };
+}
+
 /** Whether an argument differs from what the state holds. */
-export function hasChanged(key: string, id: string, olds: Properties, news: Properties): boolean {
+function hasChanged(key: string, id: string, olds: Properties, news: Properties): boolean {
   if (key === "existingId") return news[key] !== undefined && news[key] !== id;
   // The engine keeps no null, so that null and absent are the same to it.
   return !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null);
+}
+
+/** Whether an argument differs at a path of the option `replaceOnChanges`, such as `attributeSchema.age` or `*`. */
+function differsAt(path: string, key: string, olds: Properties, news: Properties): boolean {
+  const [first, ...rest] = path
+    .replace(/\["?|"?\]\.?/g, ".")
+    .split(".")
+    .filter(Boolean);
+  if (first !== "*" && first !== key) return false;
+  const differs = (before: unknown, after: unknown, parts: readonly string[]): boolean => {
+    const [part, ...deeper] = parts;
+    if (part === undefined) return !isDeepStrictEqual(before ?? null, after ?? null);
+    const names = part === "*" ? [...new Set([...keysOf(before), ...keysOf(after)])] : [part];
+    return names.some((name) => differs(member(before, name), member(after, name), deeper));
+  };
+  return differs(olds[key], news[key], rest);
+}
+
+function keysOf(value: unknown): string[] {
+  return typeof value === "object" && value !== null ? Object.keys(value) : [];
 }
 
 /** The arguments with what was left out filled in. */
@@ -65,7 +104,8 @@ function member(value: unknown, key: PropertyKey): unknown {
   return typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : value;
 }
 
-function holdsUnknown(value: unknown): boolean {
+/** Whether a value is not known yet, or a part of it. */
+export function holdsUnknown(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.values(value).some(holdsUnknown);
   return value === pulumi.runtime.unknownValue;
 }

@@ -4,9 +4,18 @@ import { gzip } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
 import { encode, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { abortable } from "./abortable";
+import type { CallOptions, ClientOptions, Timeouts } from "./client-options";
 import { type Clock, systemClock } from "./clock";
-import { hidden, TokenCache, type TokenSource } from "./credentials";
-import { ApiError, InputError, isVerdict, OutcomeUnknownError, readRefusal, TokenError } from "./errors";
+import { hidden, TokenCache } from "./credentials";
+import {
+  ApiError,
+  InputError,
+  isOutage,
+  isVerdict,
+  OutcomeUnknownError,
+  readRefusal,
+  TokenError,
+} from "./errors";
 import { readReply } from "./reply";
 import {
   connectionFailure,
@@ -19,6 +28,7 @@ import {
   retryAfterMs,
 } from "./retry";
 
+export type { CallOptions, ClientOptions, Timeouts } from "./client-options";
 export type { Clock } from "./clock";
 export { commandToken, endpointToken, fixedToken, type TokenEndpoint, type TokenSource } from "./credentials";
 export { ApiError, ConnectionError, InputError, OutcomeUnknownError, ReplyError, TokenError } from "./errors";
@@ -27,50 +37,6 @@ export type { RetryPolicy } from "./retry";
 /** Bodies above this size are compressed. */
 const gzipAboveBytes = 1024;
 const compress = promisify(gzip);
-
-/** Time limits of one attempt. */
-export interface Timeouts {
-  /** To open a connection. */
-  readonly connectMs: number;
-  /** From the request's end to the answer's headers. */
-  readonly headersMs: number;
-  /** From the answer's headers to the end of its body. */
-  readonly bodyMs: number;
-}
-
-/** What a client is made with. */
-export interface ClientOptions {
-  /** Address of the service; a path in it is kept. */
-  readonly baseUrl: string;
-  /** The developer's key. */
-  readonly apiKey: string;
-  /** Where access tokens come from. */
-  readonly token: TokenSource;
-  /** Whether bodies over 1 kB go compressed; true unless set. */
-  readonly gzip?: boolean;
-  /** Connections kept to the service at most; 64 unless set. */
-  readonly connections?: number;
-  readonly timeouts?: Partial<Timeouts>;
-  readonly retry?: Partial<RetryPolicy>;
-  /** Hears of every attempt that failed and will be made again. */
-  readonly onRetry?: (message: string) => void;
-  readonly clock?: Clock;
-  /** Between 0 and 1; spreads the retries. */
-  readonly random?: () => number;
-}
-
-/** What one call may add. */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Makes the same call under the same key one call, with a service that honours it. */
-  readonly idempotencyKey?: string | undefined;
-  /** Address to call instead of the base address: a project's serving address. */
-  readonly baseUrl?: string | undefined;
-  /** Hears that the answer is that of an earlier call under the same key. */
-  readonly onReplayed?: (() => void) | undefined;
-  /** Hears of every attempt of this call that failed and will be made again. */
-  readonly onRetry?: ((error: Error) => void) | undefined;
-}
 
 interface Prepared {
   readonly route: Route;
@@ -84,6 +50,8 @@ interface Prepared {
 /** Calls the service: one connection pool, one set of credentials, one way to fail. */
 export class Client {
   readonly baseUrl: string;
+  /** What the service is remembered by from one run to the next. */
+  readonly service: string;
   readonly #options: ClientOptions;
   readonly #agent: Agent;
   readonly #tokens: TokenCache;
@@ -97,6 +65,7 @@ export class Client {
 
   constructor(options: ClientOptions) {
     this.baseUrl = options.baseUrl.replace(/\/+$/, "");
+    this.service = options.instanceId ? `embedded:${options.instanceId}` : this.baseUrl;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#retry = { ...defaultRetry, ...options.retry };
@@ -144,7 +113,7 @@ export class Client {
           : failure.error;
       };
       if (!failure.transient || prepared.signal?.aborted) throw final();
-      if (mayBeDone && !(await this.honoursKeys(prepared.signal))) throw final();
+      if (mayBeDone && !(await this.honoursKeys(prepared.signal).catch(() => false))) throw final();
       const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
       const spent = this.#clock.now() - began;
       if (spent + delay > this.#retry.budgetMs) {
@@ -163,7 +132,10 @@ export class Client {
     const { origin } = new URL(this.baseUrl);
     if (!this.#honours.has(origin)) {
       this.#asked ??= this.call(routes.listEventDatasets, {}, { signal })
-        .catch(() => undefined)
+        .catch((error) => {
+          // A refusal says nothing of keys; of a service that cannot be reached nothing is known.
+          if (isOutage(error)) throw error;
+        })
         .finally(() => {
           this.#asked = undefined;
         });
@@ -251,7 +223,7 @@ export class Client {
     if (answer.statusCode >= 300) {
       const refusal = readRefusal(this.#redact(text));
       const said = { ...refusal, requestId, status: answer.statusCode };
-      const error = new ApiError(route, said, this.#hint(answer.statusCode));
+      const error = new ApiError(route, said, this.#hint(answer.statusCode, url));
       // The service's own clock tells how far off a date of its own is.
       const now = Date.parse(header(answer, "date") ?? "") || this.#clock.now();
       return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), now));
@@ -277,7 +249,8 @@ export class Client {
     if (said.includes("POST")) this.#honours.set(origin, true);
   }
 
-  #hint(status: number): string {
+  #hint(status: number, { origin }: URL): string {
+    if (status === 404) return `; the service asked was ${origin}`;
     if (status === 401) return `; the token came from ${this.#tokens.source.origin}: is it still valid?`;
     if (status === 403)
       return `; the token came from ${this.#tokens.source.origin}: does it cover this scope?`;

@@ -1,3 +1,4 @@
+import { embeddedFolder } from "./belonging";
 import {
   Client,
   type ClientOptions,
@@ -13,18 +14,21 @@ export async function connect(settings: Settings, options: Partial<ClientOptions
   return new Client({ ...(await target(settings)), connections: settings.parallel, ...options });
 }
 
+/** What it took to reach an embedded service. */
+type Start = Pick<import("../service/embedded").Embedded, "started" | "created" | "pid">;
+
 /** Where calls of a configuration go, and what they carry; starts the embedded service where that is meant. */
 export async function target(
   settings: Settings,
-): Promise<{ baseUrl: string; apiKey: string; token: TokenSource }> {
-  if (settings.baseUrl.startsWith("embedded:")) {
+): Promise<Pick<ClientOptions, "baseUrl" | "apiKey" | "token" | "instanceId"> & Partial<Start>> {
+  const folder = embeddedFolder(settings.baseUrl);
+  if (folder !== undefined) {
     // Loaded when it is needed: a program that uses a real service does not pay for it.
     const { embedded } = require("../service/embedded") as typeof import("../service/embedded");
-    const { url, key } = await embedded(settings.baseUrl.slice("embedded:".length));
+    const { url, key, instanceId, started, created, pid } = await embedded(folder);
     const endpoint = { url: `${url}/oauth/token`, clientId: "pulumi-recommender", clientSecret: key };
     return {
-      baseUrl: url,
-      apiKey: key,
+      ...{ baseUrl: url, apiKey: key, instanceId, started, created, pid },
       token: endpointToken({ ...endpoint, origin: "the embedded service" }),
     };
   }

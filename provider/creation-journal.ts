@@ -1,5 +1,17 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { isRunning } from "./process";
@@ -9,7 +21,7 @@ import { makeFolder, stateFolder } from "./state-folder";
 export interface Entry {
   /** Whose it is: the resource in its stack. */
   readonly urn: string;
-  /** Address of the service. */
+  /** What the service is remembered by; its address, in files of older versions. */
   readonly service: string;
   readonly path: string;
   /** What makes it the same creation when it is tried again. */
@@ -50,24 +62,61 @@ export function entriesOf(urn: string): Entry[] {
 }
 
 function entriesIn(folder: string): Entry[] {
-  return namesIn(folder)
-    .filter((name) => name.endsWith(".json"))
-    .flatMap((name) => read(join(folder, name)) ?? []);
+  return filesIn(folder).flatMap((file) => read(file) ?? []);
 }
 
-/** Everything that interrupted runs began on this machine and no later run has come back to. */
+function filesIn(folder: string): string[] {
+  return namesIn(folder)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => join(folder, name));
+}
+
+/**
+ * Everything that interrupted runs began on this machine and no later run has come back to. A file that cannot be read
+ * is left out: only the resource that it is about must stop for it.
+ */
 export function allEntries(): Entry[] {
+  return allFiles().flatMap((file) => readable(file) ?? []);
+}
+
+/** Files among them that cannot be read. */
+export function unreadableFiles(): string[] {
+  return allFiles().filter((file) => existsSync(file) && readable(file) === undefined);
+}
+
+function allFiles(): string[] {
   const all = stateFolder("creations");
-  return namesIn(all).flatMap((name) => entriesIn(join(all, name)));
+  return namesIn(all).flatMap((name) => filesIn(join(all, name)));
+}
+
+function readable(file: string): Entry | undefined {
+  try {
+    return read(file);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes down that a call is about to be made, or what came of it. */
 export function put(entry: Entry): void {
   const draft = `${fileOf(entry)}.${process.pid}`;
   makeFolder(folderOf(entry.urn));
-  writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
+  // Flushed before it gets its name: after a machine goes down the file is whole or not there.
+  writeFileSync(draft, JSON.stringify(entry), { mode: 0o600, flush: true });
   renameSync(draft, fileOf(entry));
+  flushFolder(folderOf(entry.urn));
   forgetOld();
+}
+
+/** A name is on the disk only when its folder is; Windows cannot open a folder, and does not need to. */
+function flushFolder(folder: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(folder, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Takes an entry out. */
@@ -105,8 +154,8 @@ function read(file: string): Entry | undefined {
     // Another process may have taken it out in between.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new Error(
-      `${file}, where creations are written down, cannot be read: ${(error as Error).message}. See in the service ` +
-        "whether the last run has made something that the state does not hold, and delete the file.",
+      `cannot read the recovery journal ${file}: ${(error as Error).message}. See in the service whether the last run ` +
+        "created something that the state does not hold, and clear it with `recommender interrupted --forget`.",
     );
   }
 }

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Input, Reply, Route } from "../contract";
+import { logicalName } from "./arguments";
 import { type CallOptions, OutcomeUnknownError } from "./client";
 import { allEntries, digest, type Entry, forget } from "./creation-journal";
 import { engineAddress, engineAnswers, say } from "./engine-log";
-import { isVerdict } from "./errors";
-import { interrupted, isRecent, note } from "./interruption";
+import { isOutage, isVerdict } from "./errors";
+import { interrupted, isOf, isRecent, note } from "./interruption";
 import type { Context } from "./lifecycle";
 import type { Run } from "./session";
+import { saysYes } from "./settings";
 import { UnknownCreationError } from "./unknown-creation";
 
 /** How a thing is looked for when it is not known whether it was made. */
@@ -75,6 +77,7 @@ export async function createOnce<R extends Route, Listed = never>(
     const id = idOf(reply);
     await note(context, { ...entry, id, reply: beyond(request as object, reply as object) });
     madeBy(run, route).add(id);
+    run.resolved.add(entry.key);
     return { reply, takenUp };
   };
 
@@ -103,14 +106,14 @@ export async function createOnce<R extends Route, Listed = never>(
   };
 
   const lookFor = async (entry: Entry, lost: OutcomeUnknownError, lastTry: boolean): Promise<Made<R>> => {
-    const { fresh, seen } = await candidates(context, creation, entry);
+    const { fresh, seen } = await candidates(context, creation, entry, entry === earlier);
     const ids = fresh.map(idOf);
     if (fresh.length === 1 && entry.before) {
       await say.info(urn, `the answer to its creation was lost; ${ids[0]} came of it and is taken up`);
       return keep(entry, fresh[0], true);
     }
     if (fresh.length > 0 || !look?.atOnce || !seen || lastTry) {
-      const keys = isRecent(entry) && (await client.honoursKeys());
+      const keys = isRecent(entry, context) && (await client.honoursKeys().catch(() => false));
       const cure = keys ? "Run `pulumi up` again: the call is made again under its key." : look?.cure;
       const told = ids.map((id) => look?.told?.(id) ?? id);
       throw new UnknownCreationError(lost, identity, { candidates: told, cure, at: Date.parse(entry.at) });
@@ -131,11 +134,11 @@ export async function createOnce<R extends Route, Listed = never>(
       forget(begun);
       return start(false);
     }
-    if (process.env.RECOMMENDER_CREATE_AGAIN) {
+    if (mayCreateAgain(urn)) {
       forget(begun);
       return start(false);
     }
-    if (isRecent(begun) && (await client.honoursKeys())) return make(begun, false);
+    if (isRecent(begun, context) && (await client.honoursKeys())) return make(begun, false);
     const seen = new Error(`the run of ${begun.at} broke off at this call`);
     return lookFor(begun, new OutcomeUnknownError(route, begun.key, seen), false);
   };
@@ -179,6 +182,14 @@ function beyond(request: object, reply: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(reply).filter(([key]) => !(key in request)));
 }
 
+/** Whether the user has said that what is not known to be there is to be created: all of it, or by logical names. */
+function mayCreateAgain(urn: string): boolean {
+  const said = process.env.RECOMMENDER_CREATE_AGAIN;
+  if (!saysYes(said)) return false;
+  const names = said?.split(",").map((name) => name.trim()) ?? [];
+  return /^(1|true|yes|on)$/i.test(said?.trim() ?? "") || names.includes(logicalName(urn));
+}
+
 function madeBy({ made }: Run, { path }: Route): Set<string> {
   const ids = made.get(path) ?? new Set<string>();
   made.set(path, ids);
@@ -190,7 +201,7 @@ async function newEntry<R extends Route, Listed>(
   creation: Creation<R, Listed>,
   identity: string,
 ): Promise<Entry> {
-  const { client, urn = "" } = context;
+  const { client, clock, urn = "" } = context;
   const { route, key, request } = creation;
   const before = await fittingBefore(context, creation);
   const engine = engineAddress();
@@ -198,10 +209,10 @@ async function newEntry<R extends Route, Listed>(
   if (engine && !(await engineAnswers(engine)))
     throw new Error("the engine is gone; nothing is made any more");
   return {
-    ...{ urn, service: client.baseUrl, path: route.path, identity },
+    ...{ urn, service: client.service, path: route.path, identity },
     ...(creation.identity !== undefined && { request: { name: (request as { name?: string }).name } }),
     ...{ key: key ?? randomUUID(), derived: key !== undefined },
-    ...{ at: new Date().toISOString(), pid: process.pid, host: hostname() },
+    ...{ at: new Date(clock.now()).toISOString(), pid: process.pid, host: hostname() },
     ...(engine && { engine }),
     ...(before && { before }),
   };
@@ -228,13 +239,17 @@ async function candidates<R extends Route, Listed>(
   context: Context,
   { look, idOf, route }: Creation<R, Listed>,
   { before = [] }: Entry,
+  ofEarlierRun: boolean,
 ): Promise<{ fresh: Reply<R>[]; seen: boolean }> {
   if (!look) return { fresh: [], seen: false };
   const { clock, run } = context;
   const known = new Set([...before, ...madeBy(run, route), ...madeForOthers(context, route)]);
   for (const pauseMs of look.atOnce ? lookPausesMs : [0]) {
     await clock.sleep(pauseMs);
-    const list = await look.list().catch(() => undefined);
+    const list = await look.list().catch((error) => {
+      // The journal keeps what an earlier run asked for until the service can be reached again.
+      if (ofEarlierRun && isOutage(error)) throw error;
+    });
     if (!list) return { fresh: [], seen: false };
     const fresh = list
       .flatMap((listed) => look.asReply(listed) ?? [])
@@ -247,7 +262,7 @@ async function candidates<R extends Route, Listed>(
 /** What is written down for other resources did not come of a call for this one. */
 function madeForOthers({ client, urn }: Context, { path }: Route): string[] {
   return allEntries()
-    .filter((entry) => entry.urn !== urn && entry.service === client.baseUrl && entry.path === path)
+    .filter((entry) => entry.urn !== urn && isOf(entry, client) && entry.path === path)
     .flatMap(({ id }) => id ?? []);
 }
 

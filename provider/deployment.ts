@@ -12,8 +12,9 @@ import {
   submitDeployment,
 } from "./deployment-job";
 import { nameOf, say } from "./engine-log";
+import { PartialStateError } from "./failure";
 import { finishJob, type Job, jobKinds } from "./jobs";
-import { type Context, lifecycle, type Noun, PartialStateError } from "./lifecycle";
+import { type Context, lifecycle, type Noun } from "./lifecycle";
 import { pinnedHere } from "./pinned";
 import { declared, Resource, siblingOptions } from "./resource";
 import { type ServingCheck, serves, tryOut } from "./serving-check";
@@ -136,12 +137,14 @@ function deployment(): Noun<State, Outputs> {
       return { id: args.projectId, ...(await checked(args, outputs, context)) };
     },
 
+    async adoptable(projectId, args) {
+      if (projectId === args.projectId) return;
+      throw new Error(
+        `existingId ${projectId}: the id of a deployment is that of its project, ${args.projectId}`,
+      );
+    },
+
     async adopt(projectId, args, context) {
-      if (projectId !== args.projectId) {
-        throw new Error(
-          `existingId ${projectId}: the id of a deployment is that of its project, ${args.projectId}`,
-        );
-      }
       await say.warn(context.urn, "the API does not tell which models serve: they are taken as declared");
       const fault = await tryOut(args, undefined, context);
       if (fault) throw new Error(`existingId ${projectId}: ${fault}`);

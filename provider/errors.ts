@@ -113,6 +113,11 @@ export class TokenError extends Error {
   }
 }
 
+/** Whether nothing was learned from the service, because it or what gives tokens for it cannot be reached. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof TokenError && error.transient);
+}
+
 interface Refusal {
   readonly code?: string | undefined;
   readonly message: string;

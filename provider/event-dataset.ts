@@ -93,15 +93,12 @@ function eventDataset(): Noun<DatasetState, Outputs> {
       return { id: reply.eventDatasetId, ...outputs(reply.eventDatasetId, request, reply) };
     },
 
+    async adoptable(id, args, context) {
+      await fitting(id, args, context);
+    },
+
     async adopt(id, args, context) {
-      const found = await find(id, context);
-      if (!found) throw new Error(`existingId ${id}: there is no such event dataset in this account`);
-      if (found.numShards != null && found.numShards !== args.numShards) {
-        throw new Error(
-          `existingId ${id}: it has ${found.numShards} shards and ${args.numShards} are declared, which cannot ` +
-            `be changed; declare numShards: ${found.numShards}`,
-        );
-      }
+      const found = await fitting(id, args, context);
       const changes = Object.entries(seen(found, args)).filter(
         ([key, value]) => !isDeepStrictEqual(value, args[key as keyof DatasetState] ?? null),
       );
@@ -165,6 +162,17 @@ async function change(
   const answer = await client.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema });
   run.eventDatasets.forget();
   return outputs(eventDatasetId, args, answer);
+}
+
+/** A dataset that is there and can be made what is declared. */
+async function fitting(id: string, { numShards }: DatasetState, context: Context) {
+  const found = await find(id, context);
+  if (!found) throw new Error(`existingId ${id}: there is no such event dataset in this account`);
+  if (found.numShards == null || found.numShards === numShards) return found;
+  throw new Error(
+    `existingId ${id}: it has ${found.numShards} shards and ${numShards} are declared, which cannot be changed; ` +
+      `declare numShards: ${found.numShards}`,
+  );
 }
 
 /** One list answers for all; what is missing in it is asked for by itself, in case the list had only a page. */

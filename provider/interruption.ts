@@ -1,7 +1,9 @@
 import { hostname } from "node:os";
 import type { Route } from "../contract";
+import type { Properties } from "./arguments";
+import type { Client } from "./client";
 import type { Creation } from "./creation";
-import { type Entry, entriesOf, forget, isAlive, put } from "./creation-journal";
+import { confirm, type Entry, entriesOf, forget, isAlive, put } from "./creation-journal";
 import { engineAddress, engineAnswers, say } from "./engine-log";
 import type { Context } from "./lifecycle";
 import { unknownOf } from "./unknown-creation";
@@ -24,7 +26,7 @@ export async function interrupted<R extends Route, Listed>(
   for (;;) {
     let found: Entry | undefined;
     for (const entry of entriesOf(urn)) {
-      if (entry.service !== client.baseUrl || entry.path !== path || (await isOfAnotherRun(entry))) continue;
+      if (!isOf(entry, client) || entry.path !== path || (await isOfAnotherRun(entry))) continue;
       if (entry.identity === identity) found = found?.reply ? found : entry;
       else if (!entry.derived && !creation.key) await leaveBehind(context, entry);
     }
@@ -51,7 +53,7 @@ async function unknownEntry<R extends Route, Listed>(
     return undefined;
   }
   const entry = {
-    ...{ urn, service: client.baseUrl, path: route.path, identity, key: unknown.key },
+    ...{ urn, service: client.service, path: route.path, identity, key: unknown.key },
     ...{ derived: false, at: unknown.at, pid: process.pid, host: hostname() },
   };
   await note(context, entry);
@@ -86,12 +88,25 @@ async function leaveBehind({ urn }: Context, entry: Entry): Promise<void> {
 export async function leaveAllBehind({ urn = "", client, run }: Context, takenOver?: string): Promise<void> {
   for (const entry of entriesOf(urn)) {
     const isOwn = entry.id !== undefined && run.made.get(entry.path)?.has(entry.id);
-    if (isOwn || entry.service !== client.baseUrl || (await isOfAnotherRun(entry))) continue;
+    if (isOwn || !isOf(entry, client) || (await isOfAnotherRun(entry))) continue;
     // What was taken over may well be what came of a call without an answer.
     const isOther = entry.id ? entry.id !== takenOver : takenOver === undefined;
     if (isOther) await say.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is left behind`);
     forget(entry);
   }
+}
+
+/** The state is seen to hold what was created; what else killed runs began for the resource. */
+export function confirmed(id: string, { __urn, ...state }: Properties): Entry[] {
+  if (typeof __urn !== "string") return [];
+  const others = confirm(__urn, new Set([id, ...Object.values(state)]));
+  return others.filter((entry) => !entry.derived && !isAlive(entry));
+}
+
+/** What killed runs began that the program does not declare, in words. */
+export function leftBehind(entries: readonly Entry[]): string {
+  const what = entries.map(outcomeOf).join(" and ");
+  return `a run that was killed ${what}, which is not declared any more; see \`recommender interrupted\``;
 }
 
 /** What came of a creation, in words by which it can be looked for. */
@@ -100,8 +115,13 @@ export function outcomeOf({ id, at, path }: Entry): string {
 }
 
 /** Whether the service can be counted on to know the key of an entry. */
-export function isRecent({ at }: Entry): boolean {
-  return Date.now() - Date.parse(at) < keysHoldMs;
+export function isRecent({ at }: Entry, { clock }: Context): boolean {
+  return clock.now() - Date.parse(at) < keysHoldMs;
+}
+
+/** Whether an entry is about the service of a client; older versions wrote down its address. */
+export function isOf({ service }: Entry, client: Client): boolean {
+  return service === client.service || service === client.baseUrl;
 }
 
 /** One engine at a time works on a stack: one that is at work elsewhere has a stack of its own, of the same name. */

@@ -1,16 +1,27 @@
 import { randomUUID } from "node:crypto";
 import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
-import { faults, hasChanged, logicalName, type Properties, pick, withDefaults, withName } from "./arguments";
+import {
+  compare,
+  faults,
+  holdsUnknown,
+  logicalName,
+  type Properties,
+  pick,
+  withDefaults,
+  withName,
+} from "./arguments";
+import { refuseGone, serviceMark, whereabouts } from "./belonging";
 import { isCreating } from "./creation";
-import { confirm, type Entry, isAlive } from "./creation-journal";
 import { connectToEngine, endWithEngine, say, type Urn } from "./engine-log";
-import { leaveAllBehind, outcomeOf } from "./interruption";
+import { isOutage } from "./errors";
+import { PartialStateError, quietly, titled } from "./failure";
+import { confirmed, leaveAllBehind, leftBehind } from "./interruption";
 import { openSession, type Run, runOf, type Session } from "./session";
 import { readSettings, type Settings } from "./settings";
 import { rowOf, type StackRow } from "./stack-state";
 import { UnknownCreationError, unknownOf } from "./unknown-creation";
-import { changesOf } from "./wording";
+import { changesOf, type Replacement } from "./wording";
 
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
 const stateVersion = 1;
@@ -20,16 +31,6 @@ export interface Context extends Session {
   readonly urn: Urn;
   /** The resource as people know it: `EventDataset clicks`. */
   readonly title: string;
-}
-
-/** What is to be replaced and why, as far as a message may say it. */
-export interface Replacement {
-  readonly id: string;
-  /** The resource as people know it: `EventDataset clicks`. */
-  readonly title: string;
-  /** Its logical name. */
-  readonly name: string;
-  readonly changes: readonly string[];
 }
 
 /** What becomes of one noun of the API: what it accepts, and how it is made, read, changed and removed. */
@@ -49,7 +50,9 @@ export interface Noun<Args extends object, Outputs extends object> {
   /** What a replacement means, in words, before it happens. */
   replacing?(replacement: Replacement): string;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
-  /** Takes over what is there already; makes sure that it is what is declared, as far as that can be seen. */
+  /** Refuses what cannot be adopted, as far as that can be seen; changes nothing, so that a preview asks it too. */
+  adoptable?(id: string, args: Args, context: Context): Promise<void>;
+  /** Takes over what is there already. */
   adopt?(id: string, args: Args, context: Context): Promise<Outputs>;
   /** What is there now; undefined when it is gone. Absent where the API cannot read it back. */
   read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
@@ -87,7 +90,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
   };
   const kept = (properties: Properties, outputs: object): Properties => {
     const { __provider, ...rest } = properties;
-    return { ...rest, ...outputs, __v: stateVersion, __service: settings().baseUrl };
+    return { ...rest, ...outputs, __v: stateVersion, ...serviceMark(settings()) };
   };
 
   const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
@@ -96,13 +99,28 @@ export function lifecycle<Args extends object, Outputs extends object>(
     changes: keys.flatMap((key) => changesOf(key, olds[key], news[key])),
   });
 
+  /** Why what is to be adopted cannot be, as far as the service tells. */
+  const refusal = async (inputs: Properties): Promise<string | undefined> => {
+    const { existingId } = inputs as { existingId?: string };
+    if (existingId === undefined || !noun.adoptable) return undefined;
+    const context = await contextOf(inputs);
+    try {
+      await noun.adoptable(existingId, inputs as Args, context);
+    } catch (error) {
+      const { message } = error as Error;
+      if (!isOutage(error)) return message;
+      await say.warn(context.urn, `existingId ${existingId} could not be looked for: ${message}`);
+    }
+    return undefined;
+  };
+
   /** State that an error leaves behind must lead back to this lifecycle like any other. */
   const partially = <T>(properties: Properties, work: Promise<T>): Promise<T> =>
     work.catch((error) => {
       if (error instanceof PartialStateError) {
         const { __provider, __urn, __made } = properties;
         error.properties = {
-          ...kept({ __urn, ...(__made ? { __made } : {}) }, error.properties),
+          ...kept({ __urn, ...(__made ? { __made } : {}), __partial: true }, error.properties),
           __provider,
         };
       }
@@ -126,15 +144,21 @@ export function lifecycle<Args extends object, Outputs extends object>(
         settings();
         const given = withName(noun.args, olds, news);
         const { __unresolved, ...inputs } = withDefaults(noun.args, given);
+        const failures = faults(noun.args, given);
         const refused = noun.refuse?.(given as Args, runOf(settings()), given.__urn as Urn);
-        const failures = refused ? [{ property: "", reason: refused }] : [];
-        return { inputs, failures: [...faults(noun.args, given), ...failures] };
+        if (refused) failures.push({ property: "", reason: refused });
+        const isNew = Object.keys(olds).length === 0;
+        if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
+          const reason = await refusal(inputs);
+          if (reason !== undefined) failures.push({ property: "", reason });
+        }
+        return { inputs, failures };
       });
     },
 
     async diff(id: string, olds: Properties, news: Properties) {
       return quietly(async () => {
-        refuseOtherService(olds, settings());
+        const where = refuseGone(olds, settings());
         runOf(settings()).reached.add(news.__urn as Urn);
         // The state keeps the name of before an alias, until it is next changed.
         const urns = [...new Set([olds.__urn, news.__urn])];
@@ -144,15 +168,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           runOf(settings()).unknown.set(news.__urn as string, id);
           return { changes: true, replaces: argKeys.slice(0, 1) };
         }
-        const without: readonly string[] = [
-          ...(noun.ignore ?? []),
-          ...(news.existingId === id ? (noun.adoptedWithout ?? []) : []),
-        ];
-        const changed = argKeys.filter((key) => hasChanged(key, id, olds, news));
-        const effective = changed.filter((key) => !without.includes(key));
-        const replaces = effective.filter(
-          (key) => key === "existingId" || noun.replaceOn.some((k) => k === key),
-        );
+        const { effective, replaces } = compare(noun, id, olds, news);
         const words = replaces.includes("existingId")
           ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
           : replaces.length > 0 && noun.replacing?.(replacementOf(id, olds, news, replaces));
@@ -162,7 +178,10 @@ export function lifecycle<Args extends object, Outputs extends object>(
         const undone = effective.length === 0 && leftovers.length > 0;
         if (undone) await say.warn(news.__urn as Urn, leftBehind(leftovers));
         const changes =
-          effective.length > 0 || (undone && noun.redo === true) || noun.unsettled?.(olds as State) === true;
+          effective.length > 0 ||
+          (undone && noun.redo === true) ||
+          noun.unsettled?.(olds as State) === true ||
+          where === "moved";
         return { changes, replaces, deleteBeforeReplace: false };
       });
     },
@@ -179,8 +198,12 @@ export function lifecycle<Args extends object, Outputs extends object>(
             const unread = `${context.title}: ${existingId} is taken over as declared; the API cannot read it back.`;
             await say.warn(context.urn, unread);
           }
+          await noun.adoptable?.(existingId, inputs as Args, context);
           const outputs = await noun.adopt(existingId, inputs as Args, context);
           await leaveAllBehind(context, existingId);
+          // The user says what came of the call without an answer.
+          const unknown = unknownOf(context.run.unknown.get(context.urn ?? ""));
+          if (unknown) context.run.resolved.add(unknown.key);
           context.run.claims.add(rowOf(type, existingId, inputs));
           return { id: existingId, outs: kept(inputs, outputs) };
         }
@@ -201,8 +224,10 @@ export function lifecycle<Args extends object, Outputs extends object>(
       return quietly(async () => {
         const { read } = noun;
         confirmed(id, properties);
-        if (!read || unknownOf(id)) return { id, props: properties, inputs: pick(properties, argKeys) };
-        refuseOtherService(properties, settings());
+        if (whereabouts(properties, settings()) === "gone") return { id: "", props: {} };
+        if (!read || unknownOf(id)) {
+          return { id, props: kept(properties, {}), inputs: pick(properties, argKeys) };
+        }
         const context = await contextOf(properties);
         const state = await titled(context, () => read.call(noun, id, properties as State, context));
         if (!state) return { id: "", props: {} };
@@ -212,10 +237,13 @@ export function lifecycle<Args extends object, Outputs extends object>(
     },
 
     async update(id: string, olds: Properties, news: Properties) {
-      refuseOtherService(olds, settings());
-      const context = await contextOf(news);
+      const where = refuseGone(olds, settings());
       const { update } = noun;
-      if (!update) return { outs: kept({ ...olds, ...news }, {}) };
+      // Only its service is remembered anew: there is nothing to change.
+      const isSettled = !olds.__partial && noun.unsettled?.(olds as State) !== true;
+      const isSame = where === "moved" && isSettled && compare(noun, id, olds, news).effective.length === 0;
+      if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };
+      const context = await contextOf(news);
       return titled(context, async () => {
         if (unknownOf(olds.__unknown)) context.run.unknown.set(context.urn ?? "", olds.__unknown as string);
         const updated = update.call(noun, id, olds as State, news as Args, context).catch((error) => {
@@ -230,15 +258,17 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
     async delete(id: string, properties: Properties) {
       return quietly(async () => {
-        refuseOtherService(properties, settings());
         confirmed(id, properties);
+        if (whereabouts(properties, settings()) === "gone") return;
         const context = await contextOf(properties);
         const unknown = unknownOf(id);
         if (unknown) {
+          if (context.run.resolved.has(unknown.key)) return;
           await leaveAllBehind(context);
+          const lost = `the call of ${unknown.at} that creates it got no response`;
           await say.warn(
             context.urn,
-            `${context.title} may have been made at ${unknown.at} without an answer; if so, it is left behind`,
+            `${context.title}: ${lost}; if it succeeded, what it made is left behind`,
           );
           return;
         }
@@ -263,67 +293,4 @@ async function stays({ urn }: StackRow, id: string, context: Context): Promise<v
 
 async function orphan(id: string, _state: object, { urn, title }: Context): Promise<void> {
   await say.warn(urn, `${title} (${id}) is left behind: the API has no way to delete it.`);
-}
-
-/** The state is seen to hold what was created; what else killed runs began for the resource. */
-function confirmed(id: string, { __urn, ...state }: Properties): Entry[] {
-  if (typeof __urn !== "string") return [];
-  const others = confirm(__urn, new Set([id, ...Object.values(state)]));
-  return others.filter((entry) => !entry.derived && !isAlive(entry));
-}
-
-function leftBehind(entries: readonly Entry[]): string {
-  const what = entries.map(outcomeOf).join(" and ");
-  return `a run that was killed ${what}, which is not declared any more; see \`recommender interrupted\``;
-}
-
-/** Says for which resource something failed; several may wait for the one call that did, so that it stays as it is. */
-async function titled<T>(context: Context, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const message = `${context.title}: ${(error as Error).message}`;
-    throw error instanceof PartialStateError
-      ? Object.assign(error, { message })
-      : new Error(message, { cause: error });
-  }
-}
-
-/**
- * What belongs to one service is not looked for in another, where it would be taken for gone.
- * State of before the service was kept in it is taken to be of the configured one.
- */
-function refuseOtherService({ __service: kept }: Properties, { baseUrl }: Settings): void {
-  if (kept === undefined || kept === baseUrl || process.env.RECOMMENDER_SERVICE_MOVED) return;
-  throw new Error(
-    `The state says that this is of the service ${kept}, but ${baseUrl} is configured. Configure the former with ` +
-      "recommender:baseUrl or RECOMMENDER_BASE_URL. If it is the same service under another address: " +
-      "RECOMMENDER_SERVICE_MOVED=1",
-  );
-}
-
-/** An error after which the engine keeps the given state, and calls update next time. */
-export class PartialStateError extends Error {
-  override readonly name = "PartialStateError";
-  readonly reasons: string[];
-
-  constructor(
-    readonly id: string,
-    /** What is kept; the dynamic provider hands it to the engine. */
-    public properties: object,
-    reason: string,
-  ) {
-    super(reason);
-    this.reasons = [reason];
-  }
-}
-
-/** The dynamic provider prints the stack of what these calls throw; the message alone is what people need. */
-async function quietly<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    (error as Error).stack = "";
-    throw error;
-  }
 }

@@ -1,5 +1,8 @@
+import { relative, resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { type Input as CallInput, type Reply, type Route, routes } from "../contract";
+import { embeddedFolder } from "./belonging";
+import { checkConfiguration } from "./program-check";
 import { type Recommendation, type RecommendationInput, recommendItems } from "./recommendation";
 import { openSession } from "./session";
 import { readSettings } from "./settings";
@@ -13,8 +16,18 @@ type LookupOutput<Args, Result> = (
 ) => pulumi.Output<Result>;
 
 async function session() {
+  checkConfiguration();
   const config = new pulumi.Config("recommender");
-  return openSession(readSettings((key) => config.get(key)));
+  const settings = readSettings((key) => config.get(key));
+  return openSession({ ...settings, baseUrl: besideProgram(settings.baseUrl) });
+}
+
+/** The providers run in the folder of the program; a program within another process runs in the folder of that. */
+function besideProgram(baseUrl: string): string {
+  const folder = embeddedFolder(baseUrl);
+  const root = pulumi.runtime.getRootDirectory();
+  const isInside = root === "" || !relative(root, process.cwd()).startsWith("..");
+  return folder === undefined || isInside ? baseUrl : `embedded:${resolve(root, folder)}`;
 }
 
 function lookup<R extends Route>(route: R): Lookup<CallInput<R>, Reply<R>> {

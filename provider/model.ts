@@ -178,11 +178,15 @@ function model(): Noun<State, Outputs> {
       };
     },
 
+    async adoptable(modelId, { projectId }, context) {
+      if (await find(modelId, projectId, context)) return;
+      throw new Error(`existingId ${modelId}: there is no such model in project ${projectId}`);
+    },
+
     async adopt(modelId, { projectId, name }, context) {
       const found = await find(modelId, projectId, context);
-      if (!found) throw new Error(`existingId ${modelId}: there is no such model in project ${projectId}`);
-      if (found.name !== name) await context.client.call(routes.updateModel, { projectId, modelId, name });
-      return { modelId, ...described(found) };
+      if (found?.name !== name) await context.client.call(routes.updateModel, { projectId, modelId, name });
+      return { modelId, ...(found && described(found)) };
     },
 
     async read(modelId, state, context) {

@@ -1,7 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { confirm } from "./creation-journal";
-import { plainSecrets } from "./session";
-import type { SettingKey } from "./settings";
+import { checkConfiguration, checkDeclaration } from "./program-check";
 import { traceProgram } from "./source-position";
 
 /** A resource of the recommendation service. */
@@ -14,17 +13,22 @@ export abstract class Resource extends pulumi.CustomResource {
     outputs: readonly string[],
     options: pulumi.CustomResourceOptions = {},
   ) {
+    checkConfiguration();
+    checkDeclaration(`${type} ${name}`, args, options);
     const token = `pulumi-nodejs:dynamic/recommender:${type}`;
     const properties: pulumi.Inputs = {
       ...Object.fromEntries(outputs.map((key) => [key, undefined])),
       ...args,
     };
     properties.__provider = stub(type);
+    // A dynamic provider cannot tell the engine which arguments changed, so that it decides on the option itself.
+    if (options.replaceOnChanges?.length) properties.__replaceOn = options.replaceOnChanges;
+    // An update meets values that are not known only after another resource has failed; the provider would miss them.
+    if (!pulumi.runtime.isDryRun()) properties.__unresolved = unresolved(args);
     // A dynamic provider is not told whose lifecycle it runs; its messages would stand beside no resource.
     // A promise, not an output: an output would depend on the parent, and through it on every sibling.
     const urn = pulumi.createUrn(name, token, options.parent);
     properties.__urn = new Promise((resolve) => urn.apply(resolve));
-    warnOfPlainSecrets();
     const restore = traceProgram();
     try {
       super(token, name, properties, options);
@@ -35,6 +39,17 @@ export abstract class Resource extends pulumi.CustomResource {
     const told = outputs.map((key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key]);
     pulumi.all([urn, this.id, ...told]).apply(([whose, ...values]) => heard(whose as string, values));
   }
+}
+
+/** Arguments that stay unknown because what they come from has failed. */
+async function unresolved(args: pulumi.Inputs): Promise<string[] | undefined> {
+  const keys = await Promise.all(
+    Object.entries(args).map(async ([key, value]) => {
+      const { isKnown } = pulumi.output(value) as unknown as { readonly isKnown: Promise<boolean> };
+      return (await isKnown) ? [] : [key];
+    }),
+  );
+  return keys.flat().length > 0 ? keys.flat() : undefined;
 }
 
 /** What cannot be forgotten here is forgotten by the next run, which sees the id in the state. */
@@ -78,23 +93,4 @@ export function declared<Args extends object>(defaults: pulumi.Inputs, args: Arg
  */
 export function stub(type: string): string {
   return `exports.handler=()=>require("module").createRequire(process.cwd()+"/")("pulumi-recommender").${type}.lifecycle`;
-}
-
-/** Stacks that were looked at; one process may run several of them. */
-const warned = new Set<string>();
-
-/** The SDK knows which keys are secret but keeps the question to itself. */
-const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };
-
-function warnOfPlainSecrets(): void {
-  const stack = `${pulumi.getProject()}/${pulumi.getStack()}`;
-  if (warned.has(stack)) return;
-  warned.add(stack);
-  const config = new pulumi.Config("recommender");
-  const isSecret = (key: SettingKey) => isConfigSecret(`recommender:${key}`);
-  for (const key of plainSecrets((name) => config.get(name), isSecret)) {
-    pulumi.log.warn(
-      `recommender:${key} is kept in the clear. Encrypt it: pulumi config set --secret recommender:${key} VALUE`,
-    );
-  }
 }

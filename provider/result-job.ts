@@ -72,10 +72,13 @@ export function finishedJob<Args extends Submission & { submittedJobId?: string;
       return { id: job.id, ...outputs(job, job.id) };
     },
 
+    async adoptable(jobId, { projectId }, { client }) {
+      if (await gone(client.call(routes.getJob, { projectId, jobId }))) return;
+      throw new Error(`existingId ${jobId}: there is no such job in project ${projectId}`);
+    },
+
     async adopt(jobId, { projectId }, { client }) {
-      const job = await gone(client.call(routes.getJob, { projectId, jobId }));
-      if (!job) throw new Error(`existingId ${jobId}: there is no such job in project ${projectId}`);
-      return outputs(job, jobId);
+      return outputs(await client.call(routes.getJob, { projectId, jobId }), jobId);
     },
 
     async read(_id, state, { client }) {

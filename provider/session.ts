@@ -1,12 +1,17 @@
+import { resolve } from "node:path";
 import type { Reply, routes } from "../contract";
+
+import { embeddedFolder } from "./belonging";
+
 import { cancelled as engineCancelled } from "./cancellation";
+
 import { Claims } from "./claims";
-import type { Client } from "./client";
+import { Client } from "./client";
 import { type Clock, systemClock } from "./clock";
-import { connect } from "./connection";
+import { target } from "./connection";
 import { say, type Urn } from "./engine-log";
 import { Listing } from "./listing";
-import { type SettingKey, type Settings, secretKeys } from "./settings";
+import type { Settings } from "./settings";
 import { cliStackState, type StackState } from "./stack-state";
 
 /** What one run has done so far, as far as its other lifecycles need to know. */
@@ -25,6 +30,8 @@ export class Run {
   readonly made = new Map<string, Set<string>>();
   /** What the state holds in place of ids that are not known, by resource. */
   readonly unknown = new Map<string, string>();
+  /** Keys of calls of which it has found out what came of them. */
+  readonly resolved = new Set<string>();
   /** Lists as they were before it made anything. */
   readonly listedBefore = new Map<string, Promise<unknown>>();
   /** Creations that others wait for. */
@@ -81,14 +88,15 @@ export function useSession(session: Session): void {
 }
 
 async function start(settings: Settings): Promise<Session> {
-  const client = await connect(settings, { onRetry: (message) => say.debug(undefined, message) });
+  const { started, created, pid, ...reached } = await target(settings);
+  const folder = embeddedFolder(settings.baseUrl);
+  if (started && folder !== undefined) {
+    const where = `${created ? "a new service of its own" : "the service"} in ${resolve(folder)}`;
+    await say.info(undefined, `started ${where} as process ${pid}; set recommender:baseUrl to use another`);
+  }
+  const client = new Client({
+    ...{ ...reached, connections: settings.parallel },
+    onRetry: (message) => say.debug(undefined, message),
+  });
   return { settings, client, clock: systemClock, run: runOf(settings) };
-}
-
-/** Credentials that the stack keeps in the clear. */
-export function plainSecrets(
-  get: (key: SettingKey) => string | undefined,
-  isSecret: (key: SettingKey) => boolean,
-): SettingKey[] {
-  return secretKeys.filter((key) => get(key) !== undefined && !isSecret(key));
 }

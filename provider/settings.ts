@@ -92,6 +92,11 @@ export function environmentName(key: SettingKey): string {
   return `RECOMMENDER_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
+/** Whether a variable of the environment says yes. */
+export function saysYes(value: string | undefined): boolean {
+  return !/^(|0|false|no|off)$/i.test(value?.trim() ?? "");
+}
+
 /** The configuration is missing something or contradicts itself; the message shows the command that mends it. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";

@@ -1,5 +1,15 @@
 import * as pulumi from "@pulumi/pulumi";
 
+/** What is to be replaced and why, as far as a message may say it. */
+export interface Replacement {
+  readonly id: string;
+  /** The resource as people know it: `EventDataset clicks`. */
+  readonly title: string;
+  /** Its logical name. */
+  readonly name: string;
+  readonly changes: readonly string[];
+}
+
 /** Arguments whose values are numbers and words of the API itself. */
 const plainArguments: readonly string[] = ["numShards", "qps", "projectType", "algorithmType"];
 

@@ -2,7 +2,7 @@ import { routes } from "../../contract";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
 
-const imports = `import * as recommender from "pulumi-recommender";\n`;
+const imports = `import * as pulumi from "@pulumi/pulumi";\nimport * as recommender from "pulumi-recommender";\n`;
 const dataset = (name: string, args: string, options = "{}") =>
   `new recommender.EventDataset("${name}", ${args}, ${options});\n`;
 
@@ -48,6 +48,90 @@ describe("the engine's own options", () => {
     expect(await named("swapped")).toMatchObject([{ numShards: 2 }]);
   });
 
+  test("a name that was left out stays what it was under an alias, also of a component, and after a refresh", async () => {
+    const program = (stem: string, former: string) => {
+      const options = former ? `{ aliases: [{ name: "${former}" }] }` : "{}";
+      return `
+        class Shop extends pulumi.ComponentResource {
+          constructor(name: string, options: pulumi.ComponentResourceOptions) {
+            super("team:index:Shop", name, {}, options);
+            const parent = { parent: this };
+            const users = new recommender.UserDataset(name + "-users", { numShards: 1 }, parent);
+            const items = new recommender.ItemDataset(name + "-items", { numShards: 1 }, parent);
+            const events = new recommender.EventDataset(name + "-events", { numShards: 1 }, parent);
+            const project = new recommender.Project(name + "-shop", {
+              userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "buy",
+            }, parent);
+            new recommender.Algorithm(name + "-g1", { projectId: project.id }, parent);
+          }
+        }
+        new Shop("${stem}", ${options});
+        export const name = new recommender.UserDataset("${stem}-people", { numShards: 1 },
+          ${former ? `{ aliases: [{ name: "${former}-people" }] }` : "{}"}).name;
+      `;
+    };
+    await up(program("first", ""));
+    for (const [stem, former] of [
+      ["second", "first"],
+      ["third", "second"],
+    ] as const) {
+      expect(await up(program(stem, former))).toEqual([]);
+      expect((await workspace.stack.outputs()).name?.value).toBe("first-people");
+      await workspace.stack.refresh();
+    }
+    expect(await named("first-events")).toHaveLength(1);
+    await up();
+  });
+
+  test("replaceOnChanges makes another one of what would be changed in place", async () => {
+    await up(dataset("strict", `{ numShards: 1, name: "one" }`, `{ replaceOnChanges: ["name"] }`));
+    const [{ eventDatasetId: former } = {}] = await named("one");
+    await up(dataset("strict", `{ numShards: 1, name: "two" }`, `{ replaceOnChanges: ["name"] }`));
+    const [{ eventDatasetId: present } = {}] = await named("two");
+    expect(present).toBeDefined();
+    expect(present).not.toBe(former);
+    await up();
+  });
+
+  test("continue-on-error passes over what depends on a failure, without a word of what it misses", async () => {
+    await workspace.setProgram(`${imports}
+      const users = new recommender.UserDataset("u", { numShards: 1 });
+      const items = new recommender.ItemDataset("i", { numShards: 1 });
+      const events = new recommender.EventDataset("e", { numShards: 1 });
+      const project = new recommender.Project("p", {
+        userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "buy",
+      });
+      const algorithm = new recommender.Algorithm("a", { projectId: project.id });
+      const model = new recommender.Model("m", { projectId: project.id, algorithmId: algorithm.id });
+      new recommender.Deployment("d", { projectId: project.id, generatorModelId: model.modelId });
+    `);
+    const said = await workspace.stack.up({ continueOnError: true }).catch((error) => String(error));
+    expect(said).toMatch(/nothing to learn from/);
+    expect(said).not.toMatch(/has a problem|expected text/);
+    await up();
+  });
+
+  test("what an option or a key cannot do is said by the constructor, with what to use instead", async () => {
+    const refused = async (line: string) => {
+      await workspace.setProgram(imports + line);
+      return workspace.stack.preview().then(({ stdout }) => stdout, String);
+    };
+    expect(await refused(dataset("x", "{ numShards: 1 }", `{ import: "event-dataset-1" }`))).toMatch(
+      /EventDataset x: the option import .* existingId/,
+    );
+    expect(
+      await refused(`
+        new recommender.EventDataset("x",
+          { numShards: 1, attributeSchema: JSON.parse('{"__proto__": "NUMERICAL"}') },
+          { customTimeouts: { create: "1h" } });`),
+    ).toMatch(/customTimeouts .* recommender:trainingTimeout.*attributeSchema has a key __proto__/s);
+    await workspace.stack.setConfig("recommender:baseurl", { value: "https://recommender.example.com" });
+    expect(await refused(dataset("x", "{ numShards: 1 }"))).toMatch(
+      /recommender:baseurl is not known; did you mean baseUrl\? Take it out with `pulumi config rm recommender:baseurl`/,
+    );
+    await workspace.stack.removeConfig("recommender:baseurl");
+  });
+
   test("protect forbids a replacement and a delete", async () => {
     await up(dataset("guarded", "{ numShards: 1 }", "{ protect: true }"));
     await expect(up(dataset("guarded", "{ numShards: 2 }", "{ protect: true }"))).rejects.toThrow(/protect/);
@@ -62,8 +146,15 @@ describe("the engine's own options", () => {
       numShards: 3,
     });
     const adopted = (args: string) => dataset("adopted", `{ existingId: "${eventDatasetId}", ${args} }`);
-    await expect(up(adopted("numShards: 4"))).rejects.toThrow(
-      /EventDataset adopted: existingId \S+: it has 3 shards and 4 are declared.*declare numShards: 3/,
+    const refusal = async (line: string) => {
+      await workspace.setProgram(imports + line);
+      return workspace.stack.preview().catch(String);
+    };
+    expect(await refusal(adopted("numShards: 4"))).toMatch(
+      /'adopted' has a problem: existingId \S+: it has 3 shards and 4 are declared/,
+    );
+    expect(await refusal(dataset("absent", `{ numShards: 1, existingId: "event-dataset-0" }`))).toMatch(
+      /'absent' has a problem: existingId event-dataset-0: there is no such event dataset/,
     );
     const calls = await up(adopted("numShards: 3"));
     expect(calls).toContain("PUT /update-event-dataset");
@@ -75,7 +166,9 @@ describe("the engine's own options", () => {
 
   test("a bad argument fails the preview with its path and its rule, before any call", async () => {
     const bad = up(dataset("bad", `{ numShards: 1, attributeSchema: { age: "NUMBER" as never } }`));
-    await expect(bad).rejects.toThrow(/attributeSchema\.age.*expected NUMERICAL or CATEGORICAL/s);
+    await expect(bad).rejects.toThrow(
+      /resource 'bad' has a problem: attributeSchema\.age: expected NUMERICAL or CATEGORICAL/,
+    );
     expect(observed.calls()).toEqual([]);
   });
 

@@ -141,7 +141,7 @@ export const direct = recommender.recommend({ userId: "u1", limit: 2 }).then(({ 
       () => workspace.stack.up(),
     ]) {
       await expect(run()).rejects.toThrow(
-        /The state says that this is of the service \S+, but \S+ is configured/,
+        /This resource belongs to the service at \S+, but \S+ is configured/,
       );
     }
     expect(other.calls()).toEqual([]);

@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../contract";
-import { digest, type Entry, entriesOf, put } from "../../provider/creation-journal";
+import { Client, fixedToken } from "../../provider/client";
+import { digest, type Entry, entriesOf, put, unreadableFiles } from "../../provider/creation-journal";
 import { say } from "../../provider/engine-log";
+import { isOf } from "../../provider/interruption";
+import { isRunning } from "../../provider/process";
 import { ObservedService } from "../engine/observed-service";
 import { keyOf, newStack } from "../faults/rows";
 import { type Declared, SmallEngine } from "../faults/small-engine";
@@ -215,4 +218,101 @@ test("a replacement that found again what it replaces is not deleted by the run 
   await expect(observed.call(routes.getEventDataset, { eventDatasetId: id as string })).rejects.toThrow(
     "404",
   );
+});
+
+describe("the journal", () => {
+  const files = () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile())
+      .map((file) => join(file.parentPath, file.name));
+
+  test("keeps nothing of what is declared, which may be secret", async () => {
+    engine.programHears = false;
+    const secret: Declared = {
+      ...users,
+      args: () => ({ name: "hunter2", numShards: 1, attributeSchema: { hunter2: "NUMERICAL" } }),
+    };
+    expect(await engine.up([secret])).toEqual([]);
+    expect(files()).toHaveLength(1);
+    expect(readFileSync(files()[0] as string, "utf8")).not.toContain("hunter2");
+  });
+
+  test("with a file that cannot be read stops the resource that it is about, and no other", async () => {
+    const other: Declared = { ...users, name: "others" };
+    put(entry());
+    const [file] = files() as [string];
+    writeFileSync(file, "");
+    expect(unreadableFiles()).toEqual([file]);
+    const [error] = await engine.up([users, other, events]);
+    expect(error?.message).toMatch(/cannot read the recovery journal .*`recommender interrupted --forget`/);
+    expect(engine.of("UserDataset", "others").id).toMatch(/^user-dataset-/);
+    expect(engine.of("EventDataset", "events").id).toMatch(/^event-dataset-/);
+  });
+
+  test("of a service at another port is that of the same data", async () => {
+    const { userDatasetId } = await observed.call(routes.createUserDataset, request);
+    put(entry({ service: observed.service.url, id: userDatasetId, reply: { userDatasetId } }));
+    const client = new Client({
+      ...{ baseUrl: "http://127.0.0.1:9", apiKey: "k", token: fixedToken("t"), instanceId: "instance-1" },
+    });
+    expect(client.service).toBe("embedded:instance-1");
+    expect(isOf(entry({ service: "embedded:instance-1" }), client)).toBe(true);
+    expect(isOf(entry({ service: "http://127.0.0.1:9" }), client)).toBe(true);
+    expect(isOf(entry({ service: "embedded:instance-2" }), client)).toBe(false);
+    await client.close();
+  });
+});
+
+/** The state of a run that got no answer. */
+const asked = (more: { key: string; at: number }) => {
+  const state = { ...request, __urn: engine.urnOf(users) };
+  engine.held.set("UserDataset users", {
+    ...{ kind: "UserDataset", name: "users", state, broken: true, dependencies: [] },
+    id: `unknown-${more.key}.${digest(request)}.${more.at}`,
+  });
+};
+
+test("what was found again is not called left behind when its placeholder goes", async () => {
+  const key = randomUUID();
+  await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
+  asked({ key, at: Date.now() });
+  expect(await engine.up([users])).toEqual([]);
+  expect(said.filter((message) => message.includes("left behind"))).toEqual([]);
+});
+
+test.each([
+  ["0", false],
+  ["false", false],
+  ["", false],
+  ["others", false],
+  ["1", true],
+  ["others, users", true],
+])("RECOMMENDER_CREATE_AGAIN=%s", async (said, again) => {
+  put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
+  process.env.RECOMMENDER_CREATE_AGAIN = said;
+  observed.calls();
+  await engine.up([users]);
+  delete process.env.RECOMMENDER_CREATE_AGAIN;
+  expect(created()).toBe(again ? 1 : 0);
+});
+
+test("a service that is down leaves what broke off to the next run, and no placeholder", async () => {
+  put(entry());
+  const down = await ObservedService.start();
+  const { url, key } = down.service;
+  await down.close();
+  const unreachable = new SmallEngine(newStack(), { url, key });
+  put(entry({ urn: unreachable.urnOf(users), service: url }));
+  const [error] = await unreachable.up([users]);
+  expect(error?.message).toMatch(/did not answer|could not be reached/);
+  expect(unreachable.held.size).toBe(0);
+  await unreachable.close();
+});
+
+test("a process that may not be signalled is alive", () => {
+  const kill = jest.spyOn(process, "kill").mockImplementation(() => {
+    throw Object.assign(new Error("not permitted"), { code: "EPERM" });
+  });
+  expect(isRunning(1)).toBe(true);
+  kill.mockRestore();
 });

@@ -1,0 +1,60 @@
+import { resolve } from "node:path";
+import type { Properties } from "./arguments";
+import { type Settings, saysYes } from "./settings";
+
+/** Prefix of the address of a service that keeps its data in a folder. */
+const embeddedPrefix = "embedded:";
+
+/** The folder of the embedded service that a configuration means; undefined for a service elsewhere. */
+export function embeddedFolder(baseUrl: string): string | undefined {
+  return baseUrl.startsWith(embeddedPrefix) ? baseUrl.slice(embeddedPrefix.length) : undefined;
+}
+
+/** What the state remembers of the service that a thing belongs to. */
+export function serviceMark({ baseUrl }: Settings): Properties {
+  const instance = instanceHere(baseUrl);
+  return { __service: baseUrl, ...(instance && { __instance: instance }) };
+}
+
+/**
+ * Where a thing is, as far as the state tells: at the configured service; there too, but remembered under another
+ * address; or gone with the data of an embedded service. What belongs to another service is refused, for there it would
+ * be taken for gone. State of before the service was kept in it is taken to be of the configured one.
+ */
+export function whereabouts(row: Properties, settings: Settings): "here" | "moved" | "gone" {
+  const { __service: service, __instance: instance } = row as { __service?: string; __instance?: string };
+  if (service === undefined) return "here";
+  const { baseUrl } = settings;
+  const isNamed = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");
+  const now = embeddedFolder(service) === undefined ? undefined : instanceHere(baseUrl);
+  const isSameData = now === undefined || (instance === undefined ? undefined : now === instance);
+  if (isNamed && (isSameData ?? now !== "")) return "here";
+  if (now !== undefined && isSameData) return "moved";
+  if (saysYes(process.env.RECOMMENDER_SERVICE_MOVED)) return "moved";
+  if (isNamed) return "gone";
+  throw new Error(
+    `This resource belongs to the service at ${service}, but ${baseUrl} is configured. Configure the former with ` +
+      "recommender:baseUrl or RECOMMENDER_BASE_URL. If it is the same service under another address: " +
+      "RECOMMENDER_SERVICE_MOVED=1",
+  );
+}
+
+/** The same, where what is gone cannot be worked with. */
+export function refuseGone(row: Properties, settings: Settings): "here" | "moved" {
+  const where = whereabouts(row, settings);
+  if (where !== "gone") return where;
+  const folder = resolve(embeddedFolder(settings.baseUrl) ?? "");
+  throw new Error(
+    `The service in ${folder} does not hold this any more: its data was reset, or is that of another folder. ` +
+      "`pulumi up --refresh` takes what is gone out of the state and creates it anew; `pulumi destroy` only forgets " +
+      "it. If the data lies in another folder, configure that: `pulumi config set recommender:baseUrl embedded:DIR`.",
+  );
+}
+
+function instanceHere(baseUrl: string): string | undefined {
+  const folder = embeddedFolder(baseUrl);
+  if (folder === undefined) return undefined;
+  // Loaded when it is needed: a program that uses a real service does not pay for it.
+  const { instanceIn } = require("../service/instance") as typeof import("../service/instance");
+  return instanceIn(folder);
+}

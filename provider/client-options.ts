@@ -1,0 +1,49 @@
+import type { Clock } from "./clock";
+import type { TokenSource } from "./credentials";
+import type { RetryPolicy } from "./retry";
+
+/** Time limits of one attempt. */
+export interface Timeouts {
+  /** To open a connection. */
+  readonly connectMs: number;
+  /** From the request's end to the answer's headers. */
+  readonly headersMs: number;
+  /** From the answer's headers to the end of its body. */
+  readonly bodyMs: number;
+}
+
+/** What a client is made with. */
+export interface ClientOptions {
+  /** Address of the service; a path in it is kept. */
+  readonly baseUrl: string;
+  /** The developer's key. */
+  readonly apiKey: string;
+  /** Where access tokens come from. */
+  readonly token: TokenSource;
+  /** Of the data of an embedded service, whose address may change. */
+  readonly instanceId?: string;
+  /** Whether bodies over 1 kB go compressed; true unless set. */
+  readonly gzip?: boolean;
+  /** Connections kept to the service at most; 64 unless set. */
+  readonly connections?: number;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly retry?: Partial<RetryPolicy>;
+  /** Hears of every attempt that failed and will be made again. */
+  readonly onRetry?: (message: string) => void;
+  readonly clock?: Clock;
+  /** Between 0 and 1; spreads the retries. */
+  readonly random?: () => number;
+}
+
+/** What one call may add. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Makes the same call under the same key one call, with a service that honours it. */
+  readonly idempotencyKey?: string | undefined;
+  /** Address to call instead of the base address: a project's serving address. */
+  readonly baseUrl?: string | undefined;
+  /** Hears that the answer is that of an earlier call under the same key. */
+  readonly onReplayed?: (() => void) | undefined;
+  /** Hears of every attempt of this call that failed and will be made again. */
+  readonly onRetry?: ((error: Error) => void) | undefined;
+}

@@ -1,0 +1,26 @@
+import Database from "libsql";
+import { folderAt, isDataFolder } from "./folder";
+import { readRunning } from "./lock";
+
+/**
+ * Which data a folder holds, found without making or starting anything: "" where it holds none, undefined where that
+ * cannot be told, as of data that an older version wrote.
+ */
+export function instanceIn(dir: string): string | undefined {
+  const folder = folderAt(dir);
+  if (!isDataFolder(folder)) return "";
+  return readRunning(folder)?.instanceId ?? storedInstance(folder.database);
+}
+
+function storedInstance(file: string): string | undefined {
+  try {
+    const database = new Database(file, { readonly: true });
+    try {
+      return (database.prepare("select id from instance").get() as { id: string } | undefined)?.id;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined;
+  }
+}

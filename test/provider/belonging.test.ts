@@ -1,0 +1,137 @@
+import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { embedded } from "../../service";
+import { ObservedService } from "../engine/observed-service";
+import { DynamicProvider } from "./dynamic-provider";
+import { dataset, type Properties } from "./rules";
+
+const providers: DynamicProvider[] = [];
+const start = async (config: Record<string, string>, environment: Record<string, string> = {}) => {
+  Object.assign(process.env, environment);
+  const provider = await DynamicProvider.start(
+    Object.fromEntries(Object.entries(config).map(([key, value]) => [`recommender:${key}`, value])),
+  );
+  for (const key of Object.keys(environment)) delete process.env[key];
+  providers.push(provider);
+  return provider;
+};
+afterEach(async () => {
+  await Promise.all(providers.splice(0).map((provider) => provider.stop()));
+});
+
+describe("what belongs to the data of an embedded service", () => {
+  let folder: string;
+  let data: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "recommender-belonging-"));
+    data = join(folder, "data");
+  });
+  const end = async () => {
+    const { pid } = await embedded(data);
+    process.kill(pid);
+    while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("stays known while no process serves it, and when its folder moves", async () => {
+    const provider = await start({ baseUrl: `embedded:${data}` });
+    const { id, state } = await provider.create("UserDataset", dataset);
+    expect(state).toMatchObject({ __service: `embedded:${data}`, __instance: expect.any(String) });
+    expect(provider.said.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(
+        /^started a new service of its own in \S+data as process \d+; set recommender:baseUrl/,
+      ),
+    );
+    await end();
+    expect(await provider.diff("UserDataset", id, state, dataset)).toMatchObject({ changes: false });
+    const moved = join(folder, "moved");
+    renameSync(data, moved);
+    const after = await start({ baseUrl: `embedded:${moved}` });
+    expect(await after.diff("UserDataset", id, state, dataset)).toEqual({ changes: true, replaces: [] });
+    expect(await after.update("UserDataset", id, state, dataset)).toMatchObject({
+      ...{ __service: `embedded:${moved}`, __instance: state.__instance },
+    });
+  });
+
+  test("is gone when the data was reset: a preview says so, a refresh finds it gone, and a delete makes no call", async () => {
+    const provider = await start({ baseUrl: `embedded:${data}` });
+    const users = await provider.create("UserDataset", dataset);
+    const events = await provider.create("EventDataset", dataset);
+    await end();
+    rmSync(data, { recursive: true });
+    const after = await start({ baseUrl: `embedded:${data}` });
+    for (const [type, { id, state }] of [
+      ["UserDataset", users] as const,
+      ["EventDataset", events] as const,
+    ]) {
+      await expect(after.diff(type, id, state, dataset)).rejects.toThrow(
+        /does not hold this any more: its data was reset.*`pulumi up --refresh`.*`pulumi destroy`/s,
+      );
+      await expect(after.update(type, id, state, dataset)).rejects.toThrow(/was reset/);
+      expect((await after.read(type, id, state)).id).toBe("");
+      await after.delete(type, id, state);
+    }
+    expect(existsSync(data)).toBe(false);
+    // The same after something else has begun anew in the folder.
+    const other = await after.create("EventDataset", dataset);
+    await expect(after.diff("EventDataset", events.id, events.state, dataset)).rejects.toThrow(/was reset/);
+    expect((await after.read("UserDataset", users.id, users.state)).id).toBe("");
+    expect((await after.read("EventDataset", other.id, other.state)).id).toBe(other.id);
+    await end();
+  });
+
+  test("is accepted without the mark that older versions did not keep", async () => {
+    const provider = await start({ baseUrl: `embedded:${data}` });
+    const { id, state } = await provider.create("EventDataset", dataset);
+    const { __instance: _, ...older } = state;
+    expect(await provider.diff("EventDataset", id, older, dataset)).toMatchObject({ changes: false });
+    expect((await provider.read("EventDataset", id, older)).state).toMatchObject({
+      __instance: state.__instance,
+    });
+    await end();
+  });
+});
+
+describe("a service that is the same under another address", () => {
+  const types: [string, Properties][] = [
+    ["UserDataset", dataset],
+    ["EventDataset", dataset],
+    ["TrainingJob", { name: "n", projectId: "p", algorithmId: "a", triggers: [] }],
+    ["DeploymentJob", { name: "n", projectId: "p", generatorModelId: "m", qps: 1 }],
+  ];
+
+  test.each(types)("is said once and kept from then on: %s", async (type, args) => {
+    const observed = await ObservedService.start();
+    const { baseUrl: _, ...config } = Object.fromEntries(
+      Object.entries(observed.config).map(([key, value]) => [key.replace("recommender:", ""), value]),
+    );
+    const here = { ...config, baseUrl: observed.service.url };
+    const state = { ...args, __service: "https://former.example.com", jobId: "j", eventDatasetId: "id" };
+    for (const no of ["", "0", "false"]) {
+      const plain = await start(here, { RECOMMENDER_SERVICE_MOVED: no });
+      await expect(plain.diff(type, "id", state, args)).rejects.toThrow(
+        /belongs to the service at https:\/\/former.example.com, but \S+ is configured.*RECOMMENDER_SERVICE_MOVED=1/s,
+      );
+    }
+    const once = await start(here, { RECOMMENDER_SERVICE_MOVED: "1" });
+    expect(await once.diff(type, "id", state, args)).toEqual({ changes: true, replaces: [] });
+    const updated = await once.update(type, "id", state, args);
+    expect(updated).toMatchObject({ __service: observed.service.url });
+    expect(observed.calls()).toEqual([]);
+    if (type !== "EventDataset") {
+      expect((await once.read(type, "id", state)).state).toMatchObject({ __service: observed.service.url });
+    }
+    const later = await start(here);
+    expect(await later.diff(type, "id", updated, args)).toMatchObject({ changes: false });
+    await observed.close();
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
