@@ -39,6 +39,12 @@ export function download(
   if (typeof chart !== "string" || !/^\d{1,4}$/.test(chart))
     throw new ServiceError("BAD_REQUEST", "query must be the number of a query; the first one is 0.");
   const file = context.folder.resultFile(jobId, format === "svg" ? `${Number(chart)}.svg` : "json");
+  if (!existsSync(context.folder.resultFile(jobId, "json"))) {
+    throw new ServiceError(
+      "NOT_FOUND",
+      "The result was removed, because it listed users and events of one were deleted since; submit the job again.",
+    );
+  }
   if (!existsSync(file)) {
     throw new ServiceError(
       "NOT_FOUND",

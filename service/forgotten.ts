@@ -31,15 +31,14 @@ export async function forgottenSince(db: Db, eventDatasetId: string, seen: numbe
 
 /** Drops the ids of forgotten users that no model knows any more. */
 export async function dropNeedless(db: Db): Promise<void> {
-  // A training that runs may have read events that are deleted by now.
-  const training = await db
+  // A job that runs may have read events that are deleted by now.
+  const running = await db
     .selectFrom("jobs")
     .select("number")
-    .where("job_type", "=", "TRAINING")
     .where("status", "=", "RUNNING")
     .limit(1)
     .executeTakeFirst();
-  if (training) return;
+  if (running) return;
   await db
     .deleteFrom("forgotten_users")
     .where(({ not, exists, selectFrom }) =>

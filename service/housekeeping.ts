@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { Context } from "./context";
 import type { DatasetTable } from "./dataset";
 import { lifetimeSec } from "./download";
+import { dropNeedless } from "./forgotten";
 import { removeStrayModels } from "./model";
 
 const everyMs = 60 * 60 * 1000;
@@ -27,6 +28,7 @@ export async function tidy(context: Context): Promise<void> {
   await removeExpiredResults(context);
   await context.idempotency.prune();
   await removeOldJobs(context);
+  await context.store.transaction(dropNeedless);
 }
 
 async function removeExpiredResults({ folder, store, clock }: Context): Promise<void> {

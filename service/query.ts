@@ -27,35 +27,34 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
   const { stored, attributes } = await modelAndItems(db, task);
   const usageOf = usageReader(stored.model);
   const missing = new Set<string>();
-  const usages = new Map<string, Usage>();
-  const usage = (attribute: string, value: string | number | boolean): Usage => {
-    const key = JSON.stringify([attribute, String(value)]);
-    const known = usages.get(key);
-    if (known) return known;
+  const usage = ({ attribute, value }: Asked) => {
     const items = attributes.flatMap((record, item) =>
       categoriesOf(attributeOf(record, attribute)).includes(String(value)) ? [item] : [],
     );
     if (items.length === 0) missing.add(absentValue(attributes, attribute, String(value)));
-    const found = { itemCount: items.length, shares: usageOf(items) };
-    usages.set(key, found);
-    return found;
+    return { itemCount: items.length, shares: usageOf(items) };
   };
 
   const queries =
     task.query.queryType === "user_list"
       ? (task.query.queries as ListQuery[]).map(({ conditions }) => {
-          const lists = conditions.map(({ attribute, value, lowerBound, upperBound }) =>
-            usersWithin(usage(attribute, value).shares, lowerBound ?? null, upperBound ?? null),
-          );
-          const users = intersection(lists).map((user) => stored.userIds[user] as string);
-          const asked = conditions.map((one) => ({
-            ...wireCondition(one),
-            item_count: usage(one.attribute, one.value).itemCount,
-          }));
-          return { conditions: asked, user_count: users.length, user_ids: users };
+          const answers = conditions.map((condition) => {
+            const { itemCount, shares } = usage(condition);
+            const { lowerBound = null, upperBound = null } = condition;
+            return { itemCount, users: usersWithin(shares, lowerBound, upperBound) };
+          });
+          const users = intersection(answers.map((answer) => answer.users));
+          return {
+            conditions: conditions.map((condition, at) => ({
+              ...wireCondition(condition),
+              item_count: answers[at]?.itemCount,
+            })),
+            user_count: users.length,
+            user_ids: users.map((user) => stored.userIds[user] as string),
+          };
         })
       : (task.query.queries as DistributionQuery[]).map(({ attribute, value, bins }) => {
-          const { itemCount, shares } = usage(attribute, value);
+          const { itemCount, shares } = usage({ attribute, value });
           const { edges, counts } = histogramOf(shares, bins);
           const histogram = counts.map((users, at) => ({
             from: edges[at] as number,
@@ -79,14 +78,9 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
   return { message: missing.size > 0 ? [...missing].join(" ") : null };
 }
 
-/** Who uses the items that have a value, and how many such items there are. */
-interface Usage {
-  readonly itemCount: number;
-  readonly shares: Float64Array;
-}
-
 type ListQuery = Extract<Fields, { queryType: "user_list" }>["queries"][number];
 type DistributionQuery = Extract<Fields, { queryType: "user_distribution" }>["queries"][number];
+type Asked = Pick<DistributionQuery, "attribute" | "value">;
 
 /** A model with the attributes of its own items; items that came later have no events in it. */
 export function modelAndItems(db: Db, { data, model }: Pick<QueryingTask, "data" | "model">) {

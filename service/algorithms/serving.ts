@@ -80,7 +80,8 @@ export class Recommender {
    */
   vectorFromItems(items: readonly UserItem[], user?: number): Float32Array | null {
     const known = items.filter(({ item }) => item < this.model.items);
-    if (user !== undefined && isRowOf(this.model.interactions, user, known)) return this.userVector(user);
+    if (user !== undefined && !this.forgotten.has(user) && isRowOf(this.model.interactions, user, known))
+      return this.userVector(user);
     this.folding ??= new FoldIn(this.model, this.itemVectors);
     return this.folding.solve(known);
   }

@@ -118,6 +118,42 @@ describe("a forgotten user", () => {
     expect((await usersOf(modelId)).listed).toBe(records.users.length - 1);
   });
 
+  test("is placed by the same events when they come again, as a new deployment would", async () => {
+    const more = { qps: 100_000 };
+    await deploy(api, shop.projectId, modelId, more);
+    await forget();
+    const events = records.events.filter(({ userId }) => userId === forgotten);
+    await api.call("upsertDatasetEvents", { eventDatasetId: shop.eventDatasetId, events });
+    const live = await idsFor(api, forgotten);
+    await deploy(api, shop.projectId, modelId, more);
+    expect(await idsFor(api, forgotten)).toEqual(live);
+  });
+
+  test("is in no result of a job whose model was deleted after the events were", async () => {
+    const { run } = Pool.prototype;
+    const spy = jest.spyOn(Pool.prototype, "run").mockImplementationOnce(async function (this: Pool, task) {
+      const result = await run.call(this, task);
+      await forget();
+      await api.call("deleteModel", { projectId: shop.projectId, modelId });
+      return result as never;
+    });
+    const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
+    const { jobId } = await api.call("submitClusteringJob", wanted);
+    const job = await api.finished(shop.projectId, jobId).finally(() => spy.mockRestore());
+    expect(job.jobStatus).toBe("FAILED");
+    expect(job.jobResult?.message).toMatch(/deleted before the job ran/);
+  });
+
+  test("takes the results of before with him, and their address says so", async () => {
+    const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
+    const { jobId } = await api.call("submitClusteringJob", wanted);
+    const { jobResult } = await api.finished(shop.projectId, jobId);
+    await forget();
+    const { status, body } = await api.raw(jobResult?.downloadUrl as string);
+    expect(status).toBe(404);
+    expect(body.error.message).toMatch(/events of one were deleted since; submit the job again/);
+  });
+
   test("is remembered by id no longer than a model is there that was trained before", async () => {
     const ids = () => {
       const database = new Database(join(dataDir, "data.db"));
