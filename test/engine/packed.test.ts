@@ -32,6 +32,15 @@ const live = new recommender.Deployment("live", {
 export const modelId = model.modelId;
 `;
 
+const wrapper = `
+import * as pulumi from "@pulumi/pulumi";
+import * as recommender from "pulumi-recommender";
+export const triggers: recommender.Json[] = ["week 46", 1];
+export const addressOf = (live: recommender.Deployment): pulumi.Output<string> => live.servingUri;
+// @ts-expect-error: what only the engine needs is not offered to programs.
+export const { lifecycle } = recommender.Model;
+`;
+
 let packed: string;
 let tarball: string;
 
@@ -95,6 +104,16 @@ describe("the package as a user gets it", () => {
     const { stdout: said } = await stack.destroy();
     expect(said).toMatch(/UserDataset users \(\S+\) stays behind:/);
     await run(recommender, ["stop"], { cwd: folder });
+  });
+
+  test("has the types that a wrapper of it needs, and none that are its own affair", async () => {
+    const folder = join(packed, "npm");
+    await writeFile(join(folder, "wrapper.ts"), wrapper);
+    const compiler = require.resolve("typescript/bin/tsc");
+    const options = ["--noEmit", "--strict", "--skipLibCheck", "--target", "es2022", "--module", "commonjs"];
+    await run(process.execPath, [compiler, ...options, "wrapper.ts"], { cwd: folder }).catch(({ stdout }) => {
+      throw new Error(stdout);
+    });
   });
 
   test("works on a service that chose otherwise wherever the specification is open", async () => {
