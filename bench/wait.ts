@@ -1,7 +1,7 @@
 import { routes } from "../contract";
 import { Client, endpointToken } from "../provider/client";
 import { finishJob, jobKinds, submitJob } from "../provider/jobs";
-import type { Context } from "../provider/lifecycle";
+import type { Context } from "../provider/noun";
 import { Run } from "../provider/session";
 import { readSettings } from "../provider/settings";
 import { startService } from "../service";

@@ -49,11 +49,15 @@ export const algorithmFields = z.strictObject({
     .describe("Parameters; the empty object lets the service choose all of them."),
 });
 
+/** The same for a service that may have other parameters: the specification names none. */
+export const openAlgorithmFields = algorithmFields.extend({ algorithmParameters: jsonMap.default({}) });
+
 export const createAlgorithm = route({
   method: "POST",
   path: "/create-algorithm",
   summary: "Creates an algorithm configuration inside a project.",
   request: algorithmFields,
+  sent: openAlgorithmFields,
   reply: z.object({
     projectId: maybe(z.string()),
     algorithmId: id,

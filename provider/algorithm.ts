@@ -1,8 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { algorithmFields, type JsonMap, routes } from "../contract";
+import { algorithmFields, type G1Parameters, type JsonMap, openAlgorithmFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { createOnce } from "./creation";
-import { lifecycle, type Noun } from "./lifecycle";
+import { lifecycle } from "./lifecycle";
+import type { Noun } from "./noun";
 import { declared, Resource } from "./resource";
 import { unseen } from "./unseen";
 
@@ -17,8 +18,11 @@ export interface AlgorithmArgs {
   readonly name?: pulumi.Input<string>;
   /** Kind of algorithm; G1 unless set. */
   readonly algorithmType?: pulumi.Input<AlgorithmType>;
-  /** Parameters; the empty object, which is the default, lets the service choose all of them. */
-  readonly algorithmParameters?: pulumi.Input<JsonMap>;
+  /**
+   * Parameters: those of the embedded service's G1, or whatever another service has.
+   * The empty object, which is the default, lets the service choose all of them.
+   */
+  readonly algorithmParameters?: pulumi.Input<G1Parameters | JsonMap>;
   /** Id of an algorithm that is there already, to be taken over instead of made. */
   readonly existingId?: pulumi.Input<string>;
 }
@@ -51,9 +55,11 @@ interface State {
 
 /** The API can neither read an algorithm, nor change it, nor delete it. */
 function algorithm(): Noun<State, { algorithmId: string }> {
+  const adopted = { existingId: id.optional() };
   return {
     type: "Algorithm",
-    args: algorithmFields.extend({ existingId: id.optional() }),
+    args: algorithmFields.extend(adopted),
+    argsElsewhere: openAlgorithmFields.extend(adopted),
     ...unseen(
       ["projectId", "name", "algorithmType", "algorithmParameters"],
       "Models of it are trained again.",

@@ -150,9 +150,10 @@ export class Client {
   }
 
   async #prepare(route: Route, input: unknown, options: CallOptions): Promise<Prepared> {
-    const checked = route.request.safeParse(input);
+    const schema = route.sent ?? route.request;
+    const checked = schema.safeParse(input);
     if (!checked.success) throw new InputError(route, checked.error.issues);
-    const request = encode(route.request, checked.data) as Record<string, unknown>;
+    const request = encode(schema, checked.data) as Record<string, unknown>;
     const prepared = this.#envelope(route, options);
     if (route.method !== "GET") return this.#withBody(prepared, JSON.stringify(request), options);
     for (const [key, value] of Object.entries(request)) prepared.url.searchParams.set(key, String(value));

@@ -7,7 +7,7 @@ import { allEntries, digest, type Entry, forget } from "./creation-journal";
 import { engineAddress, engineAnswers, say } from "./engine-log";
 import { isOutage, isVerdict } from "./errors";
 import { interrupted, isOf, isRecent, note } from "./interruption";
-import type { Context } from "./lifecycle";
+import type { Context } from "./noun";
 import type { Run } from "./session";
 import { saysYes } from "./settings";
 import { UnknownCreationError } from "./unknown-creation";

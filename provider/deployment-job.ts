@@ -4,7 +4,8 @@ import { gone } from "./absence";
 import { say } from "./engine-log";
 import { hasFailed, hasSucceeded, type Job } from "./job-status";
 import { submitJob } from "./jobs";
-import { type Context, lifecycle, type Noun } from "./lifecycle";
+import { lifecycle } from "./lifecycle";
+import type { Context, Noun } from "./noun";
 import { declared, Resource } from "./resource";
 import { serves } from "./serving-check";
 

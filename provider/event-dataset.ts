@@ -5,7 +5,8 @@ import { id } from "../contract/field";
 import { gone } from "./absence";
 import { createOnce } from "./creation";
 import { say } from "./engine-log";
-import { type Context, lifecycle, type Noun } from "./lifecycle";
+import { lifecycle } from "./lifecycle";
+import type { Context, Noun } from "./noun";
 import { declared, Resource } from "./resource";
 
 /** How an attribute is handled. */

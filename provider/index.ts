@@ -1,4 +1,4 @@
-export type { Json, JsonMap } from "../contract";
+export type { G1Parameters, Json, JsonMap } from "../contract";
 export { Algorithm, type AlgorithmArgs, type AlgorithmType } from "./algorithm";
 export { Client } from "./client";
 export { Deployment, type DeploymentArgs, type DeploymentCheck } from "./deployment";

@@ -5,7 +5,7 @@ import type { Client } from "./client";
 import type { Creation } from "./creation";
 import { confirm, type Entry, entriesOf, forget, isAlive, put } from "./creation-journal";
 import { engineAddress, engineAnswers, say } from "./engine-log";
-import type { Context } from "./lifecycle";
+import type { Context } from "./noun";
 import { unknownOf } from "./unknown-creation";
 
 /** How long a process of an interrupted run that is still at the same call is waited for: as long as a call may take. */

@@ -14,7 +14,7 @@ import {
   usualTime,
   watchJob,
 } from "./job-status";
-import type { Context } from "./lifecycle";
+import type { Context } from "./noun";
 
 export { isOver, type Job, type JobKind, jobKinds } from "./job-status";
 

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type * as pulumi from "@pulumi/pulumi";
-import type { z } from "zod";
 import {
   compare,
   faults,
@@ -11,13 +10,14 @@ import {
   withDefaults,
   withName,
 } from "./arguments";
-import { refuseGone, serviceMark, whereabouts } from "./belonging";
+import { embeddedFolder, refuseGone, serviceMark, whereabouts } from "./belonging";
 import { isCreating } from "./creation";
 import { connectToEngine, endWithEngine, say, type Urn } from "./engine-log";
 import { isOutage } from "./errors";
 import { PartialStateError, quietly, titled } from "./failure";
 import { confirmed, leaveAllBehind, leftBehind } from "./interruption";
-import { openSession, type Run, runOf, type Session } from "./session";
+import type { Context, Noun, Rules } from "./noun";
+import { openSession, runOf } from "./session";
 import { readSettings, type Settings } from "./settings";
 import { rowOf, type StackRow } from "./stack-state";
 import { UnknownCreationError, unknownOf } from "./unknown-creation";
@@ -25,54 +25,6 @@ import { changesOf, type Replacement } from "./wording";
 
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
 const stateVersion = 1;
-
-/** What a lifecycle works with: the session, and the resource it is about. */
-export interface Context extends Session {
-  readonly urn: Urn;
-  /** The resource as people know it: `EventDataset clicks`. */
-  readonly title: string;
-}
-
-/** What becomes of one noun of the API: what it accepts, and how it is made, read, changed and removed. */
-export interface Noun<Args extends object, Outputs extends object> {
-  readonly type: string;
-  readonly args: z.ZodObject;
-  /** Arguments that the API cannot change: another value makes another one. */
-  readonly replaceOn: readonly (keyof Args & string)[];
-  /** Whether what a killed run did to it is done over by an update, should the program have gone back since. */
-  readonly redo?: true;
-  /** Arguments that only say how, not what: another value changes nothing by itself. */
-  readonly ignore?: readonly (keyof Args & string)[];
-  /** Arguments that what was taken over by its id does without. */
-  readonly adoptedWithout?: readonly (keyof Args & string)[];
-  /** Why it cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */
-  refuse?(args: Args, run: Run, urn: Urn): string | undefined;
-  /** What a replacement means, in words, before it happens. */
-  replacing?(replacement: Replacement): string;
-  create(args: Args, context: Context): Promise<Outputs & { id: string }>;
-  /** Refuses what cannot be adopted, as far as that can be seen; changes nothing, so that a preview asks it too. */
-  adoptable?(id: string, args: Args, context: Context): Promise<void>;
-  /** Takes over what is there already. */
-  adopt?(id: string, args: Args, context: Context): Promise<Outputs>;
-  /** What is there now; undefined when it is gone. Absent where the API cannot read it back. */
-  read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
-  update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
-  /** Whether an update has something to see to, even if no argument changes. */
-  unsettled?(state: Args & Outputs): boolean;
-  /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */
-  delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
-  /** Instead of `delete`, for what nobody needs deleted: called whoever else holds it. */
-  leave?(id: string, state: Args & Outputs, context: Context): Promise<void>;
-}
-
-/** What can be known of a noun without running it. */
-export interface Rules {
-  readonly argumentNames: readonly string[];
-  /** Arguments that cannot be changed in place. */
-  readonly replaceOn: readonly string[];
-  /** Whether the API can read it back. */
-  readonly readable: boolean;
-}
 
 /** The lifecycle of a noun as the engine's dynamic provider runs it. */
 export function lifecycle<Args extends object, Outputs extends object>(
@@ -141,10 +93,12 @@ export function lifecycle<Args extends object, Outputs extends object>(
     async check(olds: Properties, news: Properties) {
       return quietly(async () => {
         // Configuration that is missing or contradicts itself is told by the preview.
-        settings();
-        const given = withName(noun.args, olds, news);
-        const { __unresolved, ...inputs } = withDefaults(noun.args, given);
-        const failures = faults(noun.args, given);
+        const { baseUrl } = settings();
+        const isElsewhere = embeddedFolder(baseUrl) === undefined;
+        const schema = isElsewhere ? (noun.argsElsewhere ?? noun.args) : noun.args;
+        const given = withName(schema, olds, news);
+        const { __unresolved, ...inputs } = withDefaults(schema, given);
+        const failures = faults(schema, given);
         const refused = noun.refuse?.(given as Args, runOf(settings()), given.__urn as Urn);
         if (refused) failures.push({ property: "", reason: refused });
         const isNew = Object.keys(olds).length === 0;

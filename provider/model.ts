@@ -6,7 +6,8 @@ import { gone, meansInUse } from "./absence";
 import { ApiError } from "./client";
 import { nameOf, say } from "./engine-log";
 import { finishJob, jobKinds, submitJob } from "./jobs";
-import { type Context, lifecycle, type Noun } from "./lifecycle";
+import { lifecycle } from "./lifecycle";
+import type { Context, Noun } from "./noun";
 import { declared, Resource, siblingOptions } from "./resource";
 import { jobOf, modelOf, TrainingJob } from "./training-job";
 

@@ -2,7 +2,8 @@ import type * as pulumi from "@pulumi/pulumi";
 import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { createOnce } from "./creation";
-import { lifecycle, type Noun } from "./lifecycle";
+import { lifecycle } from "./lifecycle";
+import type { Noun } from "./noun";
 import { declared, Resource } from "./resource";
 import { unseen } from "./unseen";
 

@@ -4,7 +4,7 @@ import { id } from "../contract/field";
 import { gone } from "./absence";
 import { say } from "./engine-log";
 import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
-import type { Noun } from "./lifecycle";
+import type { Noun } from "./noun";
 
 /** What a finished querying or clustering gives. */
 export interface ResultOutputs {

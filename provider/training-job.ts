@@ -5,7 +5,8 @@ import { id, json, label } from "../contract/field";
 import { gone } from "./absence";
 import { say } from "./engine-log";
 import { isOver, submitJob } from "./jobs";
-import { lifecycle, type Noun } from "./lifecycle";
+import { lifecycle } from "./lifecycle";
+import type { Noun } from "./noun";
 import { declared, Resource } from "./resource";
 
 /** What a training is submitted with. */

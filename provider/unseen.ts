@@ -1,4 +1,4 @@
-import type { Noun } from "./lifecycle";
+import type { Noun } from "./noun";
 
 /** What nouns share that the API cannot read, change or delete: a change makes another one and orphans this one. */
 export function unseen<Key extends string>(

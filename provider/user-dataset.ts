@@ -2,7 +2,8 @@ import type * as pulumi from "@pulumi/pulumi";
 import { routes } from "../contract";
 import { createOnce } from "./creation";
 import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
-import { lifecycle, type Noun } from "./lifecycle";
+import { lifecycle } from "./lifecycle";
+import type { Noun } from "./noun";
 import { declared, Resource } from "./resource";
 import { unseen } from "./unseen";
 

@@ -1,5 +1,5 @@
 import * as recommender from "../../provider";
-import type { Rules } from "../../provider/lifecycle";
+import type { Rules } from "../../provider/noun";
 import type { StateResource } from "./engine";
 import type { ResourceRef } from "./finding";
 

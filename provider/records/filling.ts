@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { id } from "../../contract/field";
 import { say } from "../engine-log";
-import type { Context, Noun } from "../lifecycle";
+import type { Context, Noun } from "../noun";
 import type { RecordKind } from "./kind";
 import { type Mapping, mappingSchema } from "./mapping";
 import { rejectsFileFor } from "./rejects";

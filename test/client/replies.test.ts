@@ -163,6 +163,14 @@ describe("a request", () => {
     expect(server.arrived).toHaveLength(0);
   });
 
+  test("carries parameters of an algorithm that only another service knows", async () => {
+    server = await scriptedServer(reply(200, { algorithm_id: "a" }));
+    const { client } = clientOf(server);
+    const algorithmParameters = { learningRate: 0.1, layers: [64, 32] };
+    await client.call(routes.createAlgorithm, { projectId: "p", name: "n", algorithmParameters });
+    expect(server.arrived[0].body).toMatchObject({ algorithm_parameters: algorithmParameters });
+  });
+
   test("many at once share a bounded number of kept connections", async () => {
     const ports = new Set<number | undefined>();
     server = await scriptedServer((request, response) => {

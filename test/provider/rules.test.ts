@@ -84,14 +84,6 @@ describe("bad arguments are refused at preview with path and rule", () => {
     ],
     ["DeploymentJob", { ...deployment, qps: 1e12 }, ["qps: expected a whole number of at most 1,000,000"]],
     [
-      "Algorithm",
-      { projectId: "p", name: "n", algorithmParameters: { dimensions: "many", epoch: 1 } },
-      [
-        "algorithmParameters.dimensions: expected a number",
-        "algorithmParameters: epoch is not known; did you mean epochs?",
-      ],
-    ],
-    [
       "UserQuery",
       {
         ...query,
@@ -135,6 +127,25 @@ describe("bad arguments are refused at preview with path and rule", () => {
     ],
   ])("%s %j", async (type, args, expected) => {
     expect((await provider.check(type, args)).failures).toEqual(expected);
+  });
+});
+
+describe("parameters of an algorithm", () => {
+  const args = { projectId: "p", name: "n", algorithmParameters: { dimensions: "many", epoch: 1 } };
+
+  test("are checked at preview where the embedded service is meant, which knows those of G1", async () => {
+    const embedded = await DynamicProvider.start({ "recommender:baseUrl": "embedded:data" });
+    const { failures } = await embedded.check("Algorithm", args).finally(() => embedded.stop());
+    expect(failures).toEqual([
+      "algorithmParameters.dimensions: expected a number",
+      "algorithmParameters: epoch is not known; did you mean epochs?",
+    ]);
+  });
+
+  test("are left to any other service, which may have others", async () => {
+    expect(await provider.check("Algorithm", args)).toMatchObject({ inputs: args, failures: [] });
+    const { failures } = await provider.check("Algorithm", { ...args, algorithmParameters: "many" });
+    expect(failures).toEqual(["algorithmParameters: expected an object"]);
   });
 });
 

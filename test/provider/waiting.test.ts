@@ -2,7 +2,7 @@ import { routes } from "../../contract";
 import { say } from "../../provider/engine-log";
 import { usualTime } from "../../provider/job-status";
 import { finishJob, jobKinds } from "../../provider/jobs";
-import type { Context } from "../../provider/lifecycle";
+import type { Context } from "../../provider/noun";
 import { Run } from "../../provider/session";
 import { readSettings } from "../../provider/settings";
 import { type Answer, clientOf, reply, scriptedServer } from "../client/server";
