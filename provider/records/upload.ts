@@ -74,7 +74,7 @@ export class TooManyFailuresError extends Error {
 export async function upload(order: Upload): Promise<Uploaded> {
   const { files, kind, mapping, client, datasetId, contentHash, numShards } = order;
   if (numShards !== undefined) await assertFits(files, kind, mapping, numShards);
-  const journal = new Journal({ service: client.baseUrl, datasetId, source: order.owner }, (problem) =>
+  const journal = new Journal({ service: client.service, datasetId, source: order.owner }, (problem) =>
     order.onUnresumable?.(
       `Cannot write down how far the upload is (${problem}): if it is interrupted, it starts over. ` +
         "Set XDG_STATE_HOME to a folder that can be written to.",
@@ -97,7 +97,7 @@ export async function upload(order: Upload): Promise<Uploaded> {
 
 /** The content that the last whole upload of a source brought into a dataset. */
 export function finishedUpload(client: Client, datasetId: string, owner: string): Journal["finished"] {
-  return new Journal({ service: client.baseUrl, datasetId, source: owner }).finished;
+  return new Journal({ service: client.service, datasetId, source: owner }).finished;
 }
 
 class Run {

@@ -29,7 +29,7 @@ function meddling(work: (call: number) => void): Client {
     work(calls++);
     return client.send(route, body, options);
   };
-  return { baseUrl: client.baseUrl, send } as unknown as Client;
+  return { service: client.service, send } as unknown as Client;
 }
 
 const journals = () => join(stateHome as string, "pulumi-recommender", "uploads");

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Route } from "../../contract";
-import type { CallOptions, Client } from "../../provider/client";
+import { type CallOptions, Client, endpointToken } from "../../provider/client";
 import { ApiError } from "../../provider/errors";
 import { Gate } from "../../provider/records/gate";
 import { Loading, userLines } from "./loading";
@@ -27,7 +27,7 @@ function tampered(
   let calls = 0;
   const send = (route: Route, body: Buffer, options: CallOptions) =>
     around(calls++, () => client.send(route, body, options), options, body);
-  return { baseUrl: client.baseUrl, send } as unknown as Client;
+  return { service: client.service, send } as unknown as Client;
 }
 
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -168,6 +168,21 @@ describe("an upload that broke off", () => {
     }
     expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 3, sentCount: 3000 });
   });
+});
+
+test("what an embedded service has is known by its data, at whatever address it listens", async () => {
+  const id = await loading.dataset("users");
+  const file = loading.folder.write("moved.ndjson", userLines(0, 2000));
+  const basis = await loading.hash(file);
+  const { url, key: apiKey } = loading.observed.service;
+  const token = endpointToken({ url: `${url}/oauth/token`, clientId: "test", clientSecret: apiKey });
+  const uploadAt = async (baseUrl: string, instanceId: string) => {
+    const client = new Client({ baseUrl, apiKey, token, instanceId });
+    return loading.upload("users", id, file, { client, basis }).finally(() => client.close());
+  };
+  expect(await uploadAt(url, "data")).toMatchObject({ calls: 2 });
+  expect(await uploadAt(url.replace("127.0.0.1", "localhost"), "data")).toMatchObject({ calls: 0 });
+  expect(await uploadAt(url, "other data")).toMatchObject({ calls: 2 });
 });
 
 describe("a content that changed", () => {
