@@ -14,7 +14,8 @@ import {
 import { nameOf, say } from "./engine-log";
 import { PartialStateError } from "./failure";
 import { finishJob, type Job, jobKinds } from "./jobs";
-import { type Context, lifecycle, type Noun } from "./lifecycle";
+import { lifecycle } from "./lifecycle";
+import type { Context, Noun } from "./noun";
 import { pinnedHere } from "./pinned";
 import { declared, Resource, siblingOptions } from "./resource";
 import { type ServingCheck, serves, tryOut } from "./serving-check";
@@ -97,8 +98,8 @@ interface Outputs {
   readonly deploymentJobId?: string;
   /** The submitted job that was taken back by a rollback. */
   readonly rolledBackJobId?: string;
-  /** Why the check of what serves failed; it is run again until it passes. */
-  readonly checkFailed?: string;
+  /** The check of what serves failed; it is run again until it passes. Why is not kept: it names users. */
+  readonly checkFailed?: true;
 }
 
 function deployment(): Noun<State, Outputs> {
@@ -161,11 +162,11 @@ function deployment(): Noun<State, Outputs> {
         await say.warn(urn, `project ${projectId} does not serve`);
         return undefined;
       }
-      if (state.checkFailed) await say.warn(urn, `${state.checkFailed}. \`pulumi up\` runs the check again.`);
+      if (state.checkFailed) await say.warn(urn, "its check failed; `pulumi up` runs it again");
       return { ...state, ...(servingUri && { servingUri }) };
     },
 
-    unsettled: ({ checkFailed }) => checkFailed !== undefined,
+    unsettled: ({ checkFailed }) => checkFailed === true,
 
     async update(projectId, olds, news, context) {
       const submitted = news.submittedJobId ?? "";
@@ -175,7 +176,7 @@ function deployment(): Noun<State, Outputs> {
       // Only the check or the rollback is another: there is nothing to deploy.
       if (same && olds.rolledBackJobId === undefined) {
         const kept = { ...(servingUri && { servingUri }), ...(deploymentJobId && { deploymentJobId }) };
-        return olds.checkFailed === undefined ? kept : checked(news, kept, context);
+        return olds.checkFailed ? checked(news, kept, context) : kept;
       }
       const outputs = await deploy(news, await jobToWaitFor(olds, news, context), context);
       if (!news.rollback && !context.settings.rollback) return checked(news, outputs, context);
@@ -191,7 +192,7 @@ function deployment(): Noun<State, Outputs> {
       } catch (error) {
         if (error instanceof PartialStateError) throw error;
         const reason = `${fault}; and the rollback failed: ${(error as Error).message}`;
-        throw new PartialStateError(projectId, { ...news, ...outputs, checkFailed: fault }, reason);
+        throw new PartialStateError(projectId, { ...news, ...outputs, checkFailed: true }, reason);
       }
     },
 
@@ -205,7 +206,7 @@ function deployment(): Noun<State, Outputs> {
 async function checked(args: State, outputs: Outputs, context: Context): Promise<Outputs> {
   const fault = await tryOut(args, outputs.servingUri, context);
   if (!fault) return outputs;
-  const state = { ...args, ...outputs, checkFailed: fault };
+  const state = { ...args, ...outputs, checkFailed: true as const };
   throw new PartialStateError(args.projectId, state, `it is deployed, but ${fault}`);
 }
 

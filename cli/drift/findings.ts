@@ -75,9 +75,7 @@ function change(step: Step, kind: "created" | "changed" | "replaced" | "deleted"
   };
   const noun = nounOf(step.type) ?? step.type;
   const { effect, words } = ofChange(noun, operation, properties, step.old?.retainOnDelete === true);
-  const { checkFailed } = step.old?.outputs ?? {};
-  const why = properties.length === 0 && checkFailed ? ` It was: ${checkFailed}.` : "";
-  return { ...base, effect, consequence: words + why, cures: reading.commands.change(base) };
+  return { ...base, effect, consequence: words, cures: reading.commands.change(base) };
 }
 
 function drift(step: Step, reading: Reading): Finding | undefined {

@@ -60,7 +60,7 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
   // A check that fails stays failed, also after a refresh, and passes when it is mended.
   for (let run = 0; run < 2; run++)
     expect(await failed(up({ minResults: 1000 }))).toMatch(/it is deployed, but the check failed: user u1/);
-  expect((await workspace.stack.refresh()).stdout).toContain("`pulumi up` runs the check again");
+  expect((await workspace.stack.refresh()).stdout).toContain("its check failed; `pulumi up` runs it again");
   expect(await failed(up({ minResults: 1000 }))).toMatch(/it is deployed, but the check failed: user u1/);
   await up({});
   observed.calls();
