@@ -2,11 +2,12 @@ import fc from "fast-check";
 import { say } from "../../provider/engine-log";
 import { ObservedService } from "../engine/observed-service";
 import type { Said } from "./account";
+import type { Meddling } from "./meddling";
 import { first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
 import { callOf } from "./reasons";
 import { type Kind, kinds } from "./rows";
-import { type Harm, type Meddling, World } from "./world";
+import { type Harm, World } from "./world";
 
 // What a change is held to does not hang on luck: others than these are tried by `npm run test:sequences`.
 const { SEQUENCES, SEED = "-546949215" } = process.env;

@@ -1,9 +1,9 @@
-import { Client, endpointToken } from "../../provider/client";
-import type { Clock } from "../../provider/clock";
+import { endpointToken } from "../../provider/client";
 import { confirm } from "../../provider/creation-journal";
 import { Run, useSession } from "../../provider/session";
 import { readSettings } from "../../provider/settings";
 import { rowOf } from "../../provider/stack-state";
+import { fastClock, MortalClient } from "./mortal-client";
 import {
   byDependency,
   type Held,
@@ -32,35 +32,6 @@ export interface Declared {
 
 /** The run was killed: nothing of it goes on, and nothing more is written down. */
 export class Killed extends Error {}
-
-/** Time as the lifecycles see it, a hundred times as fast. */
-const began = Date.now();
-const fastClock: Clock = {
-  now: () => began + (Date.now() - began) * 100,
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms / 100, 50))),
-};
-
-/** A client whose process can be killed: calls under way break off, and whoever waits for one waits for ever. */
-class MortalClient extends Client {
-  readonly #end = new AbortController();
-
-  die(): void {
-    this.#end.abort(new Error("killed"));
-  }
-
-  override async call(...[route, input, options]: Parameters<Client["call"]>): Promise<never> {
-    const { signal } = this.#end;
-    const never = () => new Promise<never>(() => undefined);
-    if (signal.aborted) return never();
-    try {
-      const reply = await super.call(route, input, { ...options, signal });
-      return signal.aborted ? never() : (reply as never);
-    } catch (error) {
-      if (signal.aborted) return never();
-      throw error;
-    }
-  }
-}
 
 /**
  * Runs the lifecycles in the order and with the rules of the engine, and keeps the state as the engine does, so that

@@ -7,6 +7,7 @@ import { unknownOf } from "../../provider/unknown-creation";
 import type { ObservedService } from "../engine/observed-service";
 import { Account, type Made, type Said, servingIn } from "./account";
 import { resetAfter, resetBefore } from "./faults";
+import { type Meddling, meddle, undone } from "./meddling";
 import { declared, first, type Program } from "./program";
 import type { Fault, FaultProxy } from "./proxy";
 import { Reasons } from "./reasons";
@@ -21,9 +22,6 @@ export type Harm = {
   readonly how: "nothing" | "killBefore" | "killAfter" | "loseRequest" | "loseReply" | "failTraining";
   readonly at: number;
 };
-
-/** What is done behind the program's back. */
-export type Meddling = "deleteEvents" | "renameEvents" | "shutDown" | "deleteModel";
 
 /** One stack, its program, and a user who does what the messages say. */
 export class World {
@@ -223,33 +221,9 @@ export class World {
 
   /** Does something behind the program's back. */
   async meddle(what: Meddling): Promise<void> {
-    const { client } = this.observed;
     this.#drifted = true;
-    const all = [...this.engine.held.values()];
-    const at = (kind: string) => all.find((resource) => resource.kind === kind);
-    const [events, project, model] = [at("EventDataset"), at("Project"), at("Model")];
-    const quietly = (call: Promise<unknown>) => call.catch(() => undefined);
-    if (what === "deleteEvents") this.reasons.toMake("EventDataset");
-    if (what === "deleteModel") this.reasons.toMake("TrainingJob");
-    if (what === "shutDown") this.reasons.toMake("DeploymentJob");
-    if (what === "deleteEvents" && events)
-      await quietly(client.call(routes.deleteEventDataset, { eventDatasetId: events.id }));
-    if (what === "renameEvents" && events) {
-      await quietly(
-        client.call(routes.updateEventDataset, {
-          eventDatasetId: events.id,
-          name: "other",
-          attributeSchema: null,
-        }),
-      );
-    }
-    if (what === "shutDown" && project)
-      await quietly(client.call(routes.shutdownDeployment, { projectId: project.id }));
-    if (what === "deleteModel" && model) {
-      const projectId = model.state.projectId as string;
-      await quietly(client.call(routes.shutdownDeployment, { projectId }));
-      await quietly(client.call(routes.deleteModel, { projectId, modelId: model.id }));
-    }
+    if (undone[what]) this.reasons.toMake(undone[what]);
+    await meddle(what, [...this.engine.held.values()], this.observed.client);
   }
 
   #faultOf({ how }: Harm): Fault | undefined {

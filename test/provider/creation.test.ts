@@ -5,11 +5,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../contract";
-import { Client, fixedToken } from "../../provider/client";
 import { digest, type Entry, entriesOf, put, unreadableFiles } from "../../provider/creation-journal";
 import { say } from "../../provider/engine-log";
-import { isOf } from "../../provider/interruption";
-import { isRunning } from "../../provider/process";
 import { ObservedService } from "../engine/observed-service";
 import { keyOf, newStack } from "../faults/rows";
 import { type Declared, SmallEngine } from "../faults/small-engine";
@@ -248,19 +245,6 @@ describe("the journal", () => {
     expect(engine.of("UserDataset", "others").id).toMatch(/^user-dataset-/);
     expect(engine.of("EventDataset", "events").id).toMatch(/^event-dataset-/);
   });
-
-  test("of a service at another port is that of the same data", async () => {
-    const { userDatasetId } = await observed.call(routes.createUserDataset, request);
-    put(entry({ service: observed.service.url, id: userDatasetId, reply: { userDatasetId } }));
-    const client = new Client({
-      ...{ baseUrl: "http://127.0.0.1:9", apiKey: "k", token: fixedToken("t"), instanceId: "instance-1" },
-    });
-    expect(client.service).toBe("embedded:instance-1");
-    expect(isOf(entry({ service: "embedded:instance-1" }), client)).toBe(true);
-    expect(isOf(entry({ service: "http://127.0.0.1:9" }), client)).toBe(true);
-    expect(isOf(entry({ service: "embedded:instance-2" }), client)).toBe(false);
-    await client.close();
-  });
 });
 
 /** The state of a run that got no answer. */
@@ -287,9 +271,9 @@ test.each([
   ["others", false],
   ["1", true],
   ["others, users", true],
-])("RECOMMENDER_CREATE_AGAIN=%s", async (said, again) => {
+])("RECOMMENDER_CREATE_AGAIN=%s", async (value, again) => {
   put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
-  process.env.RECOMMENDER_CREATE_AGAIN = said;
+  process.env.RECOMMENDER_CREATE_AGAIN = value;
   observed.calls();
   await engine.up([users]);
   delete process.env.RECOMMENDER_CREATE_AGAIN;
@@ -307,12 +291,4 @@ test("a service that is down leaves what broke off to the next run, and no place
   expect(error?.message).toMatch(/did not answer|could not be reached/);
   expect(unreachable.held.size).toBe(0);
   await unreachable.close();
-});
-
-test("a process that may not be signalled is alive", () => {
-  const kill = jest.spyOn(process, "kill").mockImplementation(() => {
-    throw Object.assign(new Error("not permitted"), { code: "EPERM" });
-  });
-  expect(isRunning(1)).toBe(true);
-  kill.mockRestore();
 });

@@ -1,9 +1,8 @@
 import { routes } from "../../contract";
+import type { Properties } from "../../provider/arguments";
 import { ObservedService } from "../engine/observed-service";
 import { DynamicProvider, partialState, unknownValue } from "./dynamic-provider";
 import { trainedProject } from "./trained-project";
-
-type Properties = Record<string, unknown>;
 
 let observed: ObservedService;
 let provider: DynamicProvider;
@@ -39,20 +38,11 @@ async function deploy(args: Properties) {
 }
 
 /** What the engine does when the models of a deployment change: the job first, then the deployment. */
-async function redeploy(
-  from: { job: { id: string; state: Properties }; state: Properties },
-  change: Properties,
-) {
-  const {
-    check: _,
-    rollback: __,
-    submittedJobId: ___,
-    ...request
-  } = { ...from.state, ...change } as Properties;
-  const { projectId: p, name, generatorModelId, rankerModelId, qps } = request;
-  const asked = { projectId: p, name, generatorModelId, qps, ...(rankerModelId ? { rankerModelId } : {}) };
+async function redeploy(from: Awaited<ReturnType<typeof deploy>>, change: Properties) {
+  const declared: Properties = { ...from.state, ...change };
+  const { check, rollback, name, generatorModelId, rankerModelId, qps } = declared;
+  const asked = { projectId, name, generatorModelId, qps, ...(rankerModelId ? { rankerModelId } : {}) };
   const job = await provider.update("DeploymentJob", from.job.id, from.job.state, asked);
-  const { check, rollback } = { ...from.state, ...change } as Properties;
   const news = { ...asked, rollback, ...(check ? { check } : {}), submittedJobId: job.jobId };
   return { job, news, update: () => provider.update("Deployment", projectId, from.state, news) };
 }

@@ -279,28 +279,3 @@ test("of an id that comes twice the later record wins, for its batches go one af
   expect(log).toEqual(["begin 0", "end 0", "begin 1", "end 1"]);
   expect(await loading.held(id)).toBe(1500);
 });
-
-describe("a source that cannot fit the dataset's shards", () => {
-  test("is refused before the first upload, with the number that would do", async () => {
-    const id = await loading.dataset("users");
-    const file = loading.folder.write("many.ndjson", userLines(0, 100_200));
-    await expect(loading.upload("users", id, file, { numShards: 1 })).rejects.toThrow(
-      /holds about 100,\d{3} records, but 1 shard holds 100,000; nothing was uploaded\. .*numShards: 10\b/,
-    );
-    expect(loading.upserts()).toBe(0);
-  });
-
-  test("is not one that just fits", async () => {
-    const id = await loading.dataset("users");
-    const file = loading.folder.write("exactly.ndjson", userLines(0, 100_000));
-    expect(await loading.upload("users", id, file, { numShards: 1 })).toMatchObject({ recordCount: 100_000 });
-  });
-
-  test("is counted by ids, not by lines", async () => {
-    const id = await loading.dataset("users");
-    const file = loading.folder.write("repeated.ndjson", userLines(0, 2).repeat(50_100));
-    const held = await loading.upload("users", id, file, { numShards: 1, parallel: 1 });
-    expect(held.recordCount).toBe(100_200);
-    expect(await loading.held(id)).toBe(2);
-  });
-});

@@ -1,0 +1,33 @@
+import { routes } from "../../contract";
+import type { Client } from "../../provider/client";
+import type { Held, Kind } from "./rows";
+
+/** What is done behind the program's back. */
+export type Meddling = "deleteEvents" | "renameEvents" | "shutDown" | "deleteModel";
+
+/** What must be made again after it. */
+export const undone: Readonly<Partial<Record<Meddling, Kind>>> = {
+  deleteEvents: "EventDataset",
+  deleteModel: "TrainingJob",
+  shutDown: "DeploymentJob",
+};
+
+/** Does something to what a stack holds, where it is there. */
+export async function meddle(what: Meddling, held: readonly Held[], client: Client): Promise<void> {
+  const at = (kind: Kind) => held.find((resource) => resource.kind === kind);
+  const [events, project, model] = [at("EventDataset"), at("Project"), at("Model")];
+  const quietly = (call: Promise<unknown>) => call.catch(() => undefined);
+  if (what === "deleteEvents" && events)
+    await quietly(client.call(routes.deleteEventDataset, { eventDatasetId: events.id }));
+  if (what === "renameEvents" && events) {
+    const renamed = { eventDatasetId: events.id, name: "other", attributeSchema: null };
+    await quietly(client.call(routes.updateEventDataset, renamed));
+  }
+  if (what === "shutDown" && project)
+    await quietly(client.call(routes.shutdownDeployment, { projectId: project.id }));
+  if (what === "deleteModel" && model) {
+    const projectId = model.state.projectId as string;
+    await quietly(client.call(routes.shutdownDeployment, { projectId }));
+    await quietly(client.call(routes.deleteModel, { projectId, modelId: model.id }));
+  }
+}

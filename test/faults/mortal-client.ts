@@ -1,0 +1,31 @@
+import { Client } from "../../provider/client";
+import type { Clock } from "../../provider/clock";
+
+/** Time as the lifecycles see it, a hundred times as fast. */
+const began = Date.now();
+export const fastClock: Clock = {
+  now: () => began + (Date.now() - began) * 100,
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms / 100, 50))),
+};
+
+/** A client whose process can be killed: calls under way break off, and whoever waits for one waits for ever. */
+export class MortalClient extends Client {
+  readonly #end = new AbortController();
+
+  die(): void {
+    this.#end.abort(new Error("killed"));
+  }
+
+  override async call(...[route, input, options]: Parameters<Client["call"]>): Promise<never> {
+    const { signal } = this.#end;
+    const never = () => new Promise<never>(() => undefined);
+    if (signal.aborted) return never();
+    try {
+      const reply = await super.call(route, input, { ...options, signal });
+      return signal.aborted ? never() : (reply as never);
+    } catch (error) {
+      if (signal.aborted) return never();
+      throw error;
+    }
+  }
+}
