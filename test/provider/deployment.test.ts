@@ -131,15 +131,13 @@ describe("a deployment", () => {
     const back = /by job (job-\S+)/.exec(error.message)?.[1];
     expect(await serving(back)).toBe(models[0]);
     const kept = partialState(error);
-    expect(kept).toEqual({
-      id: projectId,
-      state: { ...first.state, deploymentJobId: back, rolledBackJobId: second.job.jobId },
-    });
+    const rolledBack = { deploymentJobId: back, rolledBackJobId: second.job.jobId, __partial: true };
+    expect(kept).toEqual({ id: projectId, state: { ...first.state, ...rolledBack } });
     const news = { ...second.news, check };
     const third = await provider.update("Deployment", projectId, kept.state, news);
     expect(submitted()).toBe(1);
     expect(await serving(third.deploymentJobId)).toBe(models[1]);
-    expect(third.rolledBackJobId).toBeUndefined();
+    expect([third.rolledBackJobId, third.__partial]).toEqual([undefined, undefined]);
   });
 
   test("whose check fails is rolled back also when only the configuration asks for it", async () => {
