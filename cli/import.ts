@@ -24,8 +24,8 @@ changed. --force sends everything. After 1,000 refused records more than
 --max-failures allows for the import stops.
 
 --dry-run needs neither service nor dataset: it reads the source and shows its
-columns, which fields they would be, what would be refused and why, and from when
-to when the events are.
+columns, the fields that they would be, what would be refused and why, and the
+times of the first and the last event.
 
 Exit codes:
   0  all records are in the dataset (or as many as --max-failures allows for)

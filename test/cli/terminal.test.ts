@@ -74,7 +74,9 @@ test("charts of values that look alike as names of files lie in files of their o
   const { charts } = await shop.json("distribution", ...genres.map((genre) => `genre=${genre}`), ...asked);
   expect(new Set(charts as string[]).size).toBe(genres.length);
   for (const [at, file] of (charts as string[]).entries()) {
-    expect(readFileSync(join(shop.folder, file), "utf8")).toContain(`genre = ${genres[at]}`);
+    // A title shows as much of a value as fits.
+    const title = `genre = ${genres[at]?.slice(0, 60)}`;
+    expect(readFileSync(join(shop.folder, file), "utf8")).toContain(title);
   }
   // Another run does not write over the chart of another value.
   const again = await shop.json("distribution", "genre=a/b", ...asked);
