@@ -126,6 +126,9 @@ function deployment(): Noun<State, Outputs> {
     replacing: ({ title, id }) => `${title} moves to another project: project ${id} stops serving.`,
 
     async create(args, context) {
+      const { run } = context;
+      // Deleted before it is replaced: what the job has deployed may be out of service again.
+      if (run.shutDown.has(args.projectId)) run.submitted.delete(args.submittedJobId ?? "");
       const outputs = await deploy(
         args,
         args.submittedJobId ?? "",
@@ -196,8 +199,9 @@ function deployment(): Noun<State, Outputs> {
       }
     },
 
-    async delete(projectId, _state, { client }) {
+    async delete(projectId, _state, { client, run }) {
       await notServing(client.call(routes.shutdownDeployment, { projectId }));
+      run.shutDown.add(projectId);
     },
   };
 }

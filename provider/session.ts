@@ -20,6 +20,8 @@ export class Run {
   readonly submitted = new Set<string>();
   /** What the resources of the stack hold: nothing is deleted that another one holds. */
   readonly claims: Claims;
+  /** Projects that it has taken out of service, with whatever it had deployed there before. */
+  readonly shutDown = new Set<string>();
   /** Resources that it is to replace. */
   readonly replacing = new Set<Urn>();
   /** Resources that it has compared with the state or created: the others are not targeted, or come later. */

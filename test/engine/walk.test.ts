@@ -144,7 +144,7 @@ async function moveThereAndBack(urn: string | undefined, stack: WalkedStack): Pr
 }
 
 test(`through ${steps} steps of the engine's options and of state surgery, what the state holds stays`, async () => {
-  const stack = new WalkedStack("walk", ground, proxy);
+  const stack = new WalkedStack("walk", ground, proxy, observed.service.dataDir);
   const told: string[] = [];
   const tell = (text: string) => {
     told.push(text);

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { servingIn } from "../faults/account";
 import type { FaultProxy } from "../faults/proxy";
 import { type Holder, Watch } from "../faults/watch";
 import type { Ended, KillingGround, StateEntry } from "./killing";
@@ -72,8 +73,13 @@ export class WalkedStack {
     readonly name: string,
     private readonly ground: KillingGround,
     private readonly proxy: FaultProxy,
+    dataDir: string,
   ) {
-    this.watch = new Watch(() => this.held(), proxy);
+    this.watch = new Watch(
+      () => this.held(),
+      proxy,
+      (id) => servingIn(dataDir).some(({ projectId }) => projectId === id),
+    );
   }
 
   /** Runs a command of the engine; what it says and what it takes away is held against the state after it. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { say } from "../../provider/engine-log";
 import { ObservedService } from "../engine/observed-service";
-import type { Said } from "./account";
+import { type Said, servingIn } from "./account";
 import { declared, first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
 import { type Kind, keyOf, kinds, type Rows } from "./rows";
@@ -240,6 +240,15 @@ const commands = fc.commands(
   { maxCommands: 10, size: "max" },
 );
 
+function watchOver({ engine }: World): Watch {
+  const rows = () => [...engine.held.values()].filter((row) => !engine.deleting.has(row));
+  return new Watch(rows, proxy, isServing);
+}
+
+function isServing(id: string): boolean {
+  return servingIn(observed.service.dataDir).some(({ projectId }) => projectId === id);
+}
+
 test("whatever options a run has, nothing that the state holds is taken away or said to be nobody's", async () => {
   const seed = Number(SEED);
   let tried = 0;
@@ -249,8 +258,7 @@ test("whatever options a run has, nothing that the state holds is taken away or 
     proxy.hidesKeys = false;
     said.length = 0;
     const world = new World(observed, proxy, said, { anyStep: true });
-    const { engine } = world;
-    watch = new Watch(() => [...engine.held.values()].filter((row) => !engine.deleting.has(row)), proxy);
+    watch = watchOver(world);
     const model: Model = { program: { ...first, second: true } };
     try {
       await world.recover(model.program);
@@ -265,4 +273,19 @@ test("whatever options a run has, nothing that the state holds is taken away or 
   });
   await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: longestMs, endOnFailure: true });
   process.stdout.write(`${tried} walks, seed ${seed}\n`);
+});
+
+test("a deployment that is deleted before it is replaced, with its job, serves again", async () => {
+  proxy.clear();
+  said.length = 0;
+  const world = new World(observed, proxy, said, { anyStep: true });
+  const program: Program = { ...first, deleteFirst: ["DeploymentJob", "Deployment"] };
+  try {
+    await world.recover(first);
+    const replace = ["DeploymentJob live", "Deployment live"];
+    expect(await world.upWith(program, { replace })).toEqual([]);
+    expect(isServing(world.engine.of("Deployment", "live").id as string)).toBe(true);
+  } finally {
+    await world.close();
+  }
 });

@@ -28,6 +28,8 @@ export class Watch {
   constructor(
     private readonly rows: () => readonly Holder[],
     private readonly proxy: FaultProxy,
+    /** Whether a project serves. */
+    private readonly serves: (projectId: string) => boolean,
   ) {}
 
   /** Something is said, or an error is shown. */
@@ -44,12 +46,11 @@ export class Watch {
   look(): void {
     const taken = this.proxy.taken.slice(this.#taken);
     this.#taken = this.proxy.taken.length;
-    for (const [at, { call, status, url, body }] of taken.entries()) {
+    for (const { call, status, url, body } of taken) {
       if (status !== 200 || !call.startsWith("DELETE")) continue;
       const holder = this.rows().find(({ kind, id }) => removes[kind] === call && (url + body).includes(id));
-      // What was taken out of service and deployed again since serves.
-      const isBack = taken.slice(at).some((later) => later.call === "POST /submit-deployment-job");
-      if (holder && !(holder.kind === "Deployment" && isBack))
+      // What was taken out of service may have been deployed again since.
+      if (holder && !(holder.kind === "Deployment" && this.serves(holder.id)))
         this.#found.push(`${call} took away ${holder.id}, which ${holder.kind} ${holder.name} holds`);
     }
     expect(this.#found).toEqual([]);
