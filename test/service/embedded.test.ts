@@ -65,14 +65,17 @@ describe("the embedded service of a folder", () => {
     expect(existsSync(nowhere)).toBe(false);
   });
 
-  test("gets none of the starter's credentials", async () => {
-    process.env.SOME_CLOUD_KEY = "not for the service";
-    const { pid, started } = await embedded(dir);
+  test("gets what Node needs to run, and none of the starter's credentials", async () => {
+    const { env } = process;
+    process.env = { ...env, SOME_CLOUD_KEY: "not for the service", LD_LIBRARY_PATH: dir };
+    const { pid, started } = await embedded(dir).finally(() => {
+      process.env = env;
+    });
     expect(started).toBe(true);
-    delete process.env.SOME_CLOUD_KEY;
-    const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
-    expect(environment).toContain("PATH=");
-    expect(environment).not.toContain("SOME_CLOUD_KEY");
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    expect(environment).toContain(`PATH=${env.PATH}`);
+    expect(environment).toContain(`LD_LIBRARY_PATH=${dir}`);
+    expect(environment.join()).not.toContain("SOME_CLOUD_KEY");
   });
 
   test("refuses a second service for the folder, and names the first", async () => {
