@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { instanceIn } from "../service/instance";
 import type { Properties } from "./arguments";
 import { type Settings, saysYes } from "./settings";
 
@@ -55,6 +56,6 @@ function instanceHere(baseUrl: string): string | undefined {
   const folder = embeddedFolder(baseUrl);
   if (folder === undefined) return undefined;
   // Loaded when it is needed: a program that uses a real service does not pay for it.
-  const { instanceIn } = require("../service/instance") as typeof import("../service/instance");
-  return instanceIn(folder);
+  const { instanceIn: read } = require("../service/instance") as { instanceIn: typeof instanceIn };
+  return read(folder);
 }
