@@ -52,28 +52,31 @@ const attributeValue = {
 };
 
 const share = "usage is a share between 0 and 1, not percent: 0.2 stands for 20 %";
-const usage = z.number().min(0, share).max(1, share).optional();
+
+const conditionOn = (usage: z.ZodNumber) =>
+  z
+    .strictObject({
+      ...attributeValue,
+      lowerBound: usage.optional().describe("Least usage, included; none when left out."),
+      upperBound: usage.optional().describe("Greatest usage, included; none when left out."),
+    })
+    .superRefine(({ lowerBound, upperBound }, context) => {
+      if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
+        context.addIssue({
+          code: "custom",
+          message: `the lower bound ${lowerBound} is above the upper bound ${upperBound}`,
+          path: ["lowerBound"],
+        });
+    });
 
 /** A bound on a user's usage of one value of one item attribute. */
-export const usageCondition = z
-  .strictObject({
-    ...attributeValue,
-    lowerBound: usage.describe("Least usage, included; none when left out."),
-    upperBound: usage.describe("Greatest usage, included; none when left out."),
-  })
-  .superRefine(({ lowerBound, upperBound }, context) => {
-    if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
-      context.addIssue({
-        code: "custom",
-        message: `the lower bound ${lowerBound} is above the upper bound ${upperBound}`,
-        path: ["lowerBound"],
-      });
-  });
+export const usageCondition = conditionOn(z.number().min(0, share).max(1, share));
+
+const listQueryOf = (condition: typeof usageCondition) =>
+  z.strictObject({ conditions: z.array(condition).min(1).max(limits.conditions) });
 
 /** Asks for the users who meet all conditions. */
-export const userListQuery = z.strictObject({
-  conditions: z.array(usageCondition).min(1).max(limits.conditions),
-});
+export const userListQuery = listQueryOf(usageCondition);
 
 /** Asks how usage of one value is spread over the users. */
 export const userDistributionQuery = z.strictObject({
@@ -84,22 +87,27 @@ export const userDistributionQuery = z.strictObject({
 const queriesOf = <Q extends z.ZodType>(query: Q) => z.array(query).min(1).max(limits.queries);
 const querying = { name: jobName, projectId: id, modelId: id.describe("The model that is asked.") };
 
-export const submitQueryingJob = route({
-  method: "POST",
-  path: "/submit-querying-job",
-  summary: "Asks a model for users or for a distribution of users.",
-  request: z.discriminatedUnion("queryType", [
+const queryingFields = (listQuery: typeof userListQuery) =>
+  z.discriminatedUnion("queryType", [
     z.strictObject({
       ...querying,
       queryType: z.literal("user_list"),
-      queries: queriesOf(userListQuery),
+      queries: queriesOf(listQuery),
     }),
     z.strictObject({
       ...querying,
       queryType: z.literal("user_distribution"),
       queries: queriesOf(userDistributionQuery),
     }),
-  ]),
+  ]);
+
+export const submitQueryingJob = route({
+  method: "POST",
+  path: "/submit-querying-job",
+  summary: "Asks a model for users or for a distribution of users.",
+  request: queryingFields(userListQuery),
+  // The specification shows no unit of usage.
+  sent: queryingFields(listQueryOf(conditionOn(z.number()))),
   reply: submitted,
 });
 

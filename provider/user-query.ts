@@ -102,12 +102,9 @@ interface State {
 function querying(): ResultKind<State> {
   const request = ({ projectId, modelId, name, queryType, queries }: State) =>
     ({ projectId, modelId, name, queryType, queries }) as Input<typeof routes.submitQueryingJob>;
-  return {
-    kind: jobKinds.querying,
-    route: routes.submitQueryingJob,
-    keys: ["projectId", "modelId", "name", "queryType", "queries"],
-    request,
-    args: z
+  // What a query may hold depends on its type; the contract says how.
+  const argsOf = (contract: z.ZodType) =>
+    z
       .strictObject({
         projectId: id,
         modelId: id,
@@ -117,11 +114,18 @@ function querying(): ResultKind<State> {
         }),
         queries: z.array(json).min(1),
       })
-      // What a query may hold depends on its type; the contract says how.
       .superRefine((args, context) => {
-        const { error } = routes.submitQueryingJob.request.safeParse(request(args as unknown as State));
+        const { error } = contract.safeParse(request(args as unknown as State));
         for (const issue of error?.issues ?? [])
           context.addIssue({ ...issue } as z.core.$ZodRawIssue as never);
-      }),
+      });
+  const route = routes.submitQueryingJob;
+  return {
+    kind: jobKinds.querying,
+    route,
+    keys: ["projectId", "modelId", "name", "queryType", "queries"],
+    request,
+    args: argsOf(route.request),
+    argsElsewhere: argsOf(route.sent ?? route.request),
   };
 }

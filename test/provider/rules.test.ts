@@ -88,15 +88,9 @@ describe("bad arguments are refused at preview with path and rule", () => {
       {
         ...query,
         submittedJobId: "j",
-        queries: [
-          { conditions: [{ attribute: "genre", value: "jazz", lowerBound: 5 }] },
-          { conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.5, upperBound: 0.1 }] },
-        ],
+        queries: [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.5, upperBound: 0.1 }] }],
       },
-      [
-        "queries[0].conditions[0].lowerBound: usage is a share between 0 and 1, not percent: 0.2 stands for 20 %",
-        "queries[1].conditions[0].lowerBound: the lower bound 0.5 is above the upper bound 0.1",
-      ],
+      ["queries[0].conditions[0].lowerBound: the lower bound 0.5 is above the upper bound 0.1"],
     ],
     ["Project", { ...project, projectType: "OTHER" }, ["projectType: expected RECOMMEND_ITEMS_TO_USER"]],
     ["Algorithm", { projectId: "p", name: "n", algorithmType: "G2" }, ["algorithmType: expected G1"]],
@@ -130,22 +124,45 @@ describe("bad arguments are refused at preview with path and rule", () => {
   });
 });
 
-describe("parameters of an algorithm", () => {
-  const args = { projectId: "p", name: "n", algorithmParameters: { dimensions: "many", epoch: 1 } };
+describe("what the specification leaves open", () => {
+  const usage = { attribute: "genre", value: "jazz", lowerBound: 20, upperBound: 60 };
+  const cases: [string, Properties, string[]][] = [
+    [
+      "Algorithm",
+      { projectId: "p", name: "n", algorithmParameters: { dimensions: "many", epoch: 1 } },
+      [
+        "algorithmParameters.dimensions: expected a number",
+        "algorithmParameters: epoch is not known; did you mean epochs?",
+      ],
+    ],
+    [
+      "QueryingJob",
+      { ...query, queries: [{ conditions: [usage] }] },
+      ["lowerBound", "upperBound"].map(
+        (bound) =>
+          `queries[0].conditions[0].${bound}: usage is a share between 0 and 1, not percent: 0.2 stands for 20 %`,
+      ),
+    ],
+  ];
 
-  test("are checked at preview where the embedded service is meant, which knows those of G1", async () => {
-    const embedded = await DynamicProvider.start({ "recommender:baseUrl": "embedded:data" });
-    const { failures } = await embedded.check("Algorithm", args).finally(() => embedded.stop());
-    expect(failures).toEqual([
-      "algorithmParameters.dimensions: expected a number",
-      "algorithmParameters: epoch is not known; did you mean epochs?",
-    ]);
+  test.each(cases)(
+    "%s is checked at preview where the embedded service is meant",
+    async (type, args, all) => {
+      const embedded = await DynamicProvider.start({ "recommender:baseUrl": "embedded:data" });
+      const { failures } = await embedded.check(type, args).finally(() => embedded.stop());
+      expect(failures).toEqual(all);
+    },
+  );
+
+  test.each(cases)("%s is left to any other service", async (type, args) => {
+    expect(await provider.check(type, args)).toMatchObject({ inputs: args, failures: [] });
   });
 
-  test("are left to any other service, which may have others", async () => {
-    expect(await provider.check("Algorithm", args)).toMatchObject({ inputs: args, failures: [] });
-    const { failures } = await provider.check("Algorithm", { ...args, algorithmParameters: "many" });
-    expect(failures).toEqual(["algorithmParameters: expected an object"]);
+  test("has its form checked all the same", async () => {
+    const args = { projectId: "p", name: "n", algorithmParameters: "many" };
+    expect((await provider.check("Algorithm", args)).failures).toEqual([
+      "algorithmParameters: expected an object",
+    ]);
   });
 });
 
