@@ -1,10 +1,7 @@
 import { resolve } from "node:path";
 import type { Reply, routes } from "../contract";
-
 import { embeddedFolder } from "./belonging";
-
 import { cancelled as engineCancelled } from "./cancellation";
-
 import { Claims } from "./claims";
 import { Client } from "./client";
 import { type Clock, systemClock } from "./clock";
