@@ -26,22 +26,22 @@ export async function notServing<T>(call: Promise<T>): Promise<T | undefined> {
 }
 
 /** Whether a refusal of the recommendation call means that nothing is deployed, and not that a user is unknown. */
-export function meansNotServing({ status, code = "", message }: ApiError): boolean {
+export function meansNotServing({ status, code = "", reason }: ApiError): boolean {
   if (![400, 404, 409, 410, 412, 422, 503].includes(status)) return false;
-  return idle.test(code) || (idle.test(message) && !user.test(code) && !user.test(message));
+  return idle.test(code) || (idle.test(reason) && !user.test(code) && !user.test(reason));
 }
 
 /** Whether a refusal to delete a model means that it serves. */
 export function meansInUse(error: ApiError): boolean {
-  const { status, code = "", message } = error;
-  return status < 500 && !meansAbsent(error) && (inUse.test(code) || inUse.test(message));
+  const { status, code = "", reason } = error;
+  return status < 500 && !meansAbsent(error) && (inUse.test(code) || inUse.test(reason));
 }
 
 /**
  * The specification shows no status for what is not there. A page of HTML under 404 comes from something that stands
  * before the service, and other refusals mean it only where they say it.
  */
-function meansAbsent({ status, code = "", message }: ApiError): boolean {
-  if (status === 404 || status === 410) return !message.includes("an HTML page");
-  return (status === 400 || status === 409) && (absent.test(code) || absent.test(message));
+function meansAbsent({ status, code = "", reason }: ApiError): boolean {
+  if (status === 404 || status === 410) return !reason.includes("an HTML page");
+  return (status === 400 || status === 409) && (absent.test(code) || absent.test(reason));
 }

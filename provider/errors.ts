@@ -12,6 +12,8 @@ export class ApiError extends Error {
   readonly status: number;
   /** The service's own word for what is wrong, where its answer has one. */
   readonly code: string | undefined;
+  /** What the service said, without the call that it said it to. */
+  readonly reason: string;
   readonly requestId: string | undefined;
 
   constructor(call: Call, answer: { status: number; requestId?: string | undefined } & Refusal, hint = "") {
@@ -22,6 +24,7 @@ export class ApiError extends Error {
     this.path = call.path;
     this.status = answer.status;
     this.code = answer.code;
+    this.reason = answer.message;
     this.requestId = answer.requestId;
   }
 }

@@ -184,7 +184,9 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const report = await compareStack({ cwd: at.workspace.directory, stack: "staging", env });
     expect({ changes: report.changes, drift: report.drift }).toEqual({ changes: [], drift: [] });
     expect(report.warnings.join()).toContain(`serving pinned models (${older}), not the program's`);
-    expect(report.warnings.join()).toContain("Remove the pin with `recommender rollback staging --undo`");
+    expect(report.warnings.join()).toContain(
+      "Remove the pin with `recommender rollback staging --undo --yes`",
+    );
 
     expect((await at.recommender("rollback", "staging", "--undo", "--yes")).code).toBe(0);
     expect(at.submissions("staging")).toEqual(["POST /submit-deployment-job"]);

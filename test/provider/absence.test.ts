@@ -1,8 +1,8 @@
 import { gone, meansInUse, meansNotServing } from "../../provider/absence";
 import { ApiError } from "../../provider/client";
 
-const refused = (status: number, message: string, code?: string) =>
-  new ApiError({ method: "DELETE", path: "/delete-model" }, { status, message, ...(code && { code }) });
+const refused = (status: number, message: string, code?: string, path: `/${string}` = "/delete-model") =>
+  new ApiError({ method: "POST", path }, { status, message, ...(code && { code }) });
 
 test.each([
   [404, "no model m1"],
@@ -33,7 +33,8 @@ test.each([
   [404, "USER_NOT_FOUND", "u1 is not in the deployment", false],
   [409, "NOT_DEPLOYED", "ask for user u1 later", true],
 ])("an answer tells whether a project serves: %i %s %s", (status, code, message, notServing) => {
-  expect(meansNotServing(refused(status, message, code))).toBe(notServing);
+  const answer = refused(status, message, code, "/recommend-items-to-user");
+  expect(meansNotServing(answer)).toBe(notServing);
 });
 
 test.each([
