@@ -33,16 +33,15 @@ export class LocalStack {
   readonly #kept = new Map<string, Kept>();
   #client: Client | undefined;
 
-  constructor(private readonly config: Record<string, string>) {
+  constructor(private readonly config: Record<string, string>) {}
+
+  /** Begins another run: what an earlier one knew is known no more, but for what was written down. */
+  async begin({ bodyMs = 60_000 } = {}): Promise<void> {
     for (const type of Object.values(recommender)) {
       if (!("lifecycle" in type)) continue;
       const get = (key: string) => this.config[key];
       void (type.lifecycle as Lifecycle).configure({ config: { get } as never });
     }
-  }
-
-  /** Begins another run: what an earlier one knew is known no more, but for what was written down. */
-  async begin({ bodyMs = 60_000 } = {}): Promise<void> {
     const settings = readSettings((key) => this.config[`recommender:${key}`], {});
     const { baseUrl, apiKey = "", tokenUrl: url = "", clientId = "", clientSecret = "" } = settings;
     const token = endpointToken({ url, clientId, clientSecret });

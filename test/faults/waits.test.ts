@@ -115,7 +115,7 @@ test("a page in place of the very first answer is told at once: the address may 
   const before = stack.clock.now();
   const adopted = { name: "events", numShards: 1, existingId: world.eventDatasetId };
   await expect(stack.up("EventDataset", "events", adopted)).rejects.toThrow(
-    /EventDataset events: GET \/list-event-datasets: answered 200, but an HTML page titled "Bad day" came/,
+    /GET \/list-event-datasets: answered 200, but an HTML page titled \\"Bad day\\" came instead of JSON"/,
   );
   expect(stack.clock.now()).toBe(before);
 });
