@@ -1,4 +1,4 @@
-import { relative, resolve } from "node:path";
+import { isAbsolute, relative, resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { type Input as CallInput, type Reply, type Route, routes } from "../contract";
 import { embeddedFolder } from "./belonging";
@@ -26,7 +26,8 @@ async function session() {
 function besideProgram(baseUrl: string): string {
   const folder = embeddedFolder(baseUrl);
   const root = pulumi.runtime.getRootDirectory();
-  const isInside = root === "" || !relative(root, process.cwd()).startsWith("..");
+  // Where the language host does not say where the root is, the SDK answers with the word `rootDirectory`.
+  const isInside = !isAbsolute(root) || !relative(root, process.cwd()).startsWith("..");
   return folder === undefined || isInside ? baseUrl : `embedded:${resolve(root, folder)}`;
 }
 

@@ -90,10 +90,13 @@ async function stackOf(folder: string, name: string, env: Record<string, string>
 describe("the package as a user gets it", () => {
   test("works when npm installed it, with no configuration, on the embedded service", async () => {
     const folder = await install("npm");
-    await writeFile(join(folder, "index.ts"), program("events"));
+    const lookup = "recommender.getEventDatasetOutput({ eventDatasetId: events.id })";
+    await writeFile(join(folder, "index.ts"), `${program("events")}export const found = ${lookup}.name;`);
     const stack = await stackOf(folder, "embedded", {});
     const { outputs } = await stack.up();
     expect(outputs.eventDatasetId?.value).toMatch(/./);
+    // A lookup asks the service that the resources are in.
+    expect(outputs.found?.value).toBe("events");
     expect((await stack.up()).summary.resourceChanges).toEqual({ same: 8 });
     const recommender = join(folder, "node_modules/.bin/recommender");
     const { stdout } = await run(recommender, ["status", "--json"], { cwd: folder });
