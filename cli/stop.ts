@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import type { Folder } from "../service";
 import { type FolderOptions, folderOf, withFolder } from "./data";
 import { type OutputOptions, print } from "./output";
 
@@ -28,28 +29,32 @@ export function addStop(program: Command): void {
 export async function stop(dir: string): Promise<number | undefined> {
   const { folderAt, isLocked, readRunning } = await import("../service/index.js");
   const folder = folderAt(dir);
-  if (!isLocked(folder)) return undefined;
-  const { pid } = readRunning(folder) ?? {};
-  if (pid === undefined)
-    throw new Error(
-      `A process serves ${folder.path}, but ${folder.runningFile} does not say which. ` +
-        `Find it with \`fuser ${folder.lockFile}\`, and end it.`,
-    );
-  try {
-    process.kill(pid, "SIGTERM");
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code === "EPERM" ? "it is another user's" : "it is gone";
-    if (isLocked(folder))
-      throw new Error(`Process ${pid}, which serves ${folder.path}, cannot be ended: ${reason}.`);
-  }
   const until = Date.now() + patienceMs;
+  let ending: number | undefined;
   while (isLocked(folder)) {
-    if (Date.now() > until)
-      throw new Error(
-        `Process ${pid}, which serves ${folder.path}, did not end within ${patienceMs / 1000} s. ` +
-          `End it with \`kill -9 ${pid}\`: nothing that it acknowledged is lost. See ${folder.logFile}.`,
-      );
+    const { pid } = readRunning(folder) ?? {};
+    // Whoever starts has the lock before its name is written, so a former name may still be there.
+    if (pid !== undefined && pid !== ending && signalled(pid, folder.path)) ending = pid;
+    if (Date.now() > until) throw new Error(stillServed(folder, ending));
     await sleep(20);
   }
-  return pid;
+  return ending;
+}
+
+/** Asks a process to end; false when it is gone already. */
+function signalled(pid: number, path: string): boolean {
+  try {
+    return process.kill(pid, "SIGTERM");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+    throw new Error(`Process ${pid}, which serves ${path}, cannot be ended: it is another user's.`);
+  }
+}
+
+function stillServed({ path, runningFile, lockFile, logFile }: Folder, pid: number | undefined): string {
+  return pid !== undefined
+    ? `Process ${pid}, which serves ${path}, did not end within ${patienceMs / 1000} s. ` +
+        `End it with \`kill -9 ${pid}\`: nothing that it acknowledged is lost. See ${logFile}.`
+    : `A process serves ${path}, but ${runningFile} does not say which. ` +
+        `Find it with \`fuser ${lockFile}\`, and end it.`;
 }

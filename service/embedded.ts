@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./folder";
@@ -54,6 +55,8 @@ export async function embedded(
     const found = await findRunning(folder);
     if (found) {
       const started = found.pid === child?.pid;
+      // One that came too late must not take the folder when this service is stopped.
+      if (!started) await child?.end();
       return { ...found, started, created: started && !wasThere };
     }
     if (Date.now() > until) throw new Error(noAnswer(folder));
@@ -88,7 +91,7 @@ export async function findRunning(folder: Folder): Promise<Reachable | undefined
       signal: AbortSignal.timeout(5000),
     });
     const { proof } = (await answer.json()) as { proof?: unknown };
-    const proven = isProof(String(proof), proofOf(key, url, challenge));
+    const proven = isProof(String(proof), proofOf(key, { url, pid }, challenge));
     return proven ? { url, key, pid, instanceId } : undefined;
   } catch {
     return undefined;
@@ -126,7 +129,15 @@ function startDetached(folder: Folder, idleMinutes: number) {
   );
   closeSync(log);
   child.unref();
-  return { pid: child.pid, ended: () => child.exitCode ?? (child.signalCode ? 1 : undefined) };
+  const ended = () => child.exitCode ?? (child.signalCode ? 1 : undefined);
+  return {
+    pid: child.pid,
+    ended,
+    end: async () => {
+      child.ref();
+      if (ended() === undefined && child.kill("SIGKILL")) await once(child, "exit");
+    },
+  };
 }
 
 /** What a process needs to run at all; the credentials of this one are none of the service's business. */

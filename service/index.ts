@@ -8,7 +8,7 @@ export {
   folderBusyExitCode,
   type Reachable,
 } from "./embedded";
-export { deleteData, folderAt, isDataFolder, refuseForeign } from "./folder";
+export { deleteData, type Folder, folderAt, isDataFolder, refuseForeign } from "./folder";
 export { FolderBusyError, isLocked, lockFolder, readRunning } from "./lock";
 export { type Seed, seed } from "./seed";
 export { type Service, type StartOptions, startService } from "./start";

@@ -102,7 +102,7 @@ function addOwnRoutes(app: FastifyInstance, context: Context): void {
   });
   app.get("/proof", async (request) => {
     const { challenge } = request.query as { challenge?: unknown };
-    return { proof: proofOf(context.secrets.key, context.localUrl, String(challenge)) };
+    return { proof: proofOf(context.secrets.key, { url: context.localUrl, pid: process.pid }, String(challenge)) };
   });
   app.get("/status", async (request) => {
     context.tokens.checkKey(request.headers);

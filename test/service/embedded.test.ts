@@ -1,10 +1,11 @@
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import {
   type Embedded,
   embedded,
@@ -23,9 +24,8 @@ const source = join(__dirname, "..", "..", "dist", "service");
 /** Asks for the folder's service from a process of its own. */
 async function ask(dir: string): Promise<Embedded> {
   const program = `require(${JSON.stringify(source)}).embedded(${JSON.stringify(dir)}).then((it) => console.log(JSON.stringify(it)))`;
-  const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
-  const [line] = await once(child.stdout, "data");
-  return JSON.parse(String(line));
+  const { stdout } = await promisify(execFile)(process.execPath, ["-e", program], { timeout: 60_000 });
+  return JSON.parse(stdout);
 }
 
 describe("the embedded service of a folder", () => {
@@ -52,6 +52,15 @@ describe("the embedded service of a folder", () => {
     expect(await next.call("getEventDataset", { eventDatasetId })).toMatchObject({ name: "kept" });
     await next.close();
     expect(await embedded(dir)).toEqual({ ...again, started: false });
+  });
+
+  test("does not come back after a stop by those who asked at the same time and were too late", async () => {
+    await run("stop", "--data", dir);
+    await Promise.all(Array.from({ length: 4 }, () => ask(dir)));
+    await run("stop", "--data", dir);
+    const own = await embedded(dir);
+    expect(own.started).toBe(true);
+    expect(await findRunning(folderAt(dir))).toMatchObject({ pid: own.pid });
   });
 
   test("is found without starting anything, running or not, and nothing is found where nothing is", async () => {
