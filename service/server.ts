@@ -102,7 +102,8 @@ function addOwnRoutes(app: FastifyInstance, context: Context): void {
   });
   app.get("/proof", async (request) => {
     const { challenge } = request.query as { challenge?: unknown };
-    return { proof: proofOf(context.secrets.key, { url: context.localUrl, pid: process.pid }, String(challenge)) };
+    const own = { url: context.localUrl, pid: process.pid };
+    return { proof: proofOf(context.secrets.key, own, String(challenge)) };
   });
   app.get("/status", async (request) => {
     context.tokens.checkKey(request.headers);
