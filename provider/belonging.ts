@@ -26,18 +26,25 @@ export function whereabouts(row: Properties, settings: Settings): "here" | "move
   const { __service: service, __instance: instance } = row as { __service?: string; __instance?: string };
   if (service === undefined) return "here";
   const { baseUrl } = settings;
-  const isNamed = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");
-  const now = embeddedFolder(service) === undefined ? undefined : instanceHere(baseUrl);
-  const isSameData = now === undefined || (instance === undefined ? undefined : now === instance);
-  if (isNamed && (isSameData ?? now !== "")) return "here";
-  if (now !== undefined && isSameData) return "moved";
+  const isSameAddress = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");
+  const data = embeddedFolder(service) === undefined ? undefined : instanceHere(baseUrl);
+  if (isHeld(isSameAddress, instance, data)) return isSameAddress ? "here" : "moved";
   if (saysYes(process.env.RECOMMENDER_SERVICE_MOVED)) return "moved";
-  if (isNamed) return "gone";
+  if (isSameAddress) return "gone";
   throw new Error(
     `This resource belongs to the service at ${service}, but ${baseUrl} is configured. Configure the former with ` +
       "recommender:baseUrl or RECOMMENDER_BASE_URL. If it is the same service under another address: " +
       "RECOMMENDER_SERVICE_MOVED=1",
   );
+}
+
+/** Whether the configured service holds a thing, by the mark of its data; `data` is empty where there is none. */
+function isHeld(isSameAddress: boolean, instance: string | undefined, data: string | undefined): boolean {
+  // A service elsewhere has no mark, nor has data that an older version wrote.
+  if (data === undefined) return isSameAddress;
+  // Older versions kept none in the state.
+  if (instance === undefined) return isSameAddress && data !== "";
+  return data === instance;
 }
 
 /** The same, where what is gone cannot be worked with. */

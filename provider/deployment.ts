@@ -19,6 +19,7 @@ import type { Context, Noun } from "./noun";
 import { pinnedHere } from "./pinned";
 import { declared, Resource, siblingOptions } from "./resource";
 import { type ServingCheck, serves, tryOut } from "./serving-check";
+import { changesOf } from "./wording";
 
 /** What is tried after a switch to other models. */
 export interface DeploymentCheck {
@@ -240,21 +241,17 @@ async function deploy(
   return { deploymentJobId: job.id, servingUri: job.jobResult?.servingUri ?? context.client.baseUrl };
 }
 
+/** The job's record holds the models of an earlier declaration, which may have been secret. */
 function compare({ id: jobId, jobData }: Job & { id: string }, args: State, { run, urn }: Context): void {
-  const asked = {
-    generatorModelId: args.generatorModelId,
-    rankerModelId: args.rankerModelId ?? null,
-    qps: args.qps,
-  };
-  for (const [key, value] of Object.entries(asked)) {
-    const recorded = jobData?.[key as keyof typeof asked];
-    if (recorded === undefined || (recorded ?? null) === value) continue;
-    const jobUrn = urn?.replace(":Deployment::", ":DeploymentJob::");
-    const cure = run.reached.has(jobUrn)
-      ? ""
-      : `. Job ${jobId} is of an earlier run: target the DeploymentJob too, with --target '${jobUrn}'`;
-    throw new Error(
-      `${key} ${JSON.stringify(value)} was asked for, but the job deployed ${JSON.stringify(recorded)}${cure}`,
-    );
-  }
+  const { generatorModelId, rankerModelId = null, qps } = args;
+  const differing = Object.entries({ generatorModelId, rankerModelId, qps }).flatMap(([key, value]) => {
+    const recorded = jobData?.[key as "qps"];
+    return recorded === undefined || (recorded ?? null) === value ? [] : changesOf(key, recorded, value);
+  });
+  if (differing.length === 0) return;
+  const jobUrn = urn?.replace(":Deployment::", ":DeploymentJob::");
+  const cure = run.reached.has(jobUrn)
+    ? ""
+    : `. The job is of an earlier run: target the DeploymentJob too, with --target '${jobUrn}'`;
+  throw new Error(`job ${jobId} deployed something else than is declared: ${differing.join(", ")}${cure}`);
 }

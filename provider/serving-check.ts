@@ -27,7 +27,10 @@ export async function serves(
   }
 }
 
-/** What is wrong with the serving, in words; undefined when it is as it should be or when no check is declared. */
+/**
+ * What is wrong with the serving, in words; undefined when it is as it should be or when no check is declared.
+ * A user goes by the place in the check: the engine keeps the words in the state, and ids of users are personal data.
+ */
 export async function tryOut(
   { check, qps }: { readonly check?: ServingCheck; readonly qps: number },
   servingUri: string | undefined,
@@ -38,6 +41,7 @@ export async function tryOut(
   for (const [index, userId] of userIds.entries()) {
     // The deployment's own limit of queries per second would be counted as latency.
     if (index > 0) await clock.sleep(1000 / qps);
+    const place = `check.userIds[${index}]`;
     const began = performance.now();
     try {
       const { results } = await recommendItems(
@@ -47,16 +51,22 @@ export async function tryOut(
       );
       const tookMs = Math.round(performance.now() - began);
       if (results.length < minResults) {
-        return `the check failed: user ${userId} got ${results.length} results, at least ${minResults} are asked for`;
+        return `the check failed: ${place} got ${results.length} results, at least ${minResults} are asked for`;
       }
       if (maxLatencyMs !== undefined && tookMs > maxLatencyMs) {
-        return `the check failed: the answer for user ${userId} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;
+        return `the check failed: the answer for ${place} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;
       }
     } catch (error) {
       // Whoever cannot ask does not know: only an answer of the service speaks against the models.
       if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status)) throw error;
-      return `the check failed: ${error.message}`;
+      return `the check failed: ${place}: ${refusal(error, userId)}`;
     }
   }
   return undefined;
+}
+
+/** The refusal of a call for a user; what the service said is left out where it may name the user. */
+function refusal({ message, reason, status, code, requestId }: ApiError, userId: string): string {
+  if (!reason.includes(userId)) return message;
+  return [status, code, requestId && `(request ${requestId})`].filter(Boolean).join(" ");
 }

@@ -41,7 +41,7 @@ export class Run {
   readonly models = new Listing<Reply<typeof routes.getModel>>();
 
   constructor(
-    stackState: StackState = cliStackState,
+    stackState: StackState = cliStackState(),
     /** Aborted when the user has asked it to stop. */
     readonly cancelled: AbortSignal = engineCancelled,
   ) {

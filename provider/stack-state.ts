@@ -33,41 +33,55 @@ export class StackStateError extends Error {
 
 /** Where the URN of a resource of this package has its noun. */
 const typeToken = /^pulumi-nodejs:dynamic\/recommender:(\w+)$/;
-const timeoutMs = 120_000;
 const run = promisify(execFile);
+
+interface Cli {
+  readonly program: string;
+  /** How long one command may take. */
+  readonly timeoutMs: number;
+}
 
 /**
  * Asks the Pulumi CLI for the state: the engine tells a provider only of the resources that a run is about, and of each
  * only when its turn comes.
  */
-export const cliStackState: StackState = {
+export const cliStackState = (cli: Cli = { program: engineProgram(), timeoutMs: 120_000 }): StackState => ({
   async rows(of) {
     const stack = /^urn:pulumi:(.+?)::/.exec(of.urn)?.[1];
+    const unreadable = (why: string, cure: string) =>
+      new StackStateError(
+        `cannot read the state of stack ${stack ?? "(unnamed)"}: ${why}. ${cure}, and run the same command again.`,
+      );
     const reasons: string[] = [];
-    for await (const way of waysTo(stack)) {
+    for await (const way of waysTo(stack, cli)) {
+      const command = commandOf(way);
       try {
-        const rows = await exported(way);
+        const rows = await exported(way, cli);
         if (rows.some((row) => isSame(row, of))) return rows;
-        reasons.push(`${commandOf(way)} shows no ${of.type} ${of.id}`);
+        reasons.push(`${command} shows no ${of.type} ${of.id}`);
       } catch (error) {
-        reasons.push(`${commandOf(way)}: ${reasonOf(error as Error & { stderr?: string })}`);
+        // The other ways go to the same backend, which would take as long again.
+        if (wasCutOff(error)) {
+          throw unreadable(
+            `${command} took longer than ${cli.timeoutMs / 1000} s`,
+            `Run ${command} yourself to see what keeps it: the network, the backend, or a login that has expired`,
+          );
+        }
+        reasons.push(`${command}: ${reasonOf(error as Error & { stderr?: string })}`);
       }
     }
-    throw new StackStateError(
-      `cannot read the state of stack ${stack ?? "(unnamed)"}: ${reasons.join("; ")}. Put \`pulumi\` on PATH, select ` +
-        "the stack with `pulumi stack select`, and run the same command again.",
-    );
+    throw unreadable(reasons.join("; "), "Put `pulumi` on PATH, select the stack with `pulumi stack select`");
   },
-};
+});
 
 /**
  * Where a row may be: in the stack that it was made in, which the state keeps without its organisation; in the stack
  * that is selected; or in any other, as `pulumi state move` leaves the row's own idea of its stack as it was.
  */
-async function* waysTo(stack: string | undefined): AsyncGenerator<string[]> {
+async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<string[]> {
   if (stack) yield ["--stack", stack];
   yield [];
-  const listed = run(engineProgram(), ["stack", "ls", "--json", "--non-interactive"], { timeout: timeoutMs });
+  const listed = run(cli.program, ["stack", "ls", "--json", "--non-interactive"], { timeout: cli.timeoutMs });
   const { stdout } = await listed.catch(() => ({ stdout: "[]" }));
   for (const { name } of JSON.parse(stdout) as { name: string }[])
     if (name !== stack) yield ["--stack", name];
@@ -78,9 +92,9 @@ export function isSame(a: StackRow, b: StackRow): boolean {
   return a.type === b.type && a.id === b.id && a.token === b.token;
 }
 
-async function exported(way: readonly string[]): Promise<StackRow[]> {
+async function exported(way: readonly string[], { program, timeoutMs }: Cli): Promise<StackRow[]> {
   const args = ["stack", "export", "--non-interactive", ...way];
-  const { stdout } = await run(engineProgram(), args, { timeout: timeoutMs, maxBuffer: 2 ** 30 });
+  const { stdout } = await run(program, args, { timeout: timeoutMs, maxBuffer: 2 ** 30 });
   const { deployment } = JSON.parse(stdout) as { deployment?: { resources?: readonly ExportedRow[] } };
   return (deployment?.resources ?? []).flatMap(({ urn, type, id, outputs = {} }) => {
     const noun = typeToken.exec(type)?.[1];
@@ -96,6 +110,12 @@ interface ExportedRow {
 }
 
 const commandOf = (way: readonly string[]) => `\`${["pulumi stack export", ...way].join(" ")}\``;
+
+/** Whether the time limit ended a command. */
+function wasCutOff(error: unknown): boolean {
+  const { killed, code } = error as { killed?: boolean; code?: unknown };
+  return killed === true && code == null;
+}
 
 function reasonOf({ message, stderr }: Error & { stderr?: string }): string {
   return (stderr?.trim() || message).replace(/^error: /, "").split("\n", 1)[0] as string;

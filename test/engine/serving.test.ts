@@ -59,9 +59,13 @@ const serves = () => observed.call(routes.recommendItemsToUser, { userId: "u1" }
 test("a deployment stays what the program says, whatever is targeted, replaced or renamed", async () => {
   // A check that fails stays failed, also after a refresh, and passes when it is mended.
   for (let run = 0; run < 2; run++)
-    expect(await failed(up({ minResults: 1000 }))).toMatch(/it is deployed, but the check failed: user u1/);
+    expect(await failed(up({ minResults: 1000 }))).toMatch(
+      /it is deployed, but the check failed: check\.userIds\[0\]/,
+    );
   expect((await workspace.stack.refresh()).stdout).toContain("its check failed; `pulumi up` runs it again");
-  expect(await failed(up({ minResults: 1000 }))).toMatch(/it is deployed, but the check failed: user u1/);
+  expect(await failed(up({ minResults: 1000 }))).toMatch(
+    /it is deployed, but the check failed: check\.userIds\[0\]/,
+  );
   await up({});
   observed.calls();
 
@@ -84,6 +88,18 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
     /Deployment live of this stack serves it still: .*ignoreChanges/,
   );
   await up({ trigger: 5 });
+
+  // Deletion first of a deployment takes the project out of service, and puts it back.
+  const options = '{ deleteBeforeReplace: true, replaceOnChanges: ["generatorModelId"] }';
+  observed.calls();
+  await up({ trigger: 6, liveOptions: options });
+  expect(
+    observed
+      .calls()
+      .filter((call) => call.includes("deployment"))
+      .slice(-2),
+  ).toEqual(["DELETE /shutdown-deployment", "POST /submit-deployment-job"]);
+  await serves();
 
   // A second deployment is refused before anything is done; another name for the only one is not.
   const second = `new recommender.Deployment("second", { projectId, generatorModelId: model.modelId });`;

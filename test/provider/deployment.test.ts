@@ -87,9 +87,10 @@ describe("a deployment", () => {
     const check = { userIds: ["u1"], minResults: 1000 };
     const error = await deploy({ generatorModelId: models[0], check }).catch((thrown) => thrown);
     const reason =
-      /Deployment live: it is deployed, but the check failed: user u1 got \d+ results, at least 1000/;
+      /Deployment live: it is deployed, but the check failed: check\.userIds\[0\] got \d+ results, at least 1000/;
     expect(error.message).toMatch(reason);
-    const { state } = partialState(error);
+    const { state, reasons } = partialState(error);
+    expect(reasons).toEqual([expect.stringMatching(/^it is deployed, but the check failed: check\.userIds/)]);
     expect(state).toMatchObject({ deploymentJobId: state.submittedJobId, servingUri: expect.any(String) });
     const { checkFailed: _, servingUri: __, deploymentJobId: ___, ...args } = state;
     for (let run = 0; run < 2; run++) {
@@ -98,7 +99,7 @@ describe("a deployment", () => {
       expect(await provider.diff("Deployment", projectId, state, args)).toMatchObject({ changes: true });
       const again = await provider.update("Deployment", projectId, state, args).catch((thrown) => thrown);
       expect(again.message).toMatch(reason);
-      expect(partialState(again)).toEqual({ id: projectId, state });
+      expect(partialState(again)).toEqual({ id: projectId, state, reasons });
     }
     const read = await provider.read("Deployment", projectId, state);
     expect(read.state.checkFailed).toBe(true);
@@ -132,7 +133,7 @@ describe("a deployment", () => {
     expect(await serving(back)).toBe(models[0]);
     const kept = partialState(error);
     const rolledBack = { deploymentJobId: back, rolledBackJobId: second.job.jobId, __partial: true };
-    expect(kept).toEqual({ id: projectId, state: { ...first.state, ...rolledBack } });
+    expect(kept).toMatchObject({ id: projectId, state: { ...first.state, ...rolledBack } });
     const news = { ...second.news, check };
     const third = await provider.update("Deployment", projectId, kept.state, news);
     expect(submitted()).toBe(1);
@@ -266,19 +267,35 @@ describe("a deployment", () => {
     expect(observed.calls()).toEqual([]);
   });
 
-  test("whose job deployed something else than was asked for is an error that shows both", async () => {
+  test("whose job deployed something else than is declared is an error that names no former model", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     await nextRun();
-    const other = { ...first.news, generatorModelId: models[1] };
-    await expect(provider.create("Deployment", other)).rejects.toThrow(
-      /generatorModelId "\S+" was asked for, but the job deployed "\S+". Job job-\S+ is of an earlier run: target the DeploymentJob too, with --target 'urn:\S+:DeploymentJob::live'/,
+    const other = { ...first.news, generatorModelId: models[1], qps: 60 };
+    const error = await provider.create("Deployment", other).catch((thrown) => thrown);
+    expect(error.message).toMatch(
+      /job (job-\S+) deployed something else than is declared: generatorModelId \(changed\), qps 50 → 60. The job is of an earlier run: target the DeploymentJob too, with --target 'urn:\S+:DeploymentJob::live'/,
     );
+    for (const model of models) expect(error.message).not.toContain(model);
+  });
+
+  test("whose check is refused does not repeat what the service said where it names the user", async () => {
+    const path = routes.recommendItemsToUser.path;
+    await observed.faults({ calls: [{ path, status: 422, times: 9 }] });
+    const refused = async (userId: string) => {
+      const check = { userIds: [userId], minResults: 1 };
+      return (await deploy({ generatorModelId: models[0], check }).catch((thrown) => thrown)).message;
+    };
+    // The service says: Switched on by /faults.
+    expect(await refused("faults")).toMatch(
+      /the check failed: check\.userIds\[0\]: 422 \w+ \(request \S+\)$/,
+    );
+    expect(await refused("u1")).toMatch(/the check failed: check\.userIds\[0\]: POST .*Switched on by/);
   });
 
   test("whose answers are too slow fails its check", async () => {
     const check = { userIds: ["u1"], minResults: 1, maxLatencyMs: 0.001 };
     await expect(deploy({ generatorModelId: models[0], check })).rejects.toThrow(
-      /the check failed: the answer for user u1 took \d+ ms, at most 0.001 are allowed/,
+      /the check failed: the answer for check\.userIds\[0\] took \d+ ms, at most 0.001 are allowed/,
     );
   });
 

@@ -213,11 +213,18 @@ export class DynamicProvider {
 }
 
 /** The state that an error of create or update asks the engine to keep. */
-export function partialState(error: { metadata: grpc.Metadata }): { id: string; state: Properties } {
+export function partialState(error: { metadata: grpc.Metadata }): {
+  id: string;
+  state: Properties;
+  reasons: string[];
+} {
   const [details] = error.metadata.get("grpc-status-details-bin");
   const [any] = status.Status.deserializeBinary(details as Buffer).getDetailsList();
   const detail = provider.ErrorResourceInitFailed.deserializeBinary(any.getValue_asU8());
-  return { id: detail.getId(), state: plain(detail.getProperties()) };
+  return {
+    ...{ id: detail.getId(), state: plain(detail.getProperties()) },
+    reasons: detail.getReasonsList(),
+  };
 }
 
 function struct(properties: Properties): Struct {
