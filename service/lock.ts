@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import Database from "libsql";
 import { type Folder, writeWhole } from "./folder";
 
@@ -20,6 +20,20 @@ const lockPatienceMs = 1000;
 
 /** Keeps the folder for this process; the operating system frees it when the process dies, however that happens. */
 export function lockFolder(folder: Folder): () => void {
+  for (;;) {
+    const before = lockFileId(folder);
+    const unlock = lockOnce(folder);
+    // Whoever waited while the folder was reset has locked a deleted file, which keeps nobody out.
+    if (before !== undefined && before === lockFileId(folder)) return unlock;
+    unlock();
+  }
+}
+
+function lockFileId({ lockFile }: Folder): bigint | undefined {
+  return statSync(lockFile, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+function lockOnce(folder: Folder): () => void {
   const lock = new Database(folder.lockFile, { timeout: lockPatienceMs });
   try {
     lock.exec("PRAGMA locking_mode=EXCLUSIVE");

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -10,8 +12,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { embedded, folderAt, startService } from "../../service";
+import { setTimeout as sleep } from "node:timers/promises";
+import { embedded, folderAt, lockFolder, startService } from "../../service";
+import { ended } from "./process";
 import { Running } from "./running";
+
+const built = join(__dirname, "..", "..", "dist", "service");
 
 describe("a data folder", () => {
   let dataDir: string;
@@ -77,5 +83,23 @@ describe("a data folder", () => {
     for (const name of readdirSync(dataDir)) if (name.startsWith("data.db")) rmSync(join(dataDir, name));
     expect(existsSync(folderAt(dataDir).keyFile)).toBe(true);
     expect(await idOf()).not.toBe(id);
+  });
+
+  test("is not served by one who waited for it while it was reset and another began anew", async () => {
+    const folder = folderAt(dataDir);
+    const unlock = lockFolder(folder);
+    const program = `const { folderAt, lockFolder } = require(${JSON.stringify(built)});
+      console.log("waits");
+      lockFolder(folderAt(${JSON.stringify(dataDir)}));`;
+    const waiter = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "pipe"] });
+    const end = ended(waiter);
+    await once(waiter.stdout, "data");
+    await sleep(200);
+    rmSync(folder.lockFile);
+    const unlockNew = lockFolder(folder);
+    unlock();
+    const { code, err } = await end;
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is already served") });
+    unlockNew();
   });
 });
