@@ -1,9 +1,9 @@
+import { Client, endpointToken } from "../client/client";
+import { readSettings } from "../client/settings";
 import { routes } from "../contract";
-import { Client, endpointToken } from "../provider/client";
-import { finishJob, jobKinds, submitJob } from "../provider/jobs";
-import type { Context } from "../provider/noun";
-import { Run } from "../provider/session";
-import { readSettings } from "../provider/settings";
+import { finishJob, jobKinds, submitJob } from "../provider/jobs/jobs";
+import type { Context } from "../provider/lifecycle/noun";
+import { Run } from "../provider/run/session";
 import { startService } from "../service";
 import { ManualClock } from "../service/clock";
 import { goal, report } from "./report/report";

@@ -1,30 +1,30 @@
 #!/usr/bin/env node
 import { Command, Help } from "commander";
 import { version } from "../package.json";
-import { addCluster } from "./cluster";
-import { addCompletion } from "./completion";
-import { addDatasets } from "./datasets";
-import { addDistribution } from "./distribution";
-import { addDrift } from "./drift";
-import { addEvents } from "./events";
-import { cannotWrite, failWith } from "./exit";
-import { addImport } from "./import";
-import { addInterrupted } from "./interrupted";
-import { addJobs } from "./jobs";
-import { fitted } from "./layout";
-import { addModels } from "./models";
-import { addPromote } from "./promote";
-import { addQuery } from "./query";
-import { addRecommend } from "./recommend";
-import { addRelease } from "./release";
-import { addReset } from "./reset";
-import { addRollback } from "./rollback";
-import { addServe } from "./serve";
-import { serviceGroup } from "./service";
-import { addShutdown } from "./shutdown";
-import { addStatus } from "./status";
-import { addStop } from "./stop";
-import { addWhoami } from "./whoami";
+import { addCluster } from "./commands/cluster";
+import { addCompletion } from "./commands/completion";
+import { addDatasets } from "./commands/datasets";
+import { addDistribution } from "./commands/distribution";
+import { addDrift } from "./commands/drift";
+import { addEvents } from "./commands/events";
+import { addImport } from "./commands/import";
+import { addInterrupted } from "./commands/interrupted";
+import { addJobs } from "./commands/jobs";
+import { addModels } from "./commands/models";
+import { addPromote } from "./commands/promote";
+import { addQuery } from "./commands/query";
+import { addRecommend } from "./commands/recommend";
+import { addRelease } from "./commands/release";
+import { addReset } from "./commands/reset";
+import { addRollback } from "./commands/rollback";
+import { addServe } from "./commands/serve";
+import { addShutdown } from "./commands/shutdown";
+import { addStatus } from "./commands/status";
+import { addStop } from "./commands/stop";
+import { addWhoami } from "./commands/whoami";
+import { serviceGroup } from "./stack/service";
+import { cannotWrite, failWith } from "./terminal/exit";
+import { fitted } from "./terminal/layout";
 
 const help = `
 Every command has --help with examples. The service and its credentials come

@@ -1,13 +1,13 @@
 import type * as pulumi from "@pulumi/pulumi";
+import { hasFailed, hasSucceeded, type Job } from "../client/job";
+import { gone } from "../client/refusals";
+import { serves } from "../client/serving-check";
 import { deploymentFields, routes } from "../contract";
-import { gone } from "./absence";
-import { say } from "./engine-log";
-import { hasFailed, hasSucceeded, type Job } from "./job-status";
-import { submitJob } from "./jobs";
-import { lifecycle } from "./lifecycle";
-import type { Context, Noun } from "./noun";
-import { declared, Resource } from "./resource";
-import { serves } from "./serving-check";
+import { declared, Resource } from "./dynamic/resource";
+import { submitJob } from "./jobs/jobs";
+import { lifecycle } from "./lifecycle/lifecycle";
+import type { Context, Noun } from "./lifecycle/noun";
+import { say } from "./run/engine";
 
 /** What a deployment is submitted with. */
 export interface DeploymentJobArgs {

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
+import { gone, notServing } from "../client/refusals";
+import { type ServingCheck, serves, tryOut } from "../client/serving-check";
 import { deploymentFields, limits, routes } from "../contract";
 import { id } from "../contract/field";
-import { gone, notServing } from "./absence";
 import {
   DeploymentJob,
   type DeploymentJobArgs,
@@ -11,15 +12,14 @@ import {
   requestOf,
   submitDeployment,
 } from "./deployment-job";
-import { nameOf, say } from "./engine-log";
-import { PartialStateError } from "./failure";
-import { finishJob, type Job, jobKinds } from "./jobs";
-import { lifecycle } from "./lifecycle";
-import type { Context, Noun } from "./noun";
-import { pinnedHere } from "./pinned";
-import { declared, Resource, siblingOptions } from "./resource";
-import { type ServingCheck, serves, tryOut } from "./serving-check";
-import { changesOf } from "./wording";
+import { declared, Resource, siblingOptions } from "./dynamic/resource";
+import { finishJob, type Job, jobKinds } from "./jobs/jobs";
+import { PartialStateError } from "./lifecycle/failure";
+import { lifecycle } from "./lifecycle/lifecycle";
+import type { Context, Noun } from "./lifecycle/noun";
+import { changesOf } from "./lifecycle/wording";
+import { nameOf, say } from "./run/engine";
+import { pinnedHere } from "./run/pinned";
 
 /** What is tried after a switch to other models. */
 export interface DeploymentCheck {

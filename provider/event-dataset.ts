@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type * as pulumi from "@pulumi/pulumi";
+import { gone } from "../client/refusals";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
-import { gone } from "./absence";
-import { createOnce } from "./creation";
-import { say } from "./engine-log";
-import { lifecycle } from "./lifecycle";
-import type { Context, Noun } from "./noun";
-import { declared, Resource } from "./resource";
+import { declared, Resource } from "./dynamic/resource";
+import { lifecycle } from "./lifecycle/lifecycle";
+import type { Context, Noun } from "./lifecycle/noun";
+import { createOnce } from "./recovery/create-once";
+import { say } from "./run/engine";
 
 /** How an attribute is handled. */
 export type AttributeHandling = "NUMERICAL" | "CATEGORICAL";

@@ -1,12 +1,12 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../contract";
-import { lifecycle } from "./lifecycle";
+import { recordKinds } from "../records/kind";
+import type { AttributesSource, FieldSource } from "../records/mapping";
+import type { TimeUnit } from "../records/timestamp";
+import { Resource } from "./dynamic/resource";
+import { lifecycle } from "./lifecycle/lifecycle";
 import { declareRecords, type RecordsArgs } from "./records/declaration";
-import { filling } from "./records/filling";
-import { recordKinds } from "./records/kind";
-import type { AttributesSource, FieldSource } from "./records/mapping";
-import type { TimeUnit } from "./records/timestamp";
-import { Resource } from "./resource";
+import { filling } from "./records/noun";
 
 /** One act of a user on an item. */
 export interface EventRecord {

@@ -1,6 +1,7 @@
+export { Client } from "../client/client";
 export type { G1Parameters, Json, JsonMap } from "../contract";
+export { numShardsFor } from "../records/capacity";
 export { Algorithm, type AlgorithmArgs, type AlgorithmType } from "./algorithm";
-export { Client } from "./client";
 export { Deployment, type DeploymentArgs, type DeploymentCheck } from "./deployment";
 export { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
 export { type AttributeHandling, type DatasetArgs, EventDataset } from "./event-dataset";
@@ -10,7 +11,6 @@ export { type ItemMapping, type ItemRecord, ItemRecords, type ItemRecordsArgs } 
 export * from "./lookups";
 export { Model, type ModelArgs, type Quality } from "./model";
 export { Project, type ProjectArgs, type ProjectType } from "./project";
-export { numShardsFor } from "./records/shards";
 export { TrainingJob, type TrainingJobArgs } from "./training-job";
 export { ClusteringJob, UserClustering, type UserClusteringArgs } from "./user-clustering";
 export { UserDataset } from "./user-dataset";

@@ -1,11 +1,11 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { routes } from "../contract";
-import { createOnce } from "./creation";
+import { declared, Resource } from "./dynamic/resource";
 import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
-import { lifecycle } from "./lifecycle";
-import type { Noun } from "./noun";
-import { declared, Resource } from "./resource";
-import { unseen } from "./unseen";
+import { lifecycle } from "./lifecycle/lifecycle";
+import type { Noun } from "./lifecycle/noun";
+import { unseen } from "./lifecycle/write-once";
+import { createOnce } from "./recovery/create-once";
 
 /** A dataset of items. */
 export class ItemDataset extends Resource {

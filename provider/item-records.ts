@@ -1,11 +1,11 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../contract";
-import { lifecycle } from "./lifecycle";
+import { recordKinds } from "../records/kind";
+import type { AttributesSource, FieldSource } from "../records/mapping";
+import { Resource } from "./dynamic/resource";
+import { lifecycle } from "./lifecycle/lifecycle";
 import { declareRecords, type RecordsArgs } from "./records/declaration";
-import { filling } from "./records/filling";
-import { recordKinds } from "./records/kind";
-import type { AttributesSource, FieldSource } from "./records/mapping";
-import { Resource } from "./resource";
+import { filling } from "./records/noun";
 
 /** An item with the attributes that the service may learn from. */
 export interface ItemRecord {

@@ -1,11 +1,11 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import { type Recommendation, type RecommendationInput, recommendItems } from "../client/recommendation";
+import { readSettings } from "../client/settings";
 import { type Input as CallInput, type Reply, type Route, routes } from "../contract";
-import { embeddedFolder } from "./belonging";
-import { checkConfiguration } from "./program-check";
-import { type Recommendation, type RecommendationInput, recommendItems } from "./recommendation";
-import { openSession } from "./session";
-import { readSettings } from "./settings";
+import { checkConfiguration } from "./dynamic/program-check";
+import { embeddedFolder } from "./lifecycle/belonging";
+import { openSession } from "./run/session";
 
 /** Reads something of the service from within a program; with `Output`, from arguments that are outputs. */
 type Lookup<Args, Result> = (args: Args) => Promise<Result>;

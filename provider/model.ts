@@ -1,14 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
+import { ApiError } from "../client/client";
+import { gone, meansInUse } from "../client/refusals";
 import { type Json, type JsonMap, type Reply, routes } from "../contract";
 import { id, label } from "../contract/field";
-import { gone, meansInUse } from "./absence";
-import { ApiError } from "./client";
-import { nameOf, say } from "./engine-log";
-import { finishJob, jobKinds, submitJob } from "./jobs";
-import { lifecycle } from "./lifecycle";
-import type { Context, Noun } from "./noun";
-import { declared, Resource, siblingOptions } from "./resource";
+import { declared, Resource, siblingOptions } from "./dynamic/resource";
+import { finishJob, jobKinds, submitJob } from "./jobs/jobs";
+import { lifecycle } from "./lifecycle/lifecycle";
+import type { Context, Noun } from "./lifecycle/noun";
+import { nameOf, say } from "./run/engine";
 import { jobOf, modelOf, TrainingJob } from "./training-job";
 
 /** What a model is declared with. */

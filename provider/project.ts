@@ -1,11 +1,11 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { createOnce } from "./creation";
-import { lifecycle } from "./lifecycle";
-import type { Noun } from "./noun";
-import { declared, Resource } from "./resource";
-import { unseen } from "./unseen";
+import { declared, Resource } from "./dynamic/resource";
+import { lifecycle } from "./lifecycle/lifecycle";
+import type { Noun } from "./lifecycle/noun";
+import { unseen } from "./lifecycle/write-once";
+import { createOnce } from "./recovery/create-once";
 
 /** What a project recommends. */
 export type ProjectType = "RECOMMEND_ITEMS_TO_USER";

@@ -1,13 +1,13 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
+import { gone } from "../client/refusals";
 import { type Json, routes } from "../contract";
 import { id, json, label } from "../contract/field";
-import { gone } from "./absence";
-import { say } from "./engine-log";
-import { isOver, submitJob } from "./jobs";
-import { lifecycle } from "./lifecycle";
-import type { Noun } from "./noun";
-import { declared, Resource } from "./resource";
+import { declared, Resource } from "./dynamic/resource";
+import { isOver, submitJob } from "./jobs/jobs";
+import { lifecycle } from "./lifecycle/lifecycle";
+import type { Noun } from "./lifecycle/noun";
+import { say } from "./run/engine";
 
 /** What a training is submitted with. */
 export interface TrainingJobArgs {

@@ -1,9 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { clusteringFields, routes } from "../contract";
-import { jobKinds } from "./jobs";
-import { lifecycle } from "./lifecycle";
-import { declared, Resource, siblingOptions } from "./resource";
-import { finishedJob, type ResultKind, submittedJob } from "./result-job";
+import { declared, Resource, siblingOptions } from "./dynamic/resource";
+import { jobKinds } from "./jobs/jobs";
+import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
+import { lifecycle } from "./lifecycle/lifecycle";
 
 /** What a grouping of users is declared with. */
 export interface UserClusteringArgs {

@@ -2,10 +2,10 @@ import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { type Input, routes } from "../contract";
 import { id, json, label } from "../contract/field";
-import { jobKinds } from "./jobs";
-import { lifecycle } from "./lifecycle";
-import { declared, Resource, siblingOptions } from "./resource";
-import { finishedJob, type ResultKind, submittedJob } from "./result-job";
+import { declared, Resource, siblingOptions } from "./dynamic/resource";
+import { jobKinds } from "./jobs/jobs";
+import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
+import { lifecycle } from "./lifecycle/lifecycle";
 
 /** A bound on a user's usage of one value of one item attribute. */
 export interface UsageCondition {

@@ -39,6 +39,8 @@ function lockedPackages(file) {
 const dist = path.join(root, "dist");
 const sources = [
   "contract",
+  "client",
+  "records",
   "provider",
   "service",
   "cli",

@@ -1,5 +1,5 @@
+import { Client, endpointToken } from "../../client/client";
 import { type Input, limits, type Reply, routes } from "../../contract";
-import { Client, endpointToken } from "../../provider/client";
 import type { ServiceProcess } from "../service/api";
 import type { DataSet, Pair } from "./data";
 

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { ConfigMap } from "@pulumi/pulumi/automation";
-import { programIn } from "../release/program";
+import { openStack, type StackOf, type StateResource, stateIn } from "../stack/engine";
+import { programIn } from "../stack/program";
 import { Commands } from "./commands";
-import { openStack, type StackOf, type StateResource, stateIn } from "./engine";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
 import { changesOf, driftOf, type Reading } from "./findings";
 import { Declarations } from "./location";

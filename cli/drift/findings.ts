@@ -1,6 +1,6 @@
+import type { DryRun, StateResource, Step } from "../stack/engine";
 import { type Commands, titleOf, topOf } from "./commands";
 import { type Operation, ofChange, ofDrift } from "./consequence";
-import type { DryRun, StateResource, Step } from "./engine";
 import { effects, type Finding, type Location, type ResourceRef } from "./finding";
 import { differences, secrets } from "./properties";
 import { jobOf, nounOf, refOf, rulesOf } from "./resource";

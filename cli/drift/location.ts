@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { globSync } from "tinyglobby";
-import type { StateResource } from "./engine";
+import type { StateResource } from "../stack/engine";
 import type { Location } from "./finding";
 import { jobOf, nounOf } from "./resource";
 

@@ -1,6 +1,6 @@
 import type { ConfigMap } from "@pulumi/pulumi/automation";
-import { hidden } from "../../provider/credentials";
-import { environmentName, secretKeys } from "../../provider/settings";
+import { hidden } from "../../client/credentials";
+import { environmentName, secretKeys } from "../../client/settings";
 
 const environmentSecrets = [
   "PULUMI_CONFIG_PASSPHRASE",

@@ -1,6 +1,6 @@
 import * as recommender from "../../provider";
-import type { Rules } from "../../provider/noun";
-import type { StateResource } from "./engine";
+import type { Rules } from "../../provider/lifecycle/noun";
+import type { StateResource } from "../stack/engine";
 import type { ResourceRef } from "./finding";
 
 const ours = /pulumi-nodejs:dynamic\/recommender:(\w+)$/;

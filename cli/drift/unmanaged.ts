@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import type { ConfigMap } from "@pulumi/pulumi/automation";
+import { connect } from "../../client/connect";
+import { readSettings } from "../../client/settings";
 import { routes } from "../../contract";
-import { connect } from "../../provider/connection";
-import { readSettings } from "../../provider/settings";
-import type { StateResource } from "./engine";
+import type { StateResource } from "../stack/engine";
 import type { Unmanaged } from "./finding";
 import { nounOf } from "./resource";
 

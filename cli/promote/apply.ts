@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import { pinnedModelsKey, pinnedModelsVariable } from "../../provider/pinned";
-import { environmentName } from "../../provider/settings";
+import { environmentName } from "../../client/settings";
+import { pinnedModelsKey, pinnedModelsVariable } from "../../provider/run/pinned";
 import { runChecks, withChecks } from "../release/checks";
 import { contentsOf, nameOf, servedIn, servesTheSame } from "../release/contents";
-import type { Release, ReleaseFile } from "../release/file";
+import type { Release, ReleaseFile } from "../release/history";
 import type { OpenStack } from "../release/stack";
+import { Progress } from "./engine-output";
 import { type Patience, unlocking } from "./lock";
-import { Progress } from "./progress";
 
 /** What is done to a stack, and where it is written down. */
 export interface Undertaking {

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isRunning } from "../../provider/process";
+import { isRunning } from "../../client/process";
 import type { OpenStack } from "../release/stack";
 
 /** Who holds the lock of a stack, as the engine tells it. */

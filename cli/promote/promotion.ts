@@ -1,12 +1,12 @@
-import { pinnedModelsKey, pinnedModelsVariable, readPinned } from "../../provider/pinned";
-import { readSettings } from "../../provider/settings";
+import { readSettings } from "../../client/settings";
+import { pinnedModelsKey, pinnedModelsVariable, readPinned } from "../../provider/run/pinned";
 import { compareStack } from "../drift/compare";
 import { contentsOf, nameOf, resourcesOf, servedIn } from "../release/contents";
 import { begin, evidenceOf } from "../release/evidence";
-import { type Quality, type Release, ReleaseFile, type Served } from "../release/file";
+import { againstPromotion, type Evidence, type ReasonCode, sameContents } from "../release/gate";
+import { type Quality, type Release, ReleaseFile, type Served } from "../release/history";
 import { OpenStack } from "../release/stack";
 import { carryOut } from "./apply";
-import { againstPromotion, type Evidence, type ReasonCode, sameContents } from "./gate";
 import { type Patience, unlocking } from "./lock";
 import { type Comparable, compareQuality, floorsOf } from "./quality";
 import type { Review } from "./review";

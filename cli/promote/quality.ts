@@ -1,4 +1,4 @@
-import type { Contents, Quality, Served } from "../release/file";
+import type { Contents, Quality, Served } from "../release/history";
 
 /** With what the quality of a model is compared. */
 export const comparables = ["from", "former"] as const;

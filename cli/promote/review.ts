@@ -1,8 +1,8 @@
 import type { Finding, StackReport } from "../drift/finding";
-import { filled } from "../layout";
-import { basisText } from "../quality";
-import type { Contents, Release, Served } from "../release/file";
-import type { Reason } from "./gate";
+import type { Reason } from "../release/gate";
+import type { Contents, Release, Served } from "../release/history";
+import { filled } from "../terminal/layout";
+import { basisText } from "../terminal/quality";
 import type { QualityComparison } from "./quality";
 
 /** What a promotion comes to, before it is carried out or after. */

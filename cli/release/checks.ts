@@ -1,7 +1,7 @@
-import { systemClock } from "../../provider/clock";
-import type { ServingCheck } from "../../provider/serving-check";
+import { systemClock } from "../../client/clock";
+import type { ServingCheck } from "../../client/serving-check";
 import { nameOf, resourcesOf, type StackResource } from "./contents";
-import type { Contents } from "./file";
+import type { Contents } from "./history";
 import type { OpenStack } from "./stack";
 
 type DeploymentCheck = NonNullable<Contents["deployments"][number]["check"]>;
@@ -14,7 +14,7 @@ export async function runChecks(
   const declared = resourcesOf(resources, "Deployment").filter(({ outputs }) => outputs?.check);
   const results = new Map<string, DeploymentCheck>();
   if (declared.length === 0) return results;
-  const { tryOut } = await import("../../provider/serving-check.js");
+  const { tryOut } = await import("../../client/serving-check.js");
   await open.withClient(async (client) => {
     for (const resource of declared) {
       const { check, qps, servingUri } = resource.outputs as {

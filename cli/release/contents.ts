@@ -1,4 +1,4 @@
-import { type Contents, type Quality, quality, type Served } from "./file";
+import { type Contents, type Quality, quality, type Served } from "./history";
 
 /** A resource as the state of a stack keeps it. */
 export interface StackResource {

@@ -1,14 +1,14 @@
 import { compareStack } from "../drift/compare";
-import type { Evidence } from "../promote/gate";
+import { programIn, versionsOf } from "../stack/program";
 import { runChecks, withChecks } from "./checks";
 import { contentsOf } from "./contents";
-import type { Release } from "./file";
-import { programIn, versionsOf } from "./program";
+import type { Evidence } from "./gate";
+import type { Release } from "./history";
 import type { OpenStack } from "./stack";
 
 /** Looks at a stack from all sides: its program, its state and its service. */
 export async function evidenceOf(open: OpenStack, releases: string): Promise<Evidence> {
-  const { readPinned, pinnedModelsKey } = await import("../../provider/pinned.js");
+  const { readPinned, pinnedModelsKey } = await import("../../provider/run/pinned.js");
   const { cwd } = open.of;
   const [{ resources }, config] = await Promise.all([open.state(), open.config()]);
   const [report, checks, program] = await Promise.all([

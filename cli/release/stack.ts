@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { type ConfigMap, LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
-import type { Client } from "../../provider/client";
-import type { StackOf } from "../drift/engine";
+import type { Client } from "../../client/client";
 import { connectToService } from "../drift/unmanaged";
-import { isUnknownStack, programFolder, unknownStack } from "../stack";
+import type { StackOf } from "../stack/engine";
+import { isUnknownStack, programFolder, unknownStack } from "../stack/stack";
 import type { StackResource } from "./contents";
 
 /** The state of a stack, as far as it is of use here. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Entry, entriesOf, put } from "../../provider/creation-journal";
+import { type Entry, entriesOf, put } from "../../provider/recovery/journal";
 import { run } from "../service/process";
 
 const urn = (name: string) => `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:UserDataset::${name}`;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { put } from "../../provider/creation-journal";
+import { put } from "../../provider/recovery/journal";
 import { command } from "../service/process";
 import { everyCommand } from "./every-command";
 import { ShopCommand } from "./shop-command";

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
+import { commandToken, endpointToken, TokenError } from "../../client/client";
 import { routes } from "../../contract";
-import { commandToken, endpointToken, TokenError } from "../../provider/client";
 import { type Answer, clientOf, reply, scriptedServer } from "./server";
 
 type Server = Awaited<ReturnType<typeof scriptedServer>>;

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
+import { ApiError, fixedToken, InputError, ReplyError } from "../../client/client";
 import { routes } from "../../contract";
-import { ApiError, fixedToken, InputError, ReplyError } from "../../provider/client";
 import { type Answer, clientOf, reply, scriptedServer } from "./server";
 
 const ref = { eventDatasetId: "d1" };

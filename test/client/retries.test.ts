@@ -1,5 +1,5 @@
+import { ApiError, ConnectionError, OutcomeUnknownError } from "../../client/client";
 import { routes } from "../../contract";
-import { ApiError, ConnectionError, OutcomeUnknownError } from "../../provider/client";
 import { type Answer, clientOf, cutOff, reply, reset, scriptedServer } from "./server";
 
 const dataset = { event_dataset_id: "d1", name: "n", num_shards: 1, attribute_schema: null };

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
-import { Client, type ClientOptions, fixedToken } from "../../provider/client";
-import type { Clock } from "../../provider/clock";
+import { Client, type ClientOptions, fixedToken } from "../../client/client";
+import type { Clock } from "../../client/clock";
 
 /** A request as it arrived. */
 export interface Arrived {

@@ -1,6 +1,5 @@
 import { Commands } from "../../cli/drift/commands";
 import { ofChange } from "../../cli/drift/consequence";
-import type { Step } from "../../cli/drift/engine";
 import { fails } from "../../cli/drift/failing";
 import { driftOf } from "../../cli/drift/findings";
 import { constructionsIn } from "../../cli/drift/location";
@@ -8,6 +7,7 @@ import { masked, secretTexts } from "../../cli/drift/masking";
 import { differences } from "../../cli/drift/properties";
 import { nounOf, rulesOf } from "../../cli/drift/resource";
 import { unmanagedOf } from "../../cli/drift/unmanaged";
+import type { Step } from "../../cli/stack/engine";
 import * as recommender from "../../provider";
 import { change, cleanStack, drifted, reportOf } from "./sample";
 

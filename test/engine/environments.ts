@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
 import type { Review } from "../../cli/promote/review";
-import type { History, Release } from "../../cli/release/file";
+import type { History, Release } from "../../cli/release/history";
 import { routes } from "../../contract";
 import { command, type Ended, ended } from "../service/process";
 import { ObservedService } from "./observed-service";

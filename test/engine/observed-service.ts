@@ -1,6 +1,6 @@
 import { request } from "undici";
+import { Client, endpointToken } from "../../client/client";
 import { type Input, type Reply, type Route, routes } from "../../contract";
-import { Client, endpointToken } from "../../provider/client";
 import { type Service, type StartOptions, startService } from "../../service";
 
 /** A call as the service logged it. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import Database from "libsql";
-import { allEntries, type Entry } from "../../provider/creation-journal";
+import { allEntries, type Entry } from "../../provider/recovery/journal";
 import type { FaultProxy } from "./proxy";
 
 /** What a lifecycle has told the user, and of which resource. */

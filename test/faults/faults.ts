@@ -1,4 +1,4 @@
-import type { Clock } from "../../provider/clock";
+import type { Clock } from "../../client/clock";
 import { type Fault, type Passage, send } from "./proxy";
 
 const page = (title: string) =>

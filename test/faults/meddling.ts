@@ -1,5 +1,5 @@
+import type { Client } from "../../client/client";
 import { routes } from "../../contract";
-import type { Client } from "../../provider/client";
 import type { Held, Kind } from "./rows";
 
 /** What is done behind the program's back. */

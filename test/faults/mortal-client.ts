@@ -1,5 +1,5 @@
-import { Client } from "../../provider/client";
-import type { Clock } from "../../provider/clock";
+import { Client } from "../../client/client";
+import type { Clock } from "../../client/clock";
 
 /** Time as the lifecycles see it, a hundred times as fast. */
 const began = Date.now();

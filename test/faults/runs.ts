@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as pulumi from "@pulumi/pulumi";
+import { Client, endpointToken } from "../../client/client";
+import { readSettings } from "../../client/settings";
 import * as recommender from "../../provider";
-import { Client, endpointToken } from "../../provider/client";
-import { stub } from "../../provider/resource";
-import { Run, useSession } from "../../provider/session";
-import { readSettings } from "../../provider/settings";
-import type { StackRow } from "../../provider/stack-state";
+import { stub } from "../../provider/dynamic/resource";
+import { Run, useSession } from "../../provider/run/session";
+import type { StackRow } from "../../provider/run/stack-state";
 import { TestClock } from "../client/server";
 
 type Properties = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import { routes } from "../../contract";
-import { contentHash, findFiles, hashable } from "../../provider/records/source";
+import { contentHash, findFiles, hashable } from "../../records/source";
 import type { ObservedService } from "../engine/observed-service";
 import type { Folder } from "../records/folder";
 import type { LocalStack } from "./runs";

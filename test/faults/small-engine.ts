@@ -1,8 +1,8 @@
-import { endpointToken } from "../../provider/client";
-import { confirm } from "../../provider/creation-journal";
-import { Run, useSession } from "../../provider/session";
-import { readSettings } from "../../provider/settings";
-import { rowOf } from "../../provider/stack-state";
+import { endpointToken } from "../../client/client";
+import { readSettings } from "../../client/settings";
+import { confirm } from "../../provider/recovery/journal";
+import { Run, useSession } from "../../provider/run/session";
+import { rowOf } from "../../provider/run/stack-state";
 import { fastClock, MortalClient } from "./mortal-client";
 import {
   byDependency,

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { say } from "../../provider/engine-log";
+import { say } from "../../provider/run/engine";
 import { ObservedService } from "../engine/observed-service";
 import { type Said, servingIn } from "./account";
 import { declared, first, type Place, type Program, places } from "./program";

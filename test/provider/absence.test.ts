@@ -1,5 +1,5 @@
-import { gone, meansInUse, meansNotServing } from "../../provider/absence";
-import { ApiError } from "../../provider/client";
+import { ApiError } from "../../client/client";
+import { gone, meansInUse, meansNotServing } from "../../client/refusals";
 
 const refused = (status: number, message: string, code?: string, path: `/${string}` = "/delete-model") =>
   new ApiError({ method: "POST", path }, { status, message, ...(code && { code }) });

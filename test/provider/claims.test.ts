@@ -1,5 +1,5 @@
-import { Claims } from "../../provider/claims";
-import { rowOf, type StackRow } from "../../provider/stack-state";
+import { Claims } from "../../provider/run/claims";
+import { rowOf, type StackRow } from "../../provider/run/stack-state";
 
 const row = (name: string, made: string | undefined, id = "x") =>
   rowOf("EventDataset", id, { __urn: `urn:pulumi:s::p::t::${name}`, ...(made && { __made: made }) });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../contract";
-import { entriesOf } from "../../provider/creation-journal";
+import { entriesOf } from "../../provider/recovery/journal";
 import { ObservedService } from "../engine/observed-service";
 import { DynamicProvider } from "./dynamic-provider";
 

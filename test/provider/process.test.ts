@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
-import { type Entry, isAlive } from "../../provider/creation-journal";
-import { isRunning } from "../../provider/process";
+import { isRunning } from "../../client/process";
+import { type Entry, isAlive } from "../../provider/recovery/journal";
 
 describe("a process", () => {
   afterEach(() => jest.restoreAllMocks());

@@ -1,4 +1,4 @@
-import { environmentName, readSettings, SettingsError } from "../../provider/settings";
+import { environmentName, readSettings, SettingsError } from "../../client/settings";
 
 const complete = { baseUrl: "https://api.example.com", apiKey: "k", accessToken: "t" };
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cliStackState, rowOf } from "../../provider/stack-state";
+import { cliStackState, rowOf } from "../../provider/run/stack-state";
 
 const folder = mkdtempSync(join(tmpdir(), "recommender-stack-state-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,10 +1,10 @@
+import { usualTime } from "../../client/job";
+import { readSettings } from "../../client/settings";
 import { routes } from "../../contract";
-import { say } from "../../provider/engine-log";
-import { usualTime } from "../../provider/job-status";
-import { finishJob, jobKinds } from "../../provider/jobs";
-import type { Context } from "../../provider/noun";
-import { Run } from "../../provider/session";
-import { readSettings } from "../../provider/settings";
+import { finishJob, jobKinds } from "../../provider/jobs/jobs";
+import type { Context } from "../../provider/lifecycle/noun";
+import { say } from "../../provider/run/engine";
+import { Run } from "../../provider/run/session";
 import { type Answer, clientOf, reply, scriptedServer } from "../client/server";
 
 let server: Awaited<ReturnType<typeof scriptedServer>>;

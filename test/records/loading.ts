@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { type RouteName, routes } from "../../contract";
-import { type RecordKindName, recordKinds } from "../../provider/records/kind";
-import { contentHash, findFiles, hashable } from "../../provider/records/source";
-import { type Upload, upload } from "../../provider/records/upload";
+import { type RecordKindName, recordKinds } from "../../records/kind";
+import { contentHash, findFiles, hashable } from "../../records/source";
+import { type Upload, upload } from "../../records/upload";
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "./folder";
 

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { CallOptions, Client } from "../../client/client";
+import { makeFolder } from "../../client/state-folder";
 import type { Route } from "../../contract";
-import type { CallOptions, Client } from "../../provider/client";
-import { inlineSource, readInline, writeInline } from "../../provider/records/inline";
-import { findFiles } from "../../provider/records/source";
-import { makeFolder } from "../../provider/state-folder";
+import { inlineSource, readInline, writeInline } from "../../records/inline";
+import { findFiles } from "../../records/source";
 import { Loading, userLines } from "./loading";
 
 jest.setTimeout(60_000);
@@ -154,7 +154,7 @@ describe("records in the program", () => {
   test("of two runs at once are not taken away by the one that ends first", async () => {
     const script = `
       require("tsx/cjs");
-      const inline = require(${JSON.stringify(require.resolve("../../provider/records/inline"))});
+      const inline = require(${JSON.stringify(require.resolve("../../records/inline"))});
       inline.writeInline(${JSON.stringify(source)}, Buffer.from(${JSON.stringify(text.toString())}));
       process.stdout.write(inline.readInline(${JSON.stringify(source)}).toString());`;
     writeInline(source, text);

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
+import { type CallOptions, Client, endpointToken } from "../../client/client";
+import { ApiError } from "../../client/errors";
 import type { Route } from "../../contract";
-import { type CallOptions, Client, endpointToken } from "../../provider/client";
-import { ApiError } from "../../provider/errors";
-import { Gate } from "../../provider/records/gate";
+import { Gate } from "../../records/in-flight";
 import { Loading, userLines } from "./loading";
 
 jest.setTimeout(60_000);

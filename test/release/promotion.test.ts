@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
 import type { StackReport } from "../../cli/drift/finding";
-import { againstPromotion, type Evidence, sameContents } from "../../cli/promote/gate";
 import { lockOwners, unlocking } from "../../cli/promote/lock";
 import { compareQuality, floorsOf } from "../../cli/promote/quality";
 import { commentOf, type Review, reviewText } from "../../cli/promote/review";
-import type { Contents, Release } from "../../cli/release/file";
+import { againstPromotion, type Evidence, sameContents } from "../../cli/release/gate";
+import type { Contents, Release } from "../../cli/release/history";
 import type { OpenStack } from "../../cli/release/stack";
 
 const contents = (modelId = "m1", ndcgAt20 = 0.5, result = "passed"): Contents => ({

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../output";
+import { counted, grouped } from "../../terminal/output";
 import { titleOf } from "../commands";
 import type { Cure, Finding, Report, StackReport, Unmanaged } from "../finding";
 import { style } from "./html-style";

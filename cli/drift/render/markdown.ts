@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../output";
+import { counted, grouped } from "../../terminal/output";
 import { titleOf } from "../commands";
 import { effects, type Finding, type Report, type StackReport } from "../finding";
 import {

@@ -1,5 +1,5 @@
-import { filled } from "../../layout";
-import { grouped } from "../../output";
+import { filled } from "../../terminal/layout";
+import { grouped } from "../../terminal/output";
 import { titleOf } from "../commands";
 import type { Finding, Report, StackReport, Unmanaged } from "../finding";
 import { comparisonsOf, dangersOf, placeOf, plain, unobservableOf, valueText, verdictOf } from "./words";

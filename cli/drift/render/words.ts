@@ -1,5 +1,5 @@
-import { shortHashes } from "../../../provider/wording";
-import { counted, grouped } from "../../output";
+import { shortHashes } from "../../../provider/lifecycle/wording";
+import { counted, grouped } from "../../terminal/output";
 import {
   type Cure,
   effects,

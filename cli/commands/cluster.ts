@@ -1,0 +1,68 @@
+import type { Command } from "commander";
+import { z } from "zod";
+import { routes } from "../../contract";
+import { type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from "../questions/ask";
+import { jsonOf } from "../questions/result";
+import { table } from "../terminal/layout";
+import { whole } from "../terminal/option-values";
+import { counted, grouped, print } from "../terminal/output";
+
+const help = `${askExitCodes}
+
+Examples:
+  recommender cluster --stack dev
+  recommender cluster --project ID --model ID --min-users 50 --out groups.json`;
+
+/** Adds `recommender cluster`. */
+export function addCluster(program: Command): void {
+  withQuestion(program.command("cluster").description("Group the users whose tastes are alike."))
+    .option("--min-users <number>", "leave out groups with fewer users", whole(1), 1)
+    .addHelpText("after", help)
+    .action(cluster);
+}
+
+async function cluster(options: AskOptions & { readonly minUsers: number }): Promise<void> {
+  await ask(
+    options,
+    routes.submitClusteringJob,
+    (of) => ({ ...of, clusterType: "user", parameters: { minUserNum: options.minUsers } }),
+    async (answer) => {
+      const json = jsonOf(answer.result);
+      const known = groupings.safeParse(json);
+      if (!known.success) return tellUnknown(answer, options, json);
+      print(options, { jobId: answer.jobId, result: json }, () => describe(known.data.groups));
+    },
+  );
+}
+
+/** The result as the embedded service gives it; the specification shows no form. */
+const groupings = z.object({
+  groups: z.array(
+    z.object({
+      size: z.number(),
+      markers: z.array(
+        z.object({ attribute: z.string(), value: z.string(), share: z.number(), overall_share: z.number() }),
+      ),
+    }),
+  ),
+});
+
+type Group = z.output<typeof groupings>["groups"][number];
+
+function describe(groups: readonly Group[]): string {
+  const users = groups.reduce((sum, { size }) => sum + size, 0);
+  const rows = groups.flatMap(({ size, markers }, at) => {
+    const marks = markers.slice(0, 3).map(({ attribute, value, share, overall_share }) => {
+      return `${attribute} = ${value}: ${percent(share)} of usage, ${percent(overall_share)} of all users'`;
+    });
+    return (marks.length > 0 ? marks : ["nothing in particular"]).map((mark, line) =>
+      line === 0 ? [String(at + 1), grouped(size), mark] : ["", "", mark],
+    );
+  });
+  const head = `${counted(groups.length, "group")} of ${counted(users, "user")}\n`;
+  return groups.length === 0 ? head : `${head}\n${table(["GROUP", "USERS", "MARKED BY"], rows)}`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}

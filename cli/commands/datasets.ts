@@ -1,0 +1,96 @@
+import type { Command } from "commander";
+import { routes } from "../../contract";
+import { type ServiceOptions, usingService, withService } from "../stack/service";
+import { confirm } from "../terminal/confirm";
+import { table } from "../terminal/layout";
+import { note, print } from "../terminal/output";
+
+const help = `
+The API lists event datasets only. With --stack, the user and item datasets that
+the stack made are listed too.
+
+Examples:
+  recommender datasets list
+  recommender datasets list --stack dev`;
+
+const deleteHelp = `
+User and item datasets cannot be deleted: the API has no way to do it. What a
+program declares is taken out of the program instead, so that it is not missed.
+
+Examples:
+  recommender datasets delete ID --stack dev
+  recommender datasets delete ID ID --yes`;
+
+interface Row {
+  readonly kind: "user" | "item" | "event";
+  readonly id: string;
+  readonly name: string | null;
+  readonly numShards: number | null;
+  readonly attributeSchema: Readonly<Record<string, string>> | null;
+}
+
+/** Adds `recommender datasets`. */
+export function addDatasets(program: Command): void {
+  const datasets = program
+    .command("datasets")
+    .description("List datasets, and delete event datasets.")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender datasets list --stack dev\n  recommender datasets delete --help",
+    );
+  withService(datasets.command("list").description("List the datasets."))
+    .addHelpText("after", help)
+    .action(list);
+  withService(
+    datasets.command("delete <ids...>").description("Delete event datasets for good, with all their events."),
+  )
+    .option("--yes", "do not ask")
+    .addHelpText("after", deleteHelp)
+    .action(remove);
+}
+
+async function list(options: ServiceOptions): Promise<void> {
+  await usingService(options, async ({ client, stack }) => {
+    const { eventDatasets } = await client.call(routes.listEventDatasets, {});
+    const events = eventDatasets.map(({ eventDatasetId, name, numShards, attributeSchema }): Row => {
+      return { kind: "event", id: eventDatasetId, ...described({ name, numShards, attributeSchema }) };
+    });
+    const others = (["user", "item"] as const).flatMap((kind) =>
+      (stack?.resources ?? [])
+        .filter(({ type }) => type.toLowerCase() === `${kind}dataset`)
+        .map(({ id, outputs }): Row => ({ kind, id, ...described(outputs) })),
+    );
+    const rows = [...others, ...events];
+    print(options, { datasets: rows }, () => {
+      if (!stack) note("The API lists event datasets only; --stack NAME adds those of a stack.");
+      if (rows.length === 0) return "There are no datasets.\n";
+      const cells = rows.map(({ kind, id, name, numShards, attributeSchema }) => {
+        const schema = Object.entries(attributeSchema ?? {}).map((entry) => entry.join(": ").toLowerCase());
+        return [kind, id, name ?? "", String(numShards ?? ""), schema.join(", ") || "inferred"];
+      });
+      return table(["KIND", "ID", "NAME", "SHARDS", "ATTRIBUTES"], cells);
+    });
+  });
+}
+
+async function remove(given: readonly string[], options: ServiceOptions & { yes?: true }): Promise<void> {
+  await usingService(options, async (opened) => {
+    const ids = given.map((one) => opened.idOf("EventDataset", one, "dataset"));
+    await confirm(`Delete ${ids.join(", ")} and all events in them?`, options.yes);
+    const deleted: string[] = [];
+    try {
+      for (const eventDatasetId of ids) {
+        await opened.client.call(routes.deleteEventDataset, { eventDatasetId });
+        deleted.push(eventDatasetId);
+      }
+    } finally {
+      // What is gone is told also where a later one could not be deleted.
+      print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
+    }
+  });
+}
+
+function described(of: Readonly<Record<string, unknown>>): Omit<Row, "kind" | "id"> {
+  const { name = null, numShards = null, attributeSchema = null } = of;
+  return { name, numShards, attributeSchema } as Omit<Row, "kind" | "id">;
+}

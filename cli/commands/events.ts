@@ -1,0 +1,119 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { routes } from "../../contract";
+import { timestampMs } from "../../records/timestamp";
+import { type ServiceOptions, usingService, withService } from "../stack/service";
+import { confirm } from "../terminal/confirm";
+import { duration } from "../terminal/option-values";
+import { moment, print } from "../terminal/output";
+
+interface EventOptions extends ServiceOptions {
+  readonly dataset?: string;
+  readonly yes?: true;
+}
+
+interface PruneOptions extends EventOptions {
+  readonly before?: number;
+  readonly olderThan?: number;
+  readonly start?: number;
+}
+
+const dateForms = `
+A date is an ISO date (UTC where it names no zone), or seconds or milliseconds
+since 1970.`;
+
+const pruneHelp = `${dateForms}
+
+Examples:
+  recommender events prune --dataset ID --before 2026-01-01
+  recommender events prune --stack dev --older-than 90d --yes
+  recommender events prune --dataset ID --start 2025-06-01 --before 2025-06-08`;
+
+const forgetHelp = `
+The users themselves stay in their dataset: the API has no call to delete them.
+Models of the embedded service no longer know or list them; what their events
+taught about items goes with the next training.
+
+Examples:
+  recommender events forget-user ada --dataset ID
+  recommender events forget-user ada ben --stack dev --dataset events --yes`;
+
+/** Adds `recommender events`. */
+export function addEvents(program: Command): void {
+  const events = program
+    .command("events")
+    .description("Delete events by their age or by their user.")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender events prune --stack dev --older-than 90d\n  recommender events forget-user ada --stack dev",
+    );
+  const command = (usage: string, description: string) =>
+    withService(events.command(usage).description(description))
+      .option("--dataset <id>", "event dataset; with --stack its name, or the only one")
+      .option("--yes", "do not ask");
+
+  command("prune", "Delete the events before a time, for good.")
+    .addOption(
+      new Option("--before <date>", "delete events before this time").argParser(date).conflicts("olderThan"),
+    )
+    .option("--older-than <time>", "delete events older than this, as in 90d or 12h", duration)
+    .option("--start <date>", "keep events before this time", date)
+    .addHelpText("after", pruneHelp)
+    .action(prune);
+
+  command("forget-user <users...>", "Delete all events of users, for good.")
+    .addHelpText("after", forgetHelp)
+    .action(forget);
+}
+
+async function prune(options: PruneOptions): Promise<void> {
+  const { before, olderThan, start, yes } = options;
+  const ts = before ?? (olderThan === undefined ? undefined : Date.now() - olderThan);
+  if (ts === undefined) throw new Error("Say which events: --before DATE or --older-than TIME, as in 90d.");
+  if (ts < 0) throw new Error("--older-than reaches back to before 1970, where there are no events.");
+  if (start !== undefined && start >= ts)
+    throw new Error(`--start ${moment(start)} is not before ${moment(ts)}: there is nothing between them.`);
+  await usingService(options, async ({ client, idOf }) => {
+    const eventDatasetId = idOf("EventDataset", options.dataset, "--dataset");
+    const range = `${start === undefined ? "" : `from ${moment(start)} `}before ${moment(ts)}`;
+    await confirm(`Delete the events ${range} in ${eventDatasetId}?`, yes);
+    await client.call(routes.deleteDatasetEventsBeforeTs, {
+      eventDatasetId,
+      ts,
+      ...(start === undefined ? {} : { startTs: start }),
+    });
+    print(
+      options,
+      { eventDatasetId, ts, startTs: start ?? 0 },
+      () => `Deleted the events ${range} in ${eventDatasetId}\n`,
+    );
+  });
+}
+
+async function forget(users: readonly string[], options: EventOptions): Promise<void> {
+  await usingService(options, async ({ client, idOf }) => {
+    const eventDatasetId = idOf("EventDataset", options.dataset, "--dataset");
+    await confirm(`Delete all events of ${users.join(", ")} in ${eventDatasetId}?`, options.yes);
+    const forgotten: string[] = [];
+    try {
+      for (const userId of users) {
+        await client.call(routes.deleteDatasetUserEvents, { eventDatasetId, userId });
+        forgotten.push(userId);
+      }
+    } finally {
+      print(options, { eventDatasetId, forgotten }, () =>
+        forgotten.map((user) => `Deleted all events of ${user} in ${eventDatasetId}\n`).join(""),
+      );
+    }
+  });
+}
+
+function date(text: string): number {
+  const expected = "Expected a date such as 2026-01-31 or 2026-01-31T12:00Z, from 1970 on";
+  try {
+    const ms = timestampMs(text);
+    if (ms >= 0) return ms;
+  } catch (error) {
+    throw new InvalidArgumentError(`${expected}: ${(error as Error).message}.`);
+  }
+  throw new InvalidArgumentError(`${expected}.`);
+}

@@ -1,0 +1,73 @@
+import { rm } from "node:fs/promises";
+import type { Command } from "commander";
+import type { Entry } from "../../provider/recovery/journal";
+import { confirm } from "../terminal/confirm";
+import { type OutputOptions, print } from "../terminal/output";
+
+const help = `
+Each call that creates is written down on this machine before it is made, and
+forgotten when the state of its stack holds what it made. What is listed was
+begun by a run that was killed, or is under way. The next \`pulumi up\` of the
+stack takes it up; where the program does not declare the resource any more, it
+is left behind.
+
+Examples:
+  recommender interrupted
+  recommender interrupted --forget`;
+
+interface Listed extends Entry {
+  /** Whether the process that made the call lives; it ends some seconds after its engine. */
+  readonly running: boolean;
+}
+
+interface InterruptedOptions extends OutputOptions {
+  readonly forget?: true;
+  readonly yes?: true;
+}
+
+/** Adds `recommender interrupted`. */
+export function addInterrupted(program: Command): void {
+  program
+    .command("interrupted")
+    .description("List what runs that were killed have made or may have made.")
+    .option("--forget", "forget all of it: the next `pulumi up` makes it again")
+    .option("--yes", "do not ask")
+    .option("--json", "print the outcome as one line of JSON")
+    .addHelpText("after", help)
+    .action(interrupted);
+}
+
+async function interrupted(options: InterruptedOptions): Promise<void> {
+  const { allEntries, forget, isAlive, unreadableFiles } = await import("../../provider/recovery/journal.js");
+  const entries = allEntries()
+    .sort((a, b) => a.at.localeCompare(b.at))
+    .map((entry) => ({ ...entry, running: isAlive(entry) }));
+  const told = entries.map(({ urn, service, path, at, running, id = null }) => {
+    return { urn, service, path, at, running, id };
+  });
+  const unreadable = unreadableFiles();
+  const count = entries.length + unreadable.length;
+  if (options.forget && count > 0) {
+    await confirm(`Forget ${count}? The next \`pulumi up\` makes them again.`, options.yes);
+  }
+  print(options, { interrupted: told, unreadable }, () =>
+    count === 0
+      ? "Nothing was interrupted.\n"
+      : [...entries.map(described), ...unreadable.map((file) => `Cannot be read: ${file}\n`)].join("\n"),
+  );
+  if (!options.forget) return;
+  for (const entry of entries) forget(entry);
+  for (const file of unreadable) await rm(file, { force: true, recursive: true });
+}
+
+function described({ urn, service, path, at, id, running, pid }: Listed): string {
+  const [stack, , type = "", ...name] = urn.replace("urn:pulumi:", "").split("::");
+  return [
+    `${type.split(":").at(-1)} ${name.join("::")} of stack ${stack}, ${at.slice(0, 19)}Z`,
+    `  ${id ? `made ${id}` : "may have been made: no answer came"}`,
+    ...(running ? [`  process ${pid}, which made the call, still runs`] : []),
+    `  POST ${path}`,
+    `  at ${service}`,
+    "",
+  ].join("\n");
+}

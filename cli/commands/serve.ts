@@ -1,0 +1,100 @@
+import type { Command } from "commander";
+import { ZodError } from "zod";
+import { defaultDataDir } from "../stack/data-folder";
+import { exitCodes } from "../terminal/exit";
+import { jsonIn } from "../terminal/json-file";
+import { url, whole } from "../terminal/option-values";
+import { note, print } from "../terminal/output";
+
+interface ServeOptions {
+  readonly port: number;
+  readonly data: string;
+  readonly host: string;
+  readonly publicUrl?: string;
+  readonly ephemeral?: true;
+  readonly seed?: string;
+  readonly planShards: number;
+  readonly jobDelay: number;
+  readonly idleMinutes?: number;
+  readonly faults?: true;
+  readonly verbose?: true;
+  readonly json?: true;
+}
+
+/** Adds `recommender serve`. */
+export function addServe(program: Command): void {
+  program
+    .command("serve")
+    .description(
+      "Serve the whole API from a folder until stopped; data is kept there and found again at the next start.",
+    )
+    .option("--port <number>", "port; 0 takes the one kept in the folder, or a free one", whole(0, 65_535), 0)
+    .option("--data <dir>", "folder of all data", defaultDataDir)
+    .option("--host <address>", "interface to listen on; the key travels in the clear", "127.0.0.1")
+    .option(
+      "--public-url <url>",
+      "base address that others reach it under, for the addresses in answers",
+      url,
+    )
+    .option("--ephemeral", "keep data in a temporary folder that goes with the service")
+    .option("--seed <file>", "fill it from a JSON file with users, items and events, then train and deploy")
+    .option("--plan-shards <number>", "shards of all event datasets together", whole(1), 100)
+    .option("--job-delay <ms>", "stretch every job, to try waiting", whole(), 0)
+    .option("--idle-minutes <number>", "end when nobody has used it for so long", whole(1))
+    .option("--faults", "allow faults to be switched on at run time through /faults")
+    .option("--verbose", "log to standard error instead of the folder's service.log")
+    .option("--json", "print one line of JSON when ready")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender serve\n  recommender serve --ephemeral --seed shop.json\n  recommender serve --json --port 8080 --data ./other",
+    )
+    .action(serve);
+}
+
+const closeWithinMs = 20_000;
+
+/** Loaded here and not above, so that `--help` and errors of arguments come at once. */
+async function serve(options: ServeOptions): Promise<void> {
+  const { seed, startService } = await import("../../service/index.js");
+  const content = options.seed === undefined ? undefined : jsonIn(options.seed);
+  const service = await startService({
+    port: options.port,
+    host: options.host,
+    planShards: options.planShards,
+    jobDelayMs: options.jobDelay,
+    faults: options.faults ?? false,
+    log: options.verbose ? "stderr" : "file",
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...(options.ephemeral ? {} : { dataDir: options.data }),
+    ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
+    onIdle: () => process.exit(0),
+  });
+  for (const warning of service.warnings) note(warning);
+  const end = async () => {
+    // All that was acknowledged is on disk, so a process that cannot close may as well be gone.
+    setTimeout(() => process.exit(exitCodes.failed), closeWithinMs).unref();
+    await service.close();
+    process.exit(0);
+  };
+  // A second Ctrl+C ends the process at once; a second `recommender stop` does not.
+  process.once("SIGINT", end);
+  process.on("SIGTERM", end);
+  const { url, dataDir, keyFile } = service;
+  const projectId =
+    content === undefined
+      ? undefined
+      : await seed(service, content).catch(async (error) => {
+          await service.close();
+          throw await readable(error, options.seed as string);
+        });
+  print(options, { url, dataDir, keyFile, pid: process.pid, ...(projectId ? { projectId } : {}) }, () => {
+    const seeded = projectId ? `Seeded project ${projectId}\n` : "";
+    return `Serving ${url} from ${dataDir}\nThe API key lies in ${keyFile}\n${seeded}`;
+  });
+}
+
+/** What is wrong with a seed file, as people read it. */
+async function readable(error: Error, file: string): Promise<Error> {
+  const { issuesText } = await import("../../contract/words.js");
+  return error instanceof ZodError ? new Error(`${file}: ${issuesText(error.issues)}`) : error;
+}

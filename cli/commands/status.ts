@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import type { z } from "zod";
+import { decode } from "../../contract";
+import type { statusReply } from "../../service";
+import { type FolderOptions, folderOf, withFolder } from "../stack/data-folder";
+import { shown, table } from "../terminal/layout";
+import { counted, lasting, type OutputOptions, print } from "../terminal/output";
+
+type Status = z.output<typeof statusReply>;
+
+/** Adds `recommender status`. */
+export function addStatus(program: Command): void {
+  withFolder(program.command("status"))
+    .description("Tell what the service of a folder holds and does.")
+    .option("--json", "print the whole status as JSON")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender status --stack dev\n  recommender status --data ./other --json",
+    )
+    .action(async (options: FolderOptions & OutputOptions) => {
+      const data = await folderOf(options);
+      const {
+        findRunning,
+        folderAt,
+        isLocked,
+        readRunning,
+        statusReply: schema,
+      } = await import("../../service/index.js");
+      const folder = folderAt(data);
+      const running = await findRunning(folder);
+      if (!running && isLocked(folder))
+        throw new Error(
+          `Process ${readRunning(folder)?.pid} serves ${data} but does not answer, or is of another version; see ${folder.logFile}, ` +
+            `or end it with \`recommender stop --data ${data}\`.`,
+        );
+      if (!running)
+        throw new Error(`No service runs for ${data}; start one with \`recommender serve --data ${data}\`.`);
+      const answer = await fetch(`${running.url}/status`, { headers: { apikey: running.key } });
+      const wire = await answer.json();
+      print(options, wire, () => describe(decode(schema, wire) as Status));
+    });
+}
+
+function describe(of: Status): string {
+  const { jobs } = of;
+  const datasets = of.datasets.map(({ kind, id, name, records, numShards }) => {
+    return [kind, id, name, records.toLocaleString("en"), String(numShards)];
+  });
+  const deployments = of.deployments.map(
+    (one) => `${one.projectId} serves ${one.generatorModelId}, ${one.qps}/s`,
+  );
+  return [
+    `${of.url}, version ${of.version}, process ${of.pid}, up ${lasting(of.uptimeSec)}`,
+    shown(of.dataDir),
+    "",
+    ...(datasets.length > 0 ? [table(["KIND", "ID", "NAME", "RECORDS", "SHARDS"], datasets)] : []),
+    [counted(of.projects, "project"), counted(of.algorithms, "algorithm"), counted(of.models, "model")].join(
+      ", ",
+    ),
+    `Jobs: ${jobs.pending} pending, ${jobs.running} running, ${jobs.succeed} succeeded, ${jobs.failed} failed`,
+    ...deployments,
+    "",
+  ].join("\n");
+}

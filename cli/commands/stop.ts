@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import type { Folder } from "../../service";
+import { type FolderOptions, folderOf, withFolder } from "../stack/data-folder";
+import { type OutputOptions, print } from "../terminal/output";
+
+/** Longer than a service takes that ends by force what it cannot end otherwise. */
+const patienceMs = 30_000;
+
+/** Adds `recommender stop`. */
+export function addStop(program: Command): void {
+  withFolder(program.command("stop"))
+    .description("End the service of a folder; its data stays.")
+    .option("--json", "print one line of JSON")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  recommender stop --stack dev\n  recommender stop --data ./other --json",
+    )
+    .action(async (options: FolderOptions & OutputOptions) => {
+      const data = await folderOf(options);
+      const pid = await stop(data);
+      print(options, { stopped: pid !== undefined, pid: pid ?? null }, () =>
+        pid === undefined ? `No service runs for ${data}\n` : `Stopped process ${pid}\n`,
+      );
+    });
+}
+
+/** Ends the process that has locked a folder, waits until the folder is free, and gives the process's id. */
+export async function stop(dir: string): Promise<number | undefined> {
+  const { folderAt, isLocked, readRunning } = await import("../../service/index.js");
+  const folder = folderAt(dir);
+  const until = Date.now() + patienceMs;
+  let ending: number | undefined;
+  while (isLocked(folder)) {
+    const { pid } = readRunning(folder) ?? {};
+    // Whoever starts has the lock before its name is written, so a former name may still be there.
+    if (pid !== undefined && pid !== ending && signalled(pid, folder.path)) ending = pid;
+    if (Date.now() > until) throw new Error(stillServed(folder, ending));
+    await sleep(20);
+  }
+  return ending;
+}
+
+/** Asks a process to end; false when it is gone already. */
+function signalled(pid: number, path: string): boolean {
+  try {
+    return process.kill(pid, "SIGTERM");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+    throw new Error(`Process ${pid}, which serves ${path}, cannot be ended: it is another user's.`);
+  }
+}
+
+function stillServed({ path, runningFile, lockFile, logFile }: Folder, pid: number | undefined): string {
+  return pid !== undefined
+    ? `Process ${pid}, which serves ${path}, did not end within ${patienceMs / 1000} s. ` +
+        `End it with \`kill -9 ${pid}\`: nothing that it acknowledged is lost. See ${logFile}.`
+    : `A process serves ${path}, but ${runningFile} does not say which. ` +
+        `Find it with \`fuser ${lockFile}\`, and end it.`;
+}

@@ -1,0 +1,62 @@
+import ms from "ms";
+import type { Job } from "../../client/job";
+import { routes } from "../../contract";
+import type { Opened, ServiceOptions } from "../stack/service";
+import { CommandError, exitCodes, onInterrupt } from "../terminal/exit";
+import { note } from "../terminal/output";
+import { jobProgress } from "../terminal/progress";
+
+/** Which job is waited for, and how long at most; as long as is configured unless given. */
+export interface Awaited {
+  readonly projectId: string;
+  readonly jobId: string;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Waits until a job has succeeded, and shows meanwhile what it does. */
+export async function waitForJob(
+  { client, settings }: Opened,
+  options: ServiceOptions,
+  { projectId, jobId, timeoutMs }: Awaited,
+): Promise<Job> {
+  const { failureReason, hasFailed, hasSucceeded, jobKinds, usualTime, watchJob } = await import(
+    "../../client/job.js"
+  );
+  const { systemClock } = await import("../../client/clock.js");
+  const look = () => client.call(routes.getJob, { projectId, jobId });
+  const first = await look();
+  const kind = jobKinds[(first.jobType ?? "").toLowerCase() as keyof typeof jobKinds] ?? jobKinds.training;
+  const limitMs = timeoutMs ?? settings[kind.limit];
+  const progress = jobProgress(options, { noun: kind.noun, usually: usualTime(kind, settings), jobId });
+  const again = `recommender jobs wait ${jobId} --project ${projectId}${sameService(options)}`;
+  const callOff = onInterrupt(() => {
+    progress.end();
+    note(`The ${kind.noun} job goes on. Wait for it with \`${again}\`.`);
+  });
+  let job: Job;
+  try {
+    job = await watchJob(first, { settings, clock: systemClock, limitMs, look, onLook: progress.update });
+  } finally {
+    progress.end();
+    callOff();
+  }
+  if (hasSucceeded(job)) return job;
+  if (hasFailed(job, settings)) {
+    const retries = job.retryCount ? ` after ${job.retryCount} retries of the service` : "";
+    throw new CommandError(
+      `The ${kind.noun} job ${jobId} failed${retries}: ${failureReason(job)}`,
+      exitCodes.jobFailed,
+    );
+  }
+  throw new CommandError(
+    `The ${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It goes on: ` +
+      `wait for it with \`${again}\`.`,
+    exitCodes.jobLate,
+  );
+}
+
+/** The options with which another command reaches the same service. */
+function sameService({ service, stack, cwd }: ServiceOptions): string {
+  const given = Object.entries({ service, stack, cwd }).filter(([, value]) => value !== undefined);
+  return given.map(([name, value]) => ` --${name} ${value}`).join("");
+}

@@ -1,0 +1,65 @@
+import type { Survey } from "../../records/survey";
+import { CommandError, exitCodes } from "../terminal/exit";
+import { properties } from "../terminal/layout";
+import { counted, grouped, moment, type OutputOptions, print } from "../terminal/output";
+import type { Order } from "./order";
+
+interface DryRunOptions extends OutputOptions {
+  readonly maxFailures: number;
+}
+
+/** Shows what an import would come to, without a service; ends as the import would. */
+export async function dryRun(order: Order, options: DryRunOptions): Promise<void> {
+  const { survey } = await import("../../records/survey.js");
+  const { kind, files, mapping } = order;
+  const found = await survey(files, kind, mapping);
+  const outcome = {
+    files: files.map(({ shown, format, bytes }) => ({ file: shown, format, bytes })),
+    mapping,
+    ...found,
+  };
+  const problem = problemOf(order, found, options);
+  if (!problem || !options.json) print(options, outcome, () => describe(order, found));
+  if (problem) throw new CommandError(problem.message, problem.exitCode, outcome);
+}
+
+function problemOf({ source }: Order, found: Survey, { maxFailures }: DryRunOptions) {
+  const { missing, proposed, failedCount = 0 } = found;
+  const needed = [
+    ...Object.entries(proposed).map(([field, column]) => `--map ${field}=${column}`),
+    ...missing.map(({ field }) => `--map ${field}=COLUMN`),
+  ];
+  if (needed.length > 0) {
+    const remedy = [...new Set(needed)].join(" ");
+    return { message: `${source} would not be imported: it needs ${remedy}`, exitCode: exitCodes.failed };
+  }
+  if (failedCount <= maxFailures) return undefined;
+  const message = `${counted(failedCount, "record")} would be refused and --max-failures is ${maxFailures}.`;
+  return { message, exitCode: exitCodes.refused };
+}
+
+function describe({ kind, files, mapping, source }: Order, found: Survey): string {
+  const { columns, proposed, missing, recordCount, failedCount = 0, refusals = [], firstTs, lastTs } = found;
+  const fieldSource = (field: string): string | undefined => {
+    const given = mapping[field];
+    if (missing.some((one) => one.field === field)) return "no column";
+    if (proposed[field] !== undefined) return `${proposed[field]} (proposed)`;
+    if (typeof given === "object" && "value" in given) return JSON.stringify(given.value);
+    if (given !== undefined) return [given].flat().join(", ");
+    return columns.find((column) => column.replaceAll("_", "").toLowerCase() === field.toLowerCase());
+  };
+  const lines = properties([
+    ["source", files.length === 1 ? source : `${source} (${counted(files.length, "file")})`],
+    ["columns", columns.join(", ")],
+    ...kind.fields.map((field) => [field, fieldSource(field)] as const),
+    [`${kind.noun}s`, recordCount === undefined ? undefined : grouped(recordCount)],
+    ["refused", recordCount === undefined ? undefined : grouped(failedCount)],
+    ["first", moment(firstTs)],
+    ["last", moment(lastTs)],
+  ]);
+  const reasons = refusals.map(({ count, reason, source: file, line }) => {
+    const where = count === 1 ? `${file}:${line}` : `first ${file}:${line}`;
+    return `- ${grouped(count)}: ${reason} (${where})\n`;
+  });
+  return `${lines}${reasons.length > 0 ? `\nRefused:\n${reasons.join("")}` : ""}`;
+}

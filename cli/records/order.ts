@@ -1,0 +1,61 @@
+import type { RecordKind } from "../../records/kind";
+import type { Mapping } from "../../records/mapping";
+import type { SourceFile } from "../../records/source";
+import type { ServiceOptions } from "../stack/service";
+
+/** What an import can be told. */
+export interface ImportOptions extends ServiceOptions {
+  readonly dataset?: string;
+  readonly format?: "ndjson" | "json" | "csv" | "parquet";
+  readonly map?: Readonly<Record<string, string>>;
+  readonly set?: Readonly<Record<string, string>>;
+  readonly attributes?: readonly string[];
+  readonly tsUnit?: "s" | "ms" | "us";
+  readonly parallel: number;
+  readonly maxFailures: number;
+  readonly shards?: number;
+  readonly rejects?: string;
+  readonly force?: true;
+  readonly dryRun?: true;
+}
+
+/** The kinds of records. */
+export type KindName = "users" | "items" | "events";
+
+/** What is to be imported. */
+export interface Order {
+  readonly kind: RecordKind;
+  readonly source: string;
+  readonly files: readonly SourceFile[];
+  readonly mapping: Mapping;
+}
+
+/** Reads the options of an import and finds its files. */
+export async function orderOf(kindName: KindName, source: string, options: ImportOptions): Promise<Order> {
+  const { recordKinds } = await import("../../records/kind.js");
+  const { findFiles } = await import("../../records/source.js");
+  const kind = recordKinds[kindName];
+  const mapping = await mappingOf(kind, options);
+  return { kind, source, mapping, files: await findFiles(source, options.format) };
+}
+
+/** The options that map fields to other columns. */
+export function remedy(fields: readonly string[]): string {
+  const options = fields.map((field) =>
+    field === "attributes" ? "--attributes COLUMN,…" : `--map ${field}=COLUMN`,
+  );
+  return options.join(" ");
+}
+
+async function mappingOf(kind: RecordKind, { map, set = {}, attributes, tsUnit }: ImportOptions) {
+  const { mappingSchema } = await import("../../records/mapping.js");
+  const { issuesText } = await import("../../contract/words.js");
+  const constants = Object.entries(set).map(([field, value]) => [field, { value }]);
+  const given = { ...map, ...Object.fromEntries(constants), attributes, tsUnit };
+  const schema = mappingSchema(kind);
+  const checked = schema.safeParse(JSON.parse(JSON.stringify(given)));
+  if (checked.success) return checked.data;
+  throw new Error(
+    `--map and --set: ${issuesText(checked.error.issues, schema)}; fields are ${kind.fields.join(", ")}`,
+  );
+}

@@ -1,0 +1,116 @@
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import type { Client } from "../../client/client";
+import type { Settings } from "../../client/settings";
+import { note, type OutputOptions } from "../terminal/output";
+import { readStack, type StackView, stackNames } from "./stack";
+
+/** What every command that calls the service can be told. */
+export interface ServiceOptions extends OutputOptions {
+  readonly service?: string;
+  readonly stack?: string;
+  readonly cwd?: string;
+}
+
+/** The service that a command works on. */
+export interface Opened {
+  readonly client: Client;
+  readonly settings: Settings;
+  readonly stack: StackView | undefined;
+  /** The id of a thing that was named by its id or, with a stack, by its name in it, or left out where there is one. */
+  idOf(types: string | readonly string[], given: string | undefined, what: string): string;
+}
+
+/** Under which help shows the options that all commands of the service share. */
+export const serviceGroup = "Which service, and how it is told:";
+
+/** Adds the options that say which service is meant, and `--json`. */
+export function withService(command: Command): Command {
+  const option = (flags: string, description: string) =>
+    new Option(flags, description).helpGroup(serviceGroup);
+  return command
+    .addOption(option("--service <url>", "the service, or embedded:DIR"))
+    .addOption(option("--stack <name>", "Pulumi stack to take service, credentials and ids from"))
+    .addOption(option("--cwd <dir>", "folder of the stack's project"))
+    .addOption(option("--json", "print the outcome as one line of JSON"));
+}
+
+/** Reads the configuration of a command: the environment, and the stack where one is named. */
+export async function settingsOf(
+  options: ServiceOptions,
+): Promise<{ settings: Settings; stack: StackView | undefined; environment: NodeJS.ProcessEnv }> {
+  const { readSettings } = await import("../../client/settings.js");
+  if (options.cwd !== undefined && options.stack === undefined)
+    throw new Error("--cwd names the folder of a stack's project: give --stack too.");
+  const stack = options.stack === undefined ? undefined : await readStack(options.stack, options.cwd);
+  const environment = options.service
+    ? { ...process.env, RECOMMENDER_BASE_URL: options.service }
+    : process.env;
+  const settings = readSettings((key) => stack?.config(key), environment);
+  return { settings: options.service ? settings : besideProgram(settings, stack), stack, environment };
+}
+
+/** Does something with the service and closes the connections to it, whatever comes of it. */
+export async function usingService<T>(
+  options: ServiceOptions,
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  const { settings, stack } = await settingsOf(options);
+  await refuseAbsent(settings, options);
+  const { connect } = await import("../../client/connect.js");
+  const client = await connect(settings);
+  try {
+    return await work({ client, settings, stack, idOf: idIn(stack) });
+  } finally {
+    await client.close();
+  }
+}
+
+/** Only a program and `recommender serve` make a service: of an empty one there is nothing to ask. */
+export async function refuseAbsent({ baseUrl }: Settings, { stack }: ServiceOptions): Promise<void> {
+  const dir = /^embedded:(.+)/.exec(baseUrl)?.[1];
+  if (dir === undefined) return;
+  const { existing } = await import("../../service/embedded.js");
+  if (await existing(dir)) return;
+  const none = `There is no embedded service in ${resolve(dir)}, and none is started only to be asked.`;
+  if (stack !== undefined)
+    throw new Error(`${none} \`pulumi up --stack ${stack}\` makes the one of the stack.`);
+  const names = await stackNames(".");
+  if (names.length > 0)
+    throw new Error(`${none} Name one of the stacks of this project with --stack: ${names.join(", ")}.`);
+  throw new Error(
+    `${none} Name a stack with --stack or a service with --service, or start one with \`recommender serve\`.`,
+  );
+}
+
+/** The provider's folder is that of the program, wherever the command is run. */
+function besideProgram(settings: Settings, stack: StackView | undefined): Settings {
+  const dir = /^embedded:(.+)/.exec(settings.baseUrl)?.[1];
+  if (!stack || dir === undefined) return settings;
+  return { ...settings, baseUrl: `embedded:${resolve(stack.programFolder, dir)}` };
+}
+
+function idIn(stack: StackView | undefined): Opened["idOf"] {
+  return (types, given, what) => {
+    const wanted = [types].flat();
+    if (!stack) {
+      if (given !== undefined) return given;
+      throw new Error(`${what} is missing: give its id, or --stack NAME to take it from a Pulumi stack.`);
+    }
+    const noun = wanted.join(" or ");
+    const there = stack.resources.filter(({ type }) => wanted.includes(type));
+    const names = there.map(({ name }) => name).join(", ") || "none";
+    if (given === undefined) {
+      const [only, ...others] = there;
+      if (only && others.length === 0) return only.id;
+      const why = only ? "several" : "no";
+      throw new Error(`${what} is missing: stack ${stack.name} has ${why} ${noun} (${names}).`);
+    }
+    const found = there.filter(({ name }) => name === given);
+    if (found.length > 1) throw new Error(`${what} ${given}: stack ${stack.name} has several of this name.`);
+    if (found[0]) return found[0].id;
+    if (!there.some(({ id }) => id === given))
+      note(`${given} is no ${noun} of stack ${stack.name} (${names}); it is taken as an id.`);
+    return given;
+  };
+}

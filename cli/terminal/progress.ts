@@ -1,0 +1,114 @@
+import type { SingleBar } from "cli-progress";
+import type { Job } from "../../client/job";
+import type { Progress } from "../../records/upload";
+import { counted, grouped, lasting, note, type OutputOptions } from "./output";
+
+const plainEveryMs = 5000;
+const redrawMs = 100;
+
+/** Whether somebody looks at a terminal while a command works. */
+function isWatched({ json }: OutputOptions): boolean {
+  return json !== true && process.stderr.isTTY === true;
+}
+
+function newBar(format: string, options: object = {}): SingleBar {
+  const { SingleBar, Presets } = require("cli-progress") as typeof import("cli-progress");
+  const drawn = { stream: process.stderr, clearOnComplete: true, hideCursor: true, barsize: 24 };
+  return new SingleBar({ format, ...drawn, barIncompleteChar: "·", ...options }, Presets.rect);
+}
+
+/** Shows how far an import is: a bar with rate and time left on a terminal, a plain line now and then elsewhere. */
+export function importProgress(options: OutputOptions): {
+  update: (progress: Progress) => void;
+  end: () => void;
+} {
+  const began = performance.now();
+  const words = ({ recordCount, skippedCount, bytes, totalBytes }: Progress) => {
+    const seconds = Math.max(0.001, (performance.now() - began) / 1000);
+    const left = (seconds * Math.max(0, totalBytes - bytes)) / Math.max(1, bytes);
+    const rate = grouped((recordCount - skippedCount) / seconds);
+    return `${counted(recordCount, "record")} | ${rate}/s | ${lasting(left)} left`;
+  };
+  if (isWatched(options)) {
+    const bar = newBar("{bar} {percentage} % | {words}");
+    let begun = false;
+    return {
+      update: (progress) => {
+        const done = Math.min(progress.bytes, progress.totalBytes);
+        if (begun) bar.update(done, { words: words(progress) });
+        else bar.start(progress.totalBytes, done, { words: words(progress) });
+        begun = true;
+      },
+      end: () => bar.stop(),
+    };
+  }
+  const tell = everyFewSeconds();
+  return {
+    update: (progress) =>
+      tell(() => {
+        const share = Math.floor((100 * progress.bytes) / Math.max(1, progress.totalBytes));
+        return `${Math.min(100, share)} % | ${words(progress)}`;
+      }),
+    end: () => undefined,
+  };
+}
+
+/**
+ * Shows what a job does: the API tells its state but not how far it is, so that there is time passed and what such a
+ * job usually takes where that is known, and no time left.
+ */
+export function jobProgress(
+  options: OutputOptions,
+  { noun, jobId, usually }: { noun: string; jobId: string; usually: string | undefined },
+): { update: (job: Job) => void; end: () => void } {
+  const began = performance.now();
+  let status = "";
+  const words = () => {
+    const passed = lasting((performance.now() - began) / 1000);
+    return [`${noun} ${status}`, passed, ...(usually ? [`usually ${usually}`] : [])].join(" | ");
+  };
+  const see = (job: Job) => {
+    status = job.jobStatus + (job.retryCount ? `, retried ${job.retryCount}×` : "");
+  };
+  if (isWatched(options)) {
+    const bar = newBar("{bar} {words}", { formatBar: moving });
+    let timer: NodeJS.Timeout | undefined;
+    return {
+      update: (job) => {
+        see(job);
+        if (!timer) bar.start(1, 0, { words: words() });
+        timer ??= setInterval(() => bar.update(0, { words: words() }), redrawMs);
+      },
+      end: () => {
+        clearInterval(timer);
+        bar.stop();
+      },
+    };
+  }
+  const tell = everyFewSeconds();
+  return {
+    update: (job) => {
+      see(job);
+      tell(() => `${jobId}: ${words()}`);
+    },
+    end: () => undefined,
+  };
+}
+
+/** A block that goes to and fro: something is being done, nobody knows how much of it. */
+function moving(): string {
+  const [width, block] = [24, 6];
+  const steps = width - block;
+  const step = Math.floor(performance.now() / redrawMs) % (2 * steps);
+  const at = step < steps ? step : 2 * steps - step;
+  return "·".repeat(at) + "■".repeat(block) + "·".repeat(steps - at);
+}
+
+function everyFewSeconds(): (text: () => string) => void {
+  let told = performance.now();
+  return (text) => {
+    if (performance.now() - told < plainEveryMs) return;
+    told = performance.now();
+    note(text());
+  };
+}

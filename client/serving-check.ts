@@ -1,0 +1,72 @@
+import type { Session } from "../provider/run/session";
+import { ApiError } from "./client";
+import { recommendItems } from "./recommendation";
+import { meansNotServing } from "./refusals";
+
+/** What is tried of a deployment, as it stands in the state. */
+export interface ServingCheck {
+  readonly userIds: readonly string[];
+  readonly minResults: number;
+  readonly maxLatencyMs?: number;
+}
+
+/** Whether anything serves the project; where the API does not say that nothing does, something does. */
+export async function serves(
+  userId: string | undefined,
+  servingUri: string | null | undefined,
+  { client }: Pick<Session, "client">,
+): Promise<boolean> {
+  try {
+    await recommendItems(client, { userId: userId ?? "nobody", limit: 1 }, servingUri);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && meansNotServing(error)) return false;
+    if (error instanceof ApiError && error.status < 500 && ![401, 403, 429].includes(error.status))
+      return true;
+    throw error;
+  }
+}
+
+/**
+ * What is wrong with the serving, in words; undefined when it is as it should be or when no check is declared.
+ * A user goes by the place in the check: the engine keeps the words in the state, and ids of users are personal data.
+ */
+export async function tryOut(
+  { check, qps }: { readonly check?: ServingCheck; readonly qps: number },
+  servingUri: string | undefined,
+  { client, clock }: Pick<Session, "client" | "clock">,
+): Promise<string | undefined> {
+  if (!check) return undefined;
+  const { userIds, minResults = 1, maxLatencyMs } = check;
+  for (const [index, userId] of userIds.entries()) {
+    // The deployment's own limit of queries per second would be counted as latency.
+    if (index > 0) await clock.sleep(1000 / qps);
+    const place = `check.userIds[${index}]`;
+    const began = performance.now();
+    try {
+      const { results } = await recommendItems(
+        client,
+        { userId, limit: Math.max(minResults, 1) },
+        servingUri,
+      );
+      const tookMs = Math.round(performance.now() - began);
+      if (results.length < minResults) {
+        return `the check failed: ${place} got ${results.length} results, at least ${minResults} are asked for`;
+      }
+      if (maxLatencyMs !== undefined && tookMs > maxLatencyMs) {
+        return `the check failed: the answer for ${place} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;
+      }
+    } catch (error) {
+      // Whoever cannot ask does not know: only an answer of the service speaks against the models.
+      if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status)) throw error;
+      return `the check failed: ${place}: ${refusal(error, userId)}`;
+    }
+  }
+  return undefined;
+}
+
+/** The refusal of a call for a user; what the service said is left out where it may name the user. */
+function refusal({ message, reason, status, code, requestId }: ApiError, userId: string): string {
+  if (!reason.includes(userId)) return message;
+  return [status, code, requestId && `(request ${requestId})`].filter(Boolean).join(" ");
+}

@@ -1,0 +1,96 @@
+import * as pulumi from "@pulumi/pulumi";
+import { confirm } from "../recovery/journal";
+import { checkConfiguration, checkDeclaration } from "./program-check";
+import { traceProgram } from "./source-position";
+
+/** A resource of the recommendation service. */
+export abstract class Resource extends pulumi.CustomResource {
+  /** @internal */
+  constructor(
+    type: string,
+    name: string,
+    args: pulumi.Inputs,
+    outputs: readonly string[],
+    options: pulumi.CustomResourceOptions = {},
+  ) {
+    checkConfiguration();
+    checkDeclaration(`${type} ${name}`, args, options);
+    const token = `pulumi-nodejs:dynamic/recommender:${type}`;
+    const properties: pulumi.Inputs = {
+      ...Object.fromEntries(outputs.map((key) => [key, undefined])),
+      ...args,
+    };
+    properties.__provider = stub(type);
+    // A dynamic provider cannot tell the engine which arguments changed, so that it decides on the option itself.
+    if (options.replaceOnChanges?.length) properties.__replaceOn = options.replaceOnChanges;
+    // An update meets values that are not known only after another resource has failed; the provider would miss them.
+    if (!pulumi.runtime.isDryRun()) properties.__unresolved = unresolved(args);
+    // A dynamic provider is not told whose lifecycle it runs; its messages would stand beside no resource.
+    // A promise, not an output: an output would depend on the parent, and through it on every sibling.
+    const urn = pulumi.createUrn(name, token, options.parent);
+    properties.__urn = new Promise((resolve) => urn.apply(resolve));
+    const restore = traceProgram();
+    try {
+      super(token, name, properties, options);
+    } finally {
+      restore();
+    }
+    // The engine tells the program an id when the state holds it.
+    const told = outputs.map((key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key]);
+    pulumi.all([urn, this.id, ...told]).apply(([whose, ...values]) => heard(whose as string, values));
+  }
+}
+
+/** Arguments that stay unknown because what they come from has failed. */
+async function unresolved(args: pulumi.Inputs): Promise<string[] | undefined> {
+  const keys = await Promise.all(
+    Object.entries(args).map(async ([key, value]) => {
+      const { isKnown } = pulumi.output(value) as unknown as { readonly isKnown: Promise<boolean> };
+      return (await isKnown) ? [] : [key];
+    }),
+  );
+  return keys.flat().length > 0 ? keys.flat() : undefined;
+}
+
+/** What cannot be forgotten here is forgotten by the next run, which sees the id in the state. */
+function heard(urn: string, values: readonly unknown[]): void {
+  try {
+    confirm(urn, new Set(values));
+  } catch (error) {
+    void pulumi.log.debug(`what was created is not forgotten: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * The options of a resource for one that stands beside it under the same name.
+ * Aliases that name the type are those of the sibling; hooks belong to the resource itself.
+ */
+export function siblingOptions(
+  options: pulumi.CustomResourceOptions | undefined,
+  type: string,
+  sibling: string,
+): pulumi.CustomResourceOptions {
+  const { hooks: _, aliases, additionalSecretOutputs: __, ...rest } = options ?? {};
+  const renamed = (urn: string) => urn.replaceAll(`recommender:${type}::`, `recommender:${sibling}::`);
+  if (!aliases) return rest;
+  const own = aliases.map((alias) =>
+    pulumi
+      .output(alias)
+      .apply((value) => (typeof value === "string" ? renamed(value) : (value as pulumi.Alias))),
+  );
+  return { ...rest, aliases: own };
+}
+
+/** Arguments over their defaults; an argument that is given as undefined is not given. */
+export function declared<Args extends object>(defaults: pulumi.Inputs, args: Args): Args & pulumi.Inputs {
+  const given = Object.entries(args).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) } as Args & pulumi.Inputs;
+}
+
+/**
+ * What enters the state instead of code: the name under which the installed package keeps the lifecycle.
+ * It is looked up from the program's folder, so that a package that refers to itself is found too.
+ */
+export function stub(type: string): string {
+  return `exports.handler=()=>require("module").createRequire(process.cwd()+"/")("pulumi-recommender").${type}.lifecycle`;
+}

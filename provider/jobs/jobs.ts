@@ -1,0 +1,143 @@
+import ms from "ms";
+import {
+  failureReason,
+  hasFailed,
+  hasSucceeded,
+  isOver,
+  type Job,
+  type JobKind,
+  usualTime,
+  watchJob,
+} from "../../client/job";
+import { gone } from "../../client/refusals";
+import { type Input, type Route, routes } from "../../contract";
+import type { Context } from "../lifecycle/noun";
+import { type Creation, createOnce } from "../recovery/create-once";
+import { digest } from "../recovery/journal";
+import { say } from "../run/engine";
+
+export { isOver, type Job, type JobKind, jobKinds } from "../../client/job";
+
+type SubmitRoute = Route & { readonly reply: (typeof routes.submitTrainingJob)["reply"] };
+
+/** What a submission may add. */
+interface SubmissionOptions<Listed>
+  extends Pick<Creation<SubmitRoute, Listed>, "identity" | "look" | "isThere"> {
+  /** What it follows from, such as `again-job-1`: it is submitted once for that, on any machine under the same name. */
+  readonly follows?: string | undefined;
+}
+
+/** Submits a job, once, and gives its id without waiting for it, so that the engine can write the id down first. */
+export async function submitJob<R extends SubmitRoute, Listed = never>(
+  context: Context,
+  route: R,
+  request: Input<R> & { readonly projectId: string; readonly name: string },
+  { follows, ...options }: SubmissionOptions<Listed> = {},
+): Promise<string> {
+  // The name of a job is for people: another one does not make it another job.
+  const { name, ...identity } = request;
+  // But it makes it another call, which a service refuses under the key of the first for as long as it keeps that.
+  const once = follows && { identity: follows, key: `${follows}-${digest(name)}` };
+  const { reply, takenUp } = await createOnce<SubmitRoute, Listed>(context, {
+    idOf: ({ jobId }) => jobId,
+    isThere: async ({ jobId }) => (await gone(look(context, request.projectId, jobId))) !== undefined,
+    ...{ route, request, identity, ...options, ...once },
+  });
+  if (!takenUp) context.run.submitted.add(reply.jobId);
+  return reply.jobId;
+}
+
+/** A job that was submitted, and how to submit it once more. */
+export interface Submitted {
+  readonly kind: JobKind;
+  readonly projectId: string;
+  readonly jobId: string;
+  /**
+   * Submits it once more, as what follows from the given; under the name it had, where that is known, so that it is the
+   * same call for a machine on which the name was changed since.
+   */
+  readonly submitAgain: (follows: string, name: string | undefined) => Promise<string>;
+  /** Whether what the job made is still there; a job of an earlier run whose result is gone is submitted again. */
+  readonly resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>;
+}
+
+/**
+ * Waits until a job has succeeded.
+ * A job that an earlier run left failed, or whose result is gone since, is submitted again.
+ */
+export async function finishJob(context: Context, submitted: Submitted): Promise<Job & { id: string }> {
+  const { kind, projectId, jobId } = submitted;
+  const earlier = !context.run.submitted.has(jobId);
+  const again = async (why: string, { name }: { readonly name?: string | null | undefined } = {}) => {
+    const next = await submitted.submitAgain(`again-${jobId}`, name ?? undefined);
+    // What an earlier run has submitted again was told by that run.
+    if (context.run.submitted.has(next))
+      await say.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitted again as ${next}`);
+    return finishJob(context, { ...submitted, jobId: next });
+  };
+  const first = await gone(look(context, projectId, jobId));
+  if (!first) {
+    if (earlier) return again("is not known to the service any more");
+    throw new Error(`${kind.noun} job ${jobId} was submitted just now, but the service does not know it`);
+  }
+  if (earlier && hasFailed(first, context.settings))
+    return again(`had failed (${failureReason(first)})`, first);
+  const job = await waitFor(context, kind, projectId, jobId, first);
+  const there = (await submitted.resultIsThere?.(job, earlier)) ?? true;
+  if (there) return { ...job, id: jobId };
+  if (earlier) return again("had succeeded, but its result is gone", job);
+  throw new Error(`${kind.noun} job ${jobId} succeeded, but the service does not show its result`);
+}
+
+function look({ client }: Context, projectId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
+  return client.call(routes.getJob, { projectId, jobId }, { signal });
+}
+
+async function waitFor(
+  context: Context,
+  kind: JobKind,
+  projectId: string,
+  jobId: string,
+  first: Job,
+): Promise<Job> {
+  const { clock, settings, urn, run } = context;
+  const signal = run.cancelled;
+  const limitMs = settings[kind.limit];
+  const began = clock.now();
+  const usually = usualTime(kind, settings);
+  const job = await watchJob(first, {
+    settings,
+    clock,
+    limitMs,
+    signal,
+    look: () => look(context, projectId, jobId, signal),
+    onLook: (seen, elapsedMs) => {
+      const words = `${seen.jobStatus} ${ms(elapsedMs)}${retriesOf(seen)}${usually ? ` (usually ${usually})` : ""}`;
+      return say.progress(urn, `${words}: ${kind.noun} ${jobId}`);
+    },
+  }).catch((error) => {
+    if (!signal.aborted) throw error;
+    throw new Error(`${kind.noun} job ${jobId} goes on; the next \`pulumi up\` resumes the wait for it.`);
+  });
+  // The line would go on telling what the last look before the end saw.
+  if (job !== first && isOver(job, settings)) {
+    const words = `${job.jobStatus} after ${ms(clock.now() - began)}${retriesOf(job)}`;
+    await say.progress(urn, `${words}: ${kind.noun} ${jobId}`);
+  }
+  if (hasSucceeded(job)) return job;
+  if (hasFailed(job, settings)) {
+    const retries = job.retryCount ? ` after ${job.retryCount} retries of the service` : "";
+    throw new Error(
+      `${kind.noun} job ${jobId} failed${retries}: ${failureReason(job)}. The next \`pulumi up\` submits it again.`,
+    );
+  }
+  throw new Error(
+    `${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It goes on; the ` +
+      "next `pulumi up` waits for it and does not submit it again. " +
+      `Wait longer with \`pulumi config set recommender:${kind.limit} 12h\`.`,
+  );
+}
+
+function retriesOf({ retryCount }: Job): string {
+  return retryCount ? `, retried ${retryCount}×` : "";
+}

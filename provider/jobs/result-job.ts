@@ -1,0 +1,107 @@
+import type { z } from "zod";
+import { gone } from "../../client/refusals";
+import { type Input, routes } from "../../contract";
+import { id } from "../../contract/field";
+import type { Noun } from "../lifecycle/noun";
+import { say } from "../run/engine";
+import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
+
+/** What a finished querying or clustering gives. */
+export interface ResultOutputs {
+  readonly jobId: string;
+  readonly downloadUrl?: string;
+  readonly expiredAtSec?: number;
+  readonly message?: string;
+}
+
+/** What both kinds are submitted with at least. */
+interface Submission {
+  readonly projectId: string;
+  readonly name: string;
+}
+
+type ResultRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
+
+/** A querying or clustering: its route, its arguments, and how they become the request. */
+export interface ResultKind<Args extends Submission> {
+  readonly kind: JobKind;
+  readonly route: ResultRoute;
+  readonly args: z.ZodObject;
+  /** The same for a service that is not the embedded one, where that may accept more. */
+  readonly argsElsewhere?: z.ZodObject;
+  readonly keys: readonly (keyof Args & string)[];
+  request(args: Args): Input<ResultRoute>;
+}
+
+/** The job that was submitted, written down before the wait for it begins; the API has no way to stop or delete it. */
+export function submittedJob<Args extends Submission>(
+  type: string,
+  { route, args, argsElsewhere = args, keys, request }: ResultKind<Args>,
+): Noun<Args, { jobId: string }> {
+  return {
+    type,
+    args,
+    argsElsewhere,
+    replaceOn: keys,
+
+    async create(given, context) {
+      const jobId = await submitJob(context, route, request(given));
+      return { id: jobId, jobId };
+    },
+
+    async leave() {},
+  };
+}
+
+/** The result of the job; the API keeps it as long as it likes, so that deleting only forgets it. */
+export function finishedJob<Args extends Submission & { submittedJobId?: string; existingId?: string }>(
+  type: string,
+  { kind, route, args, argsElsewhere = args, keys, request }: ResultKind<Args>,
+): Noun<Args, ResultOutputs> {
+  const own = { submittedJobId: id.optional(), existingId: id.optional() };
+  return {
+    type,
+    args: args.safeExtend(own),
+    argsElsewhere: argsElsewhere.safeExtend(own),
+    replaceOn: [...keys, "submittedJobId"],
+    // A result that is taken over was asked for by somebody else.
+    adoptedWithout: ["submittedJobId"],
+
+    async create(given, context) {
+      const { projectId, submittedJobId: jobId = "" } = given;
+      const submitAgain = (follows: string, name = given.name) =>
+        submitJob(context, route, request({ ...given, name }), { follows });
+      const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
+      // A result that holds nothing says why.
+      if (job.jobResult?.message) await say.warn(context.urn, job.jobResult.message);
+      return { id: job.id, ...outputs(job, job.id) };
+    },
+
+    async adoptable(jobId, { projectId }, { client }) {
+      if (await gone(client.call(routes.getJob, { projectId, jobId }))) return;
+      throw new Error(`existingId ${jobId}: there is no such job in project ${projectId}`);
+    },
+
+    async adopt(jobId, { projectId }, { client }) {
+      return outputs(await client.call(routes.getJob, { projectId, jobId }), jobId);
+    },
+
+    async read(_id, state, { client }) {
+      const { projectId, jobId } = state;
+      const job = await gone(client.call(routes.getJob, { projectId, jobId }));
+      return job && { ...state, ...outputs(job, jobId) };
+    },
+
+    async leave() {},
+  };
+}
+
+function outputs({ jobResult }: Job, jobId: string): ResultOutputs {
+  const { downloadUrl, expiredAtSec, message } = jobResult ?? {};
+  return {
+    jobId,
+    ...(downloadUrl != null && { downloadUrl }),
+    ...(expiredAtSec != null && { expiredAtSec }),
+    ...(message != null && { message }),
+  };
+}

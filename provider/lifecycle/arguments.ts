@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from "node:util";
+import * as pulumi from "@pulumi/pulumi";
+import type { z } from "zod";
+import { issuesText } from "../../contract/words";
+
+/** The arguments or the state of a resource as the engine hands them over. */
+export type Properties = Record<string, unknown>;
+
+/** The name that the program gives a resource; never secret, unlike the argument `name`. */
+export function logicalName(urn: string | undefined): string {
+  return urn?.split("::").slice(3).join("::") ?? "";
+}
+
+/** What of a noun decides which differences matter. */
+interface Comparable {
+  readonly args: z.ZodObject;
+  readonly replaceOn: readonly string[];
+  readonly ignore?: readonly string[];
+  readonly adoptedWithout?: readonly string[];
+}
+
+/** Which arguments differ so that it matters, and which of them make another one. */
+export function compare(noun: Comparable, id: string, olds: Properties, news: Properties) {
+  const changed = Object.keys(noun.args.shape).filter((key) => hasChanged(key, id, olds, news));
+  const asked = (news.__replaceOn ?? []) as readonly string[];
+  const forced = changed.filter((key) => asked.some((path) => differsAt(path, key, olds, news)));
+  const without = [...(noun.ignore ?? []), ...(news.existingId === id ? (noun.adoptedWithout ?? []) : [])];
+  const effective = changed.filter((key) => !without.includes(key) || forced.includes(key));
+  const replaces = effective.filter((key) => ["existingId", ...noun.replaceOn, ...forced].includes(key));
+  return { effective, replaces };
+}
+
+/** Whether an argument differs from what the state holds. */
+function hasChanged(key: string, id: string, olds: Properties, news: Properties): boolean {
+  if (key === "existingId") return news[key] !== undefined && news[key] !== id;
+  // The engine keeps no null, so that null and absent are the same to it.
+  return !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null);
+}
+
+/** Whether an argument differs at a path of the option `replaceOnChanges`, such as `attributeSchema.age` or `*`. */
+function differsAt(path: string, key: string, olds: Properties, news: Properties): boolean {
+  const [first, ...rest] = path
+    .replace(/\["?|"?\]\.?/g, ".")
+    .split(".")
+    .filter(Boolean);
+  if (first !== "*" && first !== key) return false;
+  const differs = (before: unknown, after: unknown, parts: readonly string[]): boolean => {
+    const [part, ...deeper] = parts;
+    if (part === undefined) return !isDeepStrictEqual(before ?? null, after ?? null);
+    const names = part === "*" ? [...new Set([...keysOf(before), ...keysOf(after)])] : [part];
+    return names.some((name) => differs(member(before, name), member(after, name), deeper));
+  };
+  return differs(olds[key], news[key], rest);
+}
+
+function keysOf(value: unknown): string[] {
+  return typeof value === "object" && value !== null ? Object.keys(value) : [];
+}
+
+/** The arguments with what was left out filled in. */
+export function withDefaults(schema: z.ZodObject, given: Properties): Properties {
+  const inputs = { ...given };
+  for (const [key, field] of Object.entries(schema.shape as Record<string, z.ZodType>)) {
+    if (inputs[key] === undefined) {
+      const fallback = field.safeParse(undefined);
+      if (fallback.success && fallback.data !== undefined) inputs[key] = fallback.data;
+    }
+  }
+  return inputs;
+}
+
+/**
+ * The arguments with a name. Where the program gives none it is the logical name under which the resource was first
+ * declared, so that an alias renames nothing.
+ */
+export function withName(schema: z.ZodObject, olds: Properties, news: Properties): Properties {
+  if (!("name" in schema.shape) || news.name !== undefined) return news;
+  const current = logicalName(news.__urn as string | undefined);
+  const first = olds.__firstName ?? (logicalName(olds.__urn as string | undefined) || current);
+  return { ...news, name: first, ...(first !== current && { __firstName: first }) };
+}
+
+/**
+ * What is wrong with arguments; whatever is not known yet is left alone.
+ * Without a property of its own, for beside one the engine would print the value.
+ */
+export function faults(schema: z.ZodObject, given: Properties): pulumi.dynamic.CheckFailure[] {
+  const args = Object.fromEntries(Object.entries(given).filter(([key]) => !key.startsWith("__")));
+  const unresolved = (given.__unresolved ?? []) as readonly unknown[];
+  const issues = schema.safeParse(args).error?.issues ?? [];
+  return issues
+    .filter(
+      (issue) =>
+        issue.code === "unrecognized_keys" ||
+        !(
+          unresolved.includes(issue.path[0]) ||
+          holdsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args))
+        ),
+    )
+    .map((issue) => ({ property: "", reason: issuesText([issue], schema) }));
+}
+
+function member(value: unknown, key: PropertyKey): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : value;
+}
+
+/** Whether a value is not known yet, or a part of it. */
+export function holdsUnknown(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).some(holdsUnknown);
+  return value === pulumi.runtime.unknownValue;
+}
+
+/** The arguments among the properties of a state. */
+export function pick(properties: Properties, keys: readonly string[]): Properties {
+  const wanted = [...keys, "__urn", "__firstName"].filter((key) => properties[key] !== undefined);
+  return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
+}

@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import { type Settings, saysYes } from "../../client/settings";
+import type { instanceIn } from "../../service/instance";
+import type { Properties } from "./arguments";
+
+/** Prefix of the address of a service that keeps its data in a folder. */
+const embeddedPrefix = "embedded:";
+
+/** The folder of the embedded service that a configuration means; undefined for a service elsewhere. */
+export function embeddedFolder(baseUrl: string): string | undefined {
+  return baseUrl.startsWith(embeddedPrefix) ? baseUrl.slice(embeddedPrefix.length) : undefined;
+}
+
+/** What the state remembers of the service that a thing belongs to. */
+export function serviceMark({ baseUrl }: Settings): Properties {
+  const instance = instanceHere(baseUrl);
+  return { __service: baseUrl, ...(instance && { __instance: instance }) };
+}
+
+/**
+ * Where a thing is, as far as the state tells: at the configured service; there too, but remembered under another
+ * address; or gone with the data of an embedded service. What belongs to another service is refused, for there it would
+ * be taken for gone. State of before the service was kept in it is taken to be of the configured one.
+ */
+export function whereabouts(row: Properties, settings: Settings): "here" | "moved" | "gone" {
+  const { __service: service, __instance: instance } = row as { __service?: string; __instance?: string };
+  if (service === undefined) return "here";
+  const { baseUrl } = settings;
+  const isSameAddress = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");
+  const data = embeddedFolder(service) === undefined ? undefined : instanceHere(baseUrl);
+  if (isHeld(isSameAddress, instance, data)) return isSameAddress ? "here" : "moved";
+  if (saysYes(process.env.RECOMMENDER_SERVICE_MOVED)) return "moved";
+  if (isSameAddress) return "gone";
+  throw new Error(
+    `This resource belongs to the service at ${service}, but ${baseUrl} is configured. Configure the former with ` +
+      "recommender:baseUrl or RECOMMENDER_BASE_URL. If it is the same service under another address: " +
+      "RECOMMENDER_SERVICE_MOVED=1",
+  );
+}
+
+/** Whether the configured service holds a thing, by the mark of its data; `data` is empty where there is none. */
+function isHeld(isSameAddress: boolean, instance: string | undefined, data: string | undefined): boolean {
+  // A service elsewhere has no mark, nor has data that an older version wrote.
+  if (data === undefined) return isSameAddress;
+  // Older versions kept none in the state.
+  if (instance === undefined) return isSameAddress && data !== "";
+  return data === instance;
+}
+
+/** The same, where what is gone cannot be worked with. */
+export function refuseGone(row: Properties, settings: Settings): "here" | "moved" {
+  const where = whereabouts(row, settings);
+  if (where !== "gone") return where;
+  const folder = resolve(embeddedFolder(settings.baseUrl) ?? "");
+  throw new Error(
+    `The service in ${folder} does not hold this any more: its data was reset, or is that of another folder. ` +
+      "`pulumi up --refresh` takes what is gone out of the state and creates it anew; `pulumi destroy` only forgets " +
+      "it. If the data lies in another folder, configure that: `pulumi config set recommender:baseUrl embedded:DIR`.",
+  );
+}
+
+function instanceHere(baseUrl: string): string | undefined {
+  const folder = embeddedFolder(baseUrl);
+  if (folder === undefined) return undefined;
+  // Loaded when it is needed: a program that uses a real service does not pay for it.
+  const { instanceIn: read } = require("../../service/instance") as { instanceIn: typeof instanceIn };
+  return read(folder);
+}

@@ -1,0 +1,250 @@
+import { randomUUID } from "node:crypto";
+import type * as pulumi from "@pulumi/pulumi";
+import { isOutage } from "../../client/errors";
+import { readSettings, type Settings } from "../../client/settings";
+import { isCreating } from "../recovery/create-once";
+import { confirmed, leaveAllBehind, leftBehind } from "../recovery/earlier-run";
+import { UnknownCreationError, unknownOf } from "../recovery/unknown-creation";
+import { connectToEngine, endWithEngine, say, type Urn } from "../run/engine";
+import { openSession, runOf } from "../run/session";
+import { rowOf, type StackRow } from "../run/stack-state";
+import {
+  compare,
+  faults,
+  holdsUnknown,
+  logicalName,
+  type Properties,
+  pick,
+  withDefaults,
+  withName,
+} from "./arguments";
+import { embeddedFolder, refuseGone, serviceMark, whereabouts } from "./belonging";
+import { PartialStateError, quietly, titled } from "./failure";
+import type { Context, Noun, Rules } from "./noun";
+import { changesOf, type Replacement } from "./wording";
+
+/** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
+const stateVersion = 1;
+
+/** The lifecycle of a noun as the engine's dynamic provider runs it. */
+export function lifecycle<Args extends object, Outputs extends object>(
+  noun: Noun<Args, Outputs>,
+): pulumi.dynamic.ResourceProvider & Rules {
+  type State = Args & Outputs;
+  const { type } = noun;
+  const argKeys = Object.keys(noun.args.shape);
+  // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
+  let settings: () => Settings;
+
+  const contextOf = async (properties: Properties): Promise<Context> => {
+    const urn = properties.__urn as Urn;
+    return { ...(await openSession(settings())), urn, title: titleOf(urn) };
+  };
+  const kept = (properties: Properties, outputs: object): Properties => {
+    const { __provider, ...rest } = properties;
+    return { ...rest, ...outputs, __v: stateVersion, ...serviceMark(settings()) };
+  };
+
+  const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
+  const replacementOf = (id: string, olds: Properties, news: Properties, keys: string[]): Replacement => ({
+    ...{ id, title: titleOf(news.__urn as Urn), name: logicalName(news.__urn as Urn) },
+    changes: keys.flatMap((key) => changesOf(key, olds[key], news[key])),
+  });
+
+  /** Why what is to be adopted cannot be, as far as the service tells. */
+  const refusal = async (inputs: Properties): Promise<string | undefined> => {
+    const { existingId } = inputs as { existingId?: string };
+    if (existingId === undefined || !noun.adoptable) return undefined;
+    const context = await contextOf(inputs);
+    try {
+      await noun.adoptable(existingId, inputs as Args, context);
+    } catch (error) {
+      const { message } = error as Error;
+      if (!isOutage(error)) return message;
+      await say.warn(context.urn, `existingId ${existingId} could not be looked for: ${message}`);
+    }
+    return undefined;
+  };
+
+  /** State that an error leaves behind must lead back to this lifecycle like any other. */
+  const partially = <T>(properties: Properties, work: Promise<T>): Promise<T> =>
+    work.catch((error) => {
+      if (error instanceof PartialStateError) {
+        const { __provider, __urn, __made } = properties;
+        error.properties = {
+          ...kept({ __urn, ...(__made ? { __made } : {}), __partial: true }, error.properties),
+          __provider,
+        };
+      }
+      throw error;
+    });
+
+  return {
+    argumentNames: argKeys,
+    replaceOn: noun.replaceOn,
+    readable: noun.read !== undefined,
+
+    async configure({ config }) {
+      connectToEngine();
+      endWithEngine(isCreating);
+      settings = () => readSettings((key) => config.get(`recommender:${key}`));
+    },
+
+    async check(olds: Properties, news: Properties) {
+      return quietly(async () => {
+        // Configuration that is missing or contradicts itself is told by the preview.
+        const { baseUrl } = settings();
+        const isElsewhere = embeddedFolder(baseUrl) === undefined;
+        const schema = isElsewhere ? (noun.argsElsewhere ?? noun.args) : noun.args;
+        const given = withName(schema, olds, news);
+        const { __unresolved, ...inputs } = withDefaults(schema, given);
+        const failures = faults(schema, given);
+        const refused = noun.refuse?.(given as Args, runOf(settings()), given.__urn as Urn);
+        if (refused) failures.push({ property: "", reason: refused });
+        const isNew = Object.keys(olds).length === 0;
+        if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
+          const reason = await refusal(inputs);
+          if (reason !== undefined) failures.push({ property: "", reason });
+        }
+        return { inputs, failures };
+      });
+    },
+
+    async diff(id: string, olds: Properties, news: Properties) {
+      return quietly(async () => {
+        const where = refuseGone(olds, settings());
+        runOf(settings()).reached.add(news.__urn as Urn);
+        // The state keeps the name of before an alias, until it is next changed.
+        const urns = [...new Set([olds.__urn, news.__urn])];
+        const leftovers = urns.flatMap((__urn) => confirmed(id, { ...olds, __urn }));
+        if (unknownOf(id)) {
+          // Asked for again under its key, or taken over: either way under another id.
+          runOf(settings()).unknown.set(news.__urn as string, id);
+          return { changes: true, replaces: argKeys.slice(0, 1) };
+        }
+        const { effective, replaces } = compare(noun, id, olds, news);
+        const words = replaces.includes("existingId")
+          ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
+          : replaces.length > 0 && noun.replacing?.(replacementOf(id, olds, news, replaces));
+        if (words) await say.warn(news.__urn as Urn, words);
+        if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn as Urn);
+        // What is declared again is not what a killed run has put in its place since.
+        const undone = effective.length === 0 && leftovers.length > 0;
+        if (undone) await say.warn(news.__urn as Urn, leftBehind(leftovers));
+        const changes =
+          effective.length > 0 ||
+          (undone && noun.redo === true) ||
+          noun.unsettled?.(olds as State) === true ||
+          where === "moved";
+        return { changes, replaces, deleteBeforeReplace: false };
+      });
+    },
+
+    async create(asked: Properties) {
+      // Tells copies of one id apart: a replacement may have found again what it replaces.
+      const inputs = { ...asked, __made: randomUUID().slice(0, 8) };
+      const context = await contextOf(inputs);
+      context.run.reached.add(context.urn);
+      return titled(context, async () => {
+        const { existingId } = inputs as { existingId?: string };
+        if (existingId && noun.adopt) {
+          if (!noun.read) {
+            const unread = `${context.title}: ${existingId} is taken over as declared; the API cannot read it back.`;
+            await say.warn(context.urn, unread);
+          }
+          await noun.adoptable?.(existingId, inputs as Args, context);
+          const outputs = await noun.adopt(existingId, inputs as Args, context);
+          await leaveAllBehind(context, existingId);
+          // The user says what came of the call without an answer.
+          const unknown = unknownOf(context.run.unknown.get(context.urn ?? ""));
+          if (unknown) context.run.resolved.add(unknown.key);
+          context.run.claims.add(rowOf(type, existingId, inputs));
+          return { id: existingId, outs: kept(inputs, outputs) };
+        }
+        const created = noun.create(inputs as Args, context).catch((error) => {
+          if (!(error instanceof UnknownCreationError)) throw error;
+          throw new PartialStateError(error.placeholder, inputs, error.message);
+        });
+        const { id, ...outputs } = await partially(inputs, created).catch((error) => {
+          if (error instanceof PartialStateError) context.run.claims.add(rowOf(type, error.id, inputs));
+          throw error;
+        });
+        context.run.claims.add(rowOf(type, id, inputs));
+        return { id, outs: kept(inputs, outputs) };
+      });
+    },
+
+    async read(id: string, properties: Properties = {}) {
+      return quietly(async () => {
+        const { read } = noun;
+        confirmed(id, properties);
+        if (whereabouts(properties, settings()) === "gone") return { id: "", props: {} };
+        if (!read || unknownOf(id)) {
+          return { id, props: kept(properties, {}), inputs: pick(properties, argKeys) };
+        }
+        const context = await contextOf(properties);
+        const state = await titled(context, () => read.call(noun, id, properties as State, context));
+        if (!state) return { id: "", props: {} };
+        const props = kept(properties, state);
+        return { id, props, inputs: pick(props, argKeys) };
+      });
+    },
+
+    async update(id: string, olds: Properties, news: Properties) {
+      const where = refuseGone(olds, settings());
+      const { update } = noun;
+      // Only its service is remembered anew: there is nothing to change.
+      const isSettled = !olds.__partial && noun.unsettled?.(olds as State) !== true;
+      const isSame = where === "moved" && isSettled && compare(noun, id, olds, news).effective.length === 0;
+      if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };
+      const context = await contextOf(news);
+      return titled(context, async () => {
+        if (unknownOf(olds.__unknown)) context.run.unknown.set(context.urn ?? "", olds.__unknown as string);
+        const updated = update.call(noun, id, olds as State, news as Args, context).catch((error) => {
+          if (!(error instanceof UnknownCreationError)) throw error;
+          throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);
+        });
+        const own = olds.__made ? { ...news, __made: olds.__made } : news;
+        const outputs = await partially(own, updated);
+        return { outs: kept(own, outputs) };
+      });
+    },
+
+    async delete(id: string, properties: Properties) {
+      return quietly(async () => {
+        confirmed(id, properties);
+        if (whereabouts(properties, settings()) === "gone") return;
+        const context = await contextOf(properties);
+        const unknown = unknownOf(id);
+        if (unknown) {
+          if (context.run.resolved.has(unknown.key)) return;
+          await leaveAllBehind(context);
+          const lost = `the call of ${unknown.at} that creates it got no response`;
+          await say.warn(
+            context.urn,
+            `${context.title}: ${lost}; if it succeeded, what it made is left behind`,
+          );
+          return;
+        }
+        const { leave, delete: remove = orphan } = noun;
+        const state = properties as State;
+        await titled(context, () =>
+          leave
+            ? leave.call(noun, id, state, context)
+            : context.run.claims.release(rowOf(type, id, properties), (holder) =>
+                holder ? stays(holder, id, context) : remove.call(noun, id, state, context),
+              ),
+        );
+      });
+    },
+  };
+}
+
+async function stays({ urn }: StackRow, id: string, context: Context): Promise<void> {
+  const by = urn === context.urn ? "its replacement" : urn;
+  await say.info(context.urn, `keeping ${id}: ${by} uses it`);
+}
+
+async function orphan(id: string, _state: object, { urn, title }: Context): Promise<void> {
+  await say.warn(urn, `${title} (${id}) is left behind: the API has no way to delete it.`);
+}

@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { id } from "../../contract/field";
+import { shardsOf } from "../../records/capacity";
+import type { RecordKind } from "../../records/kind";
+import { type Mapping, mappingSchema } from "../../records/mapping";
+import { rejectsFileFor } from "../../records/rejects";
+import { contentHash, type Format, findFiles, formats, hashable, unreadable } from "../../records/source";
+import { defaultParallel, type Progress, upload } from "../../records/upload";
+import type { Context, Noun } from "../lifecycle/noun";
+import { say } from "../run/engine";
+
+type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
+
+interface State {
+  readonly source: string;
+  readonly contentHash: string;
+  readonly format?: Format;
+  readonly mapping?: Mapping;
+  readonly maxFailures?: number;
+  readonly parallel?: number;
+  readonly numShards?: number;
+  readonly rejectsFile?: string;
+}
+
+interface Outputs {
+  readonly recordCount: number;
+  readonly failedCount: number;
+}
+
+const progressEveryMs = 1000;
+
+/** What becomes of the records of a source: they are sent, and sent again when they have changed. */
+export function filling(
+  type: string,
+  kind: RecordKind,
+  datasetKey: DatasetKey,
+): Noun<State & { readonly [K in DatasetKey]?: string }, Outputs> {
+  return {
+    type,
+    args: z.strictObject({
+      [datasetKey]: id,
+      source: z
+        .string()
+        .min(1)
+        .superRefine((source, context) => {
+          if (source.startsWith(unreadable)) context.addIssue(source.slice(unreadable.length));
+        }),
+      contentHash: z.string(),
+      format: z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional(),
+      mapping: mappingSchema(kind).default({}),
+      maxFailures: z.int().min(0).default(0),
+      parallel: z.int().min(1).max(64).default(defaultParallel),
+      numShards: z.int().min(1).optional(),
+      rejectsFile: z.string().min(1).optional(),
+    }),
+    replaceOn: [datasetKey],
+    // The hash tells whether there is anything to upload; a file that only moved is the same.
+    ignore: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
+
+    async create(args, context) {
+      const datasetId = args[datasetKey] as string;
+      return { id: datasetId, ...(await fill(kind, datasetId, args, context)) };
+    },
+
+    // The API cannot read records back, so that what was sent is taken to be there.
+
+    async update(datasetId, olds, news, context) {
+      return fill(kind, datasetId, news, context, olds.contentHash);
+    },
+
+    async leave(datasetId, _state, { urn }) {
+      const fate =
+        kind.noun === "event"
+          ? `The events are deleted with dataset ${datasetId}, not before.`
+          : `The ${kind.noun}s stay in dataset ${datasetId}: the API has no call to delete them.`;
+      await say.info(urn, fate);
+    },
+  };
+}
+
+async function fill(
+  kind: RecordKind,
+  datasetId: string,
+  args: State,
+  context: Context,
+  basis?: string,
+): Promise<Outputs> {
+  const { client, urn, title, run } = context;
+  const { mapping = {}, maxFailures = 0, parallel = defaultParallel } = args;
+  const files = await findFiles(args.source, args.format);
+  if ((await contentHash(hashable(files), mapping)) !== args.contentHash) {
+    throw new Error("the source was changed after the program looked at it; run `pulumi up` again");
+  }
+  const name = title.slice(title.indexOf(" ") + 1);
+  const rejectsFile = args.rejectsFile ?? rejectsFileFor(name);
+  const { recordCount, failedCount, sentCount } = await upload({
+    ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile, basis },
+    contentHash: args.contentHash,
+    owner: urn ?? title,
+    numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
+    onProgress: progressTeller(context),
+    onUnresumable: (message) => void say.warn(urn, message),
+    signal: run.cancelled,
+  }).catch((error) => {
+    if (!run.cancelled.aborted) throw error;
+    throw new Error("the upload was stopped; the next `pulumi up` resumes it where it was.");
+  });
+  const again = sentCount < recordCount ? ` (${shown(recordCount - sentCount)} of them were there)` : "";
+  await say.info(urn, `${shown(recordCount)} ${kind.noun}${recordCount === 1 ? "" : "s"} uploaded${again}`);
+  if (failedCount > 0)
+    await say.warn(
+      urn,
+      `${shown(failedCount)} ${failedCount === 1 ? "record was" : "records were"} refused; see ${rejectsFile}`,
+    );
+  return { recordCount, failedCount };
+}
+
+function progressTeller({ urn, clock }: Context): (progress: Progress) => void {
+  let told = clock.now();
+  return ({ recordCount, bytes, totalBytes }) => {
+    if (clock.now() - told < progressEveryMs) return;
+    told = clock.now();
+    const share = Math.min(100, Math.floor((100 * bytes) / Math.max(1, totalBytes)));
+    void say.progress(urn, `${shown(recordCount)} records, ${share} %`);
+  };
+}
+
+function shown(count: number): string {
+  return count.toLocaleString("en");
+}

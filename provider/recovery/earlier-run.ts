@@ -1,0 +1,130 @@
+import { hostname } from "node:os";
+import type { Client } from "../../client/client";
+import type { Route } from "../../contract";
+import type { Properties } from "../lifecycle/arguments";
+import type { Context } from "../lifecycle/noun";
+import { engineAddress, engineAnswers, say } from "../run/engine";
+import type { Creation } from "./create-once";
+import { confirm, type Entry, entriesOf, forget, isAlive, put } from "./journal";
+import { unknownOf } from "./unknown-creation";
+
+/** How long a process of an interrupted run that is still at the same call is waited for: as long as a call may take. */
+const orphanPatienceMs = 270_000;
+
+/** Services keep the answers under a key for a day at least; beyond this it is not counted on. */
+const keysHoldMs = 20 * 3_600_000;
+
+/** What an earlier run began and did not bring into the state; a process that is still at it is waited for. */
+export async function interrupted<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  identity: string,
+): Promise<Entry | undefined> {
+  const { clock, urn = "", client } = context;
+  const { path } = creation.route;
+  const until = clock.now() + orphanPatienceMs;
+  for (;;) {
+    let found: Entry | undefined;
+    for (const entry of entriesOf(urn)) {
+      if (!isOf(entry, client) || entry.path !== path || (await isOfAnotherRun(entry))) continue;
+      if (entry.identity === identity) found = found?.reply ? found : entry;
+      else if (!entry.derived && !creation.key) await leaveBehind(context, entry);
+    }
+    if (!found || found.reply || !isAlive(found) || clock.now() >= until) {
+      return found ?? unknownEntry(context, creation, identity);
+    }
+    await say.progress(urn, `process ${found.pid} of an interrupted run is still at it; waiting for that`);
+    await clock.sleep(200);
+  }
+}
+
+/** What the state says was asked for without an answer: by another machine, or before the journal was lost. */
+async function unknownEntry<R extends Route, Listed>(
+  context: Context,
+  { route }: Creation<R, Listed>,
+  identity: string,
+): Promise<Entry | undefined> {
+  const { run, urn = "", client } = context;
+  const unknown = unknownOf(run.unknown.get(urn));
+  if (!unknown) return undefined;
+  if (unknown.identity !== identity) {
+    const what = `may have made one at ${unknown.at} by ${route.path} with other arguments than now`;
+    await say.warn(urn, `an earlier run ${what}; if so, it is left behind`);
+    return undefined;
+  }
+  const entry = {
+    ...{ urn, service: client.service, path: route.path, identity, key: unknown.key },
+    ...{ derived: false, at: unknown.at, pid: process.pid, host: hostname() },
+  };
+  await note(context, entry);
+  return entry;
+}
+
+/** Writes a creation down; where that cannot be done, the work goes on without the protection. */
+export async function note({ urn, run }: Context, entry: Entry): Promise<void> {
+  try {
+    put(entry);
+  } catch (error) {
+    if (run.warnedOfJournal) return;
+    run.warnedOfJournal = true;
+    await say.warn(
+      urn,
+      `what is created cannot be written down (${(error as Error).message}): after a kill it may be lost or made ` +
+        "twice. Set XDG_STATE_HOME to a folder that can be written to.",
+    );
+  }
+}
+
+/** What an interrupted run made with other arguments than are declared now is of no use any more. */
+async function leaveBehind({ urn }: Context, entry: Entry): Promise<void> {
+  await say.warn(
+    urn,
+    `an interrupted run ${outcomeOf(entry)} with other arguments than now; it is left behind`,
+  );
+  forget(entry);
+}
+
+/** What interrupted runs began for a resource that goes, or that something else has been taken over for. */
+export async function leaveAllBehind({ urn = "", client, run }: Context, takenOver?: string): Promise<void> {
+  for (const entry of entriesOf(urn)) {
+    const isOwn = entry.id !== undefined && run.made.get(entry.path)?.has(entry.id);
+    if (isOwn || !isOf(entry, client) || (await isOfAnotherRun(entry))) continue;
+    // What was taken over may well be what came of a call without an answer.
+    const isOther = entry.id ? entry.id !== takenOver : takenOver === undefined;
+    if (isOther) await say.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is left behind`);
+    forget(entry);
+  }
+}
+
+/** The state is seen to hold what was created; what else killed runs began for the resource. */
+export function confirmed(id: string, { __urn, ...state }: Properties): Entry[] {
+  if (typeof __urn !== "string") return [];
+  const others = confirm(__urn, new Set([id, ...Object.values(state)]));
+  return others.filter((entry) => !entry.derived && !isAlive(entry));
+}
+
+/** What killed runs began that the program does not declare, in words. */
+export function leftBehind(entries: readonly Entry[]): string {
+  const what = entries.map(outcomeOf).join(" and ");
+  return `a run that was killed ${what}, which is not declared any more; see \`recommender interrupted\``;
+}
+
+/** What came of a creation, in words by which it can be looked for. */
+export function outcomeOf({ id, at, path }: Entry): string {
+  return id ? `made ${id}` : `may have made one at ${at} by ${path}`;
+}
+
+/** Whether the service can be counted on to know the key of an entry. */
+export function isRecent({ at }: Entry, { clock }: Context): boolean {
+  return clock.now() - Date.parse(at) < keysHoldMs;
+}
+
+/** Whether an entry is about the service of a client; older versions wrote down its address. */
+export function isOf({ service }: Entry, client: Client): boolean {
+  return service === client.service || service === client.baseUrl;
+}
+
+/** One engine at a time works on a stack: one that is at work elsewhere has a stack of its own, of the same name. */
+async function isOfAnotherRun(entry: Entry): Promise<boolean> {
+  return isAlive(entry) && entry.engine !== engineAddress() && (await engineAnswers(entry.engine));
+}

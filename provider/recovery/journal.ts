@@ -1,0 +1,200 @@
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { isRunning } from "../../client/process";
+import { makeFolder, stateFolder } from "../../client/state-folder";
+
+/** A call that creates, written down before it is made. */
+export interface Entry {
+  /** Whose it is: the resource in its stack. */
+  readonly urn: string;
+  /** What the service is remembered by; its address, in files of older versions. */
+  readonly service: string;
+  readonly path: string;
+  /** What makes it the same creation when it is tried again. */
+  readonly identity: string;
+  /** The idempotency key under which the call is made, each time it is made. */
+  readonly key: string;
+  /** Whether the key follows from an earlier job, so that it is the same on any machine. */
+  readonly derived: boolean;
+  /**
+   * The name in a request that is the same creation under any name: a repeated call must carry the first one. The rest
+   * is what is declared, and is not kept here: it may be secret.
+   */
+  readonly request?: Readonly<Record<string, unknown>>;
+  readonly at: string;
+  readonly pid: number;
+  readonly host: string;
+  /** Address of the engine that the process worked for. */
+  readonly engine?: string;
+  /** What was there already and would fit, where a list is what a lost answer is looked for in. */
+  readonly before?: readonly string[];
+  /** What was made; absent while that is not known. */
+  readonly id?: string;
+  /** What the answer told beside what was asked for. */
+  readonly reply?: Readonly<Record<string, unknown>>;
+}
+
+/** Entries that nobody came back to for so long are of no use to anybody. */
+const keptMs = 30 * 24 * 3_600_000;
+
+/** A short name for any value. */
+export function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+
+/** What is written down for a resource: a folder of the user's holds a file for each creation not yet in the state. */
+export function entriesOf(urn: string): Entry[] {
+  return entriesIn(folderOf(urn));
+}
+
+function entriesIn(folder: string): Entry[] {
+  return filesIn(folder).flatMap((file) => read(file) ?? []);
+}
+
+function filesIn(folder: string): string[] {
+  return namesIn(folder)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => join(folder, name));
+}
+
+/**
+ * Everything that interrupted runs began on this machine and no later run has come back to. A file that cannot be read
+ * is left out: only the resource that it is about must stop for it.
+ */
+export function allEntries(): Entry[] {
+  return allFiles().flatMap((file) => readable(file) ?? []);
+}
+
+/** Files among them that cannot be read. */
+export function unreadableFiles(): string[] {
+  return allFiles().filter((file) => existsSync(file) && readable(file) === undefined);
+}
+
+function allFiles(): string[] {
+  const all = stateFolder("creations");
+  return namesIn(all).flatMap((name) => filesIn(join(all, name)));
+}
+
+function readable(file: string): Entry | undefined {
+  try {
+    return read(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes down that a call is about to be made, or what came of it. */
+export function put(entry: Entry): void {
+  const draft = `${fileOf(entry)}.${process.pid}`;
+  makeFolder(folderOf(entry.urn));
+  // Flushed before it gets its name: after a machine goes down the file is whole or not there.
+  writeFileSync(draft, JSON.stringify(entry), { mode: 0o600, flush: true });
+  renameSync(draft, fileOf(entry));
+  flushFolder(folderOf(entry.urn));
+  forgetOld();
+}
+
+/** A name is on the disk only when its folder is; Windows cannot open a folder, and does not need to. */
+function flushFolder(folder: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(folder, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Takes an entry out. */
+export function forget(entry: Entry): void {
+  try {
+    rmSync(fileOf(entry), { force: true });
+  } catch {
+    // Where nothing can be taken out, nothing could be written down either, which is told then.
+  }
+  removeIfEmpty(folderOf(entry.urn));
+}
+
+/** Whether the process that wrote an entry is another one and lives: the run goes on, or what is left of it. */
+export function isAlive({ pid, host }: Entry): boolean {
+  return host === hostname() && pid !== process.pid && isRunning(pid);
+}
+
+/**
+ * Forgets the creations whose results the state of the resource is seen to hold, and gives the others. With the last of
+ * a chain of jobs, each submitted because the one before it failed, the whole chain is forgotten.
+ */
+export function confirm(urn: string, known: ReadonlySet<unknown>): Entry[] {
+  const entries = entriesOf(urn);
+  const held = entries.filter(({ id }) => id !== undefined && known.has(id));
+  const isOver = (entry: Entry) =>
+    held.includes(entry) || (entry.derived && held.some(({ at }) => entry.at <= at));
+  for (const entry of entries.filter(isOver)) forget(entry);
+  return entries.filter((entry) => !isOver(entry));
+}
+
+function read(file: string): Entry | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    // Another process may have taken it out in between.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new Error(
+      `cannot read the recovery journal ${file}: ${(error as Error).message}. See in the service whether the last run ` +
+        "created something that the state does not hold, and clear it with `recommender interrupted --forget`.",
+    );
+  }
+}
+
+function folderOf(urn: string): string {
+  // Stacks of the same name may lie in two backends.
+  return join(stateFolder("creations"), digest([urn, process.env.PULUMI_BACKEND_URL ?? ""]));
+}
+
+/** Stacks of the same name may be at the same creation at once: each engine has files of its own. */
+function fileOf({ urn, service, path, identity, engine = "" }: Entry): string {
+  return join(folderOf(urn), `${digest([service, path, identity, engine])}.json`);
+}
+
+/** A folder that cannot be read holds nothing for us; that nothing can be written to it is told when it is tried. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Another creation of the resource is written down in it.
+  }
+}
+
+let looked = false;
+
+function forgetOld(): void {
+  if (looked) return;
+  looked = true;
+  const all = stateFolder("creations");
+  for (const name of namesIn(all)) {
+    const age = Date.now() - (statSync(join(all, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > keptMs) rmSync(join(all, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,46 @@
+import type { OutcomeUnknownError } from "../../client/errors";
+
+const prefix = "unknown-";
+
+/** What is known beside the loss. */
+interface Known {
+  /** Things in the service that may have come of the call. */
+  readonly candidates: readonly string[];
+  /** What may help before anything else; absent where nothing does. */
+  readonly cure?: string | undefined;
+  /** When the call was first made, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** It is not known whether something was made; the next run must not make a second one unasked. */
+export class UnknownCreationError extends Error {
+  override readonly name = "UnknownCreationError";
+  /** Stands in the state for the id that is not known. */
+  readonly placeholder: string;
+
+  constructor(lost: OutcomeUnknownError, identity: string, known: Known) {
+    const several =
+      known.candidates.length > 0 ? ` May have come of it: ${known.candidates.join(", ")}.` : "";
+    const first = known.cure ? ` ${known.cure}` : "";
+    super(
+      `${lost.message}.${several}${first} If it is there, take it over with the argument existingId. ` +
+        "If it is not, have it made: RECOMMENDER_CREATE_AGAIN=1 pulumi up. An option protect must be taken away for " +
+        "that run, as what stands in the state is replaced.",
+      { cause: lost },
+    );
+    this.placeholder = `${prefix}${lost.idempotencyKey}.${identity}.${known.at}`;
+  }
+}
+
+/** The call of which the state does not know what came of it; undefined for an id that is one. */
+export function unknownOf(id: unknown): Unknown | undefined {
+  const [, key, identity, at] = /^unknown-(.+)\.([^.]+)\.(\d+)$/.exec(typeof id === "string" ? id : "") ?? [];
+  if (!key || !identity) return undefined;
+  return { key, identity, at: new Date(Number(at)).toISOString() };
+}
+
+interface Unknown {
+  readonly key: string;
+  readonly identity: string;
+  readonly at: string;
+}

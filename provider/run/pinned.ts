@@ -1,0 +1,47 @@
+import * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
+import { id } from "../../contract/field";
+import { issuesText } from "../../contract/words";
+
+/** The key, under `recommender:`, of the models that serve whatever the program declares. */
+export const pinnedModelsKey = "pinnedModels";
+
+/** The same in the environment. */
+export const pinnedModelsVariable = "RECOMMENDER_PINNED_MODELS";
+
+const pinnedModels = z.record(
+  z.string(),
+  z.strictObject({ generatorModelId: id, rankerModelId: id.optional() }),
+);
+
+/** The models that a deployment is pinned to. */
+export interface Pinned {
+  readonly generatorModelId: string;
+  readonly rankerModelId?: string;
+}
+
+/** What the configuration of a stack pins, by the logical names of deployments. */
+export function readPinned(text: string | undefined): Readonly<Record<string, Pinned>> {
+  if (!text) return {};
+  const read = pinnedModels.safeParse(parsed(text));
+  if (read.success) return read.data as Record<string, Pinned>;
+  throw new Error(
+    `recommender:${pinnedModelsKey}: expected models by the names of deployments, as \`recommender rollback\` ` +
+      `writes them: ${issuesText(read.error.issues)}. Without it the program decides: ` +
+      `\`pulumi config rm recommender:${pinnedModelsKey}\`.`,
+  );
+}
+
+/** The models that the running stack pins a deployment to, after a rollback; the environment wins, as always. */
+export function pinnedHere(name: string): Pinned | undefined {
+  const fromStack = new pulumi.Config("recommender").get(pinnedModelsKey);
+  return readPinned(process.env[pinnedModelsVariable] || fromStack)[name];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

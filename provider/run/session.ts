@@ -1,0 +1,101 @@
+import { resolve } from "node:path";
+import { Client } from "../../client/client";
+import { type Clock, systemClock } from "../../client/clock";
+import { target } from "../../client/connect";
+import type { Settings } from "../../client/settings";
+import type { Reply, routes } from "../../contract";
+import { embeddedFolder } from "../lifecycle/belonging";
+import { cancelled as engineCancelled } from "./cancellation";
+import { Claims } from "./claims";
+import { say, type Urn } from "./engine";
+import { Listing } from "./listing";
+import { cliStackState, type StackState } from "./stack-state";
+
+/** What one run has done so far, as far as its other lifecycles need to know. */
+export class Run {
+  /** Jobs that it submitted: their failure belongs to this run, not to an earlier one. */
+  readonly submitted = new Set<string>();
+  /** What the resources of the stack hold: nothing is deleted that another one holds. */
+  readonly claims: Claims;
+  /** Projects that it has taken out of service, with whatever it had deployed there before. */
+  readonly shutDown = new Set<string>();
+  /** Resources that it is to replace. */
+  readonly replacing = new Set<Urn>();
+  /** Resources that it has compared with the state or created: the others are not targeted, or come later. */
+  readonly reached = new Set<Urn>();
+  /** The resources that deploy to projects. */
+  readonly deploying = new Map<string, Urn>();
+  /** Ids of what it made, by the call: that did not come of any other call. */
+  readonly made = new Map<string, Set<string>>();
+  /** What the state holds in place of ids that are not known, by resource. */
+  readonly unknown = new Map<string, string>();
+  /** Keys of calls of which it has found out what came of them. */
+  readonly resolved = new Set<string>();
+  /** Lists as they were before it made anything. */
+  readonly listedBefore = new Map<string, Promise<unknown>>();
+  /** Creations that others wait for. */
+  readonly turns = new Map<string, Promise<unknown>>();
+  /** Whether it was told that creations cannot be written down. */
+  warnedOfJournal = false;
+  readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();
+  readonly models = new Listing<Reply<typeof routes.getModel>>();
+
+  constructor(
+    stackState: StackState = cliStackState(),
+    /** Aborted when the user has asked it to stop. */
+    readonly cancelled: AbortSignal = engineCancelled,
+  ) {
+    this.claims = new Claims(stackState);
+  }
+}
+
+/** What the lifecycles of one run share: the configuration, the client, the clock and what was done. */
+export interface Session {
+  readonly settings: Settings;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly run: Run;
+}
+
+const sessions = new Map<string, Promise<Session>>();
+const runs = new Map<string, Run>();
+
+/** What the run under a configuration has done so far; no connection is needed to know it. */
+export function runOf(settings: Settings): Run {
+  const key = JSON.stringify(settings);
+  const run = runs.get(key) ?? new Run();
+  runs.set(key, run);
+  return run;
+}
+
+/** The session for a configuration; the same configuration gets the same session. */
+export function openSession(settings: Settings): Promise<Session> {
+  const key = JSON.stringify(settings);
+  let session = sessions.get(key);
+  if (!session) {
+    session = start(settings);
+    session.catch(() => sessions.delete(key));
+    sessions.set(key, session);
+  }
+  return session;
+}
+
+/** Has a configuration served by a session that is made elsewhere: each counts as a run of its own. */
+export function useSession(session: Session): void {
+  sessions.set(JSON.stringify(session.settings), Promise.resolve(session));
+  runs.set(JSON.stringify(session.settings), session.run);
+}
+
+async function start(settings: Settings): Promise<Session> {
+  const { started, created, pid, ...reached } = await target(settings);
+  const folder = embeddedFolder(settings.baseUrl);
+  if (started && folder !== undefined) {
+    const where = `${created ? "a new service of its own" : "the service"} in ${resolve(folder)}`;
+    await say.info(undefined, `started ${where} as process ${pid}; set recommender:baseUrl to use another`);
+  }
+  const client = new Client({
+    ...{ ...reached, connections: settings.parallel },
+    onRetry: (message) => say.debug(undefined, message),
+  });
+  return { settings, client, clock: systemClock, run: runOf(settings) };
+}

@@ -1,0 +1,136 @@
+import { execFile } from "node:child_process";
+import { readFileSync, readlinkSync } from "node:fs";
+import { basename } from "node:path";
+import { promisify } from "node:util";
+import type { Properties } from "../lifecycle/arguments";
+
+/** A row of a stack's state: a resource, and what it holds in the service. */
+export interface StackRow {
+  readonly urn: string;
+  /** The noun: `EventDataset`. */
+  readonly type: string;
+  readonly id: string;
+  /** Tells rows of one id apart: a replacement may have adopted what it replaces. */
+  readonly token: string;
+}
+
+/** What the stack of a run holds. */
+export interface StackState {
+  /** The rows of the stack that the given row belongs to. */
+  rows(of: StackRow): Promise<readonly StackRow[]>;
+}
+
+/** The row of a resource, as its lifecycle knows it. */
+export function rowOf(type: string, id: string, { __urn, __made }: Properties): StackRow {
+  const urn = typeof __urn === "string" ? __urn : "";
+  return { urn, type, id, token: typeof __made === "string" ? __made : urn };
+}
+
+/** The state could not be read, so that it is not known who else holds a thing. */
+export class StackStateError extends Error {
+  override readonly name = "StackStateError";
+}
+
+/** Where the URN of a resource of this package has its noun. */
+const typeToken = /^pulumi-nodejs:dynamic\/recommender:(\w+)$/;
+const run = promisify(execFile);
+
+interface Cli {
+  readonly program: string;
+  /** How long one command may take. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Asks the Pulumi CLI for the state: the engine tells a provider only of the resources that a run is about, and of each
+ * only when its turn comes.
+ */
+export const cliStackState = (cli: Cli = { program: engineProgram(), timeoutMs: 120_000 }): StackState => ({
+  async rows(of) {
+    const stack = /^urn:pulumi:(.+?)::/.exec(of.urn)?.[1];
+    const unreadable = (why: string, cure: string) =>
+      new StackStateError(
+        `cannot read the state of stack ${stack ?? "(unnamed)"}: ${why}. ${cure}, and run the same command again.`,
+      );
+    const reasons: string[] = [];
+    for await (const way of waysTo(stack, cli)) {
+      const command = commandOf(way);
+      try {
+        const rows = await exported(way, cli);
+        if (rows.some((row) => isSame(row, of))) return rows;
+        reasons.push(`${command} shows no ${of.type} ${of.id}`);
+      } catch (error) {
+        // The other ways go to the same backend, which would take as long again.
+        if (wasCutOff(error)) {
+          throw unreadable(
+            `${command} took longer than ${cli.timeoutMs / 1000} s`,
+            `Run ${command} yourself to see what keeps it: the network, the backend, or a login that has expired`,
+          );
+        }
+        reasons.push(`${command}: ${reasonOf(error as Error & { stderr?: string })}`);
+      }
+    }
+    throw unreadable(reasons.join("; "), "Put `pulumi` on PATH, select the stack with `pulumi stack select`");
+  },
+});
+
+/**
+ * Where a row may be: in the stack that it was made in, which the state keeps without its organisation; in the stack
+ * that is selected; or in any other, as `pulumi state move` leaves the row's own idea of its stack as it was.
+ */
+async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<string[]> {
+  if (stack) yield ["--stack", stack];
+  yield [];
+  const listed = run(cli.program, ["stack", "ls", "--json", "--non-interactive"], { timeout: cli.timeoutMs });
+  const { stdout } = await listed.catch(() => ({ stdout: "[]" }));
+  for (const { name } of JSON.parse(stdout) as { name: string }[])
+    if (name !== stack) yield ["--stack", name];
+}
+
+/** Whether two rows are one. */
+export function isSame(a: StackRow, b: StackRow): boolean {
+  return a.type === b.type && a.id === b.id && a.token === b.token;
+}
+
+async function exported(way: readonly string[], { program, timeoutMs }: Cli): Promise<StackRow[]> {
+  const args = ["stack", "export", "--non-interactive", ...way];
+  const { stdout } = await run(program, args, { timeout: timeoutMs, maxBuffer: 2 ** 30 });
+  const { deployment } = JSON.parse(stdout) as { deployment?: { resources?: readonly ExportedRow[] } };
+  return (deployment?.resources ?? []).flatMap(({ urn, type, id, outputs = {} }) => {
+    const noun = typeToken.exec(type)?.[1];
+    return noun && id ? [{ ...rowOf(noun, id, outputs), urn }] : [];
+  });
+}
+
+interface ExportedRow {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string;
+  readonly outputs?: Properties;
+}
+
+const commandOf = (way: readonly string[]) => `\`${["pulumi stack export", ...way].join(" ")}\``;
+
+/** Whether the time limit ended a command. */
+function wasCutOff(error: unknown): boolean {
+  const { killed, code } = error as { killed?: boolean; code?: unknown };
+  return killed === true && code == null;
+}
+
+function reasonOf({ message, stderr }: Error & { stderr?: string }): string {
+  return (stderr?.trim() || message).replace(/^error: /, "").split("\n", 1)[0] as string;
+}
+
+/** The engine that this process works for, where that can be seen; a shell may stand in between. */
+function engineProgram(): string {
+  try {
+    for (let pid = process.ppid; pid > 1; ) {
+      const program = readlinkSync(`/proc/${pid}/exe`);
+      if (/^pulumi(\.exe)?$/.test(basename(program))) return program;
+      pid = Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+    }
+  } catch {
+    // Only Linux has /proc, and a process of another user cannot be looked at.
+  }
+  return "pulumi";
+}

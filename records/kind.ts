@@ -1,0 +1,48 @@
+import type { z } from "zod";
+import { eventRecord, itemRecord, routes, userRecord, wireName, wireSchema } from "../contract";
+
+/** A kind of record: how it is checked and by which call it is upserted. */
+export interface RecordKind {
+  readonly noun: "user" | "item" | "event";
+  readonly route:
+    | typeof routes.upsertDatasetUsers
+    | typeof routes.upsertDatasetItems
+    | typeof routes.upsertDatasetEvents;
+  /** Its fields as programs name them, in the order of the contract. */
+  readonly fields: readonly string[];
+  /** Those that every record of a source must have; the id of an event is built where there is none. */
+  readonly required: readonly string[];
+  /** The field that tells records apart, on the wire. */
+  readonly idKey: string;
+  /** Checks a record in its wire form and fills in defaults. */
+  readonly wire: z.ZodType<Readonly<Record<string, unknown>>>;
+  /** The text of a request around its records. */
+  readonly envelope: (datasetId: string) => { readonly before: string; readonly after: string };
+}
+
+/** The three kinds of record. */
+export const recordKinds = {
+  users: recordKind("user", routes.upsertDatasetUsers, userRecord),
+  items: recordKind("item", routes.upsertDatasetItems, itemRecord),
+  events: recordKind("event", routes.upsertDatasetEvents, eventRecord),
+} as const;
+
+/** The name of a kind of record, as the command line says it. */
+export type RecordKindName = keyof typeof recordKinds;
+
+function recordKind(noun: RecordKind["noun"], route: RecordKind["route"], record: z.ZodObject): RecordKind {
+  return {
+    noun,
+    route,
+    fields: Object.keys(record.shape),
+    required: Object.entries(record.shape as Record<string, z.ZodType>)
+      .filter(([field, schema]) => field !== "eventId" && !schema.safeParse(undefined).success)
+      .map(([field]) => field),
+    idKey: wireName(`${noun}Id`),
+    wire: wireSchema(record) as RecordKind["wire"],
+    envelope: (datasetId) => ({
+      before: `{"${wireName(`${noun}DatasetId`)}":${JSON.stringify(datasetId)},"${noun}s":[`,
+      after: "]}",
+    }),
+  };
+}

@@ -1,0 +1,182 @@
+import { z } from "zod";
+import { builtEventId, wireName } from "../contract";
+import { issuesText } from "../contract/words";
+import type { RecordKind } from "./kind";
+import { plainCheck } from "./plain";
+import type { Format } from "./source";
+import { InvalidTime, type TimeUnit, timestampMs, timeUnits } from "./timestamp";
+
+/** Where a field comes from: the column of that name, or one value for all records. */
+export type FieldSource = string | { readonly value: string | number };
+
+/** Which columns the attributes are: those named, or the one that holds them all; else every column that is no field. */
+export type AttributesSource = string | readonly string[];
+
+/** From which column each field comes; a field that is not named comes from the column of its own name. */
+export interface Mapping {
+  readonly [field: string]: FieldSource | AttributesSource | undefined;
+}
+
+const fieldSource = z.union(
+  [z.string().min(1), z.strictObject({ value: z.union([z.string(), z.number()]) })],
+  { error: "expected the name of a column, or { value: … } for all records" },
+);
+const attributesSource = z.union([z.string().min(1), z.array(z.string().min(1))], {
+  error: "expected the name of a column, or a list of them",
+});
+
+/** What a mapping may hold for a kind of record. */
+export function mappingSchema(kind: RecordKind): z.ZodType<Mapping> {
+  const fields = kind.fields.map((field) => [
+    field,
+    (field === "attributes" ? attributesSource : fieldSource).optional(),
+  ]);
+  const unit = z.enum(timeUnits, { error: `expected one of ${timeUnits.join(", ")}` }).optional();
+  const units = kind.fields.includes("ts") ? { tsUnit: unit } : {};
+  return z.strictObject({ ...Object.fromEntries(fields), ...units }) as z.ZodType<Mapping>;
+}
+
+/** A record of a source is not one that the service could take. */
+export class InvalidRecord extends Error {
+  override readonly name = "InvalidRecord";
+}
+
+type Columns = Readonly<Record<string, unknown>>;
+
+/** Makes records in their wire form out of rows; throws InvalidRecord for a row that gives none. */
+export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row: Columns) => Columns {
+  const fields = kind.fields
+    .filter((field) => field !== "attributes")
+    .map((field) => ({
+      key: wireName(field),
+      read: reader(field, mapping[field] as FieldSource | undefined),
+    }));
+  const attributes = attributesReader(kind, mapping, valueReader(format));
+  const text = format === "csv";
+  const unit = mapping.tsUnit as TimeUnit | undefined;
+  const isPlain = format === "ndjson" || format === "json" ? plainCheck(kind) : () => false;
+  return (row) => {
+    const record: Record<string, unknown> = {};
+    for (const { key, read } of fields) {
+      const value = read(row);
+      if (value !== undefined && value !== null && !(text && value === ""))
+        record[key] = fieldValue(key, value, text, unit);
+    }
+    record.attributes = attributes(row);
+    if (kind.noun === "event" && record.event_id === undefined) record.event_id = builtId(record);
+    if (isPlain(record)) return record;
+    const checked = kind.wire.safeParse(record);
+    if (checked.success) return checked.data;
+    // An id that could not be built lacks nothing but what is missing besides.
+    const issues = checked.error.issues.filter(
+      ({ path }) => path[0] !== "event_id" || record.event_id !== undefined,
+    );
+    throw new InvalidRecord(issuesText(issues));
+  };
+}
+
+function reader(field: string, source: FieldSource | undefined): (row: Columns) => unknown {
+  if (typeof source === "object") return () => source.value;
+  if (source !== undefined) return (row) => row[source];
+  const wire = wireName(field);
+  return wire === field ? (row) => row[field] : (row) => row[wire] ?? row[field];
+}
+
+function fieldValue(key: string, value: unknown, text: boolean, unit: TimeUnit | undefined): unknown {
+  if (key === "ts") return tsValue(value, unit);
+  if (key === "event_value") return text || typeof value === "bigint" ? Number(value) : value;
+  if (typeof value === "bigint") return String(value);
+  if (typeof value !== "number") return value;
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return String(value);
+  throw new InvalidRecord(`${key}: ${value} is too large to be read exactly as a number; put it in quotes`);
+}
+
+function tsValue(value: unknown, unit: TimeUnit | undefined): number {
+  try {
+    return timestampMs(value, unit);
+  } catch (error) {
+    if (!(error instanceof InvalidTime)) throw error;
+    const hint = error.lacksUnit ? "; if the number is right, give its unit (tsUnit, --ts-unit)" : "";
+    throw new InvalidRecord(`ts: ${error.message}${hint}`);
+  }
+}
+
+function builtId({ user_id, item_id, ts }: Record<string, unknown>): string | undefined {
+  return user_id === undefined || item_id === undefined || ts === undefined
+    ? undefined
+    : builtEventId(String(user_id), String(item_id), ts as number);
+}
+
+function attributesReader(kind: RecordKind, mapping: Mapping, convert: (value: unknown) => unknown) {
+  const source = mapping.attributes as AttributesSource | undefined;
+  const own = typeof source === "string" ? source : "attributes";
+  const taken = new Set(
+    kind.fields.flatMap((field) => {
+      const from = mapping[field];
+      if (field === "attributes") return [own];
+      return typeof from === "string" ? [from] : [field, wireName(field)];
+    }),
+  );
+  const copy = (row: Columns, keys: readonly string[]) => {
+    // Without a prototype, a column named __proto__ is a column like any other.
+    const attributes: Record<string, unknown> = Object.create(null);
+    for (const key of keys) {
+      const value = convert(row[key]);
+      if (value !== undefined) attributes[key] = value;
+    }
+    return attributes;
+  };
+  if (Array.isArray(source)) return (row: Columns) => copy(row, source);
+  return (row: Columns) => {
+    const given = attributesIn(row[own], own);
+    let rest: string[] | undefined;
+    for (const key in row) {
+      if (taken.has(key)) continue;
+      rest ??= [];
+      rest.push(key);
+    }
+    if (rest === undefined || typeof source === "string") return given;
+    return Object.assign(copy(row, rest), given);
+  };
+}
+
+/** Attributes that a column holds, as an object or as the text of one. */
+function attributesIn(value: unknown, column: string): Columns {
+  if (value === undefined || value === null || value === "") return {};
+  let held = value;
+  if (typeof value === "string") {
+    try {
+      held = JSON.parse(value);
+    } catch {
+      throw new InvalidRecord(`${column}: expected a JSON object, received ${JSON.stringify(value)}`);
+    }
+  }
+  return held as Columns;
+}
+
+/** How a value of a column becomes an attribute; undefined: there is none. */
+function valueReader(format: Format): (value: unknown) => unknown {
+  if (format === "csv") return cellValue;
+  if (format === "parquet") return parquetValue;
+  return (value) => value;
+}
+
+/** A cell that is written as a number is written the same way again; so 01234 stays text, 42 and 0.5 do not. */
+function cellValue(cell: unknown): unknown {
+  if (cell === "" || cell === undefined) return undefined;
+  const number = Number(cell);
+  return String(number) === cell && Number.isFinite(number) ? number : cell;
+}
+
+function parquetValue(value: unknown): unknown {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(parquetValue);
+  if (typeof value === "object" && !ArrayBuffer.isView(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, parquetValue(member) ?? null]),
+    );
+  }
+  return value;
+}

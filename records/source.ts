@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto";
+import { open, stat } from "node:fs/promises";
+import { extname, isAbsolute, join, relative, resolve } from "node:path";
+import { csvRows } from "./formats/csv";
+import { jsonRows } from "./formats/json";
+import { ndjsonRows } from "./formats/ndjson";
+import { parquetRows, parquetShape } from "./formats/parquet";
+import { type Rows, SourceError } from "./formats/row";
+import { bytesOf, type Readable } from "./formats/text";
+import { inlineFormat, isInline, readInline } from "./inline";
+import type { Mapping } from "./mapping";
+
+/** The forms that files of records have. */
+export const formats = ["ndjson", "json", "csv", "parquet"] as const;
+
+/** The form of a file of records. */
+export type Format = (typeof formats)[number];
+
+const extensions: Readonly<Record<string, Format>> = {
+  ".ndjson": "ndjson",
+  ".jsonl": "ndjson",
+  ".json": "json",
+  ".csv": "csv",
+  ".tsv": "csv",
+  ".parquet": "parquet",
+};
+
+const readers: Readonly<Record<Format, (file: Readable, onBytes: (count: number) => void) => Rows>> = {
+  ndjson: ndjsonRows,
+  json: jsonRows,
+  csv: csvRows,
+  parquet: parquetRows,
+};
+
+/** Begins what stands for a source that cannot be read; why follows. */
+export const unreadable = "unreadable: ";
+
+/** One file of a source. */
+export interface SourceFile extends Readable {
+  readonly format: Format;
+  /** When it was last changed, in milliseconds. */
+  readonly changedMs: number;
+}
+
+/** The files of a source: one file, or those that a glob finds, by name. */
+export async function findFiles(source: string, format?: Format): Promise<SourceFile[]> {
+  if (isInline(source)) return [inlineFile(readInline(source), inlineFormat(source) as Format)];
+  const found = await stat(source).catch(() => undefined);
+  if (found?.isFile()) return [await describe(resolve(source), shownPath(source), format)];
+  if (found?.isDirectory()) {
+    const example = join(shownPath(source), "*.csv");
+    throw new SourceError(shownPath(source), undefined, `is a folder; name its files, as in ${example}`);
+  }
+  const { glob, isDynamicPattern } = require("tinyglobby") as typeof import("tinyglobby");
+  if (!isDynamicPattern(source)) {
+    throw new SourceError(shownPath(source), undefined, `there is no such file in ${process.cwd()}`);
+  }
+  const paths = (await glob(source, { absolute: true })).sort();
+  if (paths.length === 0) {
+    throw new SourceError(source, undefined, `no file in ${process.cwd()} has a name like this`);
+  }
+  return Promise.all(paths.map((path) => describe(path, shownPath(path), format)));
+}
+
+/** Records that the program holds, as a file of a source. */
+export function inlineFile(content: Buffer, format: Format = "ndjson"): SourceFile {
+  const shown = "the records in the program";
+  return { path: "", shown, gzip: false, format, content, bytes: content.length, changedMs: 0 };
+}
+
+/** The rows of a file. */
+export function readRows(file: SourceFile, onBytes: (count: number) => void = () => undefined): Rows {
+  return readers[file.format](file, onBytes);
+}
+
+/** What of a file its hash is made of. */
+export interface Hashable {
+  readonly format: Format;
+  readonly content: Iterable<Buffer> | AsyncIterable<Buffer>;
+}
+
+/** The bytes of files, as they are. */
+export function hashable(files: readonly SourceFile[]): Hashable[] {
+  return files.map((file) => ({
+    format: file.format,
+    content: bytesOf({ ...file, gzip: false }, () => undefined),
+  }));
+}
+
+/** A name for what a source holds: it changes with the files' bytes and order, their forms and the mapping. */
+export async function contentHash(files: readonly Hashable[], mapping: Mapping): Promise<string> {
+  const hash = createHash("sha256");
+  hash.update(JSON.stringify(Object.entries(mapping).sort(([a], [b]) => (a < b ? -1 : 1))));
+  for (const { format, content } of files) {
+    const own = createHash("sha256");
+    for await (const chunk of content) own.update(chunk);
+    hash.update(`\n${format} ${own.digest("hex")}`);
+  }
+  return `sha256:${hash.digest("hex")}`;
+}
+
+/** How many records the files hold at most, found without parsing them. */
+export async function atMostRecords(files: readonly SourceFile[]): Promise<number> {
+  let count = 0;
+  for (const file of files) {
+    if (file.format === "parquet") count += (await parquetShape(file)).rowCount;
+    // Each member of a JSON array has a brace, and each record of the other forms a line.
+    else count += file.format === "json" ? await countBytes(file, 0x7b) : await countLines(file);
+  }
+  return count;
+}
+
+/** Makes sure that files are still those that were looked at. */
+export async function assertUnchanged(files: readonly SourceFile[]): Promise<void> {
+  for (const file of files) {
+    if (file.content) continue;
+    const now = await stat(file.path).catch(() => undefined);
+    if (now?.size === file.bytes && now.mtimeMs === file.changedMs) continue;
+    const what = now ? "was changed" : "was removed";
+    throw new SourceError(file.shown, undefined, `${what} while it was read; run the command again`);
+  }
+}
+
+async function countLines(file: SourceFile, lineEnd = 0x0a): Promise<number> {
+  let last: number | undefined;
+  const ends = await countBytes(file, lineEnd, (chunk) => {
+    last = chunk.at(-1) ?? last;
+  });
+  // A file without line feeds is one line, or its lines end in carriage returns.
+  if (ends === 0 && lineEnd === 0x0a && file.format === "csv") return countLines(file, 0x0d);
+  return last === undefined || last === lineEnd ? ends : ends + 1;
+}
+
+async function countBytes(file: SourceFile, byte: number, look?: (chunk: Buffer) => void): Promise<number> {
+  let count = 0;
+  try {
+    for await (const chunk of bytesOf(file, () => undefined)) {
+      look?.(chunk);
+      for (let at = chunk.indexOf(byte); at >= 0; at = chunk.indexOf(byte, at + 1)) count++;
+    }
+  } catch {
+    // Whoever reads the rows tells what is wrong, and in which line.
+    return Number.POSITIVE_INFINITY;
+  }
+  return count;
+}
+
+async function describe(path: string, shown: string, format: Format | undefined): Promise<SourceFile> {
+  const { size, mtimeMs } = await stat(path);
+  const gzip = await isGzip(path);
+  const found = format ?? extensions[extname(path.replace(/\.gz$/i, "")).toLowerCase()];
+  if (found) return { path, shown, format: found, gzip, bytes: size, changedMs: mtimeMs };
+  const known = Object.keys(extensions).join(", ");
+  throw new SourceError(shown, undefined, `its name ends in none of ${known}; say which format it has`);
+}
+
+async function isGzip(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+  } finally {
+    await file.close();
+  }
+}
+
+function shownPath(path: string): string {
+  const near = isAbsolute(path) ? relative(process.cwd(), path) : path;
+  return near.startsWith("..") ? path : near;
+}
