@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./folder";
-import { isLocked, readRunning } from "./lock";
-import { ownFile, processArguments } from "./own-file";
-import { isProof, proofOf } from "./proof";
+import { ownFile, processArguments } from "./base/own-file";
+import { isProof, proofOf } from "./base/proof";
+import { type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./files/folder";
+import { isLocked, readRunning } from "./files/lock";
 
 /** How to reach a service that serves a folder. */
 export interface Reachable {
@@ -117,7 +117,7 @@ function startDetached(folder: Folder, idleMinutes: number) {
     process.execPath,
     [
       ...processArguments(),
-      ownFile("..", "cli", "main"),
+      ownFile("cli/main"),
       "serve",
       "--data",
       folder.path,

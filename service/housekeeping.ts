@@ -1,10 +1,10 @@
 import { readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Context } from "./context";
-import type { DatasetTable } from "./dataset";
-import { lifetimeSec } from "./download";
-import { dropNeedless } from "./forgotten";
-import { removeStrayModels } from "./model";
+import { lifetimeSec } from "./files/download";
+import type { DatasetTable } from "./handlers/dataset";
+import { removeStrayModels } from "./handlers/model";
+import type { Context } from "./http/context";
+import { dropNeedless } from "./store/forgotten";
 
 const everyMs = 60 * 60 * 1000;
 

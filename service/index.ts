@@ -1,4 +1,4 @@
-export { type Clock, ManualClock, systemClock } from "./clock";
+export { type Clock, ManualClock, systemClock } from "./base/clock";
 export {
   type Embedded,
   type Existing,
@@ -8,8 +8,8 @@ export {
   folderBusyExitCode,
   type Reachable,
 } from "./embedded";
-export { deleteData, type Folder, folderAt, isDataFolder, refuseForeign } from "./folder";
-export { FolderBusyError, isLocked, lockFolder, readRunning } from "./lock";
+export { deleteData, type Folder, folderAt, isDataFolder, refuseForeign } from "./files/folder";
+export { FolderBusyError, isLocked, lockFolder, readRunning } from "./files/lock";
+export { statusReply } from "./http/status";
 export { type Seed, seed } from "./seed";
 export { type Service, type StartOptions, startService } from "./start";
-export { statusReply } from "./status";

@@ -1,23 +1,23 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clock, systemClock } from "./clock";
+import { type Clock, systemClock } from "./base/clock";
+import { Faults } from "./base/faults";
 import { closeAll, closeServer, closeWhenIdle } from "./closing";
-import type { Context, Options } from "./context";
-import { lastSeqIn } from "./event";
-import { Faults } from "./faults";
-import { closeToOthers, type Folder, folderAt, makeFolder, secretText } from "./folder";
+import { closeToOthers, type Folder, folderAt, makeFolder, secretText } from "./files/folder";
+import { forgetRunning, lockFolder, writeRunning } from "./files/lock";
+import { createLog, type LogTarget } from "./files/log";
+import { lastSeqIn } from "./handlers/event";
 import { keepTidy, tidy } from "./housekeeping";
-import { Idempotency } from "./idempotency";
-import { Jobs } from "./jobs";
-import { listen } from "./listen";
-import { forgetRunning, lockFolder, writeRunning } from "./lock";
-import { createLog, type LogTarget } from "./log";
-import { createServer } from "./server";
-import { Serving } from "./serving";
-import { openStore } from "./store";
-import { sweepDeleted } from "./sweep";
-import { Tokens } from "./token";
+import type { Context, Options } from "./http/context";
+import { Idempotency } from "./http/idempotency";
+import { listen } from "./http/listen";
+import { createServer } from "./http/server";
+import { Tokens } from "./http/token";
+import { Jobs } from "./jobs/runner";
+import { Serving } from "./serving/serving";
+import { openStore } from "./store/database";
+import { sweepDeleted } from "./store/sweep";
 
 /** What a service can be started with. */
 export interface StartOptions {

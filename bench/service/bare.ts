@@ -1,5 +1,5 @@
 import Database from "libsql";
-import { openStore } from "../../service/store";
+import { openStore } from "../../service/store/database";
 import { generateEvents } from "./events";
 
 const rowsPerInsert = 100;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type Settings, saysYes } from "../../client/settings";
-import type { instanceIn } from "../../service/instance";
+import type { instanceIn } from "../../service/files/instance";
 import type { Properties } from "./arguments";
 
 /** Prefix of the address of a service that keeps its data in a folder. */
@@ -63,6 +63,6 @@ function instanceHere(baseUrl: string): string | undefined {
   const folder = embeddedFolder(baseUrl);
   if (folder === undefined) return undefined;
   // Loaded when it is needed: a program that uses a real service does not pay for it.
-  const { instanceIn: read } = require("../../service/instance") as { instanceIn: typeof instanceIn };
+  const { instanceIn: read } = require("../../service/files/instance") as { instanceIn: typeof instanceIn };
   return read(folder);
 }

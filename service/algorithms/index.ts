@@ -6,10 +6,15 @@ export {
   categoriesOf,
   inferSchema,
 } from "./attributes";
-export { clusterUsers } from "./clustering";
-export type { AttributeTable } from "./cold-start";
-export { trainG1 } from "./g1";
+export { clusterUsers } from "./inference/clustering";
+export { placedVectors, Recommender, type UserItem } from "./inference/recommender";
+export { histogramOf, usageReader, usersWithin } from "./inference/usage";
 export { type Interactions, InteractionsBuilder, itemCounts, type Pairs, selectUsers } from "./interactions";
-export { type G1Parameters, NotEnoughEventsError, type TrainedModel, type TrainingProgress } from "./model";
-export { placedVectors, Recommender, type UserItem } from "./serving";
-export { histogramOf, usageReader, usersWithin } from "./usage";
+export type { AttributeTable } from "./training/cold-start";
+export { trainG1 } from "./training/g1";
+export {
+  type G1Parameters,
+  NotEnoughEventsError,
+  type TrainedModel,
+  type TrainingProgress,
+} from "./training/model";

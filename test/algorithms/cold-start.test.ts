@@ -1,8 +1,8 @@
 import { type Attributes, inferSchema, placedVectors, Recommender, trainG1 } from "../../service/algorithms";
 import { featureReader, learnFeatures } from "../../service/algorithms/attributes";
-import { measure } from "../../service/algorithms/evaluation";
 import { filterEntries, itemCounts } from "../../service/algorithms/interactions";
 import { topIndices } from "../../service/algorithms/top";
+import { measure } from "../../service/algorithms/training/evaluation";
 import { createWorld } from "./world";
 
 const world = createWorld({ users: 600, items: 300, eventsPerUser: 25, seed: 4 });

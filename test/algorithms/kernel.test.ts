@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { trainG1 } from "../../service/algorithms";
-import { eigenOf } from "../../service/algorithms/eigen";
-import { FoldIn } from "../../service/algorithms/fold-in";
-import { ridgeOf } from "../../service/algorithms/ials";
+import { FoldIn } from "../../service/algorithms/inference/fold-in";
 import { arrayBytes, Kernel, paddedRows } from "../../service/algorithms/kernel";
 import { createRandom } from "../../service/algorithms/random";
+import { eigenOf } from "../../service/algorithms/training/eigen";
+import { ridgeOf } from "../../service/algorithms/training/ials";
 import { scaledWeight } from "../../service/algorithms/weighting";
 import { createWorld } from "./world";
 

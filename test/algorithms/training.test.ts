@@ -5,12 +5,12 @@ import {
   type TrainingProgress,
   trainG1,
 } from "../../service/algorithms";
-import { evaluate, measure } from "../../service/algorithms/evaluation";
 import { itemCounts } from "../../service/algorithms/interactions";
 import { createRandom } from "../../service/algorithms/random";
-import { searchParameters } from "../../service/algorithms/search";
 import { topIndices } from "../../service/algorithms/top";
-import { type Point, TrialBench } from "../../service/algorithms/trial";
+import { evaluate, measure } from "../../service/algorithms/training/evaluation";
+import { searchParameters } from "../../service/algorithms/training/search";
+import { type Point, TrialBench } from "../../service/algorithms/training/trial";
 import { createWorld, hideSome } from "./world";
 
 describe("choosing parameters", () => {

@@ -1,6 +1,6 @@
 import { type Interactions, InteractionsBuilder } from "../../service/algorithms";
-import { holdOut } from "../../service/algorithms/evaluation";
 import { createRandom, type Random } from "../../service/algorithms/random";
+import { holdOut } from "../../service/algorithms/training/evaluation";
 
 /** A generated world: users choose items by hidden taste and by popularity. */
 export interface World {

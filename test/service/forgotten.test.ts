@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
-import { Pool } from "../../service/pool";
+import { Pool } from "../../service/threads/pool";
 import { serve } from "./process";
 import { Caller, Running } from "./running";
 import { deploy, openShop, shopRecords, trainModel } from "./shop";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { folderAt, ManualClock } from "../../service";
-import { LogFile } from "../../service/log";
+import { LogFile } from "../../service/files/log";
 import { Running } from "./running";
 import { deploy, openShop, trainModel } from "./shop";
 

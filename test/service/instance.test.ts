@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { startService } from "../../service";
-import { folderAt } from "../../service/folder";
-import { instanceIn } from "../../service/instance";
+import { folderAt } from "../../service/files/folder";
+import { instanceIn } from "../../service/files/instance";
 
 test("a folder tells which data it holds, be it served or not, and nothing of what an older version wrote", async () => {
   const parent = mkdtempSync(join(tmpdir(), "recommender-instance-"));

@@ -1,0 +1,90 @@
+import { itemCounts } from "../interactions";
+import { arrayBytes, Kernel } from "../kernel";
+import { CHUNK, ridgeOf, scratchLength } from "../training/ials";
+import type { TrainedModel } from "../training/model";
+import { scaledWeight } from "../weighting";
+import type { UserItem } from "./recommender";
+
+/** Solves the vector of a single user against the trained items: one half step of the training. */
+export class FoldIn {
+  private readonly kernel: Kernel;
+  private readonly activeItems: number;
+  private readonly itemVectors: Float32Array;
+  private readonly base: Float32Array;
+  private readonly start: Uint32Array;
+  private readonly index: Uint32Array;
+  private readonly weight: Float32Array;
+  private readonly ridge: Float32Array;
+  private readonly solved: Float32Array;
+  private readonly scratch: Float32Array;
+
+  constructor(
+    private readonly model: TrainedModel,
+    itemVectors = model.itemVectors,
+  ) {
+    const { stride, items } = model;
+    const lengths = [items * stride, stride, 2, items, items, 1, stride, scratchLength(stride)];
+    this.kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
+    this.itemVectors = this.kernel.floats(items * stride);
+    this.base = this.kernel.floats(stride);
+    this.start = this.kernel.integers(2);
+    this.index = this.kernel.integers(items);
+    this.weight = this.kernel.floats(items);
+    this.ridge = this.kernel.floats(1);
+    this.solved = this.kernel.floats(stride);
+    this.scratch = this.kernel.floats(scratchLength(stride));
+
+    const counts = itemCounts(model.interactions);
+    this.activeItems = counts.reduce((count, of) => (of > 0 ? count + 1 : count), 0);
+    this.itemVectors.set(itemVectors.subarray(0, items * stride));
+    // Vectors made from attributes were not there in training and take no part in the weight of the unobserved.
+    counts.forEach((count, item) => {
+      if (count === 0) return;
+      for (let k = 0; k < stride; k++) {
+        const value = model.itemVectors[item * stride + k] as number;
+        this.base[k] = (this.base[k] as number) + model.parameters.alpha * value * value;
+      }
+    });
+  }
+
+  /** Gives an item without events another vector. */
+  place(item: number, vector: Float32Array): void {
+    if (item < this.model.items) this.itemVectors.set(vector, item * this.model.stride);
+  }
+
+  /** The user's vector, null when the model knows none of the items. */
+  solve(items: readonly UserItem[]): Float32Array | null {
+    const { model } = this;
+    const sums = new Map<number, number>();
+    for (const { item, weight } of items) {
+      if (item >= 0 && item < model.items && Number.isFinite(weight))
+        sums.set(item, (sums.get(item) ?? 0) + weight);
+    }
+    const known = [...sums].filter(([, sum]) => sum > 0);
+    if (known.length === 0) return null;
+    let total = 0;
+    known.forEach(([item, sum], at) => {
+      const weight = scaledWeight(model.weightScale, sum, known.length);
+      this.index[at] = item;
+      this.weight[at] = weight;
+      total += weight;
+    });
+    this.start[1] = known.length;
+    this.ridge[0] = ridgeOf(model.parameters, total, this.activeItems);
+    this.kernel.run.solveRows(
+      this.start.byteOffset,
+      this.index.byteOffset,
+      this.weight.byteOffset,
+      0,
+      1,
+      this.solved.byteOffset,
+      this.itemVectors.byteOffset,
+      model.stride,
+      this.base.byteOffset,
+      this.ridge.byteOffset,
+      this.scratch.byteOffset,
+      CHUNK,
+    );
+    return this.solved.some((value) => value !== 0) ? this.solved.slice() : null;
+  }
+}

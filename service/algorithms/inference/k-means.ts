@@ -1,0 +1,131 @@
+import type { Random } from "../random";
+
+/** Points in rows of `stride` floats. */
+export interface Points {
+  readonly count: number;
+  readonly stride: number;
+  readonly values: Float32Array;
+}
+
+/** Points divided into k groups. */
+export interface Partition {
+  readonly k: number;
+  /** Group of each point. */
+  readonly group: Uint32Array;
+  readonly centers: Float32Array;
+  /** Sum of squared distances from the centres. */
+  readonly spread: number;
+}
+
+const MAX_ROUNDS = 50;
+
+/** k-means with the k-means++ start. */
+export function kMeans(points: Points, k: number, random: Random): Partition {
+  const centers = firstCenters(points, k, random);
+  const group = new Uint32Array(points.count);
+  let spread = 0;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    let moved = round === 0;
+    spread = 0;
+    for (let point = 0; point < points.count; point++) {
+      const { center, distance } = nearest(points, point, centers, k);
+      if (group[point] !== center) moved = true;
+      group[point] = center;
+      spread += distance;
+    }
+    if (!moved) break;
+    moveCenters(points, group, centers, k);
+  }
+  return { k, group, centers, spread };
+}
+
+/**
+ * How clearly the points lie nearer to their own centre than to the next one, from -1 to 1: the silhouette with
+ * distances to centres instead of to all points.
+ */
+export function silhouette(points: Points, { k, group, centers }: Partition): number {
+  let sum = 0;
+  for (let point = 0; point < points.count; point++) {
+    let own = 0;
+    let other = Number.POSITIVE_INFINITY;
+    for (let center = 0; center < k; center++) {
+      const distance = Math.sqrt(squaredDistance(points, point, centers, center));
+      if (center === group[point]) own = distance;
+      else other = Math.min(other, distance);
+    }
+    const larger = Math.max(own, other);
+    if (larger > 0 && Number.isFinite(larger)) sum += (other - own) / larger;
+  }
+  return sum / Math.max(1, points.count);
+}
+
+function firstCenters(points: Points, k: number, random: Random): Float32Array {
+  const { count, stride, values } = points;
+  const centers = new Float32Array(k * stride);
+  const distances = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
+  let chosen = random.below(count);
+  for (let center = 0; center < k; center++) {
+    centers.set(values.subarray(chosen * stride, (chosen + 1) * stride), center * stride);
+    let total = 0;
+    for (let point = 0; point < count; point++) {
+      const distance = Math.min(distances[point] as number, squaredDistance(points, point, centers, center));
+      distances[point] = distance;
+      total += distance;
+    }
+    let left = random.next() * total;
+    chosen = 0;
+    while (chosen < count - 1 && left >= (distances[chosen] as number)) left -= distances[chosen++] as number;
+  }
+  return centers;
+}
+
+function moveCenters(
+  { count, stride, values }: Points,
+  group: Uint32Array,
+  centers: Float32Array,
+  k: number,
+): void {
+  const sums = new Float64Array(k * stride);
+  const sizes = new Uint32Array(k);
+  for (let point = 0; point < count; point++) {
+    const center = group[point] as number;
+    sizes[center] = (sizes[center] as number) + 1;
+    for (let d = 0; d < stride; d++) {
+      sums[center * stride + d] =
+        (sums[center * stride + d] as number) + (values[point * stride + d] as number);
+    }
+  }
+  sizes.forEach((size, center) => {
+    // An emptied centre stays where it was.
+    if (size === 0) return;
+    for (let d = 0; d < stride; d++)
+      centers[center * stride + d] = (sums[center * stride + d] as number) / size;
+  });
+}
+
+function nearest(points: Points, point: number, centers: Float32Array, k: number) {
+  let center = 0;
+  let distance = Number.POSITIVE_INFINITY;
+  for (let candidate = 0; candidate < k; candidate++) {
+    const found = squaredDistance(points, point, centers, candidate);
+    if (found < distance) {
+      distance = found;
+      center = candidate;
+    }
+  }
+  return { center, distance };
+}
+
+function squaredDistance(
+  { stride, values }: Points,
+  point: number,
+  centers: Float32Array,
+  center: number,
+): number {
+  let sum = 0;
+  for (let d = 0; d < stride; d++) {
+    const difference = (values[point * stride + d] as number) - (centers[center * stride + d] as number);
+    sum += difference * difference;
+  }
+  return sum;
+}

@@ -1,0 +1,209 @@
+import type { Attributes } from "../attributes";
+import { type Interactions, itemCounts } from "../interactions";
+import { arrayBytes, Kernel, paddedRows } from "../kernel";
+import { topIndices } from "../top";
+import { type AttributeVectors, attributeVectors } from "../training/cold-start";
+import type { TrainedModel } from "../training/model";
+import { FoldIn } from "./fold-in";
+
+/** One item of a user and the sum of the values of its events. */
+export interface UserItem {
+  readonly item: number;
+  readonly weight: number;
+}
+
+/** Below every score of an item of which something is known. */
+const UNKNOWN = -1e30;
+
+/** Room for items that come later, beside one for every eight that are there. */
+const SPARE_ITEMS = 64;
+
+/** Ranks items by a trained model; items that came after training follow the model's own. */
+export class Recommender {
+  /** Items of the model and those that came after. */
+  items: number;
+  private kernel: Kernel;
+  private itemVectors: Float32Array;
+  private vector: Float32Array;
+  private out: Float32Array;
+  private popularity: Float32Array;
+  private unknown: number[];
+  private readonly userFromAttributes: AttributeVectors | null;
+  private readonly itemFromAttributes: AttributeVectors | null;
+  private readonly forgotten = new Set<number>();
+  private folding: FoldIn | undefined;
+
+  /** The vectors are those of `placedVectors` where items or attributes came after training. */
+  constructor(
+    readonly model: TrainedModel,
+    itemVectors: Float32Array = model.itemVectors,
+  ) {
+    this.items = itemVectors.length / model.stride;
+    ({
+      kernel: this.kernel,
+      itemVectors: this.itemVectors,
+      vector: this.vector,
+      out: this.out,
+    } = roomFor(this.items, model.stride));
+    this.itemVectors.set(itemVectors);
+    this.popularity = new Float32Array(this.out.length);
+    this.popularity.set(itemCounts(model.interactions));
+    this.unknown = Array.from({ length: this.items }, (_, item) => item).filter((item) =>
+      isZero(this.rowOf(item)),
+    );
+    this.userFromAttributes = model.userAttributes && attributeVectors(model.userAttributes);
+    this.itemFromAttributes = model.itemAttributes && attributeVectors(model.itemAttributes);
+  }
+
+  /** The trained vector of a user, null when nothing is known of him. */
+  userVector(user: number): Float32Array | null {
+    const { stride, users, userVectors } = this.model;
+    if (user < 0 || user >= users) return null;
+    const vector = userVectors.subarray(user * stride, (user + 1) * stride);
+    return isZero(vector) ? null : vector;
+  }
+
+  /** The trained vector of a user, null when it does not come from events. */
+  learnedVector(user: number): Float32Array | null {
+    const { start } = this.model.interactions;
+    return start[user] === start[user + 1] ? null : this.userVector(user);
+  }
+
+  /** The vector of a user from his attributes; null when they say nothing. */
+  vectorFromAttributes(attributes: Attributes | undefined): Float32Array | null {
+    return this.userFromAttributes?.(attributes) ?? null;
+  }
+
+  /**
+   * The vector of a user from his events as they are: the trained one where they are those of the training, otherwise
+   * solved from them; null when the model knows none of the items.
+   */
+  vectorFromItems(items: readonly UserItem[], user?: number): Float32Array | null {
+    const known = items.filter(({ item }) => item < this.model.items);
+    if (user !== undefined && !this.forgotten.has(user) && isRowOf(this.model.interactions, user, known))
+      return this.userVector(user);
+    this.folding ??= new FoldIn(this.model, this.itemVectors);
+    return this.folding.solve(known);
+  }
+
+  /**
+   * Places an item by its attributes, unless events placed it; one that is new has the next index.
+   * Tells whether users with events on it are to be placed anew.
+   */
+  place(item: number, attributes: Attributes | undefined): boolean {
+    if (item >= this.items) this.extend(item + 1);
+    if ((this.popularity[item] as number) > 0) return false;
+    const row = this.rowOf(item);
+    const wasZero = isZero(row);
+    row.set(this.itemFromAttributes?.(attributes) ?? new Float32Array(row.length));
+    if (wasZero && !isZero(row)) this.unknown = this.unknown.filter((other) => other !== item);
+    else if (!wasZero && isZero(row)) this.unknown.push(item);
+    this.folding?.place(item, row);
+    return item < this.model.items;
+  }
+
+  /** Lets go of what a user's events taught about him and of their part in what is popular. */
+  forget(user: number): void {
+    const { stride, userVectors, interactions } = this.model;
+    if (user >= this.model.users || this.forgotten.has(user)) return;
+    this.forgotten.add(user);
+    userVectors.fill(0, user * stride, (user + 1) * stride);
+    const { start, index } = interactions;
+    for (const item of index.subarray(start[user], start[user + 1])) {
+      this.popularity[item] = (this.popularity[item] as number) - 1;
+    }
+  }
+
+  /** The best items for a vector, or the most popular ones where there is none, without those excluded. */
+  top(vector: Float32Array | null, limit: number, exclude: Iterable<number> = []): number[] {
+    const scores = this.scores(vector);
+    for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
+    return topIndices(scores, limit);
+  }
+
+  /** Sorts candidates by this model's scores; those it does not know (out of range) keep their order at the end. */
+  rerank(candidates: readonly number[], vector: Float32Array | null): number[] {
+    const scores = this.scores(vector);
+    const scoreOf = (item: number) => scores[item] ?? Number.NEGATIVE_INFINITY;
+    return candidates
+      .map((item, place) => ({ item, place, score: scoreOf(item) }))
+      .sort((a, b) => (a.score === b.score ? a.place - b.place : b.score - a.score))
+      .map(({ item }) => item);
+  }
+
+  /** Scores of all items; the array is overwritten by the next call. */
+  private scores(vector: Float32Array | null): Float32Array {
+    const scores = this.out.subarray(0, this.items);
+    if (!vector) {
+      scores.set(this.popularity.subarray(0, this.items));
+      return scores;
+    }
+    this.vector.set(vector);
+    const { itemVectors, vector: placed, out } = this;
+    this.kernel.run.scores(
+      itemVectors.byteOffset,
+      this.items,
+      this.model.stride,
+      placed.byteOffset,
+      out.byteOffset,
+    );
+    for (const item of this.unknown) scores[item] = UNKNOWN;
+    return scores;
+  }
+
+  private rowOf(item: number): Float32Array {
+    const { stride } = this.model;
+    return this.itemVectors.subarray(item * stride, (item + 1) * stride);
+  }
+
+  private extend(items: number): void {
+    for (let item = this.items; item < items; item++) this.unknown.push(item);
+    this.items = items;
+    if (items <= this.out.length) return;
+    const { itemVectors, popularity } = this;
+    Object.assign(this, roomFor(items, this.model.stride));
+    this.itemVectors.set(itemVectors);
+    this.popularity = new Float32Array(this.out.length);
+    this.popularity.set(popularity);
+  }
+}
+
+/** Vectors of so many items, those without events placed by their attributes as they are now. */
+export function placedVectors(
+  model: TrainedModel,
+  items: number,
+  attributes: ReadonlyMap<number, Attributes>,
+): Float32Array {
+  const { stride, itemAttributes } = model;
+  const vectors = new Float32Array(items * stride);
+  vectors.set(model.itemVectors);
+  if (!itemAttributes) return vectors;
+  const vectorOf = attributeVectors(itemAttributes);
+  const counts = itemCounts(model.interactions);
+  for (const [item, record] of attributes) {
+    if (!counts[item]) vectors.set(vectorOf(record) ?? new Float32Array(stride), item * stride);
+  }
+  return vectors;
+}
+
+function roomFor(items: number, stride: number) {
+  const rows = paddedRows(items + (items >> 3) + SPARE_ITEMS);
+  const kernel = new Kernel(arrayBytes(rows * stride) + arrayBytes(stride) + arrayBytes(rows));
+  return {
+    kernel,
+    itemVectors: kernel.floats(rows * stride),
+    vector: kernel.floats(stride),
+    out: kernel.floats(rows),
+  };
+}
+
+function isRowOf({ start, index, weight }: Interactions, user: number, items: readonly UserItem[]): boolean {
+  const from = start[user] as number;
+  if (items.length === 0 || items.length !== (start[user + 1] as number) - from) return false;
+  const ascending = [...items].sort((a, b) => a.item - b.item);
+  return ascending.every((one, at) => index[from + at] === one.item && weight[from + at] === one.weight);
+}
+
+function isZero(vector: Float32Array): boolean {
+  return vector.every((value) => value === 0);
+}

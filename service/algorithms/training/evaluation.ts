@@ -1,0 +1,84 @@
+import { filterEntries, type Interactions } from "../interactions";
+import { createRandom } from "../random";
+import { topIndices } from "../top";
+
+/** How well a ranking finds held-out items, averaged over the users who have any. */
+export interface Quality {
+  /** Share of a user's held-out items among the first 20. */
+  readonly recall20: number;
+  /** Discounted gain of the first 20 against that of a perfect ranking. */
+  readonly ndcg20: number;
+}
+
+/** Interactions divided into what is learned from and what is asked for. */
+export interface HoldOut {
+  readonly train: Interactions;
+  readonly test: Interactions;
+}
+
+const CUT = 20;
+
+/** Holds out a share of each user's items at random, at least one of each user with two or more. */
+export function holdOut(of: Interactions, share: number, seed: number): HoldOut {
+  const random = createRandom(seed);
+  const held = new Uint8Array(of.index.length);
+  for (let user = 0; user < of.users; user++) {
+    const from = of.start[user] as number;
+    const count = (of.start[user + 1] as number) - from;
+    if (count < 2) continue;
+    const wanted = Math.max(1, Math.round(count * share));
+    // Selection sampling (Knuth, algorithm S): each entry is drawn with the same chance.
+    let left = wanted;
+    for (let at = 0; at < count && left > 0; at++) {
+      if (random.next() * (count - at) < left) {
+        held[from + at] = 1;
+        left--;
+      }
+    }
+  }
+  return {
+    train: filterEntries(of, (entry) => held[entry] === 0),
+    test: filterEntries(of, (entry) => held[entry] === 1),
+  };
+}
+
+/** Measures a ranking on the held-out items of the given users, with what they already had left out. */
+export function evaluate(
+  { train, test }: HoldOut,
+  users: Iterable<number>,
+  scoresOf: (user: number) => Float32Array,
+): Quality {
+  let recall = 0;
+  let ndcg = 0;
+  let counted = 0;
+  for (const user of users) {
+    const wanted = test.index.subarray(test.start[user], test.start[user + 1]);
+    if (wanted.length === 0) continue;
+    const scores = scoresOf(user);
+    for (let at = train.start[user] as number; at < (train.start[user + 1] as number); at++) {
+      scores[train.index[at] as number] = Number.NEGATIVE_INFINITY;
+    }
+    const measured = measure(topIndices(scores, CUT), wanted);
+    recall += measured.recall20;
+    ndcg += measured.ndcg20;
+    counted++;
+  }
+  return { recall20: recall / Math.max(1, counted), ndcg20: ndcg / Math.max(1, counted) };
+}
+
+/** Measures one ranked list against the items wanted. */
+export function measure(ranked: readonly number[], wanted: Uint32Array): Quality {
+  const set = new Set(wanted);
+  let hits = 0;
+  let gain = 0;
+  let ideal = 0;
+  for (let rank = 0; rank < CUT; rank++) {
+    const discount = 1 / Math.log2(rank + 2);
+    if (rank < wanted.length) ideal += discount;
+    if (rank < ranked.length && set.has(ranked[rank] as number)) {
+      hits++;
+      gain += discount;
+    }
+  }
+  return { recall20: hits / wanted.length, ndcg20: gain / ideal };
+}

@@ -1,0 +1,85 @@
+import { type Interactions, itemCounts } from "../interactions";
+import { scaleWeights, weightScaleOf } from "../weighting";
+import {
+  type AttributeModel,
+  type AttributeTable,
+  attributeVectors,
+  learnAttributeModel,
+} from "./cold-start";
+import { Factorizer } from "./ials";
+import { type G1Parameters, NotEnoughEventsError, type TrainedModel, type TrainingProgress } from "./model";
+import { searchParameters } from "./search";
+import { factorParameters } from "./trial";
+
+/** What a model is trained from; attribute tables may be left out. */
+export interface TrainingData {
+  readonly interactions: Interactions;
+  readonly userAttributes?: AttributeTable | undefined;
+  readonly itemAttributes?: AttributeTable | undefined;
+}
+
+const SEED = 1;
+
+/** Trains the algorithm G1: chooses the parameters that are not given, then learns from everything. */
+export function trainG1(
+  data: TrainingData,
+  given: G1Parameters = {},
+  onProgress: (progress: TrainingProgress) => void = () => {},
+): TrainedModel {
+  const { interactions } = data;
+  if (interactions.index.length === 0) throw new NotEnoughEventsError();
+  const choice = searchParameters(interactions, given, (fraction) =>
+    onProgress({ phase: "search", fraction }),
+  );
+
+  const { weighting, damping } = choice.point;
+  const weightScale = weightScaleOf(interactions, weighting, damping);
+  const scaled = scaleWeights(interactions, weightScale);
+  const parameters = factorParameters(choice.point, given, scaled);
+  const factorizer = new Factorizer(scaled, parameters.dimensions);
+  factorizer.begin(parameters, SEED);
+  for (let epoch = 1; epoch <= choice.epochs; epoch++) {
+    factorizer.epoch();
+    onProgress({ phase: "train", fraction: epoch / choice.epochs });
+  }
+
+  const { stride, userVectors, itemVectors } = factorizer.factors();
+  const { start } = interactions;
+  const counts = itemCounts(interactions);
+  const warmUser = (user: number) => start[user] !== start[user + 1];
+  const warmItem = (item: number) => counts[item] !== 0;
+  const userAttributes = fillCold(data.userAttributes, userVectors, stride, warmUser);
+  onProgress({ phase: "attributes", fraction: 0.5 });
+  const itemAttributes = fillCold(data.itemAttributes, itemVectors, stride, warmItem);
+  onProgress({ phase: "attributes", fraction: 1 });
+  return {
+    algorithm: "G1",
+    parameters: { ...parameters, epochs: choice.epochs, weighting, damping },
+    report: choice.report,
+    stride,
+    users: interactions.users,
+    items: interactions.items,
+    userVectors,
+    itemVectors,
+    interactions,
+    weightScale,
+    userAttributes,
+    itemAttributes,
+  };
+}
+
+function fillCold(
+  table: AttributeTable | undefined,
+  vectors: Float32Array,
+  stride: number,
+  warm: (row: number) => boolean,
+): AttributeModel | null {
+  const model = table ? learnAttributeModel(table, vectors, stride, warm) : null;
+  if (!table || !model) return null;
+  const vectorOf = attributeVectors(model);
+  table.records.forEach((record, row) => {
+    const vector = warm(row) ? null : vectorOf(record);
+    if (vector) vectors.set(vector, row * stride);
+  });
+  return model;
+}

@@ -1,0 +1,74 @@
+import type { Interactions } from "../interactions";
+import type { Weighting, WeightScale } from "../weighting";
+import type { AttributeModel } from "./cold-start";
+import type { Quality } from "./evaluation";
+
+/** Parameters of the algorithm G1; those not given are chosen on a hold-out. */
+export interface G1Parameters {
+  /** Length of the vectors. */
+  readonly dimensions?: number;
+  /** Strength of the pull of all vectors towards zero. */
+  readonly regularization?: number;
+  /** Weight of a pair without events against a pair whose weight is the average. */
+  readonly alpha?: number;
+  /** How far the regularisation of a vector grows with its weight: 0 not at all, 1 in proportion. */
+  readonly regularizationExponent?: number;
+  /** Passes over the data. */
+  readonly epochs?: number;
+  /** How the weight of a pair follows from the sum of its event values. */
+  readonly weighting?: Weighting;
+  /** How far the weight of a pair falls with the number of the user's items: 0 not at all, 1 in proportion. */
+  readonly damping?: number;
+}
+
+/** Parameters after the choice. */
+export type ResolvedParameters = Required<G1Parameters>;
+
+/** What was measured on the hold-out that the parameters were chosen on. */
+export interface TrainingReport {
+  /** Quality of the chosen parameters on the hold-out, null when there were too few events to hold any out. */
+  readonly quality: Quality | null;
+  /** Quality of the order of popularity on the same hold-out. */
+  readonly popularity: Quality | null;
+  /** How much the hold-out asked for; a pair that several hold-outs asked for counts once. */
+  readonly heldOut: { readonly pairs: number; readonly users: number };
+  /** How many sets of parameters were tried. */
+  readonly trials: number;
+}
+
+/** A trained model: JSON values and typed arrays only. */
+export interface TrainedModel {
+  readonly algorithm: "G1";
+  readonly parameters: ResolvedParameters;
+  readonly report: TrainingReport;
+  /** Floats from one vector to the next, at least `parameters.dimensions`. */
+  readonly stride: number;
+  readonly users: number;
+  readonly items: number;
+  /**
+   * From events where there are any, else from attributes, else zero; the gram matrix of the item vectors that come
+   * from events is diagonal.
+   */
+  readonly userVectors: Float32Array;
+  readonly itemVectors: Float32Array;
+  /** What the model was trained on. */
+  readonly interactions: Interactions;
+  readonly weightScale: WeightScale;
+  /** Vectors from attributes for users and items without events; null when attributes were not given. */
+  readonly userAttributes: AttributeModel | null;
+  readonly itemAttributes: AttributeModel | null;
+}
+
+/** Where training stands: the fraction is that of the phase. */
+export interface TrainingProgress {
+  readonly phase: "search" | "train" | "attributes";
+  readonly fraction: number;
+}
+
+/** Thrown when there is nothing to learn from. */
+export class NotEnoughEventsError extends Error {
+  override readonly name = "NotEnoughEventsError";
+  constructor() {
+    super("not enough events: training needs at least one event of the target type with a value above 0");
+  }
+}

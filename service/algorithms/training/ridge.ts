@@ -1,0 +1,100 @@
+import type { Features } from "../attributes";
+
+/** A linear map from features to vectors: `weights` holds one row per feature and a last one for the average. */
+export interface LinearMap {
+  readonly stride: number;
+  readonly weights: Float32Array;
+}
+
+/** The pieces of least squares that do not depend on the penalty. */
+export interface Moments {
+  readonly size: number;
+  readonly stride: number;
+  readonly rows: number;
+  readonly gram: Float64Array;
+  readonly right: Float64Array;
+}
+
+/** Sums up examples: features of rows with the vectors that they should give. */
+export function momentsOf(
+  rows: readonly number[],
+  features: readonly Features[],
+  vectors: Float32Array,
+  size: number,
+  stride: number,
+): Moments {
+  const width = size + 1;
+  const gram = new Float64Array(width * width);
+  const right = new Float64Array(width * stride);
+  for (const row of rows) {
+    const { places, values } = features[row] as Features;
+    const all = [...places, size];
+    const amounts = [...values, 1];
+    all.forEach((place, i) => {
+      const amount = amounts[i] as number;
+      all.forEach((other, j) => {
+        const at = place * width + other;
+        gram[at] = (gram[at] as number) + amount * (amounts[j] as number);
+      });
+      for (let k = 0; k < stride; k++) {
+        const at = place * stride + k;
+        right[at] = (right[at] as number) + amount * (vectors[row * stride + k] as number);
+      }
+    });
+  }
+  return { size, stride, rows: rows.length, gram, right };
+}
+
+/** Solves least squares with a penalty on all rows but the average. */
+export function solveRidge({ size, stride, gram, right }: Moments, penalty: number): LinearMap {
+  const width = size + 1;
+  const lower = new Float64Array(gram);
+  for (let i = 0; i < size; i++) lower[i * width + i] = (lower[i * width + i] as number) + penalty;
+  lower[width * width - 1] = (lower[width * width - 1] as number) + 1e-6;
+  factor(lower, width);
+  const solution = new Float64Array(right);
+  for (let i = 0; i < width; i++) {
+    for (let j = 0; j < i; j++) subtractRow(solution, i, j, lower[i * width + j] as number, stride);
+    scaleRow(solution, i, 1 / (lower[i * width + i] as number), stride);
+  }
+  for (let i = width - 1; i >= 0; i--) {
+    for (let j = i + 1; j < width; j++) subtractRow(solution, i, j, lower[j * width + i] as number, stride);
+    scaleRow(solution, i, 1 / (lower[i * width + i] as number), stride);
+  }
+  return { stride, weights: Float32Array.from(solution) };
+}
+
+/** Applies the map to the features of one record. */
+export function applyMap({ stride, weights }: LinearMap, { places, values }: Features): Float32Array {
+  const vector = weights.slice(weights.length - stride);
+  places.forEach((place, i) => {
+    const amount = values[i] as number;
+    for (let k = 0; k < stride; k++) {
+      vector[k] = (vector[k] as number) + amount * (weights[place * stride + k] as number);
+    }
+  });
+  return vector;
+}
+
+function factor(matrix: Float64Array, width: number): void {
+  for (let i = 0; i < width; i++) {
+    for (let j = 0; j <= i; j++) {
+      let sum = matrix[i * width + j] as number;
+      for (let k = 0; k < j; k++)
+        sum -= (matrix[i * width + k] as number) * (matrix[j * width + k] as number);
+      matrix[i * width + j] =
+        i === j ? Math.sqrt(Math.max(sum, 1e-9)) : sum / (matrix[j * width + j] as number);
+    }
+  }
+}
+
+function subtractRow(of: Float64Array, row: number, other: number, amount: number, stride: number): void {
+  if (amount === 0) return;
+  for (let k = 0; k < stride; k++) {
+    of[row * stride + k] = (of[row * stride + k] as number) - amount * (of[other * stride + k] as number);
+  }
+}
+
+function scaleRow(of: Float64Array, row: number, amount: number, stride: number): void {
+  for (let k = 0; k < stride; k++) of[row * stride + k] = (of[row * stride + k] as number) * amount;
+}

@@ -1,0 +1,40 @@
+import { type ErrorCode, encode, errorBody, errorCodes } from "../../contract";
+
+/** One fault of a request, with its place in the body as the wire names it. */
+export interface Detail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Why a call was refused: the code, what is wrong with what, and what to do. */
+export class ServiceError extends Error {
+  /** Named as fastify names it. */
+  readonly statusCode: number;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly more: { readonly details?: readonly Detail[]; readonly headers?: Record<string, string> } = {},
+  ) {
+    super(message);
+    this.name = "ServiceError";
+    this.statusCode = errorCodes[code];
+  }
+}
+
+/** The one body of all errors. */
+export function renderError(error: ServiceError, requestId: string): unknown {
+  const { code, message, more } = error;
+  const details = more.details ? [...more.details] : undefined;
+  return encode(errorBody, { error: { code, message, requestId, details } });
+}
+
+/** A text of the caller's, cut to what a message or a line of the log can bear. */
+export function shortened(text: string, most = 200): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+/** Says that something named in a request is not there. */
+export function notFound(noun: string, id: string, cure: string): ServiceError {
+  return new ServiceError("NOT_FOUND", `There is no ${noun} ${JSON.stringify(shortened(id))}; ${cure}.`);
+}

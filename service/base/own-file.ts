@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** From the sources (tests, tsx) our files are TypeScript, and Node needs tsx to load them. */
+const fromSources = __filename.endsWith(".ts");
+
+const root = join(__dirname, "../..");
+
+/** A file of ours by its place in the package, such as `cli/main`; compiled or not as this one is. */
+export function ownFile(name: string): string {
+  return join(root, name) + (fromSources ? ".ts" : ".js");
+}
+
+/** Node's arguments for a process that runs one of our files. */
+export function processArguments(): string[] {
+  return fromSources ? ["--import", pathToFileURL(require.resolve("tsx")).href] : [];
+}
+
+/** Node's arguments for a thread; there the hooks of `--import` do not reach the entry file (Node 20). */
+export function threadArguments(): string[] {
+  return fromSources ? ["--require", require.resolve("tsx/cjs")] : [];
+}

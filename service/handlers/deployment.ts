@@ -1,0 +1,73 @@
+import { ServiceError } from "../base/error";
+import { JobError } from "../base/job-error";
+import type { Context } from "../http/context";
+import { type JobTable, succeed } from "../store/queue";
+import type { Handlers } from "./handler";
+import { projectOf } from "./project";
+
+/** The models that serve a project. */
+export interface DeploymentTable {
+  project_id: string;
+  job_id: string;
+  generator_model_id: string;
+  ranker_model_id: string | null;
+  qps: number;
+}
+
+/** The operation that ends a deployment; a job begins it. */
+export const deploymentHandlers: Handlers<"shutdownDeployment"> = {
+  shutdownDeployment: async ({ projectId }, call) => {
+    const reply = await call.write(async (db) => {
+      await projectOf(db, projectId);
+      const { numDeletedRows } = await db
+        .deleteFrom("deployments")
+        .where("project_id", "=", projectId)
+        .executeTakeFirstOrThrow();
+      if (Number(numDeletedRows) === 0) {
+        throw new ServiceError(
+          "NOT_DEPLOYED",
+          `No model is deployed in project ${projectId}, so there is nothing to shut down.`,
+        );
+      }
+      return { projectId };
+    });
+    call.serving.remove(projectId);
+    return reply;
+  },
+};
+
+/** Puts the models of a job into service: prepared off the API's thread, then exchanged for the former ones at once. */
+export async function finishDeployment(job: JobTable, { store, serving, clock }: Context): Promise<void> {
+  const data = JSON.parse(job.data) as {
+    generatorModelId: string;
+    rankerModelId: string | null;
+    qps: number;
+  };
+  const row: DeploymentTable = {
+    project_id: job.project_id,
+    job_id: job.id,
+    generator_model_id: data.generatorModelId,
+    ranker_model_id: data.rankerModelId,
+    qps: data.qps,
+  };
+  const prepared = await serving.prepare(row);
+  try {
+    await store.transaction(async (db) => {
+      const wanted = [row.generator_model_id, ...(row.ranker_model_id === null ? [] : [row.ranker_model_id])];
+      const there = await db.selectFrom("models").select("id").where("id", "in", wanted).execute();
+      const gone = wanted.find((id) => !there.some((model) => model.id === id));
+      if (gone)
+        throw new JobError(`The model ${gone} was deleted before it was deployed; deploy another one.`);
+      await db
+        .insertInto("deployments")
+        .values(row)
+        .onConflict((on) => on.column("project_id").doUpdateSet(row))
+        .execute();
+      await succeed(db, job, { result: {}, now: clock.now() });
+    });
+  } catch (error) {
+    serving.discard(prepared);
+    throw error;
+  }
+  serving.install(row, prepared);
+}

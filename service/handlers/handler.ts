@@ -1,0 +1,23 @@
+import type { FullReply, Request, RouteName, routes } from "../../contract";
+import type { Context } from "../http/context";
+import type { Db } from "../store/database";
+
+/** One call under way, as a handler sees it. */
+export interface Call extends Context {
+  /** For reading. */
+  readonly db: Db;
+  /** Carries out all of the work or nothing, and keeps its reply for the call's idempotency key in the same stroke. */
+  write<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  readonly requestId: string;
+  /** The project that the address names, where it names one. */
+  readonly addressedProject: string | undefined;
+}
+
+/** Carries out one operation: the request with its defaults filled in, to the whole reply. */
+export type Handler<K extends RouteName> = (
+  input: Request<(typeof routes)[K]>,
+  call: Call,
+) => Promise<FullReply<(typeof routes)[K]>>;
+
+/** The handlers of the named operations. */
+export type Handlers<K extends RouteName> = { readonly [N in K]: Handler<N> };

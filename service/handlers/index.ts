@@ -1,0 +1,24 @@
+import type { RouteName } from "../../contract";
+import { algorithmHandlers } from "./algorithm";
+import { datasetHandlers } from "./dataset";
+import { deploymentHandlers } from "./deployment";
+import { eventHandlers } from "./event";
+import type { Handlers } from "./handler";
+import { jobHandlers } from "./job";
+import { modelHandlers } from "./model";
+import { projectHandlers } from "./project";
+import { recommendationHandlers } from "./recommendation";
+import { recordHandlers } from "./record";
+
+/** The handlers of all operations; an operation of the contract without one does not compile. */
+export const handlers: Handlers<RouteName> = {
+  ...datasetHandlers,
+  ...recordHandlers,
+  ...eventHandlers,
+  ...projectHandlers,
+  ...algorithmHandlers,
+  ...jobHandlers,
+  ...modelHandlers,
+  ...deploymentHandlers,
+  ...recommendationHandlers,
+};

@@ -1,0 +1,106 @@
+import type { FullReply, routes } from "../../contract";
+import { notFound, ServiceError } from "../base/error";
+import { downloadUrl } from "../files/download";
+import type { Db } from "../store/database";
+import { enqueue, type JobTable } from "../store/queue";
+import { algorithmOf } from "./algorithm";
+import { findDataset } from "./dataset";
+import type { Call, Handlers } from "./handler";
+import { modelOf } from "./model";
+import { type ProjectTable, projectOf, servingUri } from "./project";
+
+type JobReply = FullReply<(typeof routes)["getJob"]>;
+
+/** The operations on jobs: one to submit each kind, one to read all. */
+export const jobHandlers: Handlers<
+  "submitTrainingJob" | "submitDeploymentJob" | "submitQueryingJob" | "submitClusteringJob" | "getJob"
+> = {
+  submitTrainingJob: ({ projectId, algorithmId, name }, call) =>
+    submit(call, async (db) => {
+      const project = await projectOf(db, projectId);
+      const algorithm = await algorithmOf(db, projectId, algorithmId);
+      await refuseWithoutEvents(db, project);
+      return {
+        projectId,
+        jobType: "TRAINING" as const,
+        name,
+        data: {
+          algorithmType: algorithm.algorithm_type,
+          algorithmParameters: JSON.parse(algorithm.algorithm_parameters),
+        },
+      };
+    }),
+
+  submitDeploymentJob: ({ projectId, name, generatorModelId, rankerModelId, qps }, call) =>
+    submit(call, async (db) => {
+      await modelOf(db, projectId, generatorModelId);
+      if (rankerModelId !== undefined) await modelOf(db, projectId, rankerModelId);
+      const data = { generatorModelId, rankerModelId: rankerModelId ?? null, qps };
+      return { projectId, jobType: "DEPLOYMENT" as const, name, data };
+    }),
+
+  submitQueryingJob: ({ projectId, name, ...data }, call) =>
+    submit(call, async (db) => {
+      await modelOf(db, projectId, data.modelId);
+      return { projectId, jobType: "QUERYING" as const, name, data };
+    }),
+
+  submitClusteringJob: ({ projectId, name, ...data }, call) =>
+    submit(call, async (db) => {
+      await modelOf(db, projectId, data.modelId);
+      return { projectId, jobType: "CLUSTERING" as const, name, data };
+    }),
+
+  getJob: async ({ projectId, jobId }, call) => {
+    await projectOf(call.db, projectId);
+    const job = await call.db
+      .selectFrom("jobs")
+      .selectAll()
+      .where("id", "=", jobId)
+      .where("project_id", "=", projectId)
+      .executeTakeFirst();
+    if (!job)
+      throw notFound(`job in project ${projectId}`, jobId, "take the job_id that a submit call answered");
+    return {
+      projectId,
+      jobId,
+      jobType: job.job_type,
+      createdTs: job.created_ts,
+      name: job.name,
+      // Each kind has the fields of its kind only.
+      jobData: JSON.parse(job.data) as JobReply["jobData"],
+      jobResult: resultOf(job, call) as JobReply["jobResult"],
+      jobStatus: job.status,
+      retryCount: job.retry_count,
+    };
+  },
+};
+
+async function submit(
+  call: Call,
+  prepare: (db: Db) => Promise<Omit<Parameters<typeof enqueue>[1], "now">>,
+): Promise<{ jobId: string }> {
+  const reply = await call.write(async (db) => ({
+    jobId: await enqueue(db, { ...(await prepare(db)), now: call.clock.now() }),
+  }));
+  call.jobs.wake();
+  return reply;
+}
+
+async function refuseWithoutEvents(db: Db, project: ProjectTable): Promise<void> {
+  if (await findDataset(db, "event", project.event_dataset_id)) return;
+  throw new ServiceError(
+    "CONFLICT",
+    `The event dataset ${project.event_dataset_id} of project ${project.id} was deleted; create a project over another one.`,
+  );
+}
+
+/** Addresses are made when they are asked for, since a restart may have moved the service. */
+function resultOf(job: JobTable, call: Call): object | null {
+  if (job.result === null) return null;
+  const result = JSON.parse(job.result) as object;
+  if (job.status !== "SUCCEED") return result;
+  if (job.job_type === "DEPLOYMENT") return { ...result, servingUri: servingUri(call.url, job.project_id) };
+  if (job.job_type === "TRAINING") return result;
+  return { ...downloadUrl(call, job.id, job.finished_ts as number), ...result };
+}

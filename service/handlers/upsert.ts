@@ -1,0 +1,131 @@
+import type { z } from "zod";
+import { decode, limits, wireSchema } from "../../contract";
+import { issuesText } from "../../contract/words";
+import { shortened } from "../base/error";
+import { shardOf } from "../base/id";
+import type { Db } from "../store/database";
+import type { DatasetTable } from "./dataset";
+
+/** Why one record of an upsert was not taken. */
+export interface Failure {
+  readonly id: string | null;
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** The records of one upsert, parted into those to write and those that fail; an id given twice counts once, its last. */
+export interface Parted<T> {
+  readonly kept: Map<string, T>;
+  readonly failures: Map<string | number, Failure>;
+  readonly indexes: Map<string, number>;
+}
+
+/** Checks each record alone, so that a bad one does not spoil the others. */
+export function part<T>(
+  schema: z.ZodType<T>,
+  idKey: string,
+  records: readonly unknown[],
+  refuse: (record: T, raw: unknown) => string | undefined = () => undefined,
+): Parted<T> {
+  const check = wireSchema(schema);
+  const kept = new Map<string, T>();
+  const failures = new Map<string | number, Failure>();
+  const indexes = new Map<string, number>();
+  for (const [index, raw] of records.entries()) {
+    const id = idOf(raw, idKey);
+    const parsed = check.safeParse(raw);
+    const record = parsed.success ? (decode(schema, parsed.data) as T) : undefined;
+    const reason = parsed.success ? refuse(record as T, raw) : faultsOf(parsed.error, check);
+    if (id !== null) {
+      kept.delete(id);
+      failures.delete(id);
+      indexes.set(id, index);
+    }
+    if (reason === undefined) kept.set(id as string, record as T);
+    else failures.set(id ?? index, { id, index, reason });
+  }
+  return { kept, failures, indexes };
+}
+
+/** Why a record that fits its schema is too large, where it is. */
+export function oversize(noun: string, raw: unknown, most: number): string | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(raw));
+  if (bytes <= most) return undefined;
+  return `the ${noun} takes ${bytes} bytes as JSON, and ${most} is the most; shorten its attributes`;
+}
+
+/** Fails the new records that no longer fit: a dataset holds at most num_shards × the records of a shard. */
+export function failOverCeiling<T>(
+  parted: Parted<T>,
+  dataset: DatasetTable,
+  free: number,
+  existing: Set<string>,
+) {
+  const ceiling = dataset.num_shards * limits.recordsPerShard;
+  let room = free;
+  for (const id of [...parted.kept.keys()]) {
+    if (existing.has(id) || room-- > 0) continue;
+    parted.kept.delete(id);
+    const index = parted.indexes.get(id) as number;
+    const reason = `the dataset is full: ${dataset.num_shards} shards hold ${ceiling} records; delete old records or create a dataset with more shards`;
+    parted.failures.set(id, { id, index, reason });
+  }
+}
+
+/** The ids of an upsert, split by what became of them. */
+export function outcomeOf<T>({ kept, failures }: Parted<T>) {
+  const failed = [...failures.values()];
+  return {
+    succeedIds: [...kept.keys()],
+    failedIds: failed.flatMap(({ id }) => (id === null ? [] : [id])),
+    failures: failed,
+  };
+}
+
+/** How many records the dataset can still take. */
+export async function freePlaces(db: Db, dataset: DatasetTable): Promise<number> {
+  const { held } = await db
+    .selectFrom("shards")
+    .select((of) => of.fn.coalesce(of.fn.sum<number>("records"), of.lit(0)).as("held"))
+    .where("dataset", "=", dataset.number)
+    .executeTakeFirstOrThrow();
+  return dataset.num_shards * limits.recordsPerShard - Number(held);
+}
+
+/** Adds to (or takes from) the counts of the shards in which the ids lie. */
+export async function countShards(
+  db: Db,
+  dataset: DatasetTable,
+  ids: Iterable<string>,
+  each: 1 | -1,
+): Promise<void> {
+  const counts = new Map<number, number>();
+  for (const id of ids) {
+    const shard = shardOf(id, dataset.num_shards);
+    counts.set(shard, (counts.get(shard) ?? 0) + each);
+  }
+  if (counts.size === 0) return;
+  const rows = [...counts]
+    .sort(([a], [b]) => a - b)
+    .map(([shard, records]) => ({ dataset: dataset.number, shard, records }));
+  await db
+    .insertInto("shards")
+    .values(rows)
+    .onConflict((on) =>
+      on.columns(["dataset", "shard"]).doUpdateSet((of) => ({
+        records: of("shards.records", "+", of.ref("excluded.records")),
+      })),
+    )
+    .execute();
+}
+
+function idOf(raw: unknown, idKey: string): string | null {
+  if (typeof raw !== "object" || raw === null) return null;
+  const id = (raw as Record<string, unknown>)[idKey];
+  return typeof id === "string" && id !== "" ? id : null;
+}
+
+function faultsOf(error: z.ZodError, schema: z.ZodType): string {
+  const faults = error.issues.slice(0, 5).map((issue) => shortened(issuesText([issue], schema)));
+  return faults.join("; ");
+}

@@ -1,0 +1,231 @@
+import { randomUUID } from "node:crypto";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import {
+  decode,
+  encode,
+  idempotencyHeader,
+  limits,
+  type RouteName,
+  routes,
+  wireSchema,
+} from "../../contract";
+import { renderError, ServiceError, shortened } from "../base/error";
+import { type CallFault, carryOut } from "../base/faults";
+import { proofOf } from "../base/proof";
+import { detailsOf, unstorableFields } from "../base/validation";
+import { download } from "../files/download";
+import { handlers } from "../handlers";
+import type { Call, Handler } from "../handlers/handler";
+import { envelopes } from "../handlers/record";
+import { type Body, readForm, readJson, refusePacked, tooLarge } from "./body";
+import type { Context } from "./context";
+import { fingerprintOf, type Keyed } from "./idempotency";
+import { answerMalformed } from "./malformed";
+import { openApiOf } from "./openapi";
+import { status } from "./status";
+
+/** The HTTP face: match, authenticate, decode, call, encode, render errors. */
+export function createServer(context: Context, touched: () => void): FastifyInstance {
+  const app = Fastify({
+    bodyLimit: limits.requestBytes,
+    requestTimeout: 120_000,
+    genReqId: () => randomUUID(),
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => sendError(context, error, request, reply),
+    clientErrorHandler: answerMalformed,
+    // Without it, a request that names no host is answered by Node itself, in a shape of its own.
+    http: { requireHostHeader: false },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson as never);
+  app.addHook("onRequest", async (request, reply) => {
+    touched();
+    reply.headers({ "x-request-id": request.id, [idempotencyHeader]: "POST" });
+    // Here and not in a handler, so that nothing of the request is judged before its method and path.
+    if (request.is404) throw unknownRoute(app, request);
+  });
+  app.addHook("onResponse", async (request, reply) => logCall(context, request, reply));
+  app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
+  for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
+  addOwnRoutes(app, context);
+  return app;
+}
+
+/** Faults that strike after the call was carried out. */
+const late = new WeakMap<FastifyRequest, CallFault>();
+
+function addRoute(app: FastifyInstance, context: Context, name: RouteName): void {
+  const route = routes[name];
+  const accepted = envelopes[name as keyof typeof envelopes] ?? route.request;
+  const schema = wireSchema(accepted);
+  const handle = handlers[name] as unknown as Handler<RouteName>;
+  const paths =
+    name === "recommendItemsToUser" ? [route.path, `/serving/:projectId${route.path}`] : [route.path];
+  for (const url of paths) {
+    app.route({
+      method: route.method,
+      url,
+      bodyLimit: name in envelopes ? limits.upsertBytes : limits.requestBytes,
+      onRequest: async (request) => {
+        const fault = context.options.faults ? context.faults.ofCall(route.path) : undefined;
+        if (fault?.after) late.set(request, fault);
+        else if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
+        context.tokens.check(request.headers, route.path);
+      },
+      handler: async (request, reply) => {
+        const body = request.body as Body | undefined;
+        const input = check(schema, route.method === "GET" ? request.query : body?.json);
+        const keyed = route.repeatable ? undefined : keyOf(request, route.path, body);
+        const call = callOf(context, request, keyed);
+        const work = () => handle(decode(accepted, input) as never, call);
+        const { reply: answer, replayed } = keyed
+          ? await context.idempotency.once(keyed, work)
+          : { reply: await work(), replayed: false };
+        const fault = late.get(request);
+        if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
+        if (replayed) reply.header("idempotent-replayed", "true");
+        return encode(route.reply, answer as never);
+      },
+    });
+  }
+}
+
+/** The calls that the specification leaves open: tokens, downloads, and what a developer needs of an emulator. */
+function addOwnRoutes(app: FastifyInstance, context: Context): void {
+  app.register(async (scope) => {
+    scope.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "buffer" }, readForm as never);
+    const options = { bodyLimit: limits.tokenRequestBytes, onRequest: refusePacked };
+    scope.post("/oauth/token", options, async (request, reply) => {
+      const form = (request.body as Body | undefined)?.json;
+      reply.header("cache-control", "no-store");
+      return context.tokens.issue(isRecord(form) ? form : {}, request.headers.authorization);
+    });
+  });
+  app.get("/openapi.json", async () => openApiOf(context.url));
+  app.get("/download/:jobId", async (request, reply) => {
+    const { jobId } = request.params as { jobId: string };
+    const { type, body } = download(context, jobId, request.query as Record<string, unknown>);
+    return reply.type(type).send(body);
+  });
+  app.get("/proof", async (request) => {
+    const { challenge } = request.query as { challenge?: unknown };
+    const own = { url: context.localUrl, pid: process.pid };
+    return { proof: proofOf(context.secrets.key, own, String(challenge)) };
+  });
+  app.get("/status", async (request) => {
+    context.tokens.checkKey(request.headers);
+    return status(context);
+  });
+  app.route({
+    method: ["GET", "PUT"],
+    url: "/faults",
+    onRequest: async (request) => {
+      context.tokens.checkKey(request.headers);
+      if (!context.options.faults) {
+        throw new ServiceError(
+          "FORBIDDEN",
+          "Faults are off; start the service with --faults to switch them at run time.",
+        );
+      }
+      if (!isFromThisMachine(request))
+        throw new ServiceError("FORBIDDEN", "Faults can be switched from the service's own machine only.");
+    },
+    handler: async (request) => {
+      if (request.method === "PUT") context.faults.set((request.body as Body | undefined)?.json);
+      return context.faults.answer();
+    },
+  });
+}
+
+const forwarding = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+
+/** A proxy on this machine speaks for others, which its headers tell. */
+function isFromThisMachine({ ip, headers }: FastifyRequest): boolean {
+  return /^(::ffff:)?127\.|^::1$/.test(ip) && !forwarding.some((name) => name in headers);
+}
+
+function check(schema: ReturnType<typeof wireSchema>, given: unknown): unknown {
+  const parsed = schema.safeParse(given ?? {});
+  const details = parsed.success ? unstorableFields(parsed.data as object) : detailsOf(parsed.error, schema);
+  if (details.length === 0) return parsed.data;
+  throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; see details.", {
+    details,
+  });
+}
+
+function keyOf(request: FastifyRequest, path: string, body: Body | undefined): Keyed | undefined {
+  const key = request.headers["idempotency-key"];
+  if (typeof key !== "string" || key === "") return undefined;
+  if (key.length > 255)
+    throw new ServiceError("BAD_REQUEST", "The Idempotency-Key is longer than 255 characters.");
+  return { key, fingerprint: fingerprintOf(path, body?.bytes ?? Buffer.alloc(0)) };
+}
+
+function callOf(context: Context, request: FastifyRequest, keyed: Keyed | undefined): Call {
+  const { store, idempotency } = context;
+  return Object.assign(Object.create(context) as Context, {
+    db: store.db,
+    requestId: request.id,
+    addressedProject: (request.params as { projectId?: string }).projectId,
+    write: <T>(work: Parameters<Call["write"]>[0]) =>
+      store.transaction(async (db) => {
+        const reply = await work(db);
+        if (keyed) await idempotency.keep(db, keyed, reply);
+        return reply as T;
+      }),
+  }) as Call;
+}
+
+function unknownRoute(app: FastifyInstance, request: FastifyRequest): ServiceError {
+  const url = request.url.split("?")[0] as string;
+  const methods = (["GET", "POST", "PUT", "DELETE"] as const).filter((method) =>
+    app.findRoute({ method, url }),
+  );
+  if (methods.length === 0)
+    return new ServiceError("NOT_FOUND", `There is no operation at ${shortened(url)}.`);
+  const allow = methods.join(", ");
+  return new ServiceError("METHOD_NOT_ALLOWED", `${url} takes ${allow}, not ${request.method}.`, {
+    headers: { allow },
+  });
+}
+
+function sendError(context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const refused = asServiceError(error, request);
+  if (refused.statusCode >= 500) context.log.error({ err: error, requestId: request.id }, "call failed");
+  // Fastify would close the connection of a body that is too large, and the client, still sending, would never read why.
+  reply
+    .removeHeader("connection")
+    .code(refused.statusCode)
+    .headers({ "x-request-id": request.id, [idempotencyHeader]: "POST", ...refused.more.headers })
+    .send(renderError(refused, request.id));
+}
+
+function asServiceError(error: unknown, request: FastifyRequest): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const { statusCode = 500, message } = error as { statusCode?: number; message?: string };
+  if (statusCode === 413) return tooLarge(request);
+  if (statusCode === 415)
+    return new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
+  if (statusCode >= 400 && statusCode < 500)
+    return new ServiceError("BAD_REQUEST", `The request cannot be read: ${message}.`);
+  return new ServiceError("INTERNAL", "The service failed; its log tells more under the request id.");
+}
+
+/** Query strings are left out, for a download's signature is one. */
+function logCall({ log }: Context, request: FastifyRequest, reply: FastifyReply): void {
+  log.info(
+    {
+      requestId: request.id,
+      method: request.method,
+      path: shortened(request.url.split("?")[0] as string),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 100) / 100,
+    },
+    "call",
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,68 @@
+import type { Request, routes } from "../../contract";
+import type { ModelSource } from "../files/model-file";
+import { modelSource } from "../handlers/model";
+import { projectOf } from "../handlers/project";
+import type { Context } from "../http/context";
+import { forgottenSince } from "../store/forgotten";
+import { type JobTable, succeed } from "../store/queue";
+import { deletionsOf } from "../store/snapshot";
+import { type ProjectData, projectData } from "./training";
+
+type Querying = Request<(typeof routes)["submitQueryingJob"]>;
+type Clustering = Request<(typeof routes)["submitClusteringJob"]>;
+
+/** Carries out a query; its files are there before the job succeeds. */
+export async function finishQuerying(job: JobTable, context: Context): Promise<void> {
+  const { jobs, folder } = context;
+  const query = JSON.parse(job.data) as Querying;
+  await finish(job, context, query.modelId, async (data, model) => {
+    const { message } = await jobs.pool.run({
+      kind: "QUERYING",
+      data,
+      model,
+      query: { queryType: query.queryType, queries: query.queries } as Querying,
+      jsonFile: folder.resultFile(job.id, "json"),
+      chartFiles:
+        query.queryType === "user_distribution"
+          ? query.queries.map((_, at) => folder.resultFile(job.id, `${at}.svg`))
+          : [],
+    });
+    const charts =
+      "Add &format=svg to the address for the chart, and &query=1 and so on for that of another query.";
+    const hint = query.queryType === "user_distribution" ? charts : null;
+    return { message: [message, hint].filter(Boolean).join(" ") || null };
+  });
+}
+
+/** Carries out a clustering; its file is there before the job succeeds. */
+export async function finishClustering(job: JobTable, context: Context): Promise<void> {
+  const { jobs, folder } = context;
+  const { modelId, parameters } = JSON.parse(job.data) as Clustering;
+  await finish(job, context, modelId, (data, model) =>
+    jobs.pool.run({
+      kind: "CLUSTERING",
+      data,
+      model,
+      minUserNum: parameters.minUserNum,
+      jsonFile: folder.resultFile(job.id, "json"),
+    }),
+  );
+}
+
+/** A result that may list a user who was forgotten meanwhile does not count: the job is tried again. */
+async function finish(
+  job: JobTable,
+  context: Context,
+  modelId: string,
+  work: (data: ProjectData, model: ModelSource) => Promise<{ message: string | null }>,
+): Promise<void> {
+  const { store, clock } = context;
+  const data = await projectData(store.db, await projectOf(store.db, job.project_id));
+  const seen = await deletionsOf(store.db, data.events);
+  const result = await work(data, await modelSource(context, modelId));
+  await store.transaction(async (db) => {
+    if (seen !== undefined && (await forgottenSince(db, data.events.id, seen)).size > 0)
+      throw new Error("Events of a user were deleted while the job ran; submit the job again.");
+    await succeed(db, job, { result, now: clock.now() });
+  });
+}

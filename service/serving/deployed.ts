@@ -1,0 +1,180 @@
+import type { JsonMap } from "../../contract";
+import type { Attributes, UserItem } from "../algorithms";
+import type { Clock } from "../base/clock";
+import type { ProjectData } from "../jobs/training";
+import type { Db } from "../store/database";
+import { Places, weightOf } from "../store/snapshot";
+import type { Build } from "../threads/build";
+import { History } from "./history";
+import { RateLimit } from "./rate-limit";
+import { ServedModel } from "./served-model";
+import type { Change, EventsChange, ItemsChange } from "./serving";
+
+/** Candidates that a ranker gets at least to choose from. */
+const leastCandidates = 100;
+const keptAttributes = 50_000;
+
+/** The models of one project in service, with each user's events as they stand. */
+export class Deployed {
+  readonly rateLimit: RateLimit;
+  private readonly users: Places;
+  private readonly items: Places;
+  /** Null once the event dataset is deleted: then the models serve with what they learned. */
+  private history: History | null;
+  private readonly attributes = new Map<string, JsonMap>();
+  private readonly generator: ServedModel;
+  private readonly ranker: ServedModel | undefined;
+  private readonly begin: Pick<Build, "lastSeq" | "deletions">;
+
+  constructor(
+    { generator, ranker, userIds, itemIds, history, lastSeq, deletions }: Build,
+    private readonly data: ProjectData,
+    qps: number,
+    private readonly db: Db,
+    clock: Clock,
+  ) {
+    this.rateLimit = new RateLimit(qps, clock);
+    this.users = new Places(userIds);
+    this.items = new Places(itemIds);
+    this.history = history && new History(history);
+    this.generator = new ServedModel(generator, this.users, this.items);
+    if (ranker)
+      this.ranker = new ServedModel(ranker, new Places([...ranker.userIds]), new Places([...ranker.itemIds]));
+    this.begin = { lastSeq, deletions };
+  }
+
+  /** The ids of the best items for a user, without those that he has target events for. */
+  async recommend(userId: string, limit: number): Promise<string[]> {
+    const { generator, ranker } = this;
+    let record: Promise<Attributes | undefined> | undefined;
+    const vectorIn = async (served: ServedModel) => {
+      const known = served.vectorOf(userId, this.history && (() => this.eventsOf(userId, served)));
+      if (known) return known;
+      record ??= this.attributesOfUser(userId);
+      return served.recommender.vectorFromAttributes(await record);
+    };
+    const vector = await vectorIn(generator);
+    const order = ranker && (await vectorIn(ranker));
+    const user = this.users.find(userId);
+    const seen = user === undefined ? [] : (this.history?.items(user) ?? []);
+    const wanted = ranker ? Math.max(limit, leastCandidates) : limit;
+    const best = generator.recommender.top(vector, wanted, seen);
+    return (ranker ? this.rerank(best, ranker, order ?? null) : best)
+      .slice(0, limit)
+      .map((item) => this.items.ids[item] as string);
+  }
+
+  /** The named attributes of items, those asked for lately from memory. */
+  async attributesOf(itemIds: readonly string[]): Promise<Map<string, JsonMap>> {
+    const missing = itemIds.filter((id) => !this.attributes.has(id));
+    if (missing.length > 0) {
+      const rows = await this.recordsOf(this.data.items.number, missing);
+      if (this.attributes.size + missing.length > keptAttributes) this.attributes.clear();
+      for (const id of missing) this.attributes.set(id, {});
+      for (const row of rows) this.attributes.set(row.record_id, JSON.parse(row.attributes));
+    }
+    return new Map(itemIds.map((id) => [id, this.attributes.get(id) ?? {}]));
+  }
+
+  /** Takes note of the writes that came while it was prepared; those that its state has seen are left out. */
+  catchUp(changes: readonly Change[]): void {
+    const events = changes.filter((change): change is EventsChange => "gone" in change);
+    const gone = new Set(
+      events.filter((change) => this.hasSeen(change)).flatMap((change) => change.gone.map(({ seq }) => seq)),
+    );
+    // An event that came and went before the state was read lies behind its last seq and yet is in the past.
+    for (const change of changes) {
+      this.apply(
+        "come" in change ? { ...change, come: change.come.filter(({ seq }) => !gone.has(seq)) } : change,
+      );
+    }
+  }
+
+  /** Takes note of a write. */
+  apply(change: Change): void {
+    if ("items" in change) this.applyItems(change);
+    else if (change.dataset !== this.data.events.number) return;
+    else if ("cleared" in change) this.history = null;
+    else if ("forgotten" in change) this.forget(change.forgotten);
+    else this.applyEvents(change);
+  }
+
+  private applyEvents(change: EventsChange): void {
+    for (const event of this.hasSeen(change) ? [] : change.gone) this.change(event, -1);
+    for (const event of change.come) if (event.seq > this.begin.lastSeq) this.change(event, 1);
+  }
+
+  private hasSeen({ dataset, deletions }: EventsChange): boolean {
+    return dataset === this.data.events.number && deletions <= this.begin.deletions;
+  }
+
+  private change(event: EventsChange["come"][number], by: 1 | -1): void {
+    if (event.event_type !== this.data.targetEventType) return;
+    const user = this.users.of(event.user_id);
+    const item = this.placeOfItem(event.item_id);
+    this.history?.change(user, item, weightOf(event.event_value), by);
+    this.generator.userChanged(event.user_id);
+    this.ranker?.userChanged(event.user_id);
+  }
+
+  private forget(userId: string): void {
+    this.generator.forget(userId);
+    this.ranker?.forget(userId);
+  }
+
+  private applyItems({ dataset, items }: ItemsChange): void {
+    if (dataset !== this.data.items.number) return;
+    for (const [id, { attributes }] of items) {
+      this.attributes.delete(id);
+      this.generator.placeItem(this.items.of(id), attributes);
+      const own = this.ranker?.items.find(id);
+      if (own !== undefined) this.ranker?.placeItem(own, attributes);
+    }
+  }
+
+  /** An item that is known from events alone has a place, but nothing says where it lies. */
+  private placeOfItem(id: string): number {
+    const known = this.items.find(id);
+    if (known !== undefined) return known;
+    const place = this.items.of(id);
+    this.generator.placeItem(place, undefined);
+    return place;
+  }
+
+  /** The events of a user on the items that a model knows, in its places. */
+  private eventsOf(userId: string, { items }: ServedModel): UserItem[] {
+    const user = this.users.find(userId);
+    const events = user === undefined ? [] : (this.history?.weights(user) ?? []);
+    if (items === this.items) return events;
+    return events.flatMap(({ item, weight }) => {
+      const place = items.find(this.items.ids[item] as string);
+      return place === undefined ? [] : [{ item: place, weight }];
+    });
+  }
+
+  private rerank(
+    candidates: number[],
+    { recommender, items }: ServedModel,
+    vector: Float32Array | null,
+  ): number[] {
+    const places = candidates.map(
+      (item) => items.find(this.items.ids[item] as string) ?? recommender.items + item,
+    );
+    const byPlace = new Map(places.map((place, at) => [place, candidates[at] as number]));
+    return recommender.rerank(places, vector).map((place) => byPlace.get(place) as number);
+  }
+
+  private async attributesOfUser(userId: string): Promise<Attributes | undefined> {
+    const [row] = await this.recordsOf(this.data.users.number, [userId]);
+    return row ? JSON.parse(row.attributes) : undefined;
+  }
+
+  private recordsOf(dataset: number, ids: readonly string[]) {
+    return this.db
+      .selectFrom("records")
+      .select(["record_id", "attributes"])
+      .where("dataset", "=", dataset)
+      .where("record_id", "in", ids)
+      .execute();
+  }
+}

@@ -1,0 +1,51 @@
+import { type Attributes, Recommender, type UserItem } from "../algorithms";
+import type { Places } from "../store/snapshot";
+import type { PlacedModel } from "../threads/build";
+
+const keptVectors = 20_000;
+
+/** A model in service, with the vectors of the users as their events stand. */
+export class ServedModel {
+  readonly recommender: Recommender;
+  private readonly vectors = new Map<string, Float32Array>();
+
+  /** The places begin with those of the model. */
+  constructor(
+    { model, itemVectors }: PlacedModel,
+    readonly users: Places,
+    readonly items: Places,
+  ) {
+    this.recommender = new Recommender(model, itemVectors);
+  }
+
+  /** The vector of a user from his events, null without any; where all events are gone, that of the training. */
+  vectorOf(userId: string, items: (() => UserItem[]) | null): Float32Array | null {
+    const user = this.users.find(userId);
+    if (!items) return user === undefined ? null : this.recommender.learnedVector(user);
+    const kept = this.vectors.get(userId);
+    if (kept) return kept;
+    const vector = this.recommender.vectorFromItems(items(), user);
+    if (vector) {
+      if (this.vectors.size >= keptVectors) this.vectors.clear();
+      this.vectors.set(userId, vector);
+    }
+    return vector;
+  }
+
+  /** Takes note that the events of a user changed. */
+  userChanged(userId: string): void {
+    this.vectors.delete(userId);
+  }
+
+  /** Places an item by its attributes, unless events placed it. */
+  placeItem(item: number, attributes: Attributes | undefined): void {
+    if (this.recommender.place(item, attributes)) this.vectors.clear();
+  }
+
+  /** Lets go of what the model learned about a user. */
+  forget(userId: string): void {
+    const user = this.users.find(userId);
+    if (user !== undefined) this.recommender.forget(user);
+    this.vectors.delete(userId);
+  }
+}

@@ -1,0 +1,167 @@
+import type { JsonMap } from "../../contract";
+import { ServiceError } from "../base/error";
+import type { DeploymentTable } from "../handlers/deployment";
+import type { EventChange } from "../handlers/event";
+import { modelSource } from "../handlers/model";
+import { projectOf, servingUri } from "../handlers/project";
+import type { Context } from "../http/context";
+import { projectData } from "../jobs/training";
+import { Deployed } from "./deployed";
+
+/** Events of a dataset that went and came in one stroke; `deletions` counts the strokes in which some went. */
+export interface EventsChange {
+  readonly dataset: number;
+  readonly deletions: number;
+  readonly gone: readonly EventChange[];
+  readonly come: readonly EventChange[];
+}
+
+/** Items of a dataset that were upserted. */
+export interface ItemsChange {
+  readonly dataset: number;
+  readonly items: ReadonlyMap<string, { readonly attributes: JsonMap }>;
+}
+
+/** A dataset that was deleted. */
+export interface Cleared {
+  readonly dataset: number;
+  readonly cleared: true;
+}
+
+/** A user whose events of a dataset were deleted. */
+export interface Forgotten {
+  readonly dataset: number;
+  readonly forgotten: string;
+}
+
+/** A write that deployments take note of. */
+export type Change = EventsChange | ItemsChange | Cleared | Forgotten;
+
+interface Entry {
+  readonly row: DeploymentTable;
+  deployed: Deployed | undefined;
+  readonly loading: Promise<Deployed>;
+}
+
+/** The deployments in memory, kept in step with every write. */
+export class Serving {
+  private readonly entries = new Map<string, Entry>();
+  private readonly listeners = new Set<(change: Change) => void>();
+  private readonly listenerOf = new Map<Deployed, (change: Change) => void>();
+
+  constructor(private readonly context: Context) {}
+
+  /** Loads what was deployed when the service ended; calls wait until it is there. */
+  loadAll(rows: readonly DeploymentTable[]): void {
+    for (const row of rows) {
+      const entry: Entry = { row, deployed: undefined, loading: this.prepare(row) };
+      this.entries.set(row.project_id, entry);
+      entry.loading.then(
+        (deployed) => {
+          if (this.entries.get(row.project_id) === entry) entry.deployed = deployed;
+          else this.discard(deployed);
+        },
+        (error) => {
+          if (!this.context.closing.aborted)
+            this.context.log.error({ err: error, projectId: row.project_id }, "deployment cannot be loaded");
+        },
+      );
+    }
+  }
+
+  /** Makes a deployment ready to serve, with all that is written until and after that moment. */
+  async prepare(row: DeploymentTable): Promise<Deployed> {
+    const { store, jobs, clock } = this.context;
+    const project = await projectOf(store.db, row.project_id);
+    const data = await projectData(store.db, project);
+    const generator = await modelSource(this.context, row.generator_model_id);
+    const ranker = row.ranker_model_id === null ? null : await modelSource(this.context, row.ranker_model_id);
+    const missed: Change[] = [];
+    const listen = (change: Change) => void missed.push(change);
+    this.listeners.add(listen);
+    try {
+      const build = await jobs.pool.run({
+        kind: "DEPLOYMENT",
+        data,
+        generator,
+        ranker,
+      });
+      const deployed = new Deployed(build, data, row.qps, store.db, clock);
+      deployed.catchUp(missed);
+      const apply = (change: Change) => deployed.apply(change);
+      this.listeners.add(apply);
+      this.listenerOf.set(deployed, apply);
+      return deployed;
+    } finally {
+      this.listeners.delete(listen);
+    }
+  }
+
+  /** Lets a prepared deployment serve in place of the former one. */
+  install(row: DeploymentTable, deployed: Deployed): void {
+    this.remove(row.project_id);
+    this.entries.set(row.project_id, { row, deployed, loading: Promise.resolve(deployed) });
+  }
+
+  /** Takes a project out of service. */
+  remove(projectId: string): void {
+    const former = this.entries.get(projectId);
+    this.entries.delete(projectId);
+    if (former?.deployed) this.discard(former.deployed);
+  }
+
+  /** Lets a deployment go. */
+  discard(deployed: Deployed): void {
+    const listener = this.listenerOf.get(deployed);
+    if (listener) this.listeners.delete(listener);
+    this.listenerOf.delete(deployed);
+  }
+
+  /** Whether a deployed project answers without waiting. */
+  isLoaded(projectId: string): boolean {
+    return this.entries.get(projectId)?.deployed !== undefined;
+  }
+
+  /** Tells all deployments what was written. */
+  tell(change: Change): void {
+    for (const listener of this.listeners) listener(change);
+  }
+
+  /** The deployment that answers: that of the addressed project, or the only one where none is addressed. */
+  async find(projectId: string | undefined): Promise<Deployed> {
+    const entry =
+      projectId === undefined ? this.only() : (this.entries.get(projectId) ?? (await this.refuse(projectId)));
+    if (entry.deployed) return entry.deployed;
+    try {
+      return await entry.loading;
+    } catch {
+      throw new ServiceError(
+        "UNAVAILABLE",
+        `The models of project ${entry.row.project_id} cannot be loaded (the log tells why); deploy it again with /submit-deployment-job.`,
+        { headers: { "retry-after": "5" } },
+      );
+    }
+  }
+
+  /** Says of a project that does not serve whether it is there at all. */
+  private async refuse(projectId: string): Promise<never> {
+    await projectOf(this.context.store.db, projectId);
+    throw new ServiceError(
+      "NOT_DEPLOYED",
+      `No model is deployed in project ${projectId}; deploy one with /submit-deployment-job.`,
+    );
+  }
+
+  private only(): Entry {
+    const [entry, ...others] = this.entries.values();
+    if (!entry)
+      throw new ServiceError("NOT_DEPLOYED", "No model is deployed; deploy one with /submit-deployment-job.");
+    if (others.length === 0) return entry;
+    const uris = [...this.entries.keys()].slice(0, 5).map((id) => servingUri(this.context.url, id));
+    throw new ServiceError(
+      "CONFLICT",
+      `${this.entries.size} projects are deployed, so the address must say which: ` +
+        `call /recommend-items-to-user under the project's serving_uri, as in ${uris.join(", ")}.`,
+    );
+  }
+}

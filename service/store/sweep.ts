@@ -1,0 +1,90 @@
+import { ServiceError } from "../base/error";
+import type { DatasetTable } from "../handlers/dataset";
+import { countDeletion } from "../handlers/event";
+import { countShards } from "../handlers/upsert";
+import type { Context } from "../http/context";
+import type { EventsChange } from "../serving/serving";
+import { type Store, unindexed } from "./database";
+
+/** Which events of a dataset are to go: those of a user, or those of a time. */
+export interface Doomed {
+  readonly userId?: string;
+  readonly from?: number;
+  readonly before?: number;
+}
+
+const seqsPerStep = 20_000;
+const rowsPerStep = 1000;
+
+/** Deletes events step by step: they are looked for by reading alone, and each step with any is a transaction. */
+export async function deleteEvents(context: Context, dataset: DatasetTable, doomed: Doomed): Promise<void> {
+  const { store, closing, lastSeq } = context;
+  // Events that come while this runs lie behind the end and stay.
+  const end = lastSeq();
+  let from = 0;
+  while (from < end) {
+    if (closing.aborted)
+      throw new ServiceError("UNAVAILABLE", "The service is closing and has not deleted all; call again.", {
+        headers: { "retry-after": "5" },
+      });
+    const to = Math.min(from + seqsPerStep, end);
+    let events = store.db
+      .selectFrom("events")
+      .select("seq")
+      .where(unindexed("dataset"), "=", dataset.number)
+      .where("seq", ">", from)
+      .where("seq", "<=", to)
+      .orderBy("seq")
+      .limit(rowsPerStep);
+    if (doomed.userId !== undefined) events = events.where("user_id", "=", doomed.userId);
+    if (doomed.from !== undefined) events = events.where("ts", ">=", doomed.from);
+    if (doomed.before !== undefined) events = events.where("ts", "<", doomed.before);
+    const seqs = (await events.execute()).map(({ seq }) => seq);
+    if (seqs.length > 0) await deleteSeqs(context, dataset, seqs);
+    from = seqs.length < rowsPerStep ? to : (seqs.at(-1) as number);
+    await new Promise(setImmediate);
+  }
+}
+
+/** Deletes events in one transaction; one that was written anew meanwhile has another seq and stays. */
+async function deleteSeqs(context: Context, dataset: DatasetTable, seqs: readonly number[]): Promise<void> {
+  const change = await context.store.transaction(async (db): Promise<EventsChange | undefined> => {
+    const rows = await db
+      .deleteFrom("events")
+      .where("seq", "in", seqs)
+      .returning(["seq", "event_id", "user_id", "item_id", "event_type", "event_value"])
+      .execute();
+    if (rows.length === 0) return undefined;
+    const ids = rows.map((row) => row.event_id);
+    await countShards(db, dataset, ids, -1);
+    return { dataset: dataset.number, deletions: await countDeletion(db, dataset), gone: rows, come: [] };
+  });
+  if (change) context.serving.tell(change);
+}
+
+/** Removes what deleted datasets held; begun at each start too, for a kill may have come between. */
+export async function sweepDeleted({ store, closing }: Context): Promise<void> {
+  const deleted = await store.db
+    .selectFrom("datasets")
+    .select("number")
+    .where("kind", "=", "deleted")
+    .execute();
+  for (const { number } of deleted) {
+    while (!closing.aborted && (await sweepStep(store, number))) await new Promise(setImmediate);
+  }
+}
+
+/** Whether there is more to remove. */
+function sweepStep(store: Store, number: number): Promise<boolean> {
+  return store.transaction(async (db) => {
+    const some = db.selectFrom("events").select("seq").where("dataset", "=", number).limit(rowsPerStep);
+    const { numDeletedRows } = await db
+      .deleteFrom("events")
+      .where("seq", "in", some)
+      .executeTakeFirstOrThrow();
+    if (Number(numDeletedRows) > 0) return true;
+    await db.deleteFrom("shards").where("dataset", "=", number).execute();
+    // The dataset's row stays, so that no other dataset gets its number.
+    return false;
+  });
+}

@@ -1,0 +1,86 @@
+import { type Attributes, InteractionsBuilder, itemCounts, type Pairs, placedVectors } from "../algorithms";
+import { loadModel, type ModelSource, type StoredModel } from "../files/model-file";
+import { lastSeqIn } from "../handlers/event";
+import type { ProjectData } from "../jobs/training";
+import type { Db } from "../store/database";
+import { deletionsOf, eachRecord, eachTargetEvent, Places, snapshot } from "../store/snapshot";
+
+/** A deployment as a thread prepares it. */
+export interface BuildTask {
+  readonly kind: "DEPLOYMENT";
+  readonly data: ProjectData;
+  readonly generator: ModelSource;
+  readonly ranker: ModelSource | null;
+}
+
+/** A model with the items as they are now: those without events are where their attributes place them. */
+export interface PlacedModel extends StoredModel {
+  readonly itemVectors: Float32Array;
+}
+
+/** All that a deployment needs to serve; places are those of the generator, with what came after its training behind. */
+export interface Build {
+  readonly generator: PlacedModel;
+  readonly ranker: PlacedModel | null;
+  readonly userIds: string[];
+  readonly itemIds: string[];
+  /** The target events of each user; null where the event dataset was deleted. */
+  readonly history: Pairs | null;
+  /** The state of the events that was read: their last seq, and how often some were deleted. */
+  readonly lastSeq: number;
+  readonly deletions: number;
+}
+
+/** Brings the models together with the events and items as they stand now. */
+export function build(db: Db, { data, generator, ranker }: BuildTask): Promise<Build> {
+  return snapshot(db, async (frozen) => {
+    const first = await loadModel(frozen, data, generator);
+    const second = ranker && (await loadModel(frozen, data, ranker));
+    const users = new Places([...first.userIds]);
+    const items = new Places([...first.itemIds]);
+    const own = new ItemPlacing(first, items);
+    const others = second && new ItemPlacing(second, new Places([...second.itemIds]));
+    await eachRecord(frozen, data.items.number, (id, attributes) => {
+      own.add(items.of(id), attributes);
+      others?.add(others.items.find(id), attributes);
+    });
+    const deletions = await deletionsOf(frozen, data.events);
+    const events = new InteractionsBuilder();
+    if (deletions !== undefined) {
+      await eachTargetEvent(frozen, data, (userId, itemId, weight) =>
+        events.add(users.of(userId), items.of(itemId), weight),
+      );
+    }
+    return {
+      generator: own.placed(),
+      ranker: others?.placed() ?? null,
+      userIds: users.ids,
+      itemIds: items.ids,
+      history: deletions === undefined ? null : events.pairs(users.ids.length, items.ids.length),
+      lastSeq: await lastSeqIn(frozen),
+      deletions: deletions ?? 0,
+    };
+  });
+}
+
+/** Gathers the attributes of the items that no event of a model's training placed. */
+class ItemPlacing {
+  private readonly counts: Uint32Array;
+  private readonly attributes = new Map<number, Attributes>();
+
+  constructor(
+    private readonly stored: StoredModel,
+    readonly items: Places,
+  ) {
+    this.counts = itemCounts(stored.model.interactions);
+  }
+
+  add(item: number | undefined, attributes: Attributes): void {
+    if (item !== undefined && !this.counts[item]) this.attributes.set(item, attributes);
+  }
+
+  placed(): PlacedModel {
+    const itemVectors = placedVectors(this.stored.model, this.items.ids.length, this.attributes);
+    return { ...this.stored, itemVectors };
+  }
+}

@@ -1,0 +1,123 @@
+import { cpus } from "node:os";
+import { Worker } from "node:worker_threads";
+import { JobError } from "../base/job-error";
+import { ownFile, threadArguments } from "../base/own-file";
+import type { Context } from "../http/context";
+import type { Answer, Task, TaskKind, TaskResult } from "./worker";
+
+/** Each lane has threads of its own, so that no kind waits behind another that takes longer. */
+export const lanes: readonly { readonly kinds: readonly TaskKind[]; readonly threads: number }[] = [
+  { kinds: ["TRAINING"], threads: Math.max(1, cpus().length >> 1) },
+  // One, so that deployments of a project come in the order of their jobs.
+  { kinds: ["DEPLOYMENT"], threads: 1 },
+  { kinds: ["QUERYING", "CLUSTERING"], threads: 1 },
+];
+
+/** The longest that a task may take: what the specification names, with room to spare for the shorter kinds. */
+const limitMinutes: Readonly<Record<TaskKind, number>> = {
+  TRAINING: 300,
+  DEPLOYMENT: 60,
+  QUERYING: 60,
+  CLUSTERING: 60,
+};
+
+/** How long a thread without a task is kept for the next. */
+const idleMs = 60_000;
+
+interface Asked {
+  readonly task: Task;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Threads for the mathematics: each takes one task at a time; tasks wait until their lane has one free. */
+export class Pool {
+  private readonly waiting: Asked[] = [];
+  private readonly busy = new Map<Worker, Asked & { readonly since: number }>();
+  private readonly idle: { readonly worker: Worker; readonly since: number }[] = [];
+
+  constructor(private readonly context: Pick<Context, "store" | "folder" | "closing" | "clock">) {}
+
+  /** How many threads there are now. */
+  get threads(): number {
+    return this.busy.size + this.idle.length;
+  }
+
+  /** Carries out a task in a thread of its own. */
+  run<K extends TaskKind>(task: Task<K> & { readonly kind: K }): Promise<TaskResult<K>> {
+    return new Promise((resolve, reject) => {
+      if (this.context.closing.aborted) return reject(new Error("The service is closing."));
+      this.waiting.push({ task, resolve: resolve as Asked["resolve"], reject });
+      this.startWaiting();
+    });
+  }
+
+  /** Ends threads that have had nothing to do for a while, and those whose task takes too long. */
+  check(): void {
+    const now = this.context.clock.now();
+    while (this.idle[0] && this.idle[0].since + idleMs <= now) void this.idle.shift()?.worker.terminate();
+    for (const [worker, { task, since }] of this.busy) {
+      const minutes = limitMinutes[task.kind];
+      if (since + minutes * 60_000 > now) continue;
+      const message =
+        `The job was ended after ${minutes} minutes, the longest that ` +
+        `a ${task.kind.toLowerCase()} job may take; submit one that has less to do.`;
+      this.end(worker, new JobError(message));
+      void worker.terminate();
+    }
+  }
+
+  /** Ends all threads, whatever they are at. */
+  async close(): Promise<void> {
+    for (const { reject } of this.waiting.splice(0)) reject(new Error("The service is closing."));
+    const workers = [...this.idle.map(({ worker }) => worker), ...this.busy.keys()];
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+
+  private startWaiting(): void {
+    for (const asked of [...this.waiting]) {
+      const lane = lanes.find(({ kinds }) => kinds.includes(asked.task.kind)) as (typeof lanes)[number];
+      const taken = [...this.busy.values()].filter(({ task }) => lane.kinds.includes(task.kind)).length;
+      if (taken >= lane.threads) continue;
+      this.waiting.splice(this.waiting.indexOf(asked), 1);
+      try {
+        const worker = this.idle.pop()?.worker ?? this.start();
+        worker.ref();
+        this.busy.set(worker, { ...asked, since: this.context.clock.now() });
+        worker.postMessage(asked.task);
+      } catch (error) {
+        asked.reject(error as Error);
+      }
+    }
+  }
+
+  private start(): Worker {
+    const worker = new Worker(ownFile("service/threads/worker"), {
+      workerData: { databaseFile: this.context.store.file, folder: this.context.folder.path },
+      execArgv: threadArguments(),
+    });
+    worker.on("message", (answer: Answer) => {
+      const asked = this.busy.get(worker);
+      // A thread that is being ended for its lateness may still answer.
+      if (!asked) return;
+      this.busy.delete(worker);
+      this.idle.push({ worker, since: this.context.clock.now() });
+      worker.unref();
+      if ("result" in answer) asked.resolve(answer.result);
+      else asked.reject(answer.expected ? new JobError(answer.message) : new Error(answer.message));
+      this.startWaiting();
+    });
+    worker.on("error", (error) => this.end(worker, error as Error));
+    worker.on("exit", (code) => this.end(worker, new Error(`The job's thread ended with code ${code}.`)));
+    return worker;
+  }
+
+  /** Strikes a thread off; what it was at fails. */
+  private end(worker: Worker, error: Error): void {
+    const at = this.idle.findIndex((entry) => entry.worker === worker);
+    if (at >= 0) this.idle.splice(at, 1);
+    this.busy.get(worker)?.reject(error);
+    this.busy.delete(worker);
+    if (!this.context.closing.aborted) this.startWaiting();
+  }
+}

@@ -1,0 +1,104 @@
+import type { Request, routes } from "../../contract";
+import { attributeOf, categoriesOf, histogramOf, usageReader, usersWithin } from "../algorithms";
+import { shortened } from "../base/error";
+import { writeWhole } from "../files/folder";
+import { loadModel, type ModelSource } from "../files/model-file";
+import type { ProjectData } from "../jobs/training";
+import type { Db } from "../store/database";
+import { attributeTable, Places, snapshot } from "../store/snapshot";
+import { absentValue } from "./absent-value";
+import { chart } from "./chart";
+
+type Fields = Request<(typeof routes)["submitQueryingJob"]>;
+
+/** A query as a thread carries it out. */
+export interface QueryingTask {
+  readonly kind: "QUERYING";
+  readonly data: ProjectData;
+  readonly model: ModelSource;
+  readonly query: Pick<Fields, "queryType" | "queries">;
+  /** Names of the result's files: the JSON, and a chart for each distribution. */
+  readonly jsonFile: string;
+  readonly chartFiles: readonly string[];
+}
+
+/** Answers the queries from what the model knows of each user's usage. */
+export async function query(db: Db, task: QueryingTask): Promise<{ message: string | null }> {
+  const { stored, attributes } = await modelAndItems(db, task);
+  const usageOf = usageReader(stored.model);
+  const missing = new Set<string>();
+  const usage = ({ attribute, value }: Asked) => {
+    const items = attributes.flatMap((record, item) =>
+      categoriesOf(attributeOf(record, attribute)).includes(String(value)) ? [item] : [],
+    );
+    if (items.length === 0) missing.add(absentValue(attributes, attribute, String(value)));
+    return { itemCount: items.length, shares: usageOf(items) };
+  };
+
+  const queries =
+    task.query.queryType === "user_list"
+      ? (task.query.queries as ListQuery[]).map(({ conditions }) => {
+          const answers = conditions.map((condition) => {
+            const { itemCount, shares } = usage(condition);
+            const { lowerBound = null, upperBound = null } = condition;
+            return { itemCount, users: usersWithin(shares, lowerBound, upperBound) };
+          });
+          const users = intersection(answers.map((answer) => answer.users));
+          return {
+            conditions: conditions.map((condition, at) => ({
+              ...wireCondition(condition),
+              item_count: answers[at]?.itemCount,
+            })),
+            user_count: users.length,
+            user_ids: users.map((user) => stored.userIds[user] as string),
+          };
+        })
+      : (task.query.queries as DistributionQuery[]).map(({ attribute, value, bins }) => {
+          const { itemCount, shares } = usage({ attribute, value });
+          const { edges, counts } = histogramOf(shares, bins);
+          const histogram = counts.map((users, at) => ({
+            from: edges[at] as number,
+            to: edges[at + 1] as number,
+            users,
+          }));
+          return { attribute, value, item_count: itemCount, bins: histogram };
+        });
+  for (const [at, file] of task.chartFiles.entries()) {
+    const one = queries[at] as {
+      attribute: string;
+      value: string;
+      bins: { from: number; to: number; users: number }[];
+    };
+    writeWhole(
+      file,
+      await chart(`Usage of ${shortened(one.attribute, 60)} = ${shortened(String(one.value), 60)}`, one.bins),
+    );
+  }
+  writeWhole(task.jsonFile, JSON.stringify({ query_type: task.query.queryType, queries }));
+  return { message: missing.size > 0 ? [...missing].join(" ") : null };
+}
+
+type ListQuery = Extract<Fields, { queryType: "user_list" }>["queries"][number];
+type DistributionQuery = Extract<Fields, { queryType: "user_distribution" }>["queries"][number];
+type Asked = Pick<DistributionQuery, "attribute" | "value">;
+
+/** A model with the attributes of its own items; items that came later have no events in it. */
+export function modelAndItems(db: Db, { data, model }: Pick<QueryingTask, "data" | "model">) {
+  return snapshot(db, async (frozen) => {
+    const stored = await loadModel(frozen, data, model);
+    const places = new Places([...stored.itemIds]);
+    const { records } = await attributeTable(frozen, data.items, places);
+    return { stored, attributes: Array.from({ length: stored.itemIds.length }, (_, item) => records[item]) };
+  });
+}
+
+function wireCondition({ attribute, value, lowerBound, upperBound }: ListQuery["conditions"][number]) {
+  return { attribute, value, lower_bound: lowerBound ?? null, upper_bound: upperBound ?? null };
+}
+
+function intersection([first = [], ...others]: number[][]): number[] {
+  return others.reduce((kept, list) => {
+    const also = new Set(list);
+    return kept.filter((user) => also.has(user));
+  }, first);
+}

@@ -1,0 +1,63 @@
+import type { JsonMap } from "../../contract";
+import { InteractionsBuilder, NotEnoughEventsError, trainG1 } from "../algorithms";
+import { JobError } from "../base/job-error";
+import { saveModel } from "../files/model-file";
+import { type ProjectData, parametersOf, reportOf } from "../jobs/training";
+import type { Db } from "../store/database";
+import { attributeTable, deletionsOf, eachTargetEvent, Places, snapshot } from "../store/snapshot";
+
+/** A training as a thread carries it out. */
+export interface TrainingTask {
+  readonly kind: "TRAINING";
+  readonly data: ProjectData;
+  readonly parameters: JsonMap;
+  /** Where the model is kept. */
+  readonly file: string;
+}
+
+/** What a training brings beside the model. */
+export interface Trained {
+  readonly report: ReturnType<typeof reportOf>;
+  /** How many deletions of events it had seen. */
+  readonly seenDeletions: number;
+}
+
+/** Learns from the events as they stand now and keeps the model in its file. */
+export async function train(db: Db, { data, parameters, file }: TrainingTask): Promise<Trained> {
+  const users = new Places();
+  const items = new Places();
+  const builder = new InteractionsBuilder();
+  const { seenDeletions, ...tables } = await snapshot(db, async (frozen) => {
+    // What is left of a deleted dataset while it is swept away is not what was to be learned.
+    const deletions = await deletionsOf(frozen, data.events);
+    if (deletions === undefined)
+      throw new JobError(
+        `The event dataset ${data.events.id} was deleted before the training read it; create a project over another one.`,
+      );
+    const userAttributes = await attributeTable(frozen, data.users, users);
+    const itemAttributes = await attributeTable(frozen, data.items, items);
+    await eachTargetEvent(frozen, data, (userId, itemId, value) =>
+      builder.add(users.of(userId), items.of(itemId), value),
+    );
+    return { userAttributes, itemAttributes, seenDeletions: deletions };
+  });
+  // Those who have events but no record have a place too.
+  for (const [table, places] of [
+    [tables.userAttributes, users],
+    [tables.itemAttributes, items],
+  ] as const) {
+    (table.records as unknown[]).length = places.ids.length;
+  }
+  try {
+    const interactions = builder.build(users.ids.length, items.ids.length);
+    const model = trainG1({ interactions, ...tables }, parametersOf(parameters));
+    saveModel(file, { model, userIds: users.ids, itemIds: items.ids });
+    return { report: reportOf(model), seenDeletions };
+  } catch (error) {
+    if (!(error instanceof NotEnoughEventsError)) throw error;
+    throw new JobError(
+      `There is nothing to learn from: no event of type ${JSON.stringify(data.targetEventType)} with a value above 0 ` +
+        "is in the project's event dataset; upsert some and submit the job again.",
+    );
+  }
+}

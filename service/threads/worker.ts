@@ -1,0 +1,52 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { JobError } from "../base/job-error";
+import { connect } from "../store/database";
+import { type Build, type BuildTask, build } from "./build";
+import { type ClusteringTask, cluster } from "./cluster";
+import { type QueryingTask, query } from "./query";
+import { type Trained, type TrainingTask, train } from "./train";
+
+interface Tasks {
+  TRAINING: { task: TrainingTask; result: Trained };
+  DEPLOYMENT: { task: BuildTask; result: Build };
+  QUERYING: { task: QueryingTask; result: { message: string | null } };
+  CLUSTERING: { task: ClusteringTask; result: { message: string | null } };
+}
+
+/** What a thread can do. */
+export type TaskKind = keyof Tasks;
+export type Task<K extends TaskKind = TaskKind> = Tasks[K]["task"];
+export type TaskResult<K extends TaskKind> = Tasks[K]["result"];
+
+/** What a thread says when it is done. */
+export type Answer = { readonly result: unknown } | { readonly message: string; readonly expected: boolean };
+
+/** The thread: takes a task at a time, reads through a connection of its own, and leaves all writing to the API's thread. */
+function listen(port: NonNullable<typeof parentPort>): void {
+  const db = connect((workerData as { databaseFile: string }).databaseFile);
+  const run = (task: Task): Promise<unknown> => {
+    if (task.kind === "TRAINING") return train(db, task);
+    if (task.kind === "DEPLOYMENT") return build(db, task);
+    return task.kind === "QUERYING" ? query(db, task) : cluster(db, task);
+  };
+  port.on("message", async (task: Task) => {
+    try {
+      const result = await run(task);
+      port.postMessage({ result } satisfies Answer, buffersOf(result));
+    } catch (error) {
+      const { message } = error as Error;
+      port.postMessage({ message, expected: error instanceof JobError } satisfies Answer);
+    }
+  });
+}
+
+/** The memory behind all typed arrays, to be handed over instead of copied. */
+function buffersOf(value: unknown, found = new Set<ArrayBuffer>()): ArrayBuffer[] {
+  if (ArrayBuffer.isView(value)) found.add(value.buffer as ArrayBuffer);
+  else if (Array.isArray(value) && typeof value[0] !== "object") return [...found];
+  else if (typeof value === "object" && value !== null)
+    for (const member of Object.values(value)) buffersOf(member, found);
+  return [...found];
+}
+
+if (parentPort) listen(parentPort);
