@@ -1,10 +1,10 @@
 import { readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { lifetimeSec } from "./files/download";
-import type { DatasetTable } from "./handlers/dataset";
 import { removeStrayModels } from "./handlers/model";
 import type { Context } from "./http/context";
 import { dropNeedless } from "./store/forgotten";
+import type { DatasetTable } from "./store/tables";
 
 const everyMs = 60 * 60 * 1000;
 

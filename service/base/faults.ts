@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { decode, encode, jobTypes, wireSchema } from "../../contract";
-import type { JobTable } from "../store/queue";
+import type { JobTable } from "../store/tables";
 import type { Clock } from "./clock";
 import { ServiceError } from "./error";
 import { detailsOf } from "./validation";

@@ -1,17 +1,9 @@
 import { notFound } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
+import type { AlgorithmTable } from "../store/tables";
 import type { Handlers } from "./handler";
 import { projectOf } from "./project";
-
-/** A configuration to train with. */
-export interface AlgorithmTable {
-  id: string;
-  project_id: string;
-  name: string;
-  algorithm_type: string;
-  algorithm_parameters: string;
-}
 
 /** The one operation on algorithms; the API can neither read, change nor delete them. */
 export const algorithmHandlers: Handlers<"createAlgorithm"> = {

@@ -2,30 +2,8 @@ import type { FullReply, routes } from "../../contract";
 import { notFound, ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
+import type { DatasetKind, DatasetTable } from "../store/tables";
 import type { Call, Handlers } from "./handler";
-
-/** The kinds of dataset; a deleted one stays, so that its number is not given again. */
-export type DatasetKind = "user" | "item" | "event" | "deleted";
-
-/** A dataset; `number` stands for it in the tables of records and events. */
-export interface DatasetTable {
-  id: string;
-  number: number;
-  kind: DatasetKind;
-  name: string;
-  num_shards: number;
-  attribute_schema: string | null;
-  /** How often events were deleted or replaced; tells what a snapshot has seen. */
-  deletions: number;
-  created_ts: number;
-}
-
-/** How many records each shard holds; a shard without a row is empty. */
-export interface ShardTable {
-  dataset: number;
-  shard: number;
-  records: number;
-}
 
 type EventDataset = FullReply<(typeof routes)["getEventDataset"]>;
 type Fields = Parameters<Handlers<"createUserDataset">["createUserDataset"]>[0];

@@ -1,18 +1,10 @@
 import { ServiceError } from "../base/error";
 import { JobError } from "../base/job-error";
 import type { Context } from "../http/context";
-import { type JobTable, succeed } from "../store/queue";
+import { succeed } from "../store/queue";
+import type { DeploymentTable, JobTable } from "../store/tables";
 import type { Handlers } from "./handler";
 import { projectOf } from "./project";
-
-/** The models that serve a project. */
-export interface DeploymentTable {
-  project_id: string;
-  job_id: string;
-  generator_model_id: string;
-  ranker_model_id: string | null;
-  qps: number;
-}
 
 /** The operation that ends a deployment; a job begins it. */
 export const deploymentHandlers: Handlers<"shutdownDeployment"> = {

@@ -5,23 +5,11 @@ import type { EventsChange } from "../serving/serving";
 import type { Db } from "../store/database";
 import { forget } from "../store/forgotten";
 import { deleteEvents } from "../store/sweep";
-import { type DatasetTable, datasetOf } from "./dataset";
+import type { DatasetTable, EventTable } from "../store/tables";
+import { datasetOf } from "./dataset";
 import type { Call, Handlers } from "./handler";
 import { logFailures, unstorable } from "./record";
 import { countShards, failOverCeiling, freePlaces, outcomeOf, oversize, type Parted, part } from "./upsert";
-
-/** An event; `seq` grows with each write, so that what came after a snapshot can be told. */
-export interface EventTable {
-  seq: number;
-  dataset: number;
-  event_id: string;
-  user_id: string;
-  item_id: string;
-  ts: number;
-  event_type: string;
-  event_value: number;
-  attributes: string;
-}
 
 /** What the memory of a deployment needs to know of an event that came or went. */
 export type EventChange = Pick<EventTable, "seq" | "user_id" | "item_id" | "event_type" | "event_value">;

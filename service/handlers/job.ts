@@ -2,12 +2,13 @@ import type { FullReply, routes } from "../../contract";
 import { notFound, ServiceError } from "../base/error";
 import { downloadUrl } from "../files/download";
 import type { Db } from "../store/database";
-import { enqueue, type JobTable } from "../store/queue";
+import { enqueue } from "../store/queue";
+import type { JobTable, ProjectTable } from "../store/tables";
 import { algorithmOf } from "./algorithm";
 import { findDataset } from "./dataset";
 import type { Call, Handlers } from "./handler";
 import { modelOf } from "./model";
-import { type ProjectTable, projectOf, servingUri } from "./project";
+import { projectOf, servingUri } from "./project";
 
 type JobReply = FullReply<(typeof routes)["getJob"]>;
 

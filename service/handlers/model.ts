@@ -7,21 +7,9 @@ import type { ModelSource } from "../files/model-file";
 import type { Context } from "../http/context";
 import type { Db } from "../store/database";
 import { dropNeedless } from "../store/forgotten";
+import type { ModelTable } from "../store/tables";
 import type { Handlers } from "./handler";
 import { projectOf } from "./project";
-
-/** A trained model; its numbers lie in a file of its own. */
-export interface ModelTable {
-  id: string;
-  number: number;
-  project_id: string;
-  name: string;
-  algorithm_type: string;
-  algorithm_parameters: string;
-  created_ts: number;
-  /** How many deletions of events its training had seen. */
-  seen_deletions: number;
-}
 
 /** The operations on models; a training job makes them. */
 export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" | "deleteModel"> = {

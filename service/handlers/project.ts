@@ -2,20 +2,9 @@ import type { FullReply, routes } from "../../contract";
 import { notFound } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
+import type { ProjectTable } from "../store/tables";
 import { datasetOf } from "./dataset";
 import type { Handlers } from "./handler";
-
-/** A project over three datasets. */
-export interface ProjectTable {
-  id: string;
-  name: string;
-  project_type: string;
-  user_dataset_id: string;
-  item_dataset_id: string;
-  event_dataset_id: string;
-  target_event_type: string;
-  created_ts: number;
-}
 
 /** The one operation on projects; the API can neither read, change nor delete them. */
 export const projectHandlers: Handlers<"createProject"> = {

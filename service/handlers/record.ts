@@ -3,7 +3,8 @@ import { itemRecord, type JsonMap, limits, userRecord } from "../../contract";
 import { shortened } from "../base/error";
 import { storable } from "../base/validation";
 import type { Db } from "../store/database";
-import { type DatasetTable, datasetOf } from "./dataset";
+import type { DatasetTable } from "../store/tables";
+import { datasetOf } from "./dataset";
 import type { Call, Handlers } from "./handler";
 import {
   countShards,
@@ -15,13 +16,6 @@ import {
   type Parted,
   part,
 } from "./upsert";
-
-/** A user or an item. */
-export interface RecordTable {
-  dataset: number;
-  record_id: string;
-  attributes: string;
-}
 
 const rowsPerInsert = 100;
 const unchecked = z.array(z.unknown()).max(limits.recordsPerUpsert);

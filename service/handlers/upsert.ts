@@ -4,7 +4,7 @@ import { issuesText } from "../../contract/words";
 import { shortened } from "../base/error";
 import { shardOf } from "../base/id";
 import type { Db } from "../store/database";
-import type { DatasetTable } from "./dataset";
+import type { DatasetTable } from "../store/tables";
 
 /** Why one record of an upsert was not taken. */
 export interface Failure {

@@ -2,15 +2,6 @@ import { createHash } from "node:crypto";
 import { ServiceError } from "../base/error";
 import type { Db, Store } from "../store/database";
 
-/** The answer to a call that carried an idempotency key. */
-export interface IdempotencyTable {
-  idempotency_key: string;
-  /** Of the operation and the body, so that a key used for something else is told. */
-  fingerprint: string;
-  reply: string;
-  created_ts: number;
-}
-
 /** How long an answer is kept. */
 const keptMs = 24 * 60 * 60 * 1000;
 

@@ -4,8 +4,9 @@ import { modelSource } from "../handlers/model";
 import { projectOf } from "../handlers/project";
 import type { Context } from "../http/context";
 import { forgottenSince } from "../store/forgotten";
-import { type JobTable, succeed } from "../store/queue";
+import { succeed } from "../store/queue";
 import { deletionsOf } from "../store/snapshot";
+import type { JobTable } from "../store/tables";
 import { type ProjectData, projectData } from "./training";
 
 type Querying = Request<(typeof routes)["submitQueryingJob"]>;

@@ -1,7 +1,8 @@
 import { JobError } from "../base/job-error";
 import { finishDeployment } from "../handlers/deployment";
 import type { Context } from "../http/context";
-import { claim, fail, type JobTable, type JobType, putBack, recover } from "../store/queue";
+import { claim, fail, putBack, recover } from "../store/queue";
+import type { JobTable, JobType } from "../store/tables";
 import { lanes, Pool } from "../threads/pool";
 import { finishClustering, finishQuerying } from "./result";
 import { finishTraining } from "./training";

@@ -2,11 +2,12 @@ import { g1Parameters, type JsonMap } from "../../contract";
 import type { G1Parameters, TrainedModel } from "../algorithms";
 import { newId } from "../base/id";
 import { JobError } from "../base/job-error";
-import { type DatasetTable, findDataset } from "../handlers/dataset";
-import { type ProjectTable, projectOf } from "../handlers/project";
+import { findDataset } from "../handlers/dataset";
+import { projectOf } from "../handlers/project";
 import type { Context } from "../http/context";
 import type { Db } from "../store/database";
-import { type JobTable, succeed } from "../store/queue";
+import { succeed } from "../store/queue";
+import type { DatasetTable, JobTable, ProjectTable } from "../store/tables";
 
 /** The parameters in the form that the mathematics takes. */
 export function parametersOf(given: JsonMap): G1Parameters {

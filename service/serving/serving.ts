@@ -1,11 +1,11 @@
 import type { JsonMap } from "../../contract";
 import { ServiceError } from "../base/error";
-import type { DeploymentTable } from "../handlers/deployment";
 import type { EventChange } from "../handlers/event";
 import { modelSource } from "../handlers/model";
 import { projectOf, servingUri } from "../handlers/project";
 import type { Context } from "../http/context";
 import { projectData } from "../jobs/training";
+import type { DeploymentTable } from "../store/tables";
 import { Deployed } from "./deployed";
 
 /** Events of a dataset that went and came in one stroke; `deletions` counts the strokes in which some went. */

@@ -45,11 +45,6 @@ export async function openStore(file: string): Promise<Store> {
   };
 }
 
-/** Tells the data of this database from all others, also from what the same folder held before. */
-export interface InstanceTable {
-  id: string;
-}
-
 function instanceOf(db: Db): Promise<string> {
   return db.transaction().execute(async (trx) => {
     const known = await trx.selectFrom("instance").select("id").executeTakeFirst();

@@ -1,12 +1,5 @@
 import type { Db } from "./database";
-
-/** A user whose events were deleted from a dataset; models that were trained before no longer show him. */
-export interface ForgottenUserTable {
-  event_dataset_id: string;
-  user_id: string;
-  /** The count of deletions of the dataset when his were done. */
-  deletions: number;
-}
+import type { ForgottenUserTable } from "./tables";
 
 /** Records that a user's events are deleted, where a model knows of them. */
 export async function forget(db: Db, row: ForgottenUserTable): Promise<void> {

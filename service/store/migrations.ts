@@ -1,11 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "./tables";
 
-/** Which steps a database has taken. */
-export interface MigrationTable {
-  step: number;
-}
-
 /** Each step is taken once, in this order; a released step is never changed, only followed by another. */
 const steps: readonly string[] = [
   `create table datasets (

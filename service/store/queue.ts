@@ -1,27 +1,7 @@
-import type { jobStatuses, jobTypes } from "../../contract";
 import { limits } from "../../contract";
 import { newId } from "../base/id";
 import type { Db } from "./database";
-
-/** A kind of job. */
-export type JobType = (typeof jobTypes)[number];
-
-/** A job, from its submission on; `number` gives the order of submission. */
-export interface JobTable {
-  number: number;
-  id: string;
-  project_id: string;
-  job_type: JobType;
-  name: string;
-  data: string;
-  result: string | null;
-  status: (typeof jobStatuses)[number];
-  retry_count: number;
-  created_ts: number;
-  finished_ts: number | null;
-  /** Not to be run before, after a failure. */
-  due_ts: number;
-}
+import type { JobTable, JobType } from "./tables";
 
 /** Puts a job at the end of the queue. */
 export async function enqueue(

@@ -1,10 +1,10 @@
 import { ServiceError } from "../base/error";
-import type { DatasetTable } from "../handlers/dataset";
 import { countDeletion } from "../handlers/event";
 import { countShards } from "../handlers/upsert";
 import type { Context } from "../http/context";
 import type { EventsChange } from "../serving/serving";
 import { type Store, unindexed } from "./database";
+import type { DatasetTable } from "./tables";
 
 /** Which events of a dataset are to go: those of a user, or those of a time. */
 export interface Doomed {

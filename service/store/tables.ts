@@ -1,17 +1,6 @@
-import type { AlgorithmTable } from "../handlers/algorithm";
-import type { DatasetTable, ShardTable } from "../handlers/dataset";
-import type { DeploymentTable } from "../handlers/deployment";
-import type { EventTable } from "../handlers/event";
-import type { ModelTable } from "../handlers/model";
-import type { ProjectTable } from "../handlers/project";
-import type { RecordTable } from "../handlers/record";
-import type { IdempotencyTable } from "../http/idempotency";
-import type { InstanceTable } from "./database";
-import type { ForgottenUserTable } from "./forgotten";
-import type { MigrationTable } from "./migrations";
-import type { JobTable } from "./queue";
+import type { jobStatuses, jobTypes } from "../../contract";
 
-/** All tables; the row of each is said where its noun is. */
+/** All tables of the database; the steps in migrations.ts make them. */
 export interface Tables {
   migrations: MigrationTable;
   instance: InstanceTable;
@@ -26,4 +15,137 @@ export interface Tables {
   deployments: DeploymentTable;
   forgotten_users: ForgottenUserTable;
   idempotency_keys: IdempotencyTable;
+}
+
+/** Which steps a database has taken. */
+export interface MigrationTable {
+  step: number;
+}
+
+/** Tells the data of this database from all others, also from what the same folder held before. */
+export interface InstanceTable {
+  id: string;
+}
+
+/** The kinds of dataset; a deleted one stays, so that its number is not given again. */
+export type DatasetKind = "user" | "item" | "event" | "deleted";
+
+/** A dataset; `number` stands for it in the tables of records and events. */
+export interface DatasetTable {
+  id: string;
+  number: number;
+  kind: DatasetKind;
+  name: string;
+  num_shards: number;
+  attribute_schema: string | null;
+  /** How often events were deleted or replaced; tells what a snapshot has seen. */
+  deletions: number;
+  created_ts: number;
+}
+
+/** How many records each shard holds; a shard without a row is empty. */
+export interface ShardTable {
+  dataset: number;
+  shard: number;
+  records: number;
+}
+
+/** A user or an item. */
+export interface RecordTable {
+  dataset: number;
+  record_id: string;
+  attributes: string;
+}
+
+/** An event; `seq` grows with each write, so that what came after a snapshot can be told. */
+export interface EventTable {
+  seq: number;
+  dataset: number;
+  event_id: string;
+  user_id: string;
+  item_id: string;
+  ts: number;
+  event_type: string;
+  event_value: number;
+  attributes: string;
+}
+
+/** A project over three datasets. */
+export interface ProjectTable {
+  id: string;
+  name: string;
+  project_type: string;
+  user_dataset_id: string;
+  item_dataset_id: string;
+  event_dataset_id: string;
+  target_event_type: string;
+  created_ts: number;
+}
+
+/** A configuration to train with. */
+export interface AlgorithmTable {
+  id: string;
+  project_id: string;
+  name: string;
+  algorithm_type: string;
+  algorithm_parameters: string;
+}
+
+/** A kind of job. */
+export type JobType = (typeof jobTypes)[number];
+
+/** A job, from its submission on; `number` gives the order of submission. */
+export interface JobTable {
+  number: number;
+  id: string;
+  project_id: string;
+  job_type: JobType;
+  name: string;
+  data: string;
+  result: string | null;
+  status: (typeof jobStatuses)[number];
+  retry_count: number;
+  created_ts: number;
+  finished_ts: number | null;
+  /** Not to be run before, after a failure. */
+  due_ts: number;
+}
+
+/** A trained model; its numbers lie in a file of its own. */
+export interface ModelTable {
+  id: string;
+  number: number;
+  project_id: string;
+  name: string;
+  algorithm_type: string;
+  algorithm_parameters: string;
+  created_ts: number;
+  /** How many deletions of events its training had seen. */
+  seen_deletions: number;
+}
+
+/** The models that serve a project. */
+export interface DeploymentTable {
+  project_id: string;
+  job_id: string;
+  generator_model_id: string;
+  ranker_model_id: string | null;
+  qps: number;
+}
+
+/** A user whose events were deleted from a dataset; models that were trained before no longer show him. */
+export interface ForgottenUserTable {
+  event_dataset_id: string;
+  user_id: string;
+  /** The count of deletions of the dataset when his were done. */
+  deletions: number;
+}
+
+/** The answer to a call that carried an idempotency key. */
+export interface IdempotencyTable {
+  idempotency_key: string;
+  /** Of the operation and the body, so that a key used for something else is told. */
+  fingerprint: string;
+  reply: string;
+  created_ts: number;
 }
