@@ -7,7 +7,8 @@ export {
   inferSchema,
 } from "./attributes";
 export { clusterUsers } from "./inference/clustering";
-export { placedVectors, Recommender, type UserItem } from "./inference/recommender";
+export type { UserItem } from "./inference/fold-in";
+export { placedVectors, Recommender } from "./inference/recommender";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";
 export { type Interactions, InteractionsBuilder, itemCounts, type Pairs, selectUsers } from "./interactions";
 export type { AttributeTable } from "./training/cold-start";

@@ -3,7 +3,12 @@ import { arrayBytes, Kernel } from "../kernel";
 import { CHUNK, ridgeOf, scratchLength } from "../training/ials";
 import type { TrainedModel } from "../training/model";
 import { scaledWeight } from "../weighting";
-import type { UserItem } from "./recommender";
+
+/** One item of a user and the sum of the values of its events. */
+export interface UserItem {
+  readonly item: number;
+  readonly weight: number;
+}
 
 /** Solves the vector of a single user against the trained items: one half step of the training. */
 export class FoldIn {

@@ -4,13 +4,7 @@ import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { topIndices } from "../top";
 import { type AttributeVectors, attributeVectors } from "../training/cold-start";
 import type { TrainedModel } from "../training/model";
-import { FoldIn } from "./fold-in";
-
-/** One item of a user and the sum of the values of its events. */
-export interface UserItem {
-  readonly item: number;
-  readonly weight: number;
-}
+import { FoldIn, type UserItem } from "./fold-in";
 
 /** Below every score of an item of which something is known. */
 const UNKNOWN = -1e30;
