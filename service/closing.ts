@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Clock } from "./base/clock";
-import type { Context } from "./http/context";
+import type { Context } from "./handlers/handler";
 
 /** How long calls may go on while the service closes. */
 const closeGraceMs = 10_000;

@@ -1,15 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Addresses } from "./base/addresses";
 import { type Clock, systemClock } from "./base/clock";
 import { Faults } from "./base/faults";
 import { closeAll, closeServer, closeWhenIdle } from "./closing";
+import type { Basis, Options } from "./files/basis";
 import { closeToOthers, type Folder, folderAt, makeFolder, secretText } from "./files/folder";
 import { forgetRunning, lockFolder, writeRunning } from "./files/lock";
 import { createLog, type LogTarget } from "./files/log";
-import { lastSeqIn } from "./handlers/event";
 import { keepTidy, tidy } from "./housekeeping";
-import type { Context, Options } from "./http/context";
+import type { ServerContext } from "./http/context";
 import { Idempotency } from "./http/idempotency";
 import { listen } from "./http/listen";
 import { createServer } from "./http/server";
@@ -17,7 +18,9 @@ import { Tokens } from "./http/token";
 import { Jobs } from "./jobs/runner";
 import { Serving } from "./serving/serving";
 import { openStore } from "./store/database";
+import { lastSeqIn } from "./store/events";
 import { sweepDeleted } from "./store/sweep";
+import { Pool } from "./threads/pool";
 
 /** What a service can be started with. */
 export interface StartOptions {
@@ -88,40 +91,42 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
   const secrets = { key: secretText(folder.keyFile, "rk_"), signing: secretText(folder.secretFile) };
   let seq = await lastSeqIn(store.db);
   let lastUse = clock.now();
-  let url = "";
   let sweeping = Promise.resolve();
 
-  const context = {
+  const basis: Basis = {
     options: optionsOf(options),
     clock,
     log,
     folder,
     secrets,
     store,
-    tokens: new Tokens({ secrets, clock }),
-    idempotency: new Idempotency(store, () => clock.now()),
-    faults: new Faults(options.jobDelayMs ?? 0),
-    startedTs: clock.now(),
-    get url() {
-      return options.publicUrl?.replace(/\/+$/, "") ?? url;
-    },
-    get localUrl() {
-      return url;
-    },
+    addresses: new Addresses(options.publicUrl),
     closing: end.signal,
-    takeSeqs: (count: number) => {
+  };
+  const servingContext = { ...basis, pool: new Pool(basis) };
+  const jobContext = {
+    ...servingContext,
+    serving: new Serving(servingContext),
+    faults: new Faults(options.jobDelayMs ?? 0),
+  };
+  const context: ServerContext = {
+    ...jobContext,
+    jobs: new Jobs(jobContext),
+    takeSeqs: (count) => {
       seq += count;
       return seq - count + 1;
     },
     lastSeq: () => seq,
     sweep: () => {
       sweeping = sweeping
-        .then(() => sweepDeleted(context))
+        .then(() => sweepDeleted(basis))
         .catch((error) => log.error({ err: error }, "sweep failed"));
     },
-  } as unknown as Context & { jobs: Jobs; serving: Serving };
-  context.jobs = new Jobs(context);
-  context.serving = new Serving(context);
+    tokens: new Tokens(basis),
+    idempotency: new Idempotency(store, () => clock.now()),
+    startedTs: clock.now(),
+  };
+  const { addresses, jobs, serving } = context;
 
   const app = createServer(context, () => {
     lastUse = clock.now();
@@ -133,7 +138,7 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
       end.abort();
       const steps = [
         () => closeServer(app, clock),
-        () => context.jobs.close(),
+        () => jobs.close(),
         () => sweeping,
         () => forgetRunning(folder),
         () => store.close(),
@@ -148,11 +153,12 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
 
   try {
     // What an earlier process left is set right before the first call can come in between.
-    await context.jobs.recover();
+    await jobs.recover();
     await tidy(context).catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
-    context.serving.loadAll(await store.db.selectFrom("deployments").selectAll().execute());
-    url = await listen(app, folder, options, warnings);
-    void context.jobs.watch();
+    serving.loadAll(await store.db.selectFrom("deployments").selectAll().execute());
+    addresses.localUrl = await listen(app, folder, options, warnings);
+    const url = addresses.localUrl;
+    void jobs.watch();
     void keepTidy(context);
     context.sweep();
     writeRunning(folder, { pid: process.pid, url, instanceId: store.instanceId });
@@ -174,17 +180,17 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
     );
   }
   return {
-    url,
+    url: addresses.localUrl,
     dataDir: folder.path,
     key: secrets.key,
     keyFile: folder.keyFile,
     warnings,
-    idle: () => context.jobs.idle(),
+    idle: () => jobs.idle(),
     close,
   };
 }
 
 function optionsOf(options: StartOptions): Options {
-  const { planShards = 100, jobDelayMs = 0, retryDelayMs = 1000, faults = false } = options;
-  return { planShards, jobDelayMs, retryDelayMs, faults };
+  const { planShards = 100, retryDelayMs = 1000, faults = false } = options;
+  return { planShards, retryDelayMs, faults };
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { decode, encode, jobTypes, wireSchema } from "../../contract";
-import type { JobTable } from "../store/tables";
 import type { Clock } from "./clock";
 import { ServiceError } from "./error";
 import { detailsOf } from "./validation";
@@ -73,7 +72,7 @@ export class Faults {
   }
 
   /** Throws when a fault is switched on for the job. */
-  failJob(job: JobTable): void {
+  failJob(job: { readonly job_type: string; readonly name: string }): void {
     const fault = take(
       this.switches.jobs,
       ({ jobType = job.job_type, name = job.name }) => jobType === job.job_type && name === job.name,

@@ -1,24 +1,24 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { ServiceError } from "../base/error";
-import type { Context } from "../http/context";
+import type { Basis } from "./basis";
 
 /** How long a result can be downloaded; the specification says that it ends, not when. */
 export const lifetimeSec = 24 * 60 * 60;
 
 /** The signed address of a job's result, the same each time it is asked for. */
-export function downloadUrl(context: Context, jobId: string, finishedTs: number) {
+export function downloadUrl(context: Basis, jobId: string, finishedTs: number) {
   const expiredAtSec = Math.floor(finishedTs / 1000) + lifetimeSec;
   const signature = sign(context, jobId, expiredAtSec);
   return {
-    downloadUrl: `${context.url}/download/${jobId}?expires=${expiredAtSec}&signature=${signature}`,
+    downloadUrl: `${context.addresses.url}/download/${jobId}?expires=${expiredAtSec}&signature=${signature}`,
     expiredAtSec,
   };
 }
 
 /** What lies behind a signed address: the result as JSON, or the chart of one of its queries as SVG. */
 export function download(
-  context: Context,
+  context: Basis,
   jobId: string,
   query: Record<string, unknown>,
 ): { type: string; body: Buffer } {
@@ -57,6 +57,6 @@ export function download(
   };
 }
 
-function sign({ secrets }: Context, jobId: string, expires: number): string {
+function sign({ secrets }: Basis, jobId: string, expires: number): string {
   return createHmac("sha256", secrets.signing).update(`download\n${jobId}\n${expires}`).digest("base64url");
 }

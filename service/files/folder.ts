@@ -118,6 +118,12 @@ function empty(path: string, own: RegExp): string[] {
   return others;
 }
 
+/** The key that a developer shows, and the secret that signs tokens and addresses. */
+export interface Secrets {
+  readonly key: string;
+  readonly signing: string;
+}
+
 const secretLength = 20;
 
 /** The secret in a file that only its owner may read, made once. */

@@ -1,10 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { deserialize, serialize } from "node:v8";
 import { selectUsers, type TrainedModel } from "../algorithms";
 import { JobError } from "../base/job-error";
-import type { ProjectData } from "../jobs/training";
 import type { Db } from "../store/database";
 import { forgottenSince } from "../store/forgotten";
+import type { ProjectData } from "../store/project-data";
+import type { Basis } from "./basis";
 import { writeWhole } from "./folder";
 
 /** A trained model with the ids that its indices stand for. */
@@ -33,6 +35,24 @@ export async function loadModel(db: Db, data: ProjectData, source: ModelSource):
     throw new JobError("The model was deleted before the job ran; submit the job with another one.");
   const stored = deserialize(readFileSync(source.file)) as StoredModel;
   return withoutUsers(stored, await forgottenSince(db, data.events.id, source.seenDeletions));
+}
+
+/** What a thread needs to read the model of a job. */
+export async function modelSource({ store, folder }: Basis, id: string): Promise<ModelSource> {
+  const model = await store.db.selectFrom("models").selectAll().where("id", "=", id).executeTakeFirst();
+  if (!model)
+    throw new JobError(`The model ${id} was deleted before the job ran; submit the job with another one.`);
+  return { file: folder.modelFile(id), seenDeletions: model.seen_deletions };
+}
+
+/** Removes the files of models that a kill or a failure left without their entry; not while one is being made. */
+export async function removeStrayModels({ folder, store }: Basis): Promise<void> {
+  const names = readdirSync(dirname(folder.modelFile("any"))).filter((name) => name.startsWith("model-"));
+  const trainings = store.db.selectFrom("jobs").select("id").where("job_type", "=", "TRAINING");
+  if (await trainings.where("status", "=", "RUNNING").executeTakeFirst()) return;
+  const rows = await store.db.selectFrom("models").select("id").execute();
+  const known = new Set(rows.map((row) => row.id));
+  for (const name of names) if (!known.has(name)) rmSync(folder.modelFile(name), { force: true });
 }
 
 function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>): StoredModel {

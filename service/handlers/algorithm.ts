@@ -1,9 +1,6 @@
-import { notFound } from "../base/error";
 import { newId } from "../base/id";
-import type { Db } from "../store/database";
-import type { AlgorithmTable } from "../store/tables";
+import { projectOf } from "../store/find";
 import type { Handlers } from "./handler";
-import { projectOf } from "./project";
 
 /** The one operation on algorithms; the API can neither read, change nor delete them. */
 export const algorithmHandlers: Handlers<"createAlgorithm"> = {
@@ -24,16 +21,3 @@ export const algorithmHandlers: Handlers<"createAlgorithm"> = {
       return { algorithmId, ...input };
     }),
 };
-
-/** The algorithm of that project and id, or the error that it is not there. */
-export async function algorithmOf(db: Db, projectId: string, id: string): Promise<AlgorithmTable> {
-  const found = await db
-    .selectFrom("algorithms")
-    .selectAll()
-    .where("id", "=", id)
-    .where("project_id", "=", projectId)
-    .executeTakeFirst();
-  if (!found)
-    throw notFound(`algorithm in project ${projectId}`, id, "create it first with /create-algorithm");
-  return found;
-}

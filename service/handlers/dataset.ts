@@ -1,7 +1,8 @@
 import type { FullReply, routes } from "../../contract";
-import { notFound, ServiceError } from "../base/error";
+import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
+import { datasetOf } from "../store/find";
 import type { DatasetKind, DatasetTable } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 
@@ -66,23 +67,6 @@ export const datasetHandlers: Handlers<
     return answer(dataset);
   },
 };
-
-/** The dataset of that kind and id, or the error that it is not there. */
-export async function datasetOf(db: Db, kind: DatasetKind, id: string): Promise<DatasetTable> {
-  const found = await findDataset(db, kind, id);
-  if (!found) throw notFound(`${kind} dataset`, id, `create it first with /create-${kind}-dataset`);
-  return found;
-}
-
-/** The dataset of that kind and id, where there is one. */
-export function findDataset(db: Db, kind: DatasetKind, id: string): Promise<DatasetTable | undefined> {
-  return db
-    .selectFrom("datasets")
-    .selectAll()
-    .where("id", "=", id)
-    .where("kind", "=", kind)
-    .executeTakeFirst();
-}
 
 async function create(db: Db, kind: DatasetKind, fields: Fields, { clock }: Call): Promise<string> {
   const id = newId(`${kind}-dataset`);

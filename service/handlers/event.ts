@@ -1,18 +1,16 @@
-import { CompiledQuery } from "kysely";
 import { eventRecord, limits } from "../../contract";
-import { removeResultsOf } from "../housekeeping";
-import type { EventsChange } from "../serving/serving";
+import { removeResultsOf } from "../files/results";
+import type { EventsChange } from "../store/changes";
 import type { Db } from "../store/database";
+import { countDeletion, insertEvents } from "../store/events";
+import { datasetOf } from "../store/find";
 import { forget } from "../store/forgotten";
+import { countShards, freePlaces } from "../store/shards";
 import { deleteEvents } from "../store/sweep";
 import type { DatasetTable, EventTable } from "../store/tables";
-import { datasetOf } from "./dataset";
 import type { Call, Handlers } from "./handler";
 import { logFailures, unstorable } from "./record";
-import { countShards, failOverCeiling, freePlaces, outcomeOf, oversize, type Parted, part } from "./upsert";
-
-/** What the memory of a deployment needs to know of an event that came or went. */
-export type EventChange = Pick<EventTable, "seq" | "user_id" | "item_id" | "event_type" | "event_value">;
+import { failOverCeiling, outcomeOf, oversize, type Parted, part } from "./upsert";
 
 interface EventRecord {
   readonly eventId: string;
@@ -43,7 +41,7 @@ export const eventHandlers: Handlers<
 
   deleteDatasetUserEvents: async ({ eventDatasetId, userId }, call) => {
     const dataset = await datasetOf(call.db, "event", eventDatasetId);
-    await deleteEvents(call, dataset, { userId });
+    await deleteEvents(call, dataset, { userId }, (change) => call.serving.tell(change));
     // Recorded when the last event is gone, so that a model that still saw some counts as trained before.
     const reply = await call.write(async (db) => {
       const deletions = await countDeletion(db, dataset);
@@ -57,30 +55,10 @@ export const eventHandlers: Handlers<
 
   deleteDatasetEventsBeforeTs: async ({ eventDatasetId, ts, startTs }, call) => {
     const dataset = await datasetOf(call.db, "event", eventDatasetId);
-    await deleteEvents(call, dataset, { from: startTs, before: ts });
+    await deleteEvents(call, dataset, { from: startTs, before: ts }, (change) => call.serving.tell(change));
     return { eventDatasetId, ts };
   },
 };
-
-/** Counts that events of a dataset were deleted or replaced, in the transaction that does it. */
-export async function countDeletion(db: Db, dataset: DatasetTable): Promise<number> {
-  const { deletions } = await db
-    .updateTable("datasets")
-    .set((of) => ({ deletions: of("deletions", "+", 1) }))
-    .where("number", "=", dataset.number)
-    .returning("deletions")
-    .executeTakeFirstOrThrow();
-  return deletions;
-}
-
-/** The last `seq` in use. */
-export async function lastSeqIn(db: Db): Promise<number> {
-  const { last } = await db
-    .selectFrom("events")
-    .select((of) => of.fn.max<number | null>("seq").as("last"))
-    .executeTakeFirstOrThrow();
-  return last ?? 0;
-}
 
 function refuse(record: EventRecord, raw: unknown): string | undefined {
   const texts = [record.eventId, record.userId, record.itemId, record.eventType];
@@ -155,43 +133,4 @@ function rowOf(event: EventRecord, dataset: DatasetTable, seq: number): EventTab
     event_value: event.eventValue,
     attributes: JSON.stringify(event.attributes),
   };
-}
-
-const rowsPerInsert = 100;
-const inserts = new Map<number, CompiledQuery>();
-
-/** Writes the rows whose ids are not there yet and tells how many these were. */
-async function insertEvents(db: Db, rows: readonly EventTable[]): Promise<number> {
-  let written = 0;
-  for (let from = 0; from < rows.length; from += rowsPerInsert) {
-    const some = rows.slice(from, from + rowsPerInsert);
-    const { numAffectedRows } = await db.executeQuery(insertOf(db, some));
-    written += Number(numAffectedRows ?? 0);
-  }
-  return written;
-}
-
-/** Compiling an insert of many rows costs as much as running it, so its text is kept by the number of rows. */
-function insertOf(db: Db, rows: readonly EventTable[]): CompiledQuery {
-  let query = inserts.get(rows.length);
-  if (!query) {
-    query = db
-      .insertInto("events")
-      .values(rows)
-      .onConflict((on) => on.columns(["dataset", "event_id"]).doNothing())
-      .compile();
-    inserts.set(rows.length, query);
-  }
-  const parameters = rows.flatMap((row) => [
-    row.seq,
-    row.dataset,
-    row.event_id,
-    row.user_id,
-    row.item_id,
-    row.ts,
-    row.event_type,
-    row.event_value,
-    row.attributes,
-  ]);
-  return CompiledQuery.raw(query.sql, parameters);
 }

@@ -1,6 +1,18 @@
 import type { FullReply, Request, RouteName, routes } from "../../contract";
-import type { Context } from "../http/context";
+import type { JobContext } from "../jobs/context";
+import type { Jobs } from "../jobs/runner";
 import type { Db } from "../store/database";
+
+/** What the handlers work with. */
+export interface Context extends JobContext {
+  readonly jobs: Jobs;
+  /** Sets so many sequence numbers aside for new events and gives the first. */
+  takeSeqs(count: number): number;
+  /** The last sequence number that was set aside. */
+  lastSeq(): number;
+  /** Removes what deleted datasets left, in the background. */
+  sweep(): void;
+}
 
 /** One call under way, as a handler sees it. */
 export interface Call extends Context {

@@ -2,13 +2,10 @@ import type { FullReply, routes } from "../../contract";
 import { notFound, ServiceError } from "../base/error";
 import { downloadUrl } from "../files/download";
 import type { Db } from "../store/database";
+import { algorithmOf, findDataset, modelOf, projectOf } from "../store/find";
 import { enqueue } from "../store/queue";
 import type { JobTable, ProjectTable } from "../store/tables";
-import { algorithmOf } from "./algorithm";
-import { findDataset } from "./dataset";
 import type { Call, Handlers } from "./handler";
-import { modelOf } from "./model";
-import { projectOf, servingUri } from "./project";
 
 type JobReply = FullReply<(typeof routes)["getJob"]>;
 
@@ -101,7 +98,8 @@ function resultOf(job: JobTable, call: Call): object | null {
   if (job.result === null) return null;
   const result = JSON.parse(job.result) as object;
   if (job.status !== "SUCCEED") return result;
-  if (job.job_type === "DEPLOYMENT") return { ...result, servingUri: servingUri(call.url, job.project_id) };
+  if (job.job_type === "DEPLOYMENT")
+    return { ...result, servingUri: call.addresses.servingUri(job.project_id) };
   if (job.job_type === "TRAINING") return result;
   return { ...downloadUrl(call, job.id, job.finished_ts as number), ...result };
 }

@@ -1,9 +1,6 @@
 import type { FullReply, routes } from "../../contract";
-import { notFound } from "../base/error";
 import { newId } from "../base/id";
-import type { Db } from "../store/database";
-import type { ProjectTable } from "../store/tables";
-import { datasetOf } from "./dataset";
+import { datasetOf } from "../store/find";
 import type { Handlers } from "./handler";
 
 /** The one operation on projects; the API can neither read, change nor delete them. */
@@ -27,18 +24,6 @@ export const projectHandlers: Handlers<"createProject"> = {
           created_ts: call.clock.now(),
         })
         .execute();
-      return { projectId, ...input, servingUri: servingUri(call.url, projectId) };
+      return { projectId, ...input, servingUri: call.addresses.servingUri(projectId) };
     }),
 };
-
-/** The address under which a project's recommendation call is reached; the specification shows none. */
-export function servingUri(url: string, projectId: string): string {
-  return `${url}/serving/${projectId}`;
-}
-
-/** The project of that id, or the error that it is not there. */
-export async function projectOf(db: Db, id: string): Promise<ProjectTable> {
-  const found = await db.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst();
-  if (!found) throw notFound("project", id, "create it first with /create-project");
-  return found;
-}

@@ -3,19 +3,11 @@ import { itemRecord, type JsonMap, limits, userRecord } from "../../contract";
 import { shortened } from "../base/error";
 import { storable } from "../base/validation";
 import type { Db } from "../store/database";
+import { datasetOf } from "../store/find";
+import { countShards, freePlaces } from "../store/shards";
 import type { DatasetTable } from "../store/tables";
-import { datasetOf } from "./dataset";
 import type { Call, Handlers } from "./handler";
-import {
-  countShards,
-  type Failure,
-  failOverCeiling,
-  freePlaces,
-  outcomeOf,
-  oversize,
-  type Parted,
-  part,
-} from "./upsert";
+import { type Failure, failOverCeiling, outcomeOf, oversize, type Parted, part } from "./upsert";
 
 const rowsPerInsert = 100;
 const unchecked = z.array(z.unknown()).max(limits.recordsPerUpsert);

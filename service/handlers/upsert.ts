@@ -2,8 +2,6 @@ import type { z } from "zod";
 import { decode, limits, wireSchema } from "../../contract";
 import { issuesText } from "../../contract/words";
 import { shortened } from "../base/error";
-import { shardOf } from "../base/id";
-import type { Db } from "../store/database";
 import type { DatasetTable } from "../store/tables";
 
 /** Why one record of an upsert was not taken. */
@@ -80,43 +78,6 @@ export function outcomeOf<T>({ kept, failures }: Parted<T>) {
     failedIds: failed.flatMap(({ id }) => (id === null ? [] : [id])),
     failures: failed,
   };
-}
-
-/** How many records the dataset can still take. */
-export async function freePlaces(db: Db, dataset: DatasetTable): Promise<number> {
-  const { held } = await db
-    .selectFrom("shards")
-    .select((of) => of.fn.coalesce(of.fn.sum<number>("records"), of.lit(0)).as("held"))
-    .where("dataset", "=", dataset.number)
-    .executeTakeFirstOrThrow();
-  return dataset.num_shards * limits.recordsPerShard - Number(held);
-}
-
-/** Adds to (or takes from) the counts of the shards in which the ids lie. */
-export async function countShards(
-  db: Db,
-  dataset: DatasetTable,
-  ids: Iterable<string>,
-  each: 1 | -1,
-): Promise<void> {
-  const counts = new Map<number, number>();
-  for (const id of ids) {
-    const shard = shardOf(id, dataset.num_shards);
-    counts.set(shard, (counts.get(shard) ?? 0) + each);
-  }
-  if (counts.size === 0) return;
-  const rows = [...counts]
-    .sort(([a], [b]) => a - b)
-    .map(([shard, records]) => ({ dataset: dataset.number, shard, records }));
-  await db
-    .insertInto("shards")
-    .values(rows)
-    .onConflict((on) =>
-      on.columns(["dataset", "shard"]).doUpdateSet((of) => ({
-        records: of("shards.records", "+", of.ref("excluded.records")),
-      })),
-    )
-    .execute();
 }
 
 function idOf(raw: unknown, idKey: string): string | null {

@@ -18,14 +18,14 @@ import { handlers } from "../handlers";
 import type { Call, Handler } from "../handlers/handler";
 import { envelopes } from "../handlers/record";
 import { type Body, readForm, readJson, refusePacked, tooLarge } from "./body";
-import type { Context } from "./context";
+import type { ServerContext } from "./context";
 import { fingerprintOf, type Keyed } from "./idempotency";
 import { answerMalformed } from "./malformed";
 import { openApiOf } from "./openapi";
 import { status } from "./status";
 
 /** The HTTP face: match, authenticate, decode, call, encode, render errors. */
-export function createServer(context: Context, touched: () => void): FastifyInstance {
+export function createServer(context: ServerContext, touched: () => void): FastifyInstance {
   const app = Fastify({
     bodyLimit: limits.requestBytes,
     requestTimeout: 120_000,
@@ -55,7 +55,7 @@ export function createServer(context: Context, touched: () => void): FastifyInst
 /** Faults that strike after the call was carried out. */
 const late = new WeakMap<FastifyRequest, CallFault>();
 
-function addRoute(app: FastifyInstance, context: Context, name: RouteName): void {
+function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName): void {
   const route = routes[name];
   const accepted = envelopes[name as keyof typeof envelopes] ?? route.request;
   const schema = wireSchema(accepted);
@@ -92,7 +92,7 @@ function addRoute(app: FastifyInstance, context: Context, name: RouteName): void
 }
 
 /** The calls that the specification leaves open: tokens, downloads, and what a developer needs of an emulator. */
-function addOwnRoutes(app: FastifyInstance, context: Context): void {
+function addOwnRoutes(app: FastifyInstance, context: ServerContext): void {
   app.register(async (scope) => {
     scope.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "buffer" }, readForm as never);
     const options = { bodyLimit: limits.tokenRequestBytes, onRequest: refusePacked };
@@ -102,7 +102,7 @@ function addOwnRoutes(app: FastifyInstance, context: Context): void {
       return context.tokens.issue(isRecord(form) ? form : {}, request.headers.authorization);
     });
   });
-  app.get("/openapi.json", async () => openApiOf(context.url));
+  app.get("/openapi.json", async () => openApiOf(context.addresses.url));
   app.get("/download/:jobId", async (request, reply) => {
     const { jobId } = request.params as { jobId: string };
     const { type, body } = download(context, jobId, request.query as Record<string, unknown>);
@@ -110,7 +110,7 @@ function addOwnRoutes(app: FastifyInstance, context: Context): void {
   });
   app.get("/proof", async (request) => {
     const { challenge } = request.query as { challenge?: unknown };
-    const own = { url: context.localUrl, pid: process.pid };
+    const own = { url: context.addresses.localUrl, pid: process.pid };
     return { proof: proofOf(context.secrets.key, own, String(challenge)) };
   });
   app.get("/status", async (request) => {
@@ -162,19 +162,20 @@ function keyOf(request: FastifyRequest, path: string, body: Body | undefined): K
   return { key, fingerprint: fingerprintOf(path, body?.bytes ?? Buffer.alloc(0)) };
 }
 
-function callOf(context: Context, request: FastifyRequest, keyed: Keyed | undefined): Call {
+function callOf(context: ServerContext, request: FastifyRequest, keyed: Keyed | undefined): Call {
   const { store, idempotency } = context;
-  return Object.assign(Object.create(context) as Context, {
+  return {
+    ...context,
     db: store.db,
     requestId: request.id,
     addressedProject: (request.params as { projectId?: string }).projectId,
-    write: <T>(work: Parameters<Call["write"]>[0]) =>
+    write: (work) =>
       store.transaction(async (db) => {
         const reply = await work(db);
         if (keyed) await idempotency.keep(db, keyed, reply);
-        return reply as T;
+        return reply;
       }),
-  }) as Call;
+  };
 }
 
 function unknownRoute(app: FastifyInstance, request: FastifyRequest): ServiceError {
@@ -190,7 +191,12 @@ function unknownRoute(app: FastifyInstance, request: FastifyRequest): ServiceErr
   });
 }
 
-function sendError(context: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+function sendError(
+  context: ServerContext,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const refused = asServiceError(error, request);
   if (refused.statusCode >= 500) context.log.error({ err: error, requestId: request.id }, "call failed");
   // Fastify would close the connection of a body that is too large, and the client, still sending, would never read why.
@@ -213,7 +219,7 @@ function asServiceError(error: unknown, request: FastifyRequest): ServiceError {
 }
 
 /** Query strings are left out, for a download's signature is one. */
-function logCall({ log }: Context, request: FastifyRequest, reply: FastifyReply): void {
+function logCall({ log }: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
   log.info(
     {
       requestId: request.id,

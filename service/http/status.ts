@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { encode, type jobStatuses } from "../../contract";
 import { version } from "../../package.json";
-import type { Context } from "./context";
+import type { ServerContext } from "./context";
 
 /** What the service tells about itself. */
 export const statusReply = z.object({
@@ -44,16 +44,8 @@ export const statusReply = z.object({
 });
 
 /** Reads the status; the counts of shards are kept with each upsert, so nothing is counted here. */
-export async function status(context: Context): Promise<unknown> {
-  const {
-    store,
-    serving,
-    jobs: { pool },
-    clock,
-    folder,
-    startedTs,
-    url,
-  } = context;
+export async function status(context: ServerContext): Promise<unknown> {
+  const { store, serving, pool, clock, folder, startedTs, addresses } = context;
   const db = store.db;
   const datasets = await db
     .selectFrom("datasets")
@@ -84,7 +76,7 @@ export async function status(context: Context): Promise<unknown> {
     Number(jobs.find((row) => row.status === state)?.count ?? 0);
   return encode(statusReply, {
     version,
-    url,
+    url: addresses.url,
     pid: process.pid,
     dataDir: folder.path,
     instanceId: store.instanceId,

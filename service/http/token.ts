@@ -3,13 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createSigner, createVerifier } from "fast-jwt";
 import { routes } from "../../contract";
 import { ServiceError } from "../base/error";
-import type { Context } from "./context";
-
-/** The key that a developer shows, and the secret that signs tokens and addresses. */
-export interface Secrets {
-  readonly key: string;
-  readonly signing: string;
-}
+import type { Basis } from "../files/basis";
 
 /** Seconds for which a token holds; the specification shows no lifetime. */
 export const tokenLifetimeSec = 60 * 60;
@@ -29,7 +23,7 @@ export class Tokens {
   private readonly verify: (token: string) => Claims;
   private readonly verified = new Map<string, Claims>();
 
-  constructor(private readonly context: Pick<Context, "secrets" | "clock">) {
+  constructor(private readonly context: Pick<Basis, "secrets" | "clock">) {
     const key = context.secrets.signing;
     this.key = Buffer.from(context.secrets.key);
     this.sign = createSigner({ key, algorithm: "HS256", noTimestamp: true });

@@ -1,23 +1,22 @@
 import type { Request, routes } from "../../contract";
-import type { ModelSource } from "../files/model-file";
-import { modelSource } from "../handlers/model";
-import { projectOf } from "../handlers/project";
-import type { Context } from "../http/context";
+import { type ModelSource, modelSource } from "../files/model-file";
+import { projectOf } from "../store/find";
 import { forgottenSince } from "../store/forgotten";
+import { type ProjectData, projectData } from "../store/project-data";
 import { succeed } from "../store/queue";
 import { deletionsOf } from "../store/snapshot";
 import type { JobTable } from "../store/tables";
-import { type ProjectData, projectData } from "./training";
+import type { JobContext } from "./context";
 
 type Querying = Request<(typeof routes)["submitQueryingJob"]>;
 type Clustering = Request<(typeof routes)["submitClusteringJob"]>;
 
 /** Carries out a query; its files are there before the job succeeds. */
-export async function finishQuerying(job: JobTable, context: Context): Promise<void> {
-  const { jobs, folder } = context;
+export async function finishQuerying(job: JobTable, context: JobContext): Promise<void> {
+  const { pool, folder } = context;
   const query = JSON.parse(job.data) as Querying;
   await finish(job, context, query.modelId, async (data, model) => {
-    const { message } = await jobs.pool.run({
+    const { message } = await pool.run({
       kind: "QUERYING",
       data,
       model,
@@ -36,11 +35,11 @@ export async function finishQuerying(job: JobTable, context: Context): Promise<v
 }
 
 /** Carries out a clustering; its file is there before the job succeeds. */
-export async function finishClustering(job: JobTable, context: Context): Promise<void> {
-  const { jobs, folder } = context;
+export async function finishClustering(job: JobTable, context: JobContext): Promise<void> {
+  const { pool, folder } = context;
   const { modelId, parameters } = JSON.parse(job.data) as Clustering;
   await finish(job, context, modelId, (data, model) =>
-    jobs.pool.run({
+    pool.run({
       kind: "CLUSTERING",
       data,
       model,
@@ -53,7 +52,7 @@ export async function finishClustering(job: JobTable, context: Context): Promise
 /** A result that may list a user who was forgotten meanwhile does not count: the job is tried again. */
 async function finish(
   job: JobTable,
-  context: Context,
+  context: JobContext,
   modelId: string,
   work: (data: ProjectData, model: ModelSource) => Promise<{ message: string | null }>,
 ): Promise<void> {

@@ -1,9 +1,9 @@
 import { JobError } from "../base/job-error";
-import { finishDeployment } from "../handlers/deployment";
-import type { Context } from "../http/context";
 import { claim, fail, putBack, recover } from "../store/queue";
 import type { JobTable, JobType } from "../store/tables";
-import { lanes, Pool } from "../threads/pool";
+import { lanes } from "../threads/pool";
+import type { JobContext } from "./context";
+import { finishDeployment } from "./deployment";
 import { finishClustering, finishQuerying } from "./result";
 import { finishTraining } from "./training";
 
@@ -19,15 +19,12 @@ const finish = {
 
 /** Runs the jobs of the queue off the API's thread; what they bring is written here, in one stroke each. */
 export class Jobs {
-  readonly pool: Pool;
   private readonly running = new Map<number, JobType>();
   private readonly work = new Set<Promise<void>>();
   private claiming: Promise<void> | undefined;
   private more = false;
 
-  constructor(private readonly context: Context) {
-    this.pool = new Pool(context);
-  }
+  constructor(private readonly context: JobContext) {}
 
   /** Takes up what an earlier process left. */
   async recover(): Promise<void> {
@@ -52,7 +49,7 @@ export class Jobs {
     while (!closing.aborted) {
       this.wake();
       await clock.wait(pollMs, closing);
-      this.pool.check();
+      this.context.pool.check();
     }
   }
 
@@ -71,7 +68,7 @@ export class Jobs {
 
   /** Ends the threads; jobs under way go back into the queue. */
   async close(): Promise<void> {
-    await this.pool.close();
+    await this.context.pool.close();
     await this.claiming;
     await Promise.all(this.work);
   }

@@ -1,14 +1,15 @@
 import type { JsonMap } from "../../contract";
 import type { Attributes, UserItem } from "../algorithms";
 import type { Clock } from "../base/clock";
-import type { ProjectData } from "../jobs/training";
+import { Places } from "../base/places";
+import type { Change, EventsChange, ItemsChange } from "../store/changes";
 import type { Db } from "../store/database";
-import { Places, weightOf } from "../store/snapshot";
+import type { ProjectData } from "../store/project-data";
+import { weightOf } from "../store/snapshot";
 import type { Build } from "../threads/build";
 import { History } from "./history";
 import { RateLimit } from "./rate-limit";
 import { ServedModel } from "./served-model";
-import type { Change, EventsChange, ItemsChange } from "./serving";
 
 /** Candidates that a ranker gets at least to choose from. */
 const leastCandidates = 100;

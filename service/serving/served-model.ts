@@ -1,5 +1,5 @@
 import { type Attributes, Recommender, type UserItem } from "../algorithms";
-import type { Places } from "../store/snapshot";
+import type { Places } from "../base/places";
 import type { PlacedModel } from "../threads/build";
 
 const keptVectors = 20_000;

@@ -1,46 +1,22 @@
-import type { JsonMap } from "../../contract";
 import { ServiceError } from "../base/error";
-import type { EventChange } from "../handlers/event";
-import { modelSource } from "../handlers/model";
-import { projectOf, servingUri } from "../handlers/project";
-import type { Context } from "../http/context";
-import { projectData } from "../jobs/training";
+import type { Basis } from "../files/basis";
+import { modelSource } from "../files/model-file";
+import type { Change } from "../store/changes";
+import { projectOf } from "../store/find";
+import { projectData } from "../store/project-data";
 import type { DeploymentTable } from "../store/tables";
+import type { Pool } from "../threads/pool";
 import { Deployed } from "./deployed";
-
-/** Events of a dataset that went and came in one stroke; `deletions` counts the strokes in which some went. */
-export interface EventsChange {
-  readonly dataset: number;
-  readonly deletions: number;
-  readonly gone: readonly EventChange[];
-  readonly come: readonly EventChange[];
-}
-
-/** Items of a dataset that were upserted. */
-export interface ItemsChange {
-  readonly dataset: number;
-  readonly items: ReadonlyMap<string, { readonly attributes: JsonMap }>;
-}
-
-/** A dataset that was deleted. */
-export interface Cleared {
-  readonly dataset: number;
-  readonly cleared: true;
-}
-
-/** A user whose events of a dataset were deleted. */
-export interface Forgotten {
-  readonly dataset: number;
-  readonly forgotten: string;
-}
-
-/** A write that deployments take note of. */
-export type Change = EventsChange | ItemsChange | Cleared | Forgotten;
 
 interface Entry {
   readonly row: DeploymentTable;
   deployed: Deployed | undefined;
   readonly loading: Promise<Deployed>;
+}
+
+/** What the deployments are prepared and served with. */
+export interface ServingContext extends Basis {
+  readonly pool: Pool;
 }
 
 /** The deployments in memory, kept in step with every write. */
@@ -49,7 +25,7 @@ export class Serving {
   private readonly listeners = new Set<(change: Change) => void>();
   private readonly listenerOf = new Map<Deployed, (change: Change) => void>();
 
-  constructor(private readonly context: Context) {}
+  constructor(private readonly context: ServingContext) {}
 
   /** Loads what was deployed when the service ended; calls wait until it is there. */
   loadAll(rows: readonly DeploymentTable[]): void {
@@ -71,7 +47,7 @@ export class Serving {
 
   /** Makes a deployment ready to serve, with all that is written until and after that moment. */
   async prepare(row: DeploymentTable): Promise<Deployed> {
-    const { store, jobs, clock } = this.context;
+    const { store, pool, clock } = this.context;
     const project = await projectOf(store.db, row.project_id);
     const data = await projectData(store.db, project);
     const generator = await modelSource(this.context, row.generator_model_id);
@@ -80,7 +56,7 @@ export class Serving {
     const listen = (change: Change) => void missed.push(change);
     this.listeners.add(listen);
     try {
-      const build = await jobs.pool.run({
+      const build = await pool.run({
         kind: "DEPLOYMENT",
         data,
         generator,
@@ -157,7 +133,7 @@ export class Serving {
     if (!entry)
       throw new ServiceError("NOT_DEPLOYED", "No model is deployed; deploy one with /submit-deployment-job.");
     if (others.length === 0) return entry;
-    const uris = [...this.entries.keys()].slice(0, 5).map((id) => servingUri(this.context.url, id));
+    const uris = [...this.entries.keys()].slice(0, 5).map((id) => this.context.addresses.servingUri(id));
     throw new ServiceError(
       "CONFLICT",
       `${this.entries.size} projects are deployed, so the address must say which: ` +

@@ -1,38 +1,14 @@
 import { limits } from "../../contract";
 import type { AttributeSchema, Attributes, AttributeTable } from "../algorithms";
-import type { ProjectData } from "../jobs/training";
+import type { Places } from "../base/places";
 import { type Db, unindexed } from "./database";
+import type { ProjectData } from "./project-data";
 
 const rowsPerPage = 10_000;
 
 /** Carries out the reading against one unchanging state of the database, whatever is written meanwhile. */
 export function snapshot<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
   return db.transaction().execute(read);
-}
-
-/** Gives ids their places, in the order in which they come. */
-export class Places {
-  private readonly places = new Map<string, number>();
-
-  constructor(readonly ids: string[] = []) {
-    for (const id of ids) this.places.set(id, this.places.size);
-  }
-
-  /** The place of an id, a new one where it has none yet. */
-  of(id: string): number {
-    let place = this.places.get(id);
-    if (place === undefined) {
-      place = this.ids.length;
-      this.places.set(id, place);
-      this.ids.push(id);
-    }
-    return place;
-  }
-
-  /** The place of an id that has one. */
-  find(id: string): number | undefined {
-    return this.places.get(id);
-  }
 }
 
 /** What an event of that value weighs: a 32-bit number, for models hold no longer ones. */

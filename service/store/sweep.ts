@@ -1,10 +1,16 @@
 import { ServiceError } from "../base/error";
-import { countDeletion } from "../handlers/event";
-import { countShards } from "../handlers/upsert";
-import type { Context } from "../http/context";
-import type { EventsChange } from "../serving/serving";
+import type { EventsChange } from "./changes";
 import { type Store, unindexed } from "./database";
+import { countDeletion } from "./events";
+import { countShards } from "./shards";
 import type { DatasetTable } from "./tables";
+
+/** What events are deleted with. */
+interface Deleting {
+  readonly store: Store;
+  readonly closing: AbortSignal;
+  lastSeq(): number;
+}
 
 /** Which events of a dataset are to go: those of a user, or those of a time. */
 export interface Doomed {
@@ -17,8 +23,12 @@ const seqsPerStep = 20_000;
 const rowsPerStep = 1000;
 
 /** Deletes events step by step: they are looked for by reading alone, and each step with any is a transaction. */
-export async function deleteEvents(context: Context, dataset: DatasetTable, doomed: Doomed): Promise<void> {
-  const { store, closing, lastSeq } = context;
+export async function deleteEvents(
+  { store, closing, lastSeq }: Deleting,
+  dataset: DatasetTable,
+  doomed: Doomed,
+  tell: (change: EventsChange) => void,
+): Promise<void> {
   // Events that come while this runs lie behind the end and stay.
   const end = lastSeq();
   let from = 0;
@@ -40,15 +50,20 @@ export async function deleteEvents(context: Context, dataset: DatasetTable, doom
     if (doomed.from !== undefined) events = events.where("ts", ">=", doomed.from);
     if (doomed.before !== undefined) events = events.where("ts", "<", doomed.before);
     const seqs = (await events.execute()).map(({ seq }) => seq);
-    if (seqs.length > 0) await deleteSeqs(context, dataset, seqs);
+    const change = seqs.length > 0 ? await deleteSeqs(store, dataset, seqs) : undefined;
+    if (change) tell(change);
     from = seqs.length < rowsPerStep ? to : (seqs.at(-1) as number);
     await new Promise(setImmediate);
   }
 }
 
 /** Deletes events in one transaction; one that was written anew meanwhile has another seq and stays. */
-async function deleteSeqs(context: Context, dataset: DatasetTable, seqs: readonly number[]): Promise<void> {
-  const change = await context.store.transaction(async (db): Promise<EventsChange | undefined> => {
+function deleteSeqs(
+  store: Store,
+  dataset: DatasetTable,
+  seqs: readonly number[],
+): Promise<EventsChange | undefined> {
+  return store.transaction(async (db) => {
     const rows = await db
       .deleteFrom("events")
       .where("seq", "in", seqs)
@@ -59,11 +74,10 @@ async function deleteSeqs(context: Context, dataset: DatasetTable, seqs: readonl
     await countShards(db, dataset, ids, -1);
     return { dataset: dataset.number, deletions: await countDeletion(db, dataset), gone: rows, come: [] };
   });
-  if (change) context.serving.tell(change);
 }
 
 /** Removes what deleted datasets held; begun at each start too, for a kill may have come between. */
-export async function sweepDeleted({ store, closing }: Context): Promise<void> {
+export async function sweepDeleted({ store, closing }: Pick<Deleting, "store" | "closing">): Promise<void> {
   const deleted = await store.db
     .selectFrom("datasets")
     .select("number")

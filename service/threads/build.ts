@@ -1,9 +1,10 @@
 import { type Attributes, InteractionsBuilder, itemCounts, type Pairs, placedVectors } from "../algorithms";
+import { Places } from "../base/places";
 import { loadModel, type ModelSource, type StoredModel } from "../files/model-file";
-import { lastSeqIn } from "../handlers/event";
-import type { ProjectData } from "../jobs/training";
 import type { Db } from "../store/database";
-import { deletionsOf, eachRecord, eachTargetEvent, Places, snapshot } from "../store/snapshot";
+import { lastSeqIn } from "../store/events";
+import type { ProjectData } from "../store/project-data";
+import { deletionsOf, eachRecord, eachTargetEvent, snapshot } from "../store/snapshot";
 
 /** A deployment as a thread prepares it. */
 export interface BuildTask {

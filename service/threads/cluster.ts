@@ -1,8 +1,8 @@
 import { attributeValues, clusterUsers } from "../algorithms";
 import { writeWhole } from "../files/folder";
 import type { ModelSource } from "../files/model-file";
-import type { ProjectData } from "../jobs/training";
 import type { Db } from "../store/database";
+import type { ProjectData } from "../store/project-data";
 import { modelAndItems } from "./query";
 
 /** A clustering as a thread carries it out. */

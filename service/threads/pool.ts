@@ -2,7 +2,7 @@ import { cpus } from "node:os";
 import { Worker } from "node:worker_threads";
 import { JobError } from "../base/job-error";
 import { ownFile, threadArguments } from "../base/own-file";
-import type { Context } from "../http/context";
+import type { Basis } from "../files/basis";
 import type { Answer, Task, TaskKind, TaskResult } from "./worker";
 
 /** Each lane has threads of its own, so that no kind waits behind another that takes longer. */
@@ -36,7 +36,7 @@ export class Pool {
   private readonly busy = new Map<Worker, Asked & { readonly since: number }>();
   private readonly idle: { readonly worker: Worker; readonly since: number }[] = [];
 
-  constructor(private readonly context: Pick<Context, "store" | "folder" | "closing" | "clock">) {}
+  constructor(private readonly context: Pick<Basis, "store" | "closing" | "clock">) {}
 
   /** How many threads there are now. */
   get threads(): number {
@@ -93,7 +93,7 @@ export class Pool {
 
   private start(): Worker {
     const worker = new Worker(ownFile("service/threads/worker"), {
-      workerData: { databaseFile: this.context.store.file, folder: this.context.folder.path },
+      workerData: { databaseFile: this.context.store.file },
       execArgv: threadArguments(),
     });
     worker.on("message", (answer: Answer) => {

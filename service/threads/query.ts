@@ -1,11 +1,12 @@
 import type { Request, routes } from "../../contract";
 import { attributeOf, categoriesOf, histogramOf, usageReader, usersWithin } from "../algorithms";
 import { shortened } from "../base/error";
+import { Places } from "../base/places";
 import { writeWhole } from "../files/folder";
 import { loadModel, type ModelSource } from "../files/model-file";
-import type { ProjectData } from "../jobs/training";
 import type { Db } from "../store/database";
-import { attributeTable, Places, snapshot } from "../store/snapshot";
+import type { ProjectData } from "../store/project-data";
+import { attributeTable, snapshot } from "../store/snapshot";
 import { absentValue } from "./absent-value";
 import { chart } from "./chart";
 

@@ -1,10 +1,12 @@
 import type { JsonMap } from "../../contract";
 import { InteractionsBuilder, NotEnoughEventsError, trainG1 } from "../algorithms";
 import { JobError } from "../base/job-error";
+import { Places } from "../base/places";
 import { saveModel } from "../files/model-file";
-import { type ProjectData, parametersOf, reportOf } from "../jobs/training";
 import type { Db } from "../store/database";
-import { attributeTable, deletionsOf, eachTargetEvent, Places, snapshot } from "../store/snapshot";
+import type { ProjectData } from "../store/project-data";
+import { attributeTable, deletionsOf, eachTargetEvent, snapshot } from "../store/snapshot";
+import { parametersOf, reportOf } from "./parameters";
 
 /** A training as a thread carries it out. */
 export interface TrainingTask {

@@ -1,0 +1,25 @@
+import type { Logger } from "pino";
+import type { Addresses } from "../base/addresses";
+import type { Clock } from "../base/clock";
+import type { Store } from "../store/database";
+import type { Folder, Secrets } from "./folder";
+
+/** What a service is started with, its defaults filled in. */
+export interface Options {
+  readonly planShards: number;
+  readonly retryDelayMs: number;
+  readonly faults: boolean;
+}
+
+/** What every part of a running service stands on; each room above adds what it needs. */
+export interface Basis {
+  readonly options: Options;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly folder: Folder;
+  readonly secrets: Secrets;
+  readonly store: Store;
+  readonly addresses: Addresses;
+  /** Aborted when the service closes. */
+  readonly closing: AbortSignal;
+}

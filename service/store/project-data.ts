@@ -1,0 +1,29 @@
+import { JobError } from "../base/job-error";
+import type { Db } from "./database";
+import { findDataset } from "./find";
+import type { DatasetTable, ProjectTable } from "./tables";
+
+/** What a thread needs to know of a project's data. */
+export interface ProjectData {
+  readonly users: Pick<DatasetTable, "number" | "attribute_schema">;
+  readonly items: Pick<DatasetTable, "number" | "attribute_schema">;
+  readonly events: Pick<DatasetTable, "id" | "number">;
+  readonly targetEventType: string;
+}
+
+/** The number of an event dataset that is no more. */
+const deletedDataset = -1;
+
+/** The datasets of a project; an event dataset that was deleted has no events. */
+export async function projectData(db: Db, project: ProjectTable): Promise<ProjectData> {
+  const users = await findDataset(db, "user", project.user_dataset_id);
+  const items = await findDataset(db, "item", project.item_dataset_id);
+  const events = await findDataset(db, "event", project.event_dataset_id);
+  if (!users || !items) throw new JobError(`The datasets of project ${project.id} are gone.`);
+  return {
+    users,
+    items,
+    events: events ?? { id: project.event_dataset_id, number: deletedDataset },
+    targetEventType: project.target_event_type,
+  };
+}
