@@ -2,7 +2,7 @@ import { Client, endpointToken } from "../client/client";
 import { readSettings } from "../client/settings";
 import { routes } from "../contract";
 import { finishJob, jobKinds, submitJob } from "../provider/jobs/jobs";
-import type { Context } from "../provider/lifecycle/noun";
+import type { Context } from "../provider/run/context";
 import { Run } from "../provider/run/session";
 import { startService } from "../service";
 import { ManualClock } from "../service/base/clock";

@@ -3,10 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
 import { encode, type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
-import { abortable } from "./abortable";
-import type { CallOptions, ClientOptions, Timeouts } from "./client-options";
-import { type Clock, systemClock } from "./clock";
-import { hidden, TokenCache } from "./credentials";
+import { abortable, type Clock, systemClock } from "./clock";
 import {
   ApiError,
   InputError,
@@ -16,7 +13,9 @@ import {
   readRefusal,
   TokenError,
 } from "./errors";
-import { readReply } from "./reply";
+import { hidden, TokenCache } from "./http/credentials";
+import type { CallOptions, ClientOptions, Timeouts } from "./http/options";
+import { readReply } from "./http/reply";
 import {
   connectionFailure,
   defaultRetry,
@@ -26,13 +25,19 @@ import {
   type RetryPolicy,
   refusalFailure,
   retryAfterMs,
-} from "./retry";
+} from "./http/retry";
 
-export type { CallOptions, ClientOptions, Timeouts } from "./client-options";
 export type { Clock } from "./clock";
-export { commandToken, endpointToken, fixedToken, type TokenEndpoint, type TokenSource } from "./credentials";
 export { ApiError, ConnectionError, InputError, OutcomeUnknownError, ReplyError, TokenError } from "./errors";
-export type { RetryPolicy } from "./retry";
+export {
+  commandToken,
+  endpointToken,
+  fixedToken,
+  type TokenEndpoint,
+  type TokenSource,
+} from "./http/credentials";
+export type { CallOptions, ClientOptions, Timeouts } from "./http/options";
+export type { RetryPolicy } from "./http/retry";
 
 /** Bodies above this size are compressed. */
 const gzipAboveBytes = 1024;

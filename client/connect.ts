@@ -1,4 +1,3 @@
-import { embeddedFolder } from "../provider/lifecycle/belonging";
 import {
   Client,
   type ClientOptions,
@@ -7,7 +6,7 @@ import {
   fixedToken,
   type TokenSource,
 } from "./client";
-import { environmentName, type SettingKey, type Settings } from "./settings";
+import { embeddedFolder, environmentName, type SettingKey, type Settings } from "./settings";
 
 /** A client for a configuration, without the engine: for commands that no program runs. */
 export async function connect(settings: Settings, options: Partial<ClientOptions> = {}): Promise<Client> {

@@ -174,3 +174,11 @@ function howToSet(key: SettingKey): string {
       : "";
   return `Set it with \`pulumi config set ${secret}recommender:${key} VALUE\` or ${environmentName(key)}.`;
 }
+
+/** Prefix of the address of a service that keeps its data in a folder. */
+const embeddedPrefix = "embedded:";
+
+/** The folder of the embedded service that a configuration means; undefined for a service elsewhere. */
+export function embeddedFolder(baseUrl: string): string | undefined {
+  return baseUrl.startsWith(embeddedPrefix) ? baseUrl.slice(embeddedPrefix.length) : undefined;
+}

@@ -1,12 +1,13 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { hasFailed, hasSucceeded, type Job } from "../client/job";
 import { gone } from "../client/refusals";
-import { serves } from "../client/serving-check";
+import { serves } from "../client/serving";
 import { deploymentFields, routes } from "../contract";
 import { declared, Resource } from "./dynamic/resource";
 import { submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Context, Noun } from "./lifecycle/noun";
+import type { Noun } from "./lifecycle/noun";
+import type { Context } from "./run/context";
 import { say } from "./run/engine";
 
 /** What a deployment is submitted with. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { gone, notServing } from "../client/refusals";
-import { type ServingCheck, serves, tryOut } from "../client/serving-check";
+import { type ServingCheck, serves, tryOut } from "../client/serving";
 import { deploymentFields, limits, routes } from "../contract";
 import { id } from "../contract/field";
 import {
@@ -16,8 +16,9 @@ import { declared, Resource, siblingOptions } from "./dynamic/resource";
 import { finishJob, type Job, jobKinds } from "./jobs/jobs";
 import { PartialStateError } from "./lifecycle/failure";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Context, Noun } from "./lifecycle/noun";
+import type { Noun } from "./lifecycle/noun";
 import { changesOf } from "./lifecycle/wording";
+import type { Context } from "./run/context";
 import { nameOf, say } from "./run/engine";
 import { pinnedHere } from "./run/pinned";
 

@@ -5,8 +5,9 @@ import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
 import { declared, Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Context, Noun } from "./lifecycle/noun";
+import type { Noun } from "./lifecycle/noun";
 import { createOnce } from "./recovery/create-once";
+import type { Context } from "./run/context";
 import { say } from "./run/engine";
 
 /** How an attribute is handled. */

@@ -1,8 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../contract";
 import { recordKinds } from "../records/kind";
-import type { AttributesSource, FieldSource } from "../records/mapping";
-import type { TimeUnit } from "../records/timestamp";
+import type { AttributesSource, FieldSource } from "../records/mapping/mapping";
+import type { TimeUnit } from "../records/mapping/timestamp";
 import { Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { declareRecords, type RecordsArgs } from "./records/declaration";

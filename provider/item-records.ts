@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../contract";
 import { recordKinds } from "../records/kind";
-import type { AttributesSource, FieldSource } from "../records/mapping";
+import type { AttributesSource, FieldSource } from "../records/mapping/mapping";
 import { Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { declareRecords, type RecordsArgs } from "./records/declaration";

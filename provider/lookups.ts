@@ -1,10 +1,9 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { type Recommendation, type RecommendationInput, recommendItems } from "../client/recommendation";
-import { readSettings } from "../client/settings";
+import { type Recommendation, type RecommendationInput, recommendItems } from "../client/serving";
+import { embeddedFolder, readSettings } from "../client/settings";
 import { type Input as CallInput, type Reply, type Route, routes } from "../contract";
 import { checkConfiguration } from "./dynamic/program-check";
-import { embeddedFolder } from "./lifecycle/belonging";
 import { openSession } from "./run/session";
 
 /** Reads something of the service from within a program; with `Output`, from arguments that are outputs. */

@@ -7,7 +7,8 @@ import { id, label } from "../contract/field";
 import { declared, Resource, siblingOptions } from "./dynamic/resource";
 import { finishJob, jobKinds, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Context, Noun } from "./lifecycle/noun";
+import type { Noun } from "./lifecycle/noun";
+import type { Context } from "./run/context";
 import { nameOf, say } from "./run/engine";
 import { jobOf, modelOf, TrainingJob } from "./training-job";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { limits } from "../contract";
 import type { Row } from "./formats/row";
 import type { RecordKind } from "./kind";
-import { InvalidRecord, type Mapping, mapper } from "./mapping";
+import { InvalidRecord, type Mapping, mapper } from "./mapping/mapping";
 import type { Reject } from "./rejects";
 import { readRows, type SourceFile } from "./source";
 

@@ -2,7 +2,7 @@ import type { Client } from "../client/client";
 import { gone } from "../client/refusals";
 import { limits, routes } from "../contract";
 import type { RecordKind } from "./kind";
-import { InvalidRecord, type Mapping, mapper } from "./mapping";
+import { InvalidRecord, type Mapping, mapper } from "./mapping/mapping";
 import { atMostRecords, readRows, type SourceFile } from "./source";
 
 /** The number of shards for so many records: 10, and one more for each further 100,000 that these do not hold. */

@@ -2,7 +2,7 @@ import { wireName } from "../contract";
 import { csvColumns } from "./formats/csv";
 import { parquetShape } from "./formats/parquet";
 import type { RecordKind } from "./kind";
-import type { AttributesSource, Mapping } from "./mapping";
+import type { AttributesSource, Mapping } from "./mapping/mapping";
 import { readRows, type SourceFile } from "./source";
 
 /** Rows of a file without a list of its columns after which those are taken to be known. */

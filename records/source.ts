@@ -1,36 +1,12 @@
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { extname, isAbsolute, join, relative, resolve } from "node:path";
-import { csvRows } from "./formats/csv";
-import { jsonRows } from "./formats/json";
-import { ndjsonRows } from "./formats/ndjson";
-import { parquetRows, parquetShape } from "./formats/parquet";
+import { extensions, type Format, readers } from "./formats/format";
+import { parquetShape } from "./formats/parquet";
 import { type Rows, SourceError } from "./formats/row";
 import { bytesOf, type Readable } from "./formats/text";
 import { inlineFormat, isInline, readInline } from "./inline";
-import type { Mapping } from "./mapping";
-
-/** The forms that files of records have. */
-export const formats = ["ndjson", "json", "csv", "parquet"] as const;
-
-/** The form of a file of records. */
-export type Format = (typeof formats)[number];
-
-const extensions: Readonly<Record<string, Format>> = {
-  ".ndjson": "ndjson",
-  ".jsonl": "ndjson",
-  ".json": "json",
-  ".csv": "csv",
-  ".tsv": "csv",
-  ".parquet": "parquet",
-};
-
-const readers: Readonly<Record<Format, (file: Readable, onBytes: (count: number) => void) => Rows>> = {
-  ndjson: ndjsonRows,
-  json: jsonRows,
-  csv: csvRows,
-  parquet: parquetRows,
-};
+import type { Mapping } from "./mapping/mapping";
 
 /** Begins what stands for a source that cannot be read; why follows. */
 export const unreadable = "unreadable: ";

@@ -2,7 +2,7 @@ import { wireName } from "../contract";
 import { batchesOf } from "./batch";
 import { columnsOf, missingColumns } from "./columns";
 import type { RecordKind } from "./kind";
-import type { Mapping } from "./mapping";
+import type { Mapping } from "./mapping/mapping";
 import type { Reject } from "./rejects";
 import type { SourceFile } from "./source";
 

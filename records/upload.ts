@@ -5,7 +5,7 @@ import { type Batch, batchesOf } from "./batch";
 import { assertFits } from "./capacity";
 import { Gate } from "./in-flight";
 import type { RecordKind } from "./kind";
-import type { Mapping } from "./mapping";
+import type { Mapping } from "./mapping/mapping";
 import { type Reject, Rejects } from "./rejects";
 import { assertUnchanged, type SourceFile } from "./source";
 

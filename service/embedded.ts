@@ -8,6 +8,8 @@ import { isProof, proofOf } from "./base/proof";
 import { type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./files/folder";
 import { isLocked, readRunning } from "./files/lock";
 
+export { instanceIn } from "./files/instance";
+
 /** How to reach a service that serves a folder. */
 export interface Reachable {
   readonly url: string;

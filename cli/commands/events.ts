@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { routes } from "../../contract";
-import { timestampMs } from "../../records/timestamp";
+import { timestampMs } from "../../records/mapping/timestamp";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
 import { duration } from "../terminal/option-values";

@@ -35,7 +35,7 @@ export function addRecommend(program: Command): void {
 
 async function recommend(userId: string, options: RecommendOptions): Promise<void> {
   await usingService(options, async (opened) => {
-    const { recommendItems } = await import("../../client/recommendation.js");
+    const { recommendItems } = await import("../../client/serving.js");
     const attributes = [...options.attributes];
     const input = { userId, limit: options.limit, attributes };
     const reply = await recommendItems(opened.client, input, servingUri(opened, options));

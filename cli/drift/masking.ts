@@ -1,5 +1,5 @@
 import type { ConfigMap } from "@pulumi/pulumi/automation";
-import { hidden } from "../../client/credentials";
+import { hidden } from "../../client/http/credentials";
 import { environmentName, secretKeys } from "../../client/settings";
 
 const environmentSecrets = [

@@ -1,5 +1,5 @@
 import type { RecordKind } from "../../records/kind";
-import type { Mapping } from "../../records/mapping";
+import type { Mapping } from "../../records/mapping/mapping";
 import type { SourceFile } from "../../records/source";
 import type { ServiceOptions } from "../stack/service";
 
@@ -48,7 +48,7 @@ export function remedy(fields: readonly string[]): string {
 }
 
 async function mappingOf(kind: RecordKind, { map, set = {}, attributes, tsUnit }: ImportOptions) {
-  const { mappingSchema } = await import("../../records/mapping.js");
+  const { mappingSchema } = await import("../../records/mapping/mapping.js");
   const { issuesText } = await import("../../contract/words.js");
   const constants = Object.entries(set).map(([field, value]) => [field, { value }]);
   const given = { ...map, ...Object.fromEntries(constants), attributes, tsUnit };

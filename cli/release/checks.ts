@@ -1,5 +1,5 @@
 import { systemClock } from "../../client/clock";
-import type { ServingCheck } from "../../client/serving-check";
+import type { ServingCheck } from "../../client/serving";
 import { nameOf, resourcesOf, type StackResource } from "./contents";
 import type { Contents } from "./history";
 import type { OpenStack } from "./stack";
@@ -14,7 +14,7 @@ export async function runChecks(
   const declared = resourcesOf(resources, "Deployment").filter(({ outputs }) => outputs?.check);
   const results = new Map<string, DeploymentCheck>();
   if (declared.length === 0) return results;
-  const { tryOut } = await import("../../client/serving-check.js");
+  const { tryOut } = await import("../../client/serving.js");
   await open.withClient(async (client) => {
     for (const resource of declared) {
       const { check, qps, servingUri } = resource.outputs as {

@@ -3,7 +3,6 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { version } from "../../package.json";
-import type { Release } from "../release/history";
 
 const run = promisify(execFile);
 
@@ -33,7 +32,14 @@ export async function programIn(cwd: string, releases: string): Promise<ProgramS
 }
 
 /** The versions that a program runs with. */
-export function versionsOf(cwd: string, engine: string): Release["versions"] {
+export interface Versions {
+  readonly package: string;
+  readonly sdk: string;
+  readonly engine: string;
+}
+
+/** Finds the versions that a program runs with. */
+export function versionsOf(cwd: string, engine: string): Versions {
   const require = createRequire(join(resolve(cwd), "index.js"));
   const installed = (name: string, fallback: string) => {
     try {

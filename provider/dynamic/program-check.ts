@@ -1,9 +1,15 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { environmentName, readSettings, SettingsError, secretKeys, settingKeys } from "../../client/settings";
+import {
+  embeddedFolder,
+  environmentName,
+  readSettings,
+  SettingsError,
+  secretKeys,
+  settingKeys,
+} from "../../client/settings";
 import { nearest, unknownKey } from "../../contract/words";
-import { embeddedFolder } from "../lifecycle/belonging";
 import { pinnedModelsKey } from "../run/pinned";
 
 const namespace = "recommender";

@@ -11,9 +11,10 @@ import {
 } from "../../client/job";
 import { gone } from "../../client/refusals";
 import { type Input, type Route, routes } from "../../contract";
-import type { Context } from "../lifecycle/noun";
-import { type Creation, createOnce } from "../recovery/create-once";
+import { createOnce } from "../recovery/create-once";
+import type { Creation } from "../recovery/creation";
 import { digest } from "../recovery/journal";
+import type { Context } from "../run/context";
 import { say } from "../run/engine";
 
 export { isOver, type Job, type JobKind, jobKinds } from "../../client/job";

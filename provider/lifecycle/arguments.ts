@@ -2,14 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { issuesText } from "../../contract/words";
-
-/** The arguments or the state of a resource as the engine hands them over. */
-export type Properties = Record<string, unknown>;
-
-/** The name that the program gives a resource; never secret, unlike the argument `name`. */
-export function logicalName(urn: string | undefined): string {
-  return urn?.split("::").slice(3).join("::") ?? "";
-}
+import { logicalName } from "../run/context";
+import type { Properties } from "../run/stack-state";
 
 /** What of a noun decides which differences matter. */
 interface Comparable {

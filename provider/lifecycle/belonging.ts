@@ -1,15 +1,8 @@
 import { resolve } from "node:path";
-import { type Settings, saysYes } from "../../client/settings";
-import type { instanceIn } from "../../service/files/instance";
-import type { Properties } from "./arguments";
 
-/** Prefix of the address of a service that keeps its data in a folder. */
-const embeddedPrefix = "embedded:";
-
-/** The folder of the embedded service that a configuration means; undefined for a service elsewhere. */
-export function embeddedFolder(baseUrl: string): string | undefined {
-  return baseUrl.startsWith(embeddedPrefix) ? baseUrl.slice(embeddedPrefix.length) : undefined;
-}
+import { embeddedFolder, type Settings, saysYes } from "../../client/settings";
+import type { instanceIn } from "../../service/embedded";
+import type { Properties } from "../run/stack-state";
 
 /** What the state remembers of the service that a thing belongs to. */
 export function serviceMark({ baseUrl }: Settings): Properties {
@@ -63,6 +56,6 @@ function instanceHere(baseUrl: string): string | undefined {
   const folder = embeddedFolder(baseUrl);
   if (folder === undefined) return undefined;
   // Loaded when it is needed: a program that uses a real service does not pay for it.
-  const { instanceIn: read } = require("../../service/files/instance") as { instanceIn: typeof instanceIn };
+  const { instanceIn: read } = require("../../service/embedded") as { instanceIn: typeof instanceIn };
   return read(folder);
 }

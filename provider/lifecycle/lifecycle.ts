@@ -1,26 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type * as pulumi from "@pulumi/pulumi";
 import { isOutage } from "../../client/errors";
-import { readSettings, type Settings } from "../../client/settings";
+import { embeddedFolder, readSettings, type Settings } from "../../client/settings";
 import { isCreating } from "../recovery/create-once";
 import { confirmed, leaveAllBehind, leftBehind } from "../recovery/earlier-run";
 import { UnknownCreationError, unknownOf } from "../recovery/unknown-creation";
+import type { Context } from "../run/context";
+import { logicalName } from "../run/context";
 import { connectToEngine, endWithEngine, say, type Urn } from "../run/engine";
 import { openSession, runOf } from "../run/session";
-import { rowOf, type StackRow } from "../run/stack-state";
-import {
-  compare,
-  faults,
-  holdsUnknown,
-  logicalName,
-  type Properties,
-  pick,
-  withDefaults,
-  withName,
-} from "./arguments";
-import { embeddedFolder, refuseGone, serviceMark, whereabouts } from "./belonging";
+import { type Properties, rowOf, type StackRow } from "../run/stack-state";
+import { compare, faults, holdsUnknown, pick, withDefaults, withName } from "./arguments";
+import { refuseGone, serviceMark, whereabouts } from "./belonging";
 import { PartialStateError, quietly, titled } from "./failure";
-import type { Context, Noun, Rules } from "./noun";
+import type { Noun, Rules } from "./noun";
 import { changesOf, type Replacement } from "./wording";
 
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */

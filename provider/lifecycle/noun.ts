@@ -1,14 +1,8 @@
 import type { z } from "zod";
+import type { Context } from "../run/context";
 import type { Urn } from "../run/engine";
 import type { Run, Session } from "../run/session";
 import type { Replacement } from "./wording";
-
-/** What a lifecycle works with: the session, and the resource it is about. */
-export interface Context extends Session {
-  readonly urn: Urn;
-  /** The resource as people know it: `EventDataset clicks`. */
-  readonly title: string;
-}
 
 /** What becomes of one noun of the API: what it accepts, and how it is made, read, changed and removed. */
 export interface Noun<Args extends object, Outputs extends object> {

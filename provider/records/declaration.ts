@@ -2,10 +2,11 @@ import { fileURLToPath } from "node:url";
 import * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../../contract";
 import { assertColumns } from "../../records/columns";
+import type { Format } from "../../records/formats/format";
 import { inlineSource, inlineText, writeInline } from "../../records/inline";
 import type { RecordKind } from "../../records/kind";
-import type { Mapping } from "../../records/mapping";
-import { contentHash, type Format, findFiles, hashable, inlineFile, unreadable } from "../../records/source";
+import type { Mapping } from "../../records/mapping/mapping";
+import { contentHash, findFiles, hashable, inlineFile, unreadable } from "../../records/source";
 
 /** What all records are declared with, beside their dataset. */
 export interface RecordsArgs<Record extends object, Fields extends object> {

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { id } from "../../contract/field";
 import { shardsOf } from "../../records/capacity";
+import { type Format, formats } from "../../records/formats/format";
 import type { RecordKind } from "../../records/kind";
-import { type Mapping, mappingSchema } from "../../records/mapping";
+import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
-import { contentHash, type Format, findFiles, formats, hashable, unreadable } from "../../records/source";
+import { contentHash, findFiles, hashable, unreadable } from "../../records/source";
 import { defaultParallel, type Progress, upload } from "../../records/upload";
-import type { Context, Noun } from "../lifecycle/noun";
+import type { Noun } from "../lifecycle/noun";
+import type { Context } from "../run/context";
 import { say } from "../run/engine";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";

@@ -4,51 +4,14 @@ import { type CallOptions, OutcomeUnknownError } from "../../client/client";
 import { isOutage, isVerdict } from "../../client/errors";
 import { saysYes } from "../../client/settings";
 import type { Input, Reply, Route } from "../../contract";
-import { logicalName } from "../lifecycle/arguments";
-import type { Context } from "../lifecycle/noun";
+import type { Context } from "../run/context";
+import { logicalName } from "../run/context";
 import { engineAddress, engineAnswers, say } from "../run/engine";
 import type { Run } from "../run/session";
+import type { Creation, Made } from "./creation";
 import { interrupted, isOf, isRecent, note } from "./earlier-run";
 import { allEntries, digest, type Entry, forget } from "./journal";
 import { UnknownCreationError } from "./unknown-creation";
-
-/** How a thing is looked for when it is not known whether it was made. */
-export interface LookAgain<Made, Listed> {
-  /** Creations under the same name share one list of what was there before. */
-  readonly name: string;
-  list(): Promise<readonly Listed[]>;
-  /** One of the list as the lost answer would have told it; undefined where it cannot have come of the call. */
-  asReply(listed: Listed): Made | undefined;
-  /** Whether what was made is in the list at once: then what is not in it was not made. */
-  readonly atOnce: boolean;
-  /** Whether nothing else that is under way could look the same; true unless set. */
-  readonly certain?: boolean;
-  /** What is found, as people know it; its id unless set. */
-  told?(id: string): string;
-  /** What to do first where nothing is found. */
-  readonly cure?: string;
-}
-
-/** A call that creates, and what is known about what it makes. */
-export interface Creation<R extends Route, Listed> {
-  readonly route: R;
-  readonly request: Input<R>;
-  idOf(made: Reply<R>): string;
-  /** What makes it the same creation when it is tried again; the request unless set. */
-  readonly identity?: unknown;
-  /** A key that follows from an earlier job, so that it is the same on any machine. */
-  readonly key?: string | undefined;
-  /** Absent where the API has no list. */
-  readonly look?: LookAgain<Reply<R>, Listed>;
-  /** Whether what an interrupted run made is still there; taken to be so where the API cannot tell. */
-  isThere?(made: Reply<R>): Promise<boolean>;
-}
-
-/** What was made, and whether an earlier call made it. */
-export interface Made<R extends Route> {
-  readonly reply: Reply<R>;
-  readonly takenUp: boolean;
-}
 
 let underWay = 0;
 

@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
 import type { Client } from "../../client/client";
 import type { Route } from "../../contract";
-import type { Properties } from "../lifecycle/arguments";
-import type { Context } from "../lifecycle/noun";
+import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, say } from "../run/engine";
-import type { Creation } from "./create-once";
+import type { Properties } from "../run/stack-state";
+import type { Creation } from "./creation";
 import { confirm, type Entry, entriesOf, forget, isAlive, put } from "./journal";
 import { unknownOf } from "./unknown-creation";
 

@@ -2,7 +2,9 @@ import { execFile } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { promisify } from "node:util";
-import type { Properties } from "../lifecycle/arguments";
+
+/** The arguments or the state of a resource as the engine hands them over. */
+export type Properties = Record<string, unknown>;
 
 /** A row of a stack's state: a resource, and what it holds in the service. */
 export interface StackRow {

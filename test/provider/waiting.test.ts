@@ -2,7 +2,7 @@ import { usualTime } from "../../client/job";
 import { readSettings } from "../../client/settings";
 import { routes } from "../../contract";
 import { finishJob, jobKinds } from "../../provider/jobs/jobs";
-import type { Context } from "../../provider/lifecycle/noun";
+import type { Context } from "../../provider/run/context";
 import { say } from "../../provider/run/engine";
 import { Run } from "../../provider/run/session";
 import { type Answer, clientOf, reply, scriptedServer } from "../client/server";

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { batchesOf } from "../../records/batch";
+import type { Format } from "../../records/formats/format";
 import { type RecordKindName, recordKinds } from "../../records/kind";
-import type { Mapping } from "../../records/mapping";
+import type { Mapping } from "../../records/mapping/mapping";
 import type { Reject } from "../../records/rejects";
-import { type Format, findFiles } from "../../records/source";
+import { findFiles } from "../../records/source";
 
 /** A folder for the files of one test file, and for what is kept between runs. */
 export class Folder {

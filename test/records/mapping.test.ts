@@ -1,6 +1,6 @@
 import { limits } from "../../contract";
 import { numShardsFor } from "../../provider";
-import { type TimeUnit, timestampMs } from "../../records/timestamp";
+import { type TimeUnit, timestampMs } from "../../records/mapping/timestamp";
 import { Folder, read } from "./folder";
 
 const folder = new Folder();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type RecordKindName, recordKinds } from "../../records/kind";
-import { plainCheck } from "../../records/plain";
+import { plainCheck } from "../../records/mapping/plain";
 
 const awkward = fc.oneof(
   fc.constantFrom("", "a", "a\0b", "ü", 0, -1, 1.5, 2 ** 53, 2 ** 60, true, null, {}, [], { a: [1] }),

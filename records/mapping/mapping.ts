@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { builtEventId, wireName } from "../contract";
-import { issuesText } from "../contract/words";
-import type { RecordKind } from "./kind";
+import { builtEventId, wireName } from "../../contract";
+import { issuesText } from "../../contract/words";
+import type { Format } from "../formats/format";
+import type { RecordKind } from "../kind";
 import { plainCheck } from "./plain";
-import type { Format } from "./source";
 import { InvalidTime, type TimeUnit, timestampMs, timeUnits } from "./timestamp";
 
 /** Where a field comes from: the column of that name, or one value for all records. */

@@ -1,5 +1,5 @@
-import type { Route } from "../contract";
-import { type ApiError, ConnectionError, ReplyError, TokenError } from "./errors";
+import type { Route } from "../../contract";
+import { type ApiError, ConnectionError, ReplyError, TokenError } from "../errors";
 
 /** How long and how patiently a call is tried again. */
 export interface RetryPolicy {

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock";
+import type { Clock } from "../clock";
 import type { TokenSource } from "./credentials";
 import type { RetryPolicy } from "./retry";
 

@@ -1,6 +1,6 @@
-import { decode, type Route } from "../contract";
-import { issuesText } from "../contract/words";
-import { ReplyError, readRefusal } from "./errors";
+import { decode, type Route } from "../../contract";
+import { issuesText } from "../../contract/words";
+import { ReplyError, readRefusal } from "../errors";
 
 /** A success as it arrived. */
 export interface Success {

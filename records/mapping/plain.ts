@@ -1,5 +1,5 @@
-import { limits, wireName } from "../contract";
-import type { RecordKind } from "./kind";
+import { limits, wireName } from "../../contract";
+import type { RecordKind } from "../kind";
 
 /** Text of this length is within every limit of ids and types. */
 const shortText = Math.min(limits.idCharacters, limits.nameCharacters);

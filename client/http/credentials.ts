@@ -1,8 +1,8 @@
 import { exec } from "node:child_process";
 import type { Dispatcher } from "undici";
 import { z } from "zod";
-import type { Clock } from "./clock";
-import { readRefusal, TokenError } from "./errors";
+import type { Clock } from "../clock";
+import { readRefusal, TokenError } from "../errors";
 
 /** An access token and how long it serves. */
 interface Token {

@@ -1,7 +1,36 @@
-import type { Session } from "../provider/run/session";
-import { ApiError } from "./client";
-import { recommendItems } from "./recommendation";
+import { type Input, type Reply, routes } from "../contract";
+import { ApiError, type Client, ReplyError } from "./client";
+import type { Clock } from "./clock";
 import { meansNotServing } from "./refusals";
+
+/** What is asked of the recommendation call. */
+export type RecommendationInput = Input<typeof routes.recommendItemsToUser>;
+
+/** What the recommendation call answers. */
+export type Recommendation = Reply<typeof routes.recommendItemsToUser>;
+
+/**
+ * Calls for recommendations where a project serves.
+ * The specification does not show how serving_uri and the call's address relate: the call is made under serving_uri,
+ * and under the base address where nothing answers it there.
+ */
+export async function recommendItems(
+  client: Client,
+  input: RecommendationInput,
+  servingUri?: string | null,
+): Promise<Recommendation> {
+  const path = routes.recommendItemsToUser.path;
+  if (!servingUri || !/^https?:/.test(servingUri)) return client.call(routes.recommendItemsToUser, input);
+  const baseUrl = servingUri.endsWith(path) ? servingUri.slice(0, -path.length) : servingUri;
+  try {
+    return await client.call(routes.recommendItemsToUser, input, { baseUrl });
+  } catch (error) {
+    const nothingThere =
+      error instanceof ReplyError || (error instanceof ApiError && [404, 405].includes(error.status));
+    if (!nothingThere) throw error;
+    return client.call(routes.recommendItemsToUser, input);
+  }
+}
 
 /** What is tried of a deployment, as it stands in the state. */
 export interface ServingCheck {
@@ -14,7 +43,7 @@ export interface ServingCheck {
 export async function serves(
   userId: string | undefined,
   servingUri: string | null | undefined,
-  { client }: Pick<Session, "client">,
+  { client }: { readonly client: Client },
 ): Promise<boolean> {
   try {
     await recommendItems(client, { userId: userId ?? "nobody", limit: 1 }, servingUri);
@@ -34,7 +63,7 @@ export async function serves(
 export async function tryOut(
   { check, qps }: { readonly check?: ServingCheck; readonly qps: number },
   servingUri: string | undefined,
-  { client, clock }: Pick<Session, "client" | "clock">,
+  { client, clock }: { readonly client: Client; readonly clock: Clock },
 ): Promise<string | undefined> {
   if (!check) return undefined;
   const { userIds, minResults = 1, maxLatencyMs } = check;

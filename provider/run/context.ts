@@ -1,0 +1,14 @@
+import type { Urn } from "./engine";
+import type { Session } from "./session";
+
+/** What a lifecycle works with: the session, and the resource it is about. */
+export interface Context extends Session {
+  readonly urn: Urn;
+  /** The resource as people know it: `EventDataset clicks`. */
+  readonly title: string;
+}
+
+/** The name that the program gives a resource; never secret, unlike the argument `name`. */
+export function logicalName(urn: string | undefined): string {
+  return urn?.split("::").slice(3).join("::") ?? "";
+}
