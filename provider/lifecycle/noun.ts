@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Context } from "../run/context";
 import type { Urn } from "../run/engine";
-import type { Run, Session } from "../run/session";
+import type { Run } from "../run/session";
 import type { Replacement } from "./wording";
 
 /** What becomes of one noun of the API: what it accepts, and how it is made, read, changed and removed. */
