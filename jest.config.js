@@ -1,14 +1,17 @@
+const { availableParallelism } = require("node:os");
+
 /** @type {import("jest").Config} */
 module.exports = {
   testEnvironment: "node",
   roots: ["<rootDir>/test"],
   testMatch: ["**/*.test.ts"],
-  // A guard against hanging for ever, far beyond what any test needs on a slow machine.
-  testTimeout: 900_000,
-  // Tests that drive the engine wait for processes of its own more than they work.
-  maxWorkers: "100%",
+  // A guard against hanging for ever; a suite that needs more says so itself.
+  testTimeout: 300_000,
+  // One more than there are cores: some tests mostly wait.
+  maxWorkers: availableParallelism() + 1,
   testSequencer: "<rootDir>/tools/jest/longest-first.js",
   globalSetup: "<rootDir>/tools/jest/global-setup.js",
+  globalTeardown: "<rootDir>/tools/jest/global-teardown.js",
   reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   transform: {
     "^.+\\.ts$": [

@@ -68,7 +68,7 @@ describe("recommender drift, through the real engine", () => {
 
   beforeAll(async () => {
     observed = await ObservedService.start();
-    workspace = await engineWorkspace(program, observed.environment);
+    workspace = await engineWorkspace(program, observed.environment, "typescript");
     // What people have on their path once the package is installed.
     const bin = join(workspace.directory, "bin");
     mkdirSync(bin);

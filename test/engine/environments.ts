@@ -46,8 +46,6 @@ export class Environments {
   static async make(): Promise<Environments> {
     const made = new Environments(await engineWorkspace(""));
     const { directory } = made.workspace;
-    const project = "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n";
-    await writeFile(join(directory, "Pulumi.yaml"), project);
     await made.setProgram("w1");
     for (const name of ["dev", "staging", "prod"] as const) await made.#addStack(name);
     const rows = Array.from({ length: 240 }, (_, at) => {

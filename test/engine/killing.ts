@@ -45,8 +45,7 @@ export class KillingGround {
   static async make(program: string, environment: Record<string, string>): Promise<KillingGround> {
     const ground = new KillingGround(await linkedFolder(), environment);
     const write = (name: string, text: string) => writeFileSync(join(ground.directory, name), text);
-    const runtime = { name: "nodejs", options: { typescript: false } };
-    write("Pulumi.yaml", JSON.stringify({ name: "kill", runtime }));
+    write("Pulumi.yaml", JSON.stringify({ name: "kill", runtime: "nodejs" }));
     write("package.json", JSON.stringify({ name: "kill", private: true, main: "index.js" }));
     write("index.js", program);
     return ground;
@@ -145,6 +144,7 @@ export class KillingGround {
       PULUMI_BACKEND_URL: `file://${join(this.directory, "state")}`,
       PULUMI_CONFIG_PASSPHRASE: "kill",
       PULUMI_SKIP_UPDATE_CHECK: "1",
+      RECOMMENDER_PROGRAM: "javascript",
       XDG_STATE_HOME: join(this.directory, "xdg"),
     };
   }

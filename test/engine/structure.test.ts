@@ -42,7 +42,7 @@ describe("a component that holds a whole recommender", () => {
   let ids: Record<string, string>;
   beforeAll(async () => {
     observed = await ObservedService.start();
-    workspace = await engineWorkspace(component(""), observed.environment);
+    workspace = await engineWorkspace(component(""), observed.environment, "typescript");
   });
   afterAll(async () => {
     await workspace.dispose();

@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
+import { transform } from "@swc/core";
 import { readKeptState } from "./kept-state";
 
 const repository = join(__dirname, "../..");
@@ -18,19 +19,29 @@ export interface EngineWorkspace {
 }
 
 /**
- * Sets up a project whose `index.ts` is `source`; it may import `@pulumi/pulumi` and `pulumi-recommender`.
+ * Sets up a project whose program is `source`; it may import `@pulumi/pulumi` and `pulumi-recommender`. It is compiled
+ * here unless it is to stay an `index.ts`: the engine would load the compiler for every command.
  * The engine is the one on PATH, where the set-up of the tests has put it.
  */
 export async function engineWorkspace(
   source: string,
   env: Record<string, string> = {},
+  language: "javascript" | "typescript" = "javascript",
 ): Promise<EngineWorkspace> {
   const directory = await linkedFolder();
-  const setProgram = (text: string) => writeFile(join(directory, "index.ts"), text);
+  const setProgram = async (text: string) => {
+    if (language === "typescript") return writeFile(join(directory, "index.ts"), text);
+    const { code } = await transform(text, {
+      jsc: { parser: { syntax: "typescript" }, target: "es2022" },
+      module: { type: "commonjs" },
+    });
+    await writeFile(join(directory, "index.js"), code);
+  };
   await setProgram(source);
   await writeFile(join(directory, "Pulumi.yaml"), "name: test\nruntime: nodejs\n");
   await writeFile(join(directory, "package.json"), JSON.stringify({ name: "test", private: true }));
-  return { ...(await stackIn(directory, directory, "test", env)), setProgram };
+  const all = { RECOMMENDER_PROGRAM: language, ...env };
+  return { ...(await stackIn(directory, directory, "test", all)), setProgram };
 }
 
 /** Sets up a copy of an example as it stands in the repository. */
