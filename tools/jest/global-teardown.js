@@ -1,0 +1,7 @@
+const fs = require("node:fs");
+
+/** Removes the folder that the set-up has made in memory. */
+module.exports = async () => {
+  const folder = process.env.RECOMMENDER_TESTS_FOLDER;
+  if (folder) await fs.promises.rm(folder, { recursive: true, force: true, maxRetries: 5 });
+};
