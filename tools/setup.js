@@ -37,18 +37,9 @@ function lockedPackages(file) {
 }
 
 const dist = path.join(root, "dist");
-const sources = [
-  "contract",
-  "client",
-  "records",
-  "provider",
-  "service",
-  "cli",
-  "openapi.json",
-  "package.json",
-  "tsconfig.json",
-  "tsconfig.build.json",
-];
+/** The folders of the package's code. */
+const rooms = ["contract", "client", "records", "provider", "service", "cli"];
+const sources = [...rooms, "openapi.json", "package.json", "tsconfig.json", "tsconfig.build.json"];
 
 /** Compiles dist/ unless no source changed since it was last compiled. */
 async function buildPackage() {
@@ -106,4 +97,4 @@ function filesUnder(file) {
 /** @param {string} file */
 const modifiedMs = (file) => fs.statSync(path.join(root, file)).mtimeMs;
 
-module.exports = { root, installPackages, buildPackage, buildForTests, removeBuilt };
+module.exports = { root, rooms, installPackages, buildPackage, buildForTests, removeBuilt };

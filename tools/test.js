@@ -1,14 +1,17 @@
 const { CommandFailed, run, runCommand } = require("./command.js");
 const { buildForTests, installPackages, root } = require("./setup.js");
 
-/** `npm test [-- <arguments of jest>]`: the set-up, the checks, all tests. */
+const jest = require.resolve("jest/bin/jest");
+
+/** `npm test [-- <arguments of jest>]`: the set-up, the checks, all tests. With `--changed`, only what a change touches. */
 runCommand(async () => {
+  const [first = "", ...rest] = process.argv.slice(2);
+  if (/^--changed(=|$)/.test(first)) return testChanged(first.split("=")[1], rest);
   const checks = await setUpAndCheck();
   const failed = checks.filter(({ passed }) => !passed).length;
 
   // The tests run even if a check failed, and the last line of the run counts both.
   const env = { ...process.env, RECOMMENDER_CHECKS: `${checks.length - failed} ${failed}` };
-  const jest = require.resolve("jest/bin/jest");
   try {
     await run(process.execPath, [jest, ...process.argv.slice(2)], { cwd: root, env });
   } catch (error) {
@@ -18,6 +21,19 @@ runCommand(async () => {
   }
   if (failed > 0) process.exitCode = 1;
 });
+
+/**
+ * The tests that import a file which is not committed, or which differs from a commit. Those that drive the engine and
+ * the checks take longer than seconds; the random sequences are fewer.
+ * @param {string | undefined} commit
+ * @param {string[]} rest arguments of jest
+ */
+async function testChanged(commit, rest) {
+  await installPackages();
+  const which = commit ? `--changedSince=${commit}` : "--onlyChanged";
+  const args = [jest, which, "--passWithNoTests", "--testPathIgnorePatterns", "/test/engine/", ...rest];
+  await run(process.execPath, args, { cwd: root, env: { SEQUENCES: "20", ...process.env } });
+}
 
 /** Without the set-up nothing can be tested, which is one failure. */
 async function setUpAndCheck() {

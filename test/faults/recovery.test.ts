@@ -11,9 +11,9 @@ import { type Harm, World } from "./world";
 
 // What a change is held to does not hang on luck: others than these are tried by `npm run test:sequences`.
 const { SEQUENCES, SEED = "-546949215" } = process.env;
-const runs = Number(SEQUENCES ?? 800);
-const longestMs = SEQUENCES ? 2 * 3_600_000 : 5 * 60_000;
-jest.setTimeout(2 * longestMs);
+const runs = Number(SEQUENCES ?? 300);
+const longestMs = 2 * 3_600_000;
+jest.setTimeout(SEQUENCES ? 2 * longestMs : 600_000);
 
 let observed: ObservedService;
 let proxy: FaultProxy;

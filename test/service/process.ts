@@ -24,10 +24,14 @@ export async function serve(...options: string[]): Promise<ServiceProcess> {
   child.stderr.on("data", (text) => {
     errors += text;
   });
+  const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
   const line = await Promise.race([
     once(child.stdout, "data").then(([text]) => String(text)),
-    once(child, "exit").then(() => Promise.reject(new Error(`the service ended at its start: ${errors}`))),
+    once(child, "exit").then(() =>
+      Promise.reject(new Error(`the service ended at its start, or did not start in 60 s: ${errors}`)),
+    ),
   ]);
+  clearTimeout(late);
   const { url, keyFile } = JSON.parse(line);
   return {
     child,
