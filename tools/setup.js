@@ -95,6 +95,6 @@ function filesUnder(file) {
 }
 
 /** @param {string} file */
-const modifiedMs = (file) => fs.statSync(path.join(root, file)).mtimeMs;
+const modifiedMs = (file) => Math.round(fs.statSync(path.join(root, file)).mtimeMs);
 
 module.exports = { root, rooms, installPackages, buildPackage, buildForTests, removeBuilt };

@@ -1,8 +1,6 @@
 const { CommandFailed, run, runCommand } = require("./command.js");
 const { buildForTests, installPackages, root } = require("./setup.js");
 
-const jest = require.resolve("jest/bin/jest");
-
 /** `npm test [-- <arguments of jest>]`: the set-up, the checks, all tests. With `--changed`, only what a change touches. */
 runCommand(async () => {
   const [first = "", ...rest] = process.argv.slice(2);
@@ -13,7 +11,7 @@ runCommand(async () => {
   // The tests run even if a check failed, and the last line of the run counts both.
   const env = { ...process.env, RECOMMENDER_CHECKS: `${checks.length - failed} ${failed}` };
   try {
-    await run(process.execPath, [jest, ...process.argv.slice(2)], { cwd: root, env });
+    await run(process.execPath, [jest(), ...process.argv.slice(2)], { cwd: root, env });
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     // Jest has said it all, and its last line is to stay the last.
@@ -21,6 +19,9 @@ runCommand(async () => {
   }
   if (failed > 0) process.exitCode = 1;
 });
+
+/** Known once the packages are installed. */
+const jest = () => require.resolve("jest/bin/jest");
 
 /**
  * The tests that import a file which is not committed, or which differs from a commit. Those that drive the engine and
@@ -31,7 +32,7 @@ runCommand(async () => {
 async function testChanged(commit, rest) {
   await installPackages();
   const which = commit ? `--changedSince=${commit}` : "--onlyChanged";
-  const args = [jest, which, "--passWithNoTests", "--testPathIgnorePatterns", "/test/engine/", ...rest];
+  const args = [jest(), which, "--passWithNoTests", "--testPathIgnorePatterns", "/test/engine/", ...rest];
   await run(process.execPath, args, { cwd: root, env: { SEQUENCES: "20", ...process.env } });
 }
 

@@ -1,0 +1,37 @@
+import { spawn } from "node:child_process";
+import { cp, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { ended } from "../service/process";
+
+const repository = join(__dirname, "../..");
+/** What a clone has beside its files, or what `npm start` does not need. */
+const left = new Set(["node_modules", "test", "bench", "docs", ".git", ".pulumi-local", ".recommender"]);
+let clone: string;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  clone = await realpath(await mkdtemp(join(tmpdir(), "recommender-clone-")));
+  // What is built is built of these files, so their times are kept.
+  const filter = (file: string) => !left.has(basename(file));
+  await cp(repository, clone, { recursive: true, preserveTimestamps: true, filter });
+  await symlink(join(repository, "node_modules"), join(clone, "node_modules"), "junction");
+  const settings = /^(PULUMI|RECOMMENDER)_|^npm_/;
+  const own = Object.entries(process.env).filter(([name]) => !settings.test(name));
+  env = { ...Object.fromEntries(own), PULUMI_HOME: join(clone, ".pulumi-home") };
+});
+afterAll(async () => {
+  await inClone(process.execPath, join(clone, "dist/cli/main.js"), "stop");
+  await rm(clone, { recursive: true, force: true });
+});
+
+const inClone = (program: string, ...args: string[]) =>
+  ended(spawn(program, args, { cwd: clone, env, stdio: ["ignore", "pipe", "pipe"] }));
+
+test("`npm start` brings the quick start up in a clone, and says what is there and what to try next", async () => {
+  const { code, out, err } = await inClone("npm", "start");
+  expect({ code, err: code === 0 ? "" : err }).toEqual({ code: 0, err: "" });
+  expect(out).toMatch(/^Stack local, kept by Pulumi engine \S+$/m);
+  expect(out).toMatch(/^ {2}Deployment +\S+$/m);
+  expect(out).toMatch(/\nTry next\n[\s\S]*\n {2}npm run pulumi -- destroy --yes +remove all of it\n$/);
+});
