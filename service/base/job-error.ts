@@ -2,3 +2,8 @@
 export class JobError extends Error {
   override readonly name = "JobError";
 }
+
+/** What a job found out is no longer so: it is run again, and no try is counted. */
+export class OutdatedError extends Error {
+  override readonly name = "OutdatedError";
+}

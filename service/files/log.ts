@@ -1,8 +1,8 @@
-import { appendFileSync, renameSync, statSync, writeSync } from "node:fs";
+import { appendFileSync, copyFileSync, statSync, truncateSync, writeSync } from "node:fs";
 import pino, { type DestinationStream, type Logger } from "pino";
 import type { Folder } from "./folder";
 
-/** The log file is renamed above this size, and one earlier file is kept: so the log takes twice as much at most. */
+/** The log file is begun anew above this size, and one earlier file is kept: so the log takes twice as much at most. */
 const rotateAboveBytes = 32 * 1024 * 1024;
 
 const gatherMs = 250;
@@ -49,7 +49,10 @@ export class LogFile implements DestinationStream {
     if (lines === "") return;
     orDrop(() => {
       const { size = 0 } = statSync(this.file, { throwIfNoEntry: false }) ?? {};
-      if (size > this.maxBytes) renameSync(this.file, `${this.file}.1`);
+      if (size <= this.maxBytes) return;
+      // Copied, not renamed: the output of a detached service goes to the same open file.
+      copyFileSync(this.file, `${this.file}.1`);
+      truncateSync(this.file);
     });
     orDrop(() => appendFileSync(this.file, lines, { mode: 0o600 }));
   };

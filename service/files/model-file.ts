@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { deserialize, serialize } from "node:v8";
-import { selectUsers, type TrainedModel } from "../algorithms";
+import { itemCounts, selectUsers, type TrainedModel } from "../algorithms";
 import { JobError } from "../base/job-error";
 import type { Db } from "../store/database";
 import { forgottenSince } from "../store/forgotten";
@@ -65,9 +65,15 @@ function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>): Stor
     userVectors.set(model.userVectors.subarray(user * stride, (user + 1) * stride), at * stride);
   });
   const interactions = selectUsers(model.interactions, kept);
+  const itemVectors = model.itemVectors.slice();
+  const [before, after] = [itemCounts(model.interactions), itemCounts(interactions)];
+  after.forEach((count, item) => {
+    // Only the forgotten users placed it.
+    if (count === 0 && before[item]) itemVectors.fill(0, item * stride, (item + 1) * stride);
+  });
   return {
     ...stored,
-    model: { ...model, users: kept.length, userVectors, interactions },
+    model: { ...model, users: kept.length, userVectors, itemVectors, interactions },
     userIds: Array.from(kept, (user) => userIds[user] as string),
   };
 }

@@ -32,6 +32,11 @@ export async function removeResultsOf({ folder, store }: Basis, dataset: Dataset
   for (const { jobId, file } of resultsIn(folder)) if (doomed.has(jobId)) rmSync(file, { force: true });
 }
 
+/** Removes what a job has written that did not succeed. */
+export function removeResult(folder: Folder, job: string): void {
+  for (const { jobId, file } of resultsIn(folder)) if (jobId === job) rmSync(file, { force: true });
+}
+
 function resultsIn(folder: Folder): { jobId: string; file: string }[] {
   const path = dirname(folder.resultFile("any", "json"));
   return readdirSync(path).map((name) => ({ jobId: name.split(".")[0] as string, file: join(path, name) }));

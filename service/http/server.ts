@@ -42,14 +42,22 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   app.addHook("onRequest", async (request, reply) => {
     touched();
     reply.headers({ "x-request-id": request.id, [idempotencyHeader]: "POST" });
+    if (!isMet(request.headers.expect))
+      throw new ServiceError("EXPECTATION_FAILED", "Expect can only be 100-continue; leave it out.");
     // Here and not in a handler, so that nothing of the request is judged before its method and path.
     if (request.is404) throw unknownRoute(app, request);
   });
+  // Without it, Node answers an expectation that it does not know by itself, without a body.
+  app.server.on("checkExpectation", app.routing);
   app.addHook("onResponse", async (request, reply) => logCall(context, request, reply));
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
   addOwnRoutes(app, context);
   return app;
+}
+
+function isMet(expectation: string | undefined): boolean {
+  return expectation === undefined || expectation.toLowerCase() === "100-continue";
 }
 
 /** Faults that strike after the call was carried out. */

@@ -1,5 +1,7 @@
 import type { Request, routes } from "../../contract";
+import { OutdatedError } from "../base/job-error";
 import { type ModelSource, modelSource } from "../files/model-file";
+import { removeResult } from "../files/results";
 import { projectOf } from "../store/find";
 import { forgottenSince } from "../store/forgotten";
 import { type ProjectData, projectData } from "../store/project-data";
@@ -49,7 +51,7 @@ export async function finishClustering(job: JobTable, context: JobContext): Prom
   );
 }
 
-/** A result that may list a user who was forgotten meanwhile does not count: the job is tried again. */
+/** A result that may list a user who was forgotten meanwhile does not count: the job is run again. */
 async function finish(
   job: JobTable,
   context: JobContext,
@@ -59,10 +61,15 @@ async function finish(
   const { store, clock } = context;
   const data = await projectData(store.db, await projectOf(store.db, job.project_id));
   const seen = await deletionsOf(store.db, data.events);
-  const result = await work(data, await modelSource(context, modelId));
-  await store.transaction(async (db) => {
-    if (seen !== undefined && (await forgottenSince(db, data.events.id, seen)).size > 0)
-      throw new Error("Events of a user were deleted while the job ran; submit the job again.");
-    await succeed(db, job, { result, now: clock.now() });
-  });
+  try {
+    const result = await work(data, await modelSource(context, modelId));
+    await store.transaction(async (db) => {
+      if (seen !== undefined && (await forgottenSince(db, data.events.id, seen)).size > 0)
+        throw new OutdatedError("events of a user were deleted while the job ran");
+      await succeed(db, job, { result, now: clock.now() });
+    });
+  } catch (error) {
+    removeResult(context.folder, job.id);
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { JobError } from "../base/job-error";
+import { JobError, OutdatedError } from "../base/job-error";
 import { claim, fail, putBack, recover } from "../store/queue";
 import type { JobTable, JobType } from "../store/tables";
 import { lanes } from "../threads/pool";
@@ -124,6 +124,10 @@ export class Jobs {
     for (;;) {
       try {
         if (closing.aborted) return await store.transaction((db) => putBack(db, job));
+        if (error instanceof OutdatedError) {
+          await store.transaction((db) => putBack(db, job));
+          return log.info({ ...about(job), err: error }, "job is run again");
+        }
         const now = clock.now();
         const ending = { message, final, now, dueTs: now + pauseMs };
         const again = await store.transaction((db) => fail(db, job, ending));

@@ -8,12 +8,12 @@ import type { ProjectData } from "../store/project-data";
 import { weightOf } from "../store/snapshot";
 import type { Build } from "../threads/build";
 import { History } from "./history";
+import { KeptAttributes } from "./kept-attributes";
 import { RateLimit } from "./rate-limit";
 import { ServedModel } from "./served-model";
 
 /** Candidates that a ranker gets at least to choose from. */
 const leastCandidates = 100;
-const keptAttributes = 50_000;
 
 /** The models of one project in service, with each user's events as they stand. */
 export class Deployed {
@@ -22,7 +22,9 @@ export class Deployed {
   private readonly items: Places;
   /** Null once the event dataset is deleted: then the models serve with what they learned. */
   private history: History | null;
-  private readonly attributes = new Map<string, JsonMap>();
+  private readonly attributes: KeptAttributes;
+  /** Items that a forgotten user alone had placed, until their attributes place them. */
+  private readonly orphaned = new Set<string>();
   private readonly generator: ServedModel;
   private readonly ranker: ServedModel | undefined;
   private readonly begin: Pick<Build, "lastSeq" | "deletions">;
@@ -41,12 +43,14 @@ export class Deployed {
     this.generator = new ServedModel(generator, this.users, this.items);
     if (ranker)
       this.ranker = new ServedModel(ranker, new Places([...ranker.userIds]), new Places([...ranker.itemIds]));
+    this.attributes = new KeptAttributes((ids) => this.recordsOf(data.items.number, ids));
     this.begin = { lastSeq, deletions };
   }
 
   /** The ids of the best items for a user, without those that he has target events for. */
   async recommend(userId: string, limit: number): Promise<string[]> {
     const { generator, ranker } = this;
+    if (this.orphaned.size > 0) await this.placeOrphaned();
     let record: Promise<Attributes | undefined> | undefined;
     const vectorIn = async (served: ServedModel) => {
       const known = served.vectorOf(userId, this.history && (() => this.eventsOf(userId, served)));
@@ -65,16 +69,9 @@ export class Deployed {
       .map((item) => this.items.ids[item] as string);
   }
 
-  /** The named attributes of items, those asked for lately from memory. */
-  async attributesOf(itemIds: readonly string[]): Promise<Map<string, JsonMap>> {
-    const missing = itemIds.filter((id) => !this.attributes.has(id));
-    if (missing.length > 0) {
-      const rows = await this.recordsOf(this.data.items.number, missing);
-      if (this.attributes.size + missing.length > keptAttributes) this.attributes.clear();
-      for (const id of missing) this.attributes.set(id, {});
-      for (const row of rows) this.attributes.set(row.record_id, JSON.parse(row.attributes));
-    }
-    return new Map(itemIds.map((id) => [id, this.attributes.get(id) ?? {}]));
+  /** The attributes of items. */
+  attributesOf(itemIds: readonly string[]): Promise<Map<string, JsonMap>> {
+    return this.attributes.of(itemIds);
   }
 
   /** Takes note of the writes that came while it was prepared; those that its state has seen are left out. */
@@ -119,18 +116,32 @@ export class Deployed {
   }
 
   private forget(userId: string): void {
-    this.generator.forget(userId);
-    this.ranker?.forget(userId);
+    for (const id of this.generator.forget(userId)) this.orphaned.add(id);
+    for (const id of this.ranker?.forget(userId) ?? []) this.orphaned.add(id);
   }
 
   private applyItems({ dataset, items }: ItemsChange): void {
     if (dataset !== this.data.items.number) return;
+    this.attributes.changed(items.keys());
     for (const [id, { attributes }] of items) {
-      this.attributes.delete(id);
-      this.generator.placeItem(this.items.of(id), attributes);
-      const own = this.ranker?.items.find(id);
-      if (own !== undefined) this.ranker?.placeItem(own, attributes);
+      this.orphaned.delete(id);
+      this.place(id, attributes);
     }
+  }
+
+  /** Read when they are next needed; an item that is written meanwhile is placed by what was written. */
+  private async placeOrphaned(): Promise<void> {
+    const ids = [...this.orphaned];
+    const rows = await this.recordsOf(this.data.items.number, ids);
+    for (const row of rows)
+      if (this.orphaned.has(row.record_id)) this.place(row.record_id, JSON.parse(row.attributes));
+    for (const id of ids) this.orphaned.delete(id);
+  }
+
+  private place(id: string, attributes: Attributes): void {
+    this.generator.placeItem(this.items.of(id), attributes);
+    const own = this.ranker?.items.find(id);
+    if (own !== undefined) this.ranker?.placeItem(own, attributes);
   }
 
   /** An item that is known from events alone has a place, but nothing says where it lies. */

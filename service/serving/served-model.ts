@@ -42,10 +42,12 @@ export class ServedModel {
     if (this.recommender.place(item, attributes)) this.vectors.clear();
   }
 
-  /** Lets go of what the model learned about a user. */
-  forget(userId: string): void {
+  /** Lets go of what the model learned about a user; gives the ids of the items that no event places any more. */
+  forget(userId: string): string[] {
     const user = this.users.find(userId);
-    if (user !== undefined) this.recommender.forget(user);
+    const orphaned = user === undefined ? [] : this.recommender.forget(user);
+    if (orphaned.length > 0) this.vectors.clear();
     this.vectors.delete(userId);
+    return orphaned.map((item) => this.items.ids[item] as string);
   }
 }

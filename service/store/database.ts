@@ -24,8 +24,12 @@ export interface Store {
 /** Opens the database, made first where there is none, and brings its tables up to date. */
 export async function openStore(file: string): Promise<Store> {
   const writer = connect(file);
-  await migrate(writer);
-  const instanceId = await instanceOf(writer);
+  const instanceId = await migrate(writer)
+    .then(() => instanceOf(writer))
+    .catch(async (error) => {
+      await writer.destroy();
+      throw error;
+    });
   const reader = connect(file);
   return {
     file,

@@ -29,6 +29,7 @@ export async function dropNeedless(db: Db): Promise<void> {
     .selectFrom("jobs")
     .select("number")
     .where("status", "=", "RUNNING")
+    .where("finished_ts", "is", null)
     .limit(1)
     .executeTakeFirst();
   if (running) return;

@@ -42,6 +42,8 @@ const steps: readonly string[] = [
   `create table forgotten_users (
     event_dataset_id text not null, user_id text not null, deletions bigint not null,
     primary key (event_dataset_id, user_id))`,
+  // The queue is looked at all the time, and ended jobs stay for a year.
+  "create index jobs_unfinished on jobs (status, number) where finished_ts is null",
 ];
 
 /** Takes the steps that are still to be taken, all of them or none. */

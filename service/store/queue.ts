@@ -43,6 +43,7 @@ export async function claim(
     .selectFrom("jobs")
     .selectAll()
     .where("status", "=", "PENDING")
+    .where("finished_ts", "is", null)
     .where("job_type", "in", jobTypes)
     .where("due_ts", "<=", now)
     .orderBy("number")
@@ -93,7 +94,12 @@ export async function putBack(db: Db, job: JobTable): Promise<void> {
 
 /** Takes up the jobs that a killed process left running; each such take-up is a retry. */
 export async function recover(db: Db, now: number): Promise<void> {
-  const left = await db.selectFrom("jobs").selectAll().where("status", "=", "RUNNING").execute();
+  const left = await db
+    .selectFrom("jobs")
+    .selectAll()
+    .where("status", "=", "RUNNING")
+    .where("finished_ts", "is", null)
+    .execute();
   for (const job of left) {
     const message = `The service was killed ${job.retry_count + 1} times while the job ran; submit it again.`;
     await fail(db, job, { message, final: false, now, dueTs: now });

@@ -106,6 +106,7 @@ export interface JobTable {
   status: (typeof jobStatuses)[number];
   retry_count: number;
   created_ts: number;
+  /** Null until it has ended; an index of those jobs makes the queue. */
   finished_ts: number | null;
   /** Not to be run before, after a failure. */
   due_ts: number;

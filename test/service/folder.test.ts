@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -18,6 +19,17 @@ import { ended } from "./process";
 import { Running } from "./running";
 
 const built = join(__dirname, "..", "..", "dist", "service");
+
+/** The files that this process has open. */
+function openFiles(): string[] {
+  return readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+}
 
 describe("a data folder", () => {
   let dataDir: string;
@@ -36,6 +48,7 @@ describe("a data folder", () => {
           new RegExp(`^${file} holds ${text.trim().length} characters.* delete the file`),
         );
       }
+      expect(openFiles()).not.toContain(folderAt(dataDir).database);
       rmSync(file);
       const service = await startService({ dataDir, log: "none" });
       await service.close();

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -102,6 +102,45 @@ describe("a forgotten user", () => {
     expect(sum(groups.map((group: { size: number }) => group.size))).toBe(records.users.length - 1);
   });
 
+  test("uses up no try of a job that ran when the events were deleted", async () => {
+    const { run } = Pool.prototype;
+    let left = 6;
+    const spy = jest.spyOn(Pool.prototype, "run").mockImplementation(async function (this: Pool, task) {
+      const result = await run.call(this, task);
+      if (left-- > 0) await forget(`u${left}`);
+      return result as never;
+    });
+    const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
+    const { jobId } = await api.call("submitClusteringJob", wanted);
+    const job = await api.finished(shop.projectId, jobId).finally(() => spy.mockRestore());
+    expect([job.jobStatus, job.retryCount]).toEqual(["SUCCEED", 0]);
+  });
+
+  test("takes what only his events said of an item with him, at once as after a restart", async () => {
+    const solo = ["placed", "bare", "unrecorded"];
+    const attributes = { placed: records.items[3]?.attributes, bare: {} };
+    await api.call("upsertDatasetItems", {
+      itemDatasetId: shop.itemDatasetId,
+      items: Object.entries(attributes).map(([itemId, own]) => ({ itemId, attributes: own ?? {} })),
+    });
+    await api.call("upsertDatasetEvents", {
+      eventDatasetId: shop.eventDatasetId,
+      events: solo.map((itemId) => ({
+        ...{ eventId: itemId, userId: forgotten, itemId, ts: 1, eventType: "purchase", eventValue: 5 },
+      })),
+    });
+    await deploy(api, shop.projectId, await trainModel(api, shop), { qps: 100_000 });
+    const lists = () => Promise.all(["u7", "u11", "u4"].map((userId) => idsFor(api, userId)));
+    const before = await lists();
+    expect(before[0]?.slice(-2)).not.toEqual(expect.arrayContaining(["bare", "unrecorded"]));
+    await forget();
+    const after = await lists();
+    for (const list of after) expect(list.slice(-2).sort()).toEqual(["bare", "unrecorded"]);
+    expect(after[0]?.indexOf("placed")).toBeLessThan(after[2]?.indexOf("placed") as number);
+    await restart();
+    expect(await lists()).toEqual(after);
+  });
+
   test("is known again to a model that is trained with new events", async () => {
     await deploy(api, shop.projectId, modelId, { qps: 100_000 });
     await forget();
@@ -142,6 +181,7 @@ describe("a forgotten user", () => {
     const job = await api.finished(shop.projectId, jobId).finally(() => spy.mockRestore());
     expect(job.jobStatus).toBe("FAILED");
     expect(job.jobResult?.message).toMatch(/deleted before the job ran/);
+    expect(readdirSync(join(dataDir, "results"))).toEqual([]);
   });
 
   test("takes the results of before with him, and their address says so", async () => {

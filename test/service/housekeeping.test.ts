@@ -1,4 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -55,7 +65,7 @@ describe("the log file", () => {
   const file = join(dir, "service.log");
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  test("is renamed when it is large, and one earlier file is kept", () => {
+  test("is begun anew when it is large, and one earlier file is kept", () => {
     const line = `${"x".repeat(999)}\n`;
     for (let round = 0; round < 5; round++) {
       const log = new LogFile(file, 10_000);
@@ -65,6 +75,23 @@ describe("the log file", () => {
     expect(statSync(file).size).toBe(8000);
     expect(statSync(`${file}.1`).size).toBe(16_000);
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("goes on with what the process prints itself after it was begun anew", () => {
+    const printed = join(dir, "printed.log");
+    const output = openSync(printed, "a", 0o600);
+    const log = new LogFile(printed, 100);
+    const say = (text: string) => {
+      log.write(text);
+      log.end();
+    };
+    say(`${"x".repeat(200)}\n`);
+    writeSync(output, "printed before\n");
+    say("logged\n");
+    writeSync(output, "printed after\n");
+    closeSync(output);
+    expect(readFileSync(printed, "utf8")).toBe("logged\nprinted after\n");
+    expect(readFileSync(`${printed}.1`, "utf8")).toMatch(/^x+\nprinted before\n$/);
   });
 
   test("drops what cannot be written", () => {

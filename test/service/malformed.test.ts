@@ -38,6 +38,12 @@ describe("what is no HTTP, or too much of it", () => {
       400,
       "BAD_REQUEST",
     ],
+    [
+      "an expectation that is not known",
+      "GET /status HTTP/1.1\r\nhost: a\r\nexpect: nonsense\r\nconnection: close\r\n\r\n",
+      417,
+      "EXPECTATION_FAILED",
+    ],
     ["no host", "GET /status HTTP/1.1\r\nconnection: close\r\n\r\n", 401, "UNAUTHENTICATED"],
   ])("%s is answered in the one shape of errors", async (_, text, status, code) => {
     const { head, body } = await send(text);

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { folderAt, ManualClock, type StartOptions } from "../../service";
+import { openStore } from "../../service/store/database";
+import { claim } from "../../service/store/queue";
 import { Running } from "./running";
 import { deploy, openShop, trainModel } from "./shop";
 
@@ -91,7 +93,9 @@ describe("the queue", () => {
     const { api, clock, database, submit, read } = watched;
     const jobId = await submit("untold");
     await api.service.idle();
-    database.exec(`update jobs set status = 'PENDING', result = null where id = '${jobId}'`);
+    database.exec(
+      `update jobs set status = 'PENDING', result = null, finished_ts = null where id = '${jobId}'`,
+    );
     await settled();
     expect(await read(jobId)).toMatchObject({ jobStatus: "PENDING" });
     clock.advance(pollMs);
@@ -243,4 +247,23 @@ describe("deleting events", () => {
     expect(existsSync(folderAt(api.service.dataDir).resultFile(jobId, "json"))).toBe(false);
     await end();
   });
+});
+
+test("the queue is looked through without the jobs that have ended", async () => {
+  const { api, database, end } = await openWatched();
+  const { db } = await openStore(folderAt(api.service.dataDir).database);
+  const asked: string[] = [];
+  const watched = db.withPlugin({
+    transformQuery: ({ node }) => {
+      asked.push(db.getExecutor().compileQuery(node, { queryId: "plan" }).sql);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  await claim(watched, ["TRAINING"], 0);
+  await db.destroy();
+  const plan = database.prepare(`explain query plan ${asked[0]}`).all("PENDING", "TRAINING", 0, 1);
+  expect(JSON.stringify(plan)).toContain("USING INDEX jobs_unfinished");
+  expect(JSON.stringify(plan)).not.toContain("TEMP B-TREE");
+  await end();
 });

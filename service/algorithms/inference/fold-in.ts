@@ -26,6 +26,8 @@ export class FoldIn {
   constructor(
     private readonly model: TrainedModel,
     itemVectors = model.itemVectors,
+    /** Users with events on each item. */
+    popularity: ArrayLike<number> = itemCounts(model.interactions),
   ) {
     const { stride, items } = model;
     const lengths = [items * stride, stride, 2, items, items, 1, stride, scratchLength(stride)];
@@ -39,17 +41,16 @@ export class FoldIn {
     this.solved = this.kernel.floats(stride);
     this.scratch = this.kernel.floats(scratchLength(stride));
 
-    const counts = itemCounts(model.interactions);
-    this.activeItems = counts.reduce((count, of) => (of > 0 ? count + 1 : count), 0);
+    const active = Array.from({ length: items }, (_, item) => item).filter((item) => popularity[item]);
+    this.activeItems = active.length;
     this.itemVectors.set(itemVectors.subarray(0, items * stride));
     // Vectors made from attributes were not there in training and take no part in the weight of the unobserved.
-    counts.forEach((count, item) => {
-      if (count === 0) return;
+    for (const item of active) {
       for (let k = 0; k < stride; k++) {
         const value = model.itemVectors[item * stride + k] as number;
         this.base[k] = (this.base[k] as number) + model.parameters.alpha * value * value;
       }
-    });
+    }
   }
 
   /** Gives an item without events another vector. */

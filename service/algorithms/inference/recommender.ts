@@ -76,7 +76,7 @@ export class Recommender {
     const known = items.filter(({ item }) => item < this.model.items);
     if (user !== undefined && !this.forgotten.has(user) && isRowOf(this.model.interactions, user, known))
       return this.userVector(user);
-    this.folding ??= new FoldIn(this.model, this.itemVectors);
+    this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
     return this.folding.solve(known);
   }
 
@@ -96,16 +96,22 @@ export class Recommender {
     return item < this.model.items;
   }
 
-  /** Lets go of what a user's events taught about him and of their part in what is popular. */
-  forget(user: number): void {
+  /**
+   * Lets go of what a user's events taught about him and of their part in what is popular.
+   * Gives the items that no event places any more: nothing is known of them until they are placed by attributes.
+   */
+  forget(user: number): number[] {
     const { stride, userVectors, interactions } = this.model;
-    if (user >= this.model.users || this.forgotten.has(user)) return;
+    if (user >= this.model.users || this.forgotten.has(user)) return [];
     this.forgotten.add(user);
     userVectors.fill(0, user * stride, (user + 1) * stride);
     const { start, index } = interactions;
-    for (const item of index.subarray(start[user], start[user + 1])) {
-      this.popularity[item] = (this.popularity[item] as number) - 1;
-    }
+    const items = [...index.subarray(start[user], start[user + 1])];
+    for (const item of items) this.popularity[item] = (this.popularity[item] as number) - 1;
+    const orphaned = items.filter((item) => this.popularity[item] === 0);
+    for (const item of orphaned) this.place(item, undefined);
+    this.folding = undefined;
+    return orphaned;
   }
 
   /** The best items for a vector, or the most popular ones where there is none, without those excluded. */
