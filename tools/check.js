@@ -15,6 +15,11 @@ async function check() {
       bin: ["@biomejs/biome", "biome"],
       args: ["check", "--error-on-warnings", "."],
     },
+    {
+      name: "direction of imports",
+      bin: ["dependency-cruiser", "depcruise"],
+      args: ["--output-type", "err-long", "contract", "client", "records", "provider", "service", "cli"],
+    },
     { name: "unused code", bin: ["knip", "knip"], args: ["--no-progress"] },
     { name: "package (publint)", bin: ["publint", "publint"], args: ["--strict", tarball] },
     { name: "package types (attw)", bin: ["@arethetypeswrong/cli", "attw"], args: [tarball] },

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-
 import { embeddedFolder, type Settings, saysYes } from "../../client/settings";
 import type { instanceIn } from "../../service/embedded";
 import type { Properties } from "../run/stack-state";

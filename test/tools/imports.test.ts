@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+const root = join(__dirname, "../..");
+const cruise = join(root, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+
+interface Violation {
+  readonly from: string;
+  readonly to: string;
+  readonly rule: { readonly name: string };
+}
+
+/** What the check finds in a tree of these files under the project's own rules. */
+async function violations(files: Record<string, string>): Promise<string[]> {
+  const tree = mkdtempSync(join(tmpdir(), "recommender-imports-"));
+  try {
+    for (const [file, text] of Object.entries({ "tsconfig.json": "{}", ...files })) {
+      mkdirSync(dirname(join(tree, file)), { recursive: true });
+      writeFileSync(join(tree, file), text);
+    }
+    const args = [cruise, "--config", join(root, ".dependency-cruiser.js"), "--output-type", "json", "."];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: tree });
+    const { summary } = JSON.parse(stdout) as { summary: { violations: Violation[] } };
+    return summary.violations.map(({ from, to, rule }) => `${rule.name}: ${from} → ${to}`);
+  } finally {
+    rmSync(tree, { recursive: true });
+  }
+}
+
+const value = "export const value = 1;\n";
+const type = "export interface Shape { readonly side: number }\n";
+
+describe("the direction of imports", () => {
+  test("imports along the order pass, also over several lines and through the service's doors", async () => {
+    const found = await violations({
+      "contract/index.ts": value,
+      "service/index.ts": 'export { value } from "./http/server";\n',
+      "service/embedded.ts": value,
+      "service/http/server.ts": 'export { value } from "../store/database";\n',
+      "service/store/database.ts": 'export { value } from "../../contract";\n',
+      "client/client.ts": 'export const load = () => require("../service/embedded");\n',
+      "cli/main.ts": 'export const load = () => import("../service/index");\n',
+    });
+    expect(found).toEqual([]);
+  });
+
+  test("an import against the order fails, of a value as of a type", async () => {
+    const found = await violations({
+      "service/handlers/dataset.ts": value + type,
+      "service/store/database.ts": 'export { value } from "../handlers/dataset";\n',
+      "service/store/tables.ts":
+        'import type { Shape } from "../handlers/dataset";\nexport type Row = Shape;\n',
+      "provider/lifecycle/noun.ts": type,
+      "provider/run/session.ts":
+        'import type { Shape } from "../lifecycle/noun";\nexport type Session = Shape;\n',
+      "client/client.ts": 'export { value } from "../provider/index";\n',
+      "provider/index.ts": value,
+    });
+    expect(found.sort()).toEqual([
+      ".: client never imports provider: client/client.ts → provider/index.ts",
+      "provider: run never imports lifecycle: provider/run/session.ts → provider/lifecycle/noun.ts",
+      "service: store never imports handlers: service/store/database.ts → service/handlers/dataset.ts",
+      "service: store never imports handlers: service/store/tables.ts → service/handlers/dataset.ts",
+    ]);
+  });
+
+  test("a circle of files fails, also where it is closed by types alone", async () => {
+    const found = await violations({
+      "service/store/one.ts": `import type { Other } from "./other";\nexport type One = Other | 1;\n`,
+      "service/store/other.ts": `import type { One } from "./one";\nexport type Other = One | 2;\n`,
+    });
+    expect(found).toEqual(["no-circle: service/store/one.ts → service/store/other.ts"]);
+  });
+
+  test("what a tree must not know fails: Pulumi, other libraries, the inside of the service", async () => {
+    const found = await violations({
+      "contract/index.ts": 'export { join } from "node:path";\n',
+      "records/source.ts": 'export * as pulumi from "@pulumi/pulumi";\n',
+      "service/algorithms/top.ts": 'export { value } from "../base/clock";\n',
+      "service/base/clock.ts": value,
+      "provider/project.ts": 'export const load = () => require("../service/base/clock");\n',
+    });
+    expect(found.sort()).toEqual([
+      "algorithms-are-mathematics: service/algorithms/top.ts → service/base/clock.ts",
+      "contract-imports-zod-only: contract/index.ts → path",
+      "pulumi-in-provider-only: records/source.ts → @pulumi/pulumi",
+      "service-by-its-doors: provider/project.ts → service/base/clock.ts",
+      "service: algorithms never imports base: service/algorithms/top.ts → service/base/clock.ts",
+    ]);
+  });
+
+  test("a new room without a place in the order fails", async () => {
+    const found = await violations({
+      "service/http/server.ts": 'export { value } from "../cellar/wine";\n',
+      "service/cellar/wine.ts": value,
+    });
+    expect(found).toEqual([
+      "service: every room has its line: service/http/server.ts → service/cellar/wine.ts",
+    ]);
+  });
+});
