@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Folder } from "../../service";
@@ -32,7 +33,8 @@ export async function stop(dir: string): Promise<number | undefined> {
   const until = Date.now() + patienceMs;
   let ending: number | undefined;
   while (isLocked(folder)) {
-    const { pid } = readRunning(folder) ?? {};
+    const { pid, host = hostname() } = readRunning(folder) ?? {};
+    if (host !== hostname()) throw new Error(servedElsewhere(folder, pid, host));
     // Whoever starts has the lock before its name is written, so a former name may still be there.
     if (pid !== undefined && pid !== ending && signalled(pid, folder.path)) ending = pid;
     if (Date.now() > until) throw new Error(stillServed(folder, ending));
@@ -49,6 +51,14 @@ function signalled(pid: number, path: string): boolean {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
     throw new Error(`Process ${pid}, which serves ${path}, cannot be ended: it is another user's.`);
   }
+}
+
+/** A process id of another machine or container is somebody else's on this one. */
+function servedElsewhere({ path }: Folder, pid: number | undefined, host: string): string {
+  return (
+    `Process ${pid} of ${host} serves ${path}, and this is ${hostname()}: stop it there. ` +
+    `If ${host} is a former name of this machine, end it with \`kill ${pid}\`.`
+  );
 }
 
 function stillServed({ path, runningFile, lockFile, logFile }: Folder, pid: number | undefined): string {

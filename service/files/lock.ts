@@ -1,10 +1,13 @@
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { hostname } from "node:os";
 import Database from "libsql";
 import { type Folder, writeWhole } from "./folder";
 
 /** What a service writes down about itself while it runs. */
 export interface Running {
   readonly pid: number;
+  /** The machine or container that the process id is of; older versions did not write it. */
+  readonly host?: string;
   /** Its address on this machine; missing while it starts. */
   readonly url?: string;
   readonly instanceId?: string;
@@ -74,7 +77,9 @@ export function isLocked(folder: Folder): boolean {
 /** Who serves the folder, as written there; counts only while the folder is locked. */
 export function readRunning(folder: Folder): Running | undefined {
   try {
-    return JSON.parse(readFileSync(folder.runningFile, "utf8")) as Running;
+    const running = JSON.parse(readFileSync(folder.runningFile, "utf8")) as Running;
+    // A signal to a process id below 1 would go to a whole group of processes.
+    return Number.isSafeInteger(running.pid) && running.pid > 0 ? running : undefined;
   } catch {
     return undefined;
   }
@@ -82,7 +87,7 @@ export function readRunning(folder: Folder): Running | undefined {
 
 /** Writes down who serves the folder. */
 export function writeRunning(folder: Folder, running: Running): void {
-  writeWhole(folder.runningFile, JSON.stringify(running));
+  writeWhole(folder.runningFile, JSON.stringify({ host: hostname(), ...running }));
 }
 
 /** Forgets who serves the folder. */

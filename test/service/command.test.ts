@@ -1,7 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findRunning, folderAt, readRunning } from "../../service";
 import { run, serve } from "./process";
 import { Caller } from "./running";
 import { shopRecords } from "./shop";
@@ -96,6 +105,26 @@ describe("recommender", () => {
     await service.end();
     expect(service.child.exitCode).toBe(0);
     slow.destroy();
+  });
+
+  test("stop signals no process id that is of another machine or of none", async () => {
+    const service = await serve("--data", data);
+    const folder = folderAt(data);
+    const running = readFileSync(folder.runningFile, "utf8");
+    const write = (changed: object) =>
+      writeFileSync(folder.runningFile, JSON.stringify({ ...JSON.parse(running), ...changed }));
+    write({ host: "elsewhere" });
+    expect(await run("stop", "--data", data)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/of elsewhere serves .*: stop it there/s),
+    });
+    for (const pid of [0, -1, 1.5, "1", null]) {
+      write({ pid });
+      expect(readRunning(folder)).toBeUndefined();
+    }
+    writeFileSync(folder.runningFile, running);
+    expect(await findRunning(folder)).toMatchObject({ url: service.url });
+    await service.end();
   });
 
   test("a folder whose process is stuck is neither deleted nor said to be free", async () => {
