@@ -106,11 +106,11 @@ const fullDisk = "/dev/full";
   }
 });
 
-test("a reader that has seen enough ends the command without a word", async () => {
-  const { stdout, stderr } = spawnSync("sh", ["-c", `"${process.execPath}" "${command}" --help | head -1`], {
+test("a reader that is gone ends the command without a word", async () => {
+  const { stderr } = spawnSync("sh", ["-c", `"${process.execPath}" "${command}" --help | true`], {
     encoding: "utf8",
   });
-  expect({ stdout, stderr }).toEqual({ stdout: "Usage: recommender [options] [command]\n", stderr: "" });
+  expect(stderr).toBe("");
 });
 
 test("the script that completes in bash can be read twice", async () => {
