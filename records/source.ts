@@ -27,6 +27,13 @@ export async function findFiles(source: string, format?: Format): Promise<Source
     const example = join(shownPath(source), "*.csv");
     throw new SourceError(shownPath(source), undefined, `is a folder; name its files, as in ${example}`);
   }
+  if (found) {
+    throw new SourceError(
+      shownPath(source),
+      undefined,
+      "is a pipe or a device, and a source is read more than once; write it to a file first",
+    );
+  }
   const { glob, isDynamicPattern } = require("tinyglobby") as typeof import("tinyglobby");
   if (!isDynamicPattern(source)) {
     throw new SourceError(shownPath(source), undefined, `there is no such file in ${process.cwd()}`);

@@ -155,6 +155,7 @@ function describe(
   const there = recordCount - sentCount;
   const took = seconds < 10 ? `${seconds.toFixed(1)} s` : lasting(seconds);
   const rate = `${grouped(sentCount / Math.max(seconds, 0.001))} per second`;
+  if (recordCount + failedCount === 0) return `The source holds no ${kind}\n`;
   const lines =
     sentCount === 0
       ? [`Nothing to do: ${counted(recordCount, noun)} of this source in ${datasetId} already`]

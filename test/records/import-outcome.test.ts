@@ -49,6 +49,13 @@ describe("the exit code", () => {
     });
   });
 
+  test("0 comes with a word where the source holds nothing", async () => {
+    loading.folder.write("empty.csv", "user_id,age\n");
+    const id = await loading.dataset("users");
+    const empty = await run(into("users", "empty.csv", "--dataset", id));
+    expect(empty).toMatchObject({ code: 0, stdout: "The source holds no users\n" });
+  });
+
   test("1 comes with its error as JSON, and for people on stderr", async () => {
     const failed = await run(into("users", "none.csv", "--dataset", "d", "--json"));
     expect(failed).toMatchObject({

@@ -208,4 +208,10 @@ describe("a file", () => {
       /: is a folder; name its files, as in .*\*\.csv/,
     );
   });
+
+  test("that is a pipe or a device is told", async () => {
+    await expect(findFiles("/dev/null")).rejects.toThrow(
+      /null: is a pipe or a device, .* write it to a file/,
+    );
+  });
 });
