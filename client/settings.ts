@@ -1,5 +1,6 @@
 import ms, { type StringValue } from "ms";
 import { z } from "zod";
+import { tolerant } from "../contract";
 import { inWords } from "../contract/words";
 
 const duration = (fallback: string) =>
@@ -181,4 +182,9 @@ const embeddedPrefix = "embedded:";
 /** The folder of the embedded service that a configuration means; undefined for a service elsewhere. */
 export function embeddedFolder(baseUrl: string): string | undefined {
   return baseUrl.startsWith(embeddedPrefix) ? baseUrl.slice(embeddedPrefix.length) : undefined;
+}
+
+/** A schema as the service at an address accepts it, as far as that is known: only the embedded one's limits are. */
+export function acceptedAt<T extends z.ZodType>(baseUrl: string, schema: T): T {
+  return embeddedFolder(baseUrl) === undefined ? tolerant(schema) : schema;
 }

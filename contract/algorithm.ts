@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id, jsonMap, label, maybe } from "./field";
+import { id, type JsonMap, jsonMap, label, maybe, ours } from "./field";
 import { route } from "./route";
 
 /** The kinds of algorithm that the specification names. */
@@ -44,20 +44,17 @@ export const algorithmFields = z.strictObject({
   projectId: id.describe("The project that owns it."),
   name: label.describe("Name of the algorithm."),
   algorithmType: algorithmType.default("G1").describe("Kind of algorithm."),
-  algorithmParameters: g1Parameters
+  // The specification names no parameters.
+  algorithmParameters: ours(g1Parameters as z.ZodType<G1Parameters, JsonMap>, jsonMap)
     .default({})
     .describe("Parameters; the empty object lets the service choose all of them."),
 });
-
-/** The same for a service that may have other parameters: the specification names none. */
-export const openAlgorithmFields = algorithmFields.extend({ algorithmParameters: jsonMap.default({}) });
 
 export const createAlgorithm = route({
   method: "POST",
   path: "/create-algorithm",
   summary: "Creates an algorithm configuration inside a project.",
   request: algorithmFields,
-  sent: openAlgorithmFields,
   reply: z.object({
     projectId: maybe(z.string()),
     algorithmId: id,

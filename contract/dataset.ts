@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { alsoUnder, attributeName, id, label, mapOf, maybe } from "./field";
+import { alsoUnder, atMost, attributeName, id, label, mapOf, maybe, ours } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -9,19 +9,20 @@ export const attributeHandling = z.enum(["NUMERICAL", "CATEGORICAL"], {
 });
 
 /** How each named attribute is handled; null lets the service infer it. */
-export const attributeSchema = mapOf(attributeHandling, {
-  key: attributeName,
-  most: limits.schemaAttributes,
-}).nullable();
+export const attributeSchema = ours(
+  mapOf(attributeHandling, {
+    key: attributeName.max(limits.nameCharacters),
+    most: limits.schemaAttributes,
+  }),
+  mapOf(attributeHandling, { key: attributeName }),
+).nullable();
 
 /** What every kind of dataset is created with. */
 export const datasetFields = z.strictObject({
   name: label.describe("Name of the dataset."),
-  numShards: z
-    .int()
-    .min(1)
-    .max(limits.shards)
-    .describe("Number of shards, each of at most 100,000 records; cannot be changed later."),
+  numShards: atMost(z.int().min(1), limits.shards).describe(
+    "Number of shards, each of at most 100,000 records; cannot be changed later.",
+  ),
   attributeSchema: attributeSchema.default(null).describe("Handling of attributes; null: inferred."),
 });
 

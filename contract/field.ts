@@ -17,6 +17,20 @@ export const aliases = z.registry<{ wireKeys: readonly string[] }>();
 /** Marks a map whose entries lie beside its sibling fields on the wire instead of under a key of their own. */
 export const inlined = z.registry<{ inlined: true }>();
 
+/** What another service may accept in place of a schema that is our own service's choice. */
+export const elsewhere = new WeakMap<z.core.$ZodType, z.ZodType>();
+
+/** Marks a schema as our own service's choice, where another one may accept all that a wider one does. */
+export function ours<S extends z.ZodType>(own: S, accepted: z.ZodType): S {
+  elsewhere.set(own, accepted);
+  return own;
+}
+
+/** The same schema with a maximum of our own service. */
+export function atMost<S extends z.ZodType & { max(most: number): z.ZodType }>(schema: S, most: number): S {
+  return ours(schema.max(most) as S, schema);
+}
+
 /** Text that every database can keep; PostgreSQL takes no NUL. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is kept out, and validators of OpenAPI read \x00 but not \0.
 const text = z.string().regex(/^[^\x00]*$/, "expected text without NUL characters");
@@ -25,24 +39,24 @@ const text = z.string().regex(/^[^\x00]*$/, "expected text without NUL character
 export const id = text.min(1);
 
 /** The id of a new user or item. */
-export const recordId = text.min(1).max(limits.idCharacters);
+export const recordId = atMost(id, limits.idCharacters);
 
 /** A name for people, on one line. */
-export const label = z
-  .string()
-  .min(1)
-  .max(limits.nameCharacters)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is kept out.
-  .regex(/^[^\x00-\x1f\x7f-\x9f]*$/, "expected text on one line, without control characters")
-  .regex(/\S/, "expected more than white space");
+export const label = atMost(
+  z
+    .string()
+    .min(1)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is kept out.
+    .regex(/^[^\x00-\x1f\x7f-\x9f]*$/, "expected text on one line, without control characters")
+    .regex(/\S/, "expected more than white space"),
+  limits.nameCharacters,
+);
 
 /** The type of an event. */
-export const eventType = text.min(1).max(limits.nameCharacters);
+export const eventType = atMost(id, limits.nameCharacters);
 
 /** The name of an attribute. */
-export const attributeName = text
-  .min(1, "expected a name, received the empty text")
-  .max(limits.nameCharacters);
+export const attributeName = text.min(1, "expected a name, received the empty text");
 
 /** A reply field that is not needed: a service may leave it out, and one of another kind is as if it were left out. */
 export function maybe<T extends z.ZodType>(schema: T): z.ZodCatch<z.ZodOptional<z.ZodNullable<T>>> {
@@ -103,7 +117,7 @@ export const json = checked<Json>((value) => faultsIn(value), {});
 export const jsonMap = map(Number.POSITIVE_INFINITY);
 
 /** The attributes of a record: a map to any JSON values, nested no deeper than its limit. */
-export const attributes = map(limits.attributeDepth);
+export const attributes = ours(map(limits.attributeDepth), jsonMap);
 
 interface Fault {
   readonly message: string;

@@ -68,4 +68,5 @@ export { limits } from "./limits";
 export * from "./project";
 export * from "./record";
 export type { FullReply, Input, Reply, Request, Route } from "./route";
+export { tolerant } from "./tolerant";
 export { decode, encode, wireName, wireSchema } from "./wire";

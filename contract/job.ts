@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id, json, jsonMap, label, maybe } from "./field";
+import { atMost, id, json, jsonMap, label, maybe, ours } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -26,10 +26,7 @@ export const deploymentFields = z.strictObject({
   name: jobName,
   generatorModelId: id.describe("The model that produces the results."),
   rankerModelId: id.optional().describe("The model that puts the generator's results in a new order."),
-  qps: z
-    .int()
-    .min(1)
-    .max(limits.qps)
+  qps: atMost(z.int().min(1), limits.qps)
     .default(limits.defaultQps)
     .describe("Queries per second that the recommendation call may use."),
 });
@@ -44,70 +41,60 @@ export const submitDeploymentJob = route({
 
 /** One value of one item attribute. */
 const attributeValue = {
-  attribute: z.string().min(1).max(limits.nameCharacters).describe("Item attribute."),
+  attribute: atMost(z.string().min(1), limits.nameCharacters).describe("Item attribute."),
   // The specification shows no type; these are what an attribute of one category or number can hold.
   value: z
-    .union([z.string().max(limits.valueCharacters), z.number(), z.boolean()])
+    .union([atMost(z.string(), limits.valueCharacters), z.number(), z.boolean()])
     .describe("Value of the item attribute."),
 };
 
 const share = "usage is a share between 0 and 1, not percent: 0.2 stands for 20 %";
 
-const conditionOn = (usage: z.ZodNumber) =>
-  z
-    .strictObject({
-      ...attributeValue,
-      lowerBound: usage.optional().describe("Least usage, included; none when left out."),
-      upperBound: usage.optional().describe("Greatest usage, included; none when left out."),
-    })
-    .superRefine(({ lowerBound, upperBound }, context) => {
-      if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
-        context.addIssue({
-          code: "custom",
-          message: `the lower bound ${lowerBound} is above the upper bound ${upperBound}`,
-          path: ["lowerBound"],
-        });
-    });
+/** The specification shows no unit of usage. */
+const usage = ours(z.number().min(0, share).max(1, share), z.number());
 
 /** A bound on a user's usage of one value of one item attribute. */
-export const usageCondition = conditionOn(z.number().min(0, share).max(1, share));
-
-const listQueryOf = (condition: typeof usageCondition) =>
-  z.strictObject({ conditions: z.array(condition).min(1).max(limits.conditions) });
+export const usageCondition = z
+  .strictObject({
+    ...attributeValue,
+    lowerBound: usage.optional().describe("Least usage, included; none when left out."),
+    upperBound: usage.optional().describe("Greatest usage, included; none when left out."),
+  })
+  .superRefine(({ lowerBound, upperBound }, context) => {
+    if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
+      context.addIssue({
+        code: "custom",
+        message: `the lower bound ${lowerBound} is above the upper bound ${upperBound}`,
+        path: ["lowerBound"],
+      });
+  });
 
 /** Asks for the users who meet all conditions. */
-export const userListQuery = listQueryOf(usageCondition);
+export const userListQuery = z.strictObject({
+  conditions: atMost(z.array(usageCondition).min(1), limits.conditions),
+});
 
 /** Asks how usage of one value is spread over the users. */
 export const userDistributionQuery = z.strictObject({
   ...attributeValue,
-  bins: z.int().min(1).max(limits.bins).default(limits.defaultBins).describe("Number of histogram bins."),
+  bins: atMost(z.int().min(1), limits.bins).default(limits.defaultBins).describe("Number of histogram bins."),
 });
 
-const queriesOf = <Q extends z.ZodType>(query: Q) => z.array(query).min(1).max(limits.queries);
+const queriesOf = <Q extends z.ZodType>(query: Q) => atMost(z.array(query).min(1), limits.queries);
 const querying = { name: jobName, projectId: id, modelId: id.describe("The model that is asked.") };
-
-const queryingFields = (listQuery: typeof userListQuery) =>
-  z.discriminatedUnion("queryType", [
-    z.strictObject({
-      ...querying,
-      queryType: z.literal("user_list"),
-      queries: queriesOf(listQuery),
-    }),
-    z.strictObject({
-      ...querying,
-      queryType: z.literal("user_distribution"),
-      queries: queriesOf(userDistributionQuery),
-    }),
-  ]);
 
 export const submitQueryingJob = route({
   method: "POST",
   path: "/submit-querying-job",
   summary: "Asks a model for users or for a distribution of users.",
-  request: queryingFields(userListQuery),
-  // The specification shows no unit of usage.
-  sent: queryingFields(listQueryOf(conditionOn(z.number()))),
+  request: z.discriminatedUnion("queryType", [
+    z.strictObject({ ...querying, queryType: z.literal("user_list"), queries: queriesOf(userListQuery) }),
+    z.strictObject({
+      ...querying,
+      queryType: z.literal("user_distribution"),
+      queries: queriesOf(userDistributionQuery),
+    }),
+  ]),
   reply: submitted,
 });
 

@@ -17,7 +17,8 @@ export const limits = {
   /** Automatic retries of a job at most. */
   jobRetries: 3,
 
-  // What it leaves open. These bound requests only: what is stored already stays readable.
+  // What it leaves open, and our own service chose: `tolerant` leaves these out. They bound requests only: what is
+  // stored already stays readable.
 
   /** Bytes of one user or item record as JSON. */
   recordBytes: 64 * 1024,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id, inline, json, jsonMap, maybe } from "./field";
+import { atMost, id, inline, json, jsonMap, maybe } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -13,12 +13,10 @@ export const recommendItemsToUser = route({
   repeatable: true,
   request: z.strictObject({
     userId: id,
-    attributes: z
-      .array(z.string().max(limits.nameCharacters))
-      .max(limits.recommendedAttributes)
+    attributes: atMost(z.array(atMost(z.string(), limits.nameCharacters)), limits.recommendedAttributes)
       .default([])
       .describe("Item attributes to return."),
-    limit: z.int().min(1).max(limits.recommendedItems).default(10).describe("Number of items."),
+    limit: atMost(z.int().min(1), limits.recommendedItems).default(10).describe("Number of items."),
   }),
   reply: z.object({
     userId: maybe(z.string()),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { attributes, eventType, id, maybe, recordId } from "./field";
+import { attributes, eventType, id, maybe, ours, recordId } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -16,12 +16,15 @@ export const itemRecord = z.strictObject({
 });
 
 /** Bytes, for that is what an index of a database bounds; a character takes at most three per unit of its length. */
-const eventId = id
-  .max(limits.eventIdBytes)
-  .refine(
-    (text) => text.length * 3 <= limits.eventIdBytes || Buffer.byteLength(text) <= limits.eventIdBytes,
-    `expected at most ${limits.eventIdBytes} bytes`,
-  );
+const eventId = ours(
+  id
+    .max(limits.eventIdBytes)
+    .refine(
+      (text) => text.length * 3 <= limits.eventIdBytes || Buffer.byteLength(text) <= limits.eventIdBytes,
+      `expected at most ${limits.eventIdBytes} bytes`,
+    ),
+  id,
+);
 
 /** One act of a user on an item. */
 export const eventRecord = z.strictObject({
@@ -30,10 +33,7 @@ export const eventRecord = z.strictObject({
   itemId: recordId,
   ts: z.int().min(0).describe("Time of the event in milliseconds."),
   eventType: eventType.describe("Kind of act; a project optimises one of them."),
-  eventValue: z
-    .number()
-    .min(-limits.eventValue)
-    .max(limits.eventValue)
+  eventValue: ours(z.number().min(-limits.eventValue).max(limits.eventValue), z.number())
     .default(1)
     .describe("Weight in training; the larger, the more it counts."),
   attributes: attributes

@@ -4,25 +4,19 @@ import type { z } from "zod";
 export type RequestSchema = z.ZodObject | z.ZodDiscriminatedUnion;
 
 /** One operation of the API. */
-export interface Route<
-  Request extends RequestSchema = RequestSchema,
-  Reply extends z.ZodType = z.ZodType,
-  Sent extends RequestSchema = Request,
-> {
+export interface Route<Request extends RequestSchema = RequestSchema, Reply extends z.ZodType = z.ZodType> {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** The path under the base address; also the scope of the token that the call needs. */
   readonly path: `/${string}`;
   readonly summary: string;
   readonly request: Request;
-  /** What a caller may send, where another service may accept more than ours; the request unless set. */
-  readonly sent?: Sent;
   readonly reply: Reply;
   /** Whether carrying the call out twice leaves the service as carrying it out once. */
   readonly repeatable: boolean;
 }
 
 /** What a caller gives; fields with a default may be left out. */
-export type Input<R extends Route> = z.input<NonNullable<R["sent"]>>;
+export type Input<R extends Route> = z.input<R["request"]>;
 
 /** What a handler receives: the request with its defaults filled in. */
 export type Request<R extends Route> = z.output<R["request"]>;
@@ -42,12 +36,8 @@ type Complete<T> = T extends readonly (infer E)[]
     : T;
 
 /** Defines an operation; everything but POST is repeatable unless it says otherwise. */
-export function route<
-  Request extends RequestSchema,
-  Reply extends z.ZodType,
-  Sent extends RequestSchema = Request,
->(
-  definition: Omit<Route<Request, Reply, Sent>, "repeatable"> & { readonly repeatable?: boolean },
-): Route<Request, Reply, Sent> {
+export function route<Request extends RequestSchema, Reply extends z.ZodType>(
+  definition: Omit<Route<Request, Reply>, "repeatable"> & { readonly repeatable?: boolean },
+): Route<Request, Reply> {
   return { repeatable: definition.method !== "POST", ...definition };
 }

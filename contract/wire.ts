@@ -145,13 +145,15 @@ function aliasesOf(field: z.ZodType): readonly string[] {
   return aliases.get(field)?.wireKeys ?? (inner ? aliasesOf(inner) : []);
 }
 
-function unwrapped(schema: z.ZodType): z.ZodType | undefined {
+/** What a wrapper, such as a default, is around. */
+export function unwrapped(schema: z.ZodType): z.ZodType | undefined {
   const wrappers = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodCatch];
   const wraps = wrappers.some((wrapper) => schema instanceof wrapper);
   return wraps ? ((schema as z.ZodOptional).def.innerType as z.ZodType) : undefined;
 }
 
-function rewrapped(schema: z.ZodType, innerType: z.ZodType): z.ZodType {
+/** The same wrapper around another schema. */
+export function rewrapped(schema: z.ZodType, innerType: z.ZodType): z.ZodType {
   return (schema as z.ZodOptional).clone({ ...(schema as z.ZodOptional).def, innerType });
 }
 

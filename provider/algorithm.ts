@@ -1,5 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { algorithmFields, type G1Parameters, type JsonMap, openAlgorithmFields, routes } from "../contract";
+import { algorithmFields, type G1Parameters, type JsonMap, routes } from "../contract";
 import { id } from "../contract/field";
 import { declared, Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
@@ -55,11 +55,9 @@ interface State {
 
 /** The API can neither read an algorithm, nor change it, nor delete it. */
 function algorithm(): Noun<State, { algorithmId: string }> {
-  const adopted = { existingId: id.optional() };
   return {
     type: "Algorithm",
-    args: algorithmFields.extend(adopted),
-    argsElsewhere: openAlgorithmFields.extend(adopted),
+    args: algorithmFields.extend({ existingId: id.optional() }),
     ...unseen(
       ["projectId", "name", "algorithmType", "algorithmParameters"],
       "Models of it are trained again.",

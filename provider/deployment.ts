@@ -4,7 +4,7 @@ import { z } from "zod";
 import { gone, notServing } from "../client/refusals";
 import { type ServingCheck, serves, tryOut } from "../client/serving";
 import { deploymentFields, limits, routes } from "../contract";
-import { id } from "../contract/field";
+import { atMost, id } from "../contract/field";
 import {
   DeploymentJob,
   type DeploymentJobArgs,
@@ -44,7 +44,7 @@ export interface DeploymentArgs extends DeploymentJobArgs {
 
 const checkArgs = z.strictObject({
   userIds: z.array(id).min(1),
-  minResults: z.int().min(0).max(limits.recommendedItems).default(1),
+  minResults: atMost(z.int().min(0), limits.recommendedItems).default(1),
   maxLatencyMs: z.number().positive().optional(),
 });
 

@@ -1,8 +1,9 @@
 import type * as pulumi from "@pulumi/pulumi";
+import type { z } from "zod";
 import { clusteringFields, routes } from "../contract";
 import { declared, Resource, siblingOptions } from "./dynamic/resource";
 import { jobKinds } from "./jobs/jobs";
-import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
+import { finishedJob, type ResultKind, resultArgs, submittedJob } from "./jobs/result-job";
 import { lifecycle } from "./lifecycle/lifecycle";
 
 /** What a grouping of users is declared with. */
@@ -65,7 +66,7 @@ export class UserClustering extends Resource {
   }
 
   /** @internal */
-  static readonly lifecycle = lifecycle(finishedJob("UserClustering", clustering()));
+  static readonly lifecycle = lifecycle(finishedJob("UserClustering", clustering(resultArgs)));
 }
 
 interface State {
@@ -78,11 +79,11 @@ interface State {
   readonly existingId?: string;
 }
 
-function clustering(): ResultKind<State> {
+function clustering(more: z.ZodRawShape = {}): ResultKind<State> {
   return {
     kind: jobKinds.clustering,
     route: routes.submitClusteringJob,
-    args: clusteringFields,
+    args: clusteringFields.extend(more),
     keys: ["projectId", "modelId", "name", "clusterType", "parameters"],
     request: ({ projectId, modelId, name, clusterType, parameters }) => ({
       projectId,

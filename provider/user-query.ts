@@ -1,10 +1,10 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import { type Input, routes } from "../contract";
-import { id, json, label } from "../contract/field";
+import { type Input, routes, tolerant } from "../contract";
+import { id, json, label, ours } from "../contract/field";
 import { declared, Resource, siblingOptions } from "./dynamic/resource";
 import { jobKinds } from "./jobs/jobs";
-import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
+import { finishedJob, type ResultKind, resultArgs, submittedJob } from "./jobs/result-job";
 import { lifecycle } from "./lifecycle/lifecycle";
 
 /** A bound on a user's usage of one value of one item attribute. */
@@ -86,7 +86,7 @@ export class UserQuery extends Resource {
   }
 
   /** @internal */
-  static readonly lifecycle = lifecycle(finishedJob("UserQuery", querying()));
+  static readonly lifecycle = lifecycle(finishedJob("UserQuery", querying(resultArgs)));
 }
 
 interface State {
@@ -99,7 +99,7 @@ interface State {
   readonly existingId?: string;
 }
 
-function querying(): ResultKind<State> {
+function querying(more: z.ZodRawShape = {}): ResultKind<State> {
   const request = ({ projectId, modelId, name, queryType, queries }: State) =>
     ({ projectId, modelId, name, queryType, queries }) as Input<typeof routes.submitQueryingJob>;
   // What a query may hold depends on its type; the contract says how.
@@ -113,6 +113,7 @@ function querying(): ResultKind<State> {
           error: "expected user_list or user_distribution",
         }),
         queries: z.array(json).min(1),
+        ...more,
       })
       .superRefine((args, context) => {
         const { error } = contract.safeParse(request(args as unknown as State));
@@ -125,7 +126,6 @@ function querying(): ResultKind<State> {
     route,
     keys: ["projectId", "modelId", "name", "queryType", "queries"],
     request,
-    args: argsOf(route.request),
-    argsElsewhere: argsOf(route.sent ?? route.request),
+    args: ours(argsOf(route.request), argsOf(tolerant(route.request))),
   };
 }

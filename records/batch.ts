@@ -112,8 +112,7 @@ function isSame(
   return fields === 0;
 }
 
-function assertSize(text: string, { noun }: RecordKind): void {
-  const most = noun === "event" ? limits.eventBytes : limits.recordBytes;
+function assertSize(text: string, { noun, mostBytes: most }: RecordKind): void {
   // A character takes at most three bytes per unit of its length.
   if (text.length * 3 <= most) return;
   const bytes = Buffer.byteLength(JSON.stringify(JSON.parse(text)));

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import { eventRecord, itemRecord, routes, userRecord, wireName, wireSchema } from "../contract";
+import { acceptedAt } from "../client/settings";
+import { eventRecord, itemRecord, limits, routes, userRecord, wireName } from "../contract";
 
 /** A kind of record: how it is checked and by which call it is upserted. */
 export interface RecordKind {
@@ -14,8 +15,10 @@ export interface RecordKind {
   readonly required: readonly string[];
   /** The field that tells records apart, on the wire. */
   readonly idKey: string;
-  /** Checks a record in its wire form and fills in defaults. */
-  readonly wire: z.ZodType<Readonly<Record<string, unknown>>>;
+  /** What a record holds. */
+  readonly record: z.ZodObject;
+  /** Bytes of a record as JSON at most. */
+  readonly mostBytes: number;
   /** The text of a request around its records. */
   readonly envelope: (datasetId: string) => { readonly before: string; readonly after: string };
 }
@@ -30,6 +33,13 @@ export const recordKinds = {
 /** The name of a kind of record, as the command line says it. */
 export type RecordKindName = keyof typeof recordKinds;
 
+/** A kind of record as the service of a configuration accepts it; the size of an event is the specification's. */
+export function recordKindAt(baseUrl: string, kind: RecordKind): RecordKind {
+  const record = acceptedAt(baseUrl, kind.record);
+  if (record === kind.record) return kind;
+  return { ...kind, record, mostBytes: kind.noun === "event" ? kind.mostBytes : Number.POSITIVE_INFINITY };
+}
+
 function recordKind(noun: RecordKind["noun"], route: RecordKind["route"], record: z.ZodObject): RecordKind {
   return {
     noun,
@@ -39,7 +49,8 @@ function recordKind(noun: RecordKind["noun"], route: RecordKind["route"], record
       .filter(([field, schema]) => field !== "eventId" && !schema.safeParse(undefined).success)
       .map(([field]) => field),
     idKey: wireName(`${noun}Id`),
-    wire: wireSchema(record) as RecordKind["wire"],
+    record,
+    mostBytes: noun === "event" ? limits.eventBytes : limits.recordBytes,
     envelope: (datasetId) => ({
       before: `{"${wireName(`${noun}DatasetId`)}":${JSON.stringify(datasetId)},"${noun}s":[`,
       after: "]}",

@@ -40,7 +40,7 @@ export function addDistribution(program: Command): void {
       .description("Draw how the usage of an item attribute value is spread over the users."),
   )
     .argument("<attribute=value...>", "item attribute values, as in genre=jazz", attributeValue)
-    .option("--bins <number>", "bars of the chart", whole(1, limits.bins), limits.defaultBins)
+    .option("--bins <number>", "bars of the chart", whole(1), limits.defaultBins)
     .option("--svg <file>", "file for the chart; with several values, its number is added")
     .addHelpText("after", help)
     .action(distribution);

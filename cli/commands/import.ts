@@ -3,7 +3,7 @@ import { Argument, type Command, Option } from "commander";
 import type { Uploaded } from "../../records/upload";
 import { dryRun } from "../records/dry-run";
 import { type ImportOptions, type KindName, orderOf, remedy } from "../records/order";
-import { type Opened, usingService, withService } from "../stack/service";
+import { type Opened, settingsOf, usingService, withService } from "../stack/service";
 import { CommandError, exitCodes, onInterrupt } from "../terminal/exit";
 import { list, pair, whole } from "../terminal/option-values";
 import { answering, counted, grouped, lasting, note, print } from "../terminal/output";
@@ -71,14 +71,20 @@ export function addImport(program: Command): void {
     .action((kind: KindName, source: string, options: ImportOptions) =>
       answering(options, async () =>
         options.dryRun
-          ? dryRun(await orderOf(kind, source, options), options)
+          ? dryRun(await orderOf(await addressOf(options), kind, source, options), options)
           : usingService(options, (opened) => importRecords(opened, kind, source, options)),
       ),
     );
 }
 
+/** Whose limits a dry run shows; it asks for no credentials. */
+async function addressOf(options: ImportOptions): Promise<string> {
+  if (options.stack !== undefined) return (await settingsOf(options)).settings.baseUrl;
+  return options.service ?? process.env.RECOMMENDER_BASE_URL ?? "embedded:";
+}
+
 async function importRecords(
-  { client, idOf }: Opened,
+  { client, settings, idOf }: Opened,
   kindName: KindName,
   source: string,
   options: ImportOptions,
@@ -90,7 +96,7 @@ async function importRecords(
   const { shardsOf } = await import("../../records/capacity.js");
 
   const datasetId = idOf(datasetTypes[kindName], options.dataset, "--dataset");
-  const { kind, files, mapping } = await orderOf(kindName, source, options);
+  const { kind, files, mapping } = await orderOf(settings.baseUrl, kindName, source, options);
   for (const doubt of await assertColumns(files, kind, mapping, remedy)) note(doubt);
   const hash = await contentHash(hashable(files), mapping);
   const owner = `${kindName} ${resolve(source)}`;

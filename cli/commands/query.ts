@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { routes, userListQuery } from "../../contract";
+import { routes, tolerant, userListQuery } from "../../contract";
 import { type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from "../questions/ask";
 import { jsonOf } from "../questions/result";
 import { exitCodes } from "../terminal/exit";
@@ -70,7 +70,7 @@ async function query(options: QueryOptions): Promise<void> {
 function queriesOf({ where, file }: QueryOptions): ListQuery[] {
   if (where) return [{ conditions: [...where] }];
   if (file === undefined) throw new Error("Say which users: --where ATTRIBUTE=VALUE, or --file FILE.");
-  const read = z.array(userListQuery).min(1).safeParse(jsonIn(file));
+  const read = z.array(tolerant(userListQuery)).min(1).safeParse(jsonIn(file));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new Error(`${file}: ${issue?.path.join(".") || "the file"}: ${issue?.message}`);
@@ -111,9 +111,6 @@ function condition(text: string, earlier: readonly Condition[] = []): Condition[
   if (!attribute || value === undefined || Number.isNaN(lowerBound) || Number.isNaN(upperBound)) {
     throw new InvalidArgumentError("Expected ATTRIBUTE=VALUE:LEAST..MOST, as in genre=jazz:0.5..1.");
   }
-  const outside = [lowerBound, upperBound].find((one) => one !== undefined && (one < 0 || one > 1));
-  if (outside !== undefined)
-    throw new InvalidArgumentError(`Usage is a share from 0 to 1, as in 0.2 for 20 %; ${outside} is none.`);
   if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
     throw new InvalidArgumentError(`${lowerBound} is more than ${upperBound}.`);
   const bounds = {

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { limits } from "../../contract/limits";
 import { type Opened, type ServiceOptions, usingService, withService } from "../stack/service";
 import { table } from "../terminal/layout";
 import { list, whole } from "../terminal/option-values";
@@ -25,7 +24,7 @@ Examples:
 export function addRecommend(program: Command): void {
   withService(program.command("recommend").description("Ask for recommendations for a user."))
     .argument("<user>", "id of the user; one without events gets what suits his attributes, or all users")
-    .option("--limit <number>", "items to ask for", whole(1, limits.recommendedItems), 10)
+    .option("--limit <number>", "items to ask for", whole(1), 10)
     .option("--attributes <names>", "item attributes to show, separated by commas", list, [])
     .option("--deployment <name>", "deployment in the stack; the only one unless given")
     .option("--serving-uri <url>", "address of the project's recommendation service")

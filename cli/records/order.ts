@@ -31,10 +31,15 @@ export interface Order {
 }
 
 /** Reads the options of an import and finds its files. */
-export async function orderOf(kindName: KindName, source: string, options: ImportOptions): Promise<Order> {
-  const { recordKinds } = await import("../../records/kind.js");
+export async function orderOf(
+  baseUrl: string,
+  kindName: KindName,
+  source: string,
+  options: ImportOptions,
+): Promise<Order> {
+  const { recordKindAt, recordKinds } = await import("../../records/kind.js");
   const { findFiles } = await import("../../records/source.js");
-  const kind = recordKinds[kindName];
+  const kind = recordKindAt(baseUrl, recordKinds[kindName]);
   const mapping = await mappingOf(kind, options);
   return { kind, source, mapping, files: await findFiles(source, options.format) };
 }

@@ -27,8 +27,6 @@ export interface ResultKind<Args extends Submission> {
   readonly kind: JobKind;
   readonly route: ResultRoute;
   readonly args: z.ZodObject;
-  /** The same for a service that is not the embedded one, where that may accept more. */
-  readonly argsElsewhere?: z.ZodObject;
   readonly keys: readonly (keyof Args & string)[];
   request(args: Args): Input<ResultRoute>;
 }
@@ -36,12 +34,11 @@ export interface ResultKind<Args extends Submission> {
 /** The job that was submitted, written down before the wait for it begins; the API has no way to stop or delete it. */
 export function submittedJob<Args extends Submission>(
   type: string,
-  { route, args, argsElsewhere = args, keys, request }: ResultKind<Args>,
+  { route, args, keys, request }: ResultKind<Args>,
 ): Noun<Args, { jobId: string }> {
   return {
     type,
     args,
-    argsElsewhere,
     replaceOn: keys,
 
     async create(given, context) {
@@ -53,16 +50,17 @@ export function submittedJob<Args extends Submission>(
   };
 }
 
+/** What the result is declared with beside that. */
+export const resultArgs = { submittedJobId: id.optional(), existingId: id.optional() };
+
 /** The result of the job; the API keeps it as long as it likes, so that deleting only forgets it. */
 export function finishedJob<Args extends Submission & { submittedJobId?: string; existingId?: string }>(
   type: string,
-  { kind, route, args, argsElsewhere = args, keys, request }: ResultKind<Args>,
+  { kind, route, args, keys, request }: ResultKind<Args>,
 ): Noun<Args, ResultOutputs> {
-  const own = { submittedJobId: id.optional(), existingId: id.optional() };
   return {
     type,
-    args: args.safeExtend(own),
-    argsElsewhere: argsElsewhere.safeExtend(own),
+    args,
     replaceOn: [...keys, "submittedJobId"],
     // A result that is taken over was asked for by somebody else.
     adoptedWithout: ["submittedJobId"],

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type * as pulumi from "@pulumi/pulumi";
 import { isOutage } from "../../client/errors";
-import { embeddedFolder, readSettings, type Settings } from "../../client/settings";
+import { acceptedAt, readSettings, type Settings } from "../../client/settings";
 import { isCreating } from "../recovery/create-once";
 import { confirmed, leaveAllBehind, leftBehind } from "../recovery/earlier-run";
 import { UnknownCreationError, unknownOf } from "../recovery/unknown-creation";
@@ -86,9 +86,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
     async check(olds: Properties, news: Properties) {
       return quietly(async () => {
         // Configuration that is missing or contradicts itself is told by the preview.
-        const { baseUrl } = settings();
-        const isElsewhere = embeddedFolder(baseUrl) === undefined;
-        const schema = isElsewhere ? (noun.argsElsewhere ?? noun.args) : noun.args;
+        const schema = acceptedAt(settings().baseUrl, noun.args);
         const given = withName(schema, olds, news);
         const { __unresolved, ...inputs } = withDefaults(schema, given);
         const failures = faults(schema, given);

@@ -8,8 +8,6 @@ import type { Replacement } from "./wording";
 export interface Noun<Args extends object, Outputs extends object> {
   readonly type: string;
   readonly args: z.ZodObject;
-  /** The same for a service that is not the embedded one, where that may accept more. */
-  readonly argsElsewhere?: z.ZodObject;
   /** Arguments that the API cannot change: another value makes another one. */
   readonly replaceOn: readonly (keyof Args & string)[];
   /** Whether what a killed run did to it is done over by an update, should the program have gone back since. */

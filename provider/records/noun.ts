@@ -2,7 +2,7 @@ import { z } from "zod";
 import { id } from "../../contract/field";
 import { shardsOf } from "../../records/capacity";
 import { type Format, formats } from "../../records/formats/format";
-import type { RecordKind } from "../../records/kind";
+import { type RecordKind, recordKindAt } from "../../records/kind";
 import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
 import { contentHash, findFiles, hashable, unreadable } from "../../records/source";
@@ -81,13 +81,14 @@ export function filling(
 }
 
 async function fill(
-  kind: RecordKind,
+  declared: RecordKind,
   datasetId: string,
   args: State,
   context: Context,
   basis?: string,
 ): Promise<Outputs> {
-  const { client, urn, title, run } = context;
+  const { client, urn, title, run, settings } = context;
+  const kind = recordKindAt(settings.baseUrl, declared);
   const { mapping = {}, maxFailures = 0, parallel = defaultParallel } = args;
   const files = await findFiles(args.source, args.format);
   if ((await contentHash(hashable(files), mapping)) !== args.contentHash) {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { builtEventId, wireName } from "../../contract";
+import { builtEventId, wireName, wireSchema } from "../../contract";
 import { issuesText } from "../../contract/words";
 import type { Format } from "../formats/format";
 import type { RecordKind } from "../kind";
@@ -52,6 +52,7 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
       read: reader(field, mapping[field] as FieldSource | undefined),
     }));
   const attributes = attributesReader(kind, mapping, valueReader(format));
+  const wire = wireSchema(kind.record) as z.ZodType<Columns>;
   const text = format === "csv";
   const unit = mapping.tsUnit as TimeUnit | undefined;
   const isPlain = format === "ndjson" || format === "json" ? plainCheck(kind) : () => false;
@@ -65,7 +66,7 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
     record.attributes = attributes(row);
     if (kind.noun === "event" && record.event_id === undefined) record.event_id = builtId(record);
     if (isPlain(record)) return record;
-    const checked = kind.wire.safeParse(record);
+    const checked = wire.safeParse(record);
     if (checked.success) return checked.data;
     // An id that could not be built lacks nothing but what is missing besides.
     const issues = checked.error.issues.filter(

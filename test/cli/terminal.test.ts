@@ -83,11 +83,11 @@ test("charts of values that look alike as names of files lie in files of their o
   expect(again.charts).toEqual([(charts as string[])[0]]);
 });
 
-test("bounds of usage that are no share are refused before anything is asked", async () => {
+test("bounds of usage that are no share are refused by the service, which says why", async () => {
   for (const range of ["2..3", "..20", "-1.."]) {
     const { code, err } = await shop.run("query", ...shop.asked, "--where", `genre=drama:${range}`);
     expect({ range, code }).toEqual({ range, code: 1 });
-    expect(err.replace(/\s+/g, " ")).toContain("Usage is a share from 0 to 1, as in 0.2 for 20 %");
+    expect(err.replace(/\s+/g, " ")).toContain("usage is a share between 0 and 1, not percent");
   }
 });
 

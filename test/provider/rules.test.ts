@@ -69,7 +69,6 @@ describe("bad arguments are refused at preview with path and rule", () => {
     ],
     ["EventDataset", { ...dataset, numShards: 0 }, ["numShards: expected a whole number of at least 1"]],
     ["UserDataset", { ...dataset, numShards: "ten" }, ["numShards: expected a number"]],
-    ["UserDataset", { ...dataset, numShards: 1e9 }, ["numShards: expected a whole number of at most 10,000"]],
     ["UserDataset", { ...dataset, name: " " }, ["name: expected more than white space"]],
     [
       "Project",
@@ -81,7 +80,6 @@ describe("bad arguments are refused at preview with path and rule", () => {
       { ...dataset, attributeSchema: { "": "NUMERICAL" } },
       ["attributeSchema.: expected a name, received the empty text"],
     ],
-    ["DeploymentJob", { ...deployment, qps: 1e12 }, ["qps: expected a whole number of at most 1,000,000"]],
     [
       "UserQuery",
       {
@@ -142,6 +140,31 @@ describe("what the specification leaves open", () => {
           `queries[0].conditions[0].${bound}: usage is a share between 0 and 1, not percent: 0.2 stands for 20 %`,
       ),
     ],
+    [
+      "UserDataset",
+      { ...dataset, numShards: 20_000 },
+      ["numShards: expected a whole number of at most 10,000"],
+    ],
+    [
+      "Project",
+      { ...project, targetEventType: "t".repeat(300) },
+      ["targetEventType: expected at most 256 characters"],
+    ],
+    ["DeploymentJob", { ...deployment, qps: 1e12 }, ["qps: expected a whole number of at most 1,000,000"]],
+    [
+      "UserQuery",
+      {
+        ...query,
+        submittedJobId: "j",
+        queries: Array(150).fill({ conditions: [{ attribute: "genre", value: "jazz" }] }),
+      },
+      ["queries: expected at most 100 entries"],
+    ],
+    [
+      "Deployment",
+      { ...deployment, check: { userIds: ["u"], minResults: 2000 } },
+      ["check.minResults: expected a whole number of at most 1,000"],
+    ],
   ];
 
   test.each(cases)(
@@ -161,6 +184,13 @@ describe("what the specification leaves open", () => {
     const args = { projectId: "p", name: "n", algorithmParameters: "many" };
     expect((await provider.check("Algorithm", args)).failures).toEqual([
       "algorithmParameters: expected an object",
+    ]);
+  });
+
+  test("does not open what the provider itself limits", async () => {
+    const args = { ...records, eventDatasetId: "e", parallel: 1000 };
+    expect((await provider.check("EventRecords", args)).failures).toEqual([
+      "parallel: expected a whole number of at most 64",
     ]);
   });
 });

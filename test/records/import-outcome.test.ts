@@ -177,6 +177,20 @@ describe("--dry-run", () => {
     expect(await run([...command, ...mapped, "--max-failures", "3"], nowhere)).toMatchObject({ code: 0 });
   });
 
+  test("refuses what is over the limits of the embedded service only where that is meant", async () => {
+    const long = { user_id: "u".repeat(300), attributes: { text: "x".repeat(100_000) } };
+    loading.folder.write("long.ndjson", `${JSON.stringify(long)}\n`);
+    const command = into("users", "long.ndjson", "--dry-run", "--json");
+    expect(JSON.parse((await run(command, nowhere)).stdout)).toMatchObject({
+      recordCount: 1,
+      failedCount: 0,
+    });
+    const embedded = { env: { RECOMMENDER_BASE_URL: "embedded:data" } };
+    expect(JSON.parse((await run(command, embedded)).stdout)).toMatchObject({
+      refusals: [{ reason: "user_id: expected at most 256 characters" }],
+    });
+  });
+
   test("says which field has no column", async () => {
     loading.folder.write("orders.csv", messy);
     const ended = await run(into("events", "orders.csv", "--dry-run", "--json"), nowhere);
