@@ -1,3 +1,6 @@
+// The recommendation service itself. What others use of it is exported here; its rooms, from top to bottom, are
+// http, handlers, jobs, serving, threads, files, store, base and algorithms.
+
 export { type Clock, ManualClock, systemClock } from "./base/clock";
 export {
   type Embedded,

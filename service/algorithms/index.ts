@@ -1,3 +1,5 @@
+// algorithms/ is pure mathematics, without HTTP or SQL: training/ learns a model, inference/ asks it.
+
 export {
   type AttributeSchema,
   type Attributes,

@@ -1,3 +1,5 @@
+// base/ is what every room may use: time, errors, ids and addresses. It knows no table and no file of the service.
+
 import { type ErrorCode, encode, errorBody, errorCodes } from "../../contract";
 
 /** One fault of a request, with its place in the body as the wire names it. */

@@ -1,3 +1,5 @@
+// files/ is the data folder: models, results, secrets, log and lock.
+
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,

@@ -1,3 +1,5 @@
+// handlers/ carries out the operations of the API: one noun, one file.
+
 import type { RouteName } from "../../contract";
 import { algorithmHandlers } from "./algorithm";
 import { datasetHandlers } from "./dataset";

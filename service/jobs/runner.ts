@@ -1,3 +1,5 @@
+// jobs/ claims, runs and finishes jobs: trainings, deployments, queries and clusterings.
+
 import { JobError, OutdatedError } from "../base/job-error";
 import { claim, fail, putBack, recover } from "../store/queue";
 import type { JobTable, JobType } from "../store/tables";

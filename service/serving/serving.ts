@@ -1,3 +1,5 @@
+// serving/ holds what is deployed in memory, ready to answer and in step with every write.
+
 import { ServiceError } from "../base/error";
 import type { Basis } from "../files/basis";
 import { modelSource } from "../files/model-file";

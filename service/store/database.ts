@@ -1,3 +1,5 @@
+// store/ is the database: its tables, their migrations, and the queries that several rooms share.
+
 import { dirname } from "node:path";
 import { Kysely, type RawBuilder, SqliteDialect, type SqliteStatement, sql, type Transaction } from "kysely";
 import Database from "libsql";

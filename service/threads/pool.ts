@@ -1,3 +1,5 @@
+// threads/ does the long work of jobs off the API's thread.
+
 import { cpus } from "node:os";
 import { Worker } from "node:worker_threads";
 import { JobError } from "../base/job-error";

@@ -1,3 +1,5 @@
+// algorithms/inference/ asks a trained model: what to recommend, what users use, and which are alike.
+
 import type { Attributes } from "../attributes";
 import { type Interactions, itemCounts } from "../interactions";
 import { arrayBytes, Kernel, paddedRows } from "../kernel";

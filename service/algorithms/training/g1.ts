@@ -1,3 +1,5 @@
+// algorithms/training/ learns a model from events and attributes, and measures how good it is.
+
 import { type Interactions, itemCounts } from "../interactions";
 import { scaleWeights, weightScaleOf } from "../weighting";
 import {

@@ -1,0 +1,67 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { limits } from "../../contract";
+import { ServiceError } from "../base/error";
+import { proofOf } from "../base/proof";
+import { download } from "../files/download";
+import { type Body, readForm, refusePacked } from "./body";
+import type { ServerContext } from "./context";
+import { openApiOf } from "./openapi";
+import { status } from "./status";
+
+/** The calls that the specification leaves open: tokens, downloads, and what a developer needs of an emulator. */
+export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void {
+  app.register(async (scope) => {
+    scope.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "buffer" }, readForm as never);
+    const options = { bodyLimit: limits.tokenRequestBytes, onRequest: refusePacked };
+    scope.post("/oauth/token", options, async (request, reply) => {
+      const form = (request.body as Body | undefined)?.json;
+      reply.header("cache-control", "no-store");
+      return context.tokens.issue(isRecord(form) ? form : {}, request.headers.authorization);
+    });
+  });
+  app.get("/openapi.json", async () => openApiOf(context.addresses.url));
+  app.get("/download/:jobId", async (request, reply) => {
+    const { jobId } = request.params as { jobId: string };
+    const { type, body } = download(context, jobId, request.query as Record<string, unknown>);
+    return reply.type(type).send(body);
+  });
+  app.get("/proof", async (request) => {
+    const { challenge } = request.query as { challenge?: unknown };
+    const own = { url: context.addresses.localUrl, pid: process.pid };
+    return { proof: proofOf(context.secrets.key, own, String(challenge)) };
+  });
+  app.get("/status", async (request) => {
+    context.tokens.checkKey(request.headers);
+    return status(context);
+  });
+  app.route({
+    method: ["GET", "PUT"],
+    url: "/faults",
+    onRequest: async (request) => {
+      context.tokens.checkKey(request.headers);
+      if (!context.options.faults) {
+        throw new ServiceError(
+          "FORBIDDEN",
+          "Faults are off; start the service with --faults to switch them at run time.",
+        );
+      }
+      if (!isFromThisMachine(request))
+        throw new ServiceError("FORBIDDEN", "Faults can be switched from the service's own machine only.");
+    },
+    handler: async (request) => {
+      if (request.method === "PUT") context.faults.set((request.body as Body | undefined)?.json);
+      return context.faults.answer();
+    },
+  });
+}
+
+const forwarding = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+
+/** A proxy on this machine speaks for others, which its headers tell. */
+function isFromThisMachine({ ip, headers }: FastifyRequest): boolean {
+  return /^(::ffff:)?127\.|^::1$/.test(ip) && !forwarding.some((name) => name in headers);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
