@@ -15,7 +15,7 @@ export const pages = ["README.md", ...globSync("docs/*.md", { cwd: root }).sort(
  * A block of output, with the comment before it: `<!-- docs` and commands that are run without being shown. A block
  * that shows commands itself (`$ …`) shows what those print, any other what the last command of its comment prints.
  */
-const marked = /^<!-- docs\b([\s\S]*?)-->\n+(```(?:console)?\n)([\s\S]*?)^```$/gm;
+const marked = /^<!-- docs\b([\s\S]*?)-->\n+(```(?:console|json)?\n)([\s\S]*?)^```$/gm;
 
 const shownCommand = /^\$ (.*(?:\\\n.*)*)\n?/gm;
 
@@ -33,7 +33,7 @@ export function masked(text: string): string {
     .replace(/\b([a-z]+(?:-[a-z]+)*)-[0-9a-f]{20}\b/g, "$1-ID")
     .replace(/\b\d{4}-\d\d-\d\d(T[\d:.]+Z)?\b/g, "DATE")
     .replace(/\b(127\.0\.0\.1):\d+/g, "$1:PORT")
-    .replace(/\bsha256:[0-9a-f]+|`[0-9a-f]{12}`/g, "DIGEST")
+    .replace(/\bsha256:[0-9a-f]+|`[0-9a-f]{12}`|\b[0-9a-f]{40}\b/g, "DIGEST")
     .replace(/\bin\s+[\d.]+ s, [\d,]+ per second/g, "in TIME")
     .replace(/[ \n]+/g, " ");
 }

@@ -83,7 +83,10 @@ async function compare(of: StackOf): Promise<Compared> {
   );
   const declarations = new Declarations(resolve(of.cwd), state);
   const reading: Reading = { commands, state, locate: (urn) => declarations.locate(urn) };
-  const unobservable = resources.flatMap((resource) => unseenOf(resource) ?? []);
+  // By name: the order of the state is that in which the engine happened to come to them.
+  const unobservable = resources
+    .flatMap((resource) => unseenOf(resource) ?? [])
+    .sort((a, b) => a.resource.urn.localeCompare(b.resource.urn));
   const [changes, drift] = [changesOf(preview, reading), driftOf(refresh, reading)];
   const told = [...changes, ...drift].flatMap(({ resource, also }) => [resource.urn, ...also]);
   const warnings = [...preview.warnings, ...refresh.warnings].filter(({ urn }) => !told.includes(urn ?? ""));
