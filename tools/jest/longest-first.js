@@ -12,7 +12,7 @@ const longest = [
   "test/engine/examples",
   "test/engine/secrets",
   "test/engine/",
-  "test/algorithms/training",
+  "test/service/algorithms/training",
   "test/faults/",
   "test/cli/",
   "test/release/",

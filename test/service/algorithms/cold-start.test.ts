@@ -1,0 +1,141 @@
+import {
+  type Attributes,
+  inferSchema,
+  placedVectors,
+  Recommender,
+  trainG1,
+} from "../../../service/algorithms";
+import { featureReader, learnFeatures } from "../../../service/algorithms/attributes";
+import { filterEntries, itemCounts } from "../../../service/algorithms/interactions";
+import { topIndices } from "../../../service/algorithms/top";
+import { measure } from "../../../service/algorithms/training/evaluation";
+import { createWorld } from "./world";
+
+const world = createWorld({ users: 600, items: 300, eventsPerUser: 25, seed: 4 });
+const userRecords: Attributes[] = world.likes.map((liked, user) => ({
+  likes: liked.map((genre) => `g${genre}`),
+  age: user % 60,
+}));
+const itemRecords: Attributes[] = world.genres.map((genre) => ({ genre: `g${genre}` }));
+const coldUser = (user: number) => user >= 500;
+const coldItem = (item: number) => item % 10 === 3;
+const interactions = filterEntries(
+  world.interactions,
+  (entry, user) => !coldUser(user) && !coldItem(world.interactions.index[entry] as number),
+);
+const model = trainG1(
+  {
+    interactions,
+    userAttributes: { schema: null, records: userRecords },
+    itemAttributes: { schema: { genre: "CATEGORICAL" }, records: itemRecords },
+  },
+  { dimensions: 16 },
+);
+const recommender = new Recommender(model);
+
+function wantedBy(user: number, keep: (item: number) => boolean): Uint32Array {
+  return world.interactions.index
+    .slice(world.interactions.start[user], world.interactions.start[user + 1])
+    .filter(keep);
+}
+
+test("users without events but with attributes get better items than the popular ones", () => {
+  const popular = topIndices(itemCounts(interactions), 20);
+  let learned = 0;
+  let plain = 0;
+  for (let user = 500; user < 600; user++) {
+    const wanted = wantedBy(user, (item) => !coldItem(item));
+    learned += measure(recommender.top(recommender.userVector(user), 20), wanted).ndcg20;
+    plain += measure(popular, wanted).ndcg20;
+  }
+  expect(learned).toBeGreaterThan(1.3 * plain);
+});
+
+test("items without events are ranked by their attributes for each user", () => {
+  const cold = world.genres.flatMap((_, item) => (coldItem(item) ? [item] : []));
+  let liked = 0;
+  let seen = 0;
+  for (let user = 0; user < 500; user++) {
+    const best = recommender.rerank(cold, recommender.userVector(user))[0] as number;
+    seen++;
+    if (world.likes[user]?.includes(world.genres[best] as number)) liked++;
+  }
+  expect(liked / seen).toBeGreaterThan(0.8);
+});
+
+test("items without events do not flood the recommendations", () => {
+  let cold = 0;
+  let all = 0;
+  for (let user = 0; user < 500; user++) {
+    for (const item of recommender.top(recommender.userVector(user), 20)) {
+      all++;
+      if (coldItem(item)) cold++;
+    }
+  }
+  expect(cold).toBeGreaterThan(0);
+  expect(cold / all).toBeLessThan(0.2);
+});
+
+test("a user who comes after training is served from attributes, a new item from its own", () => {
+  const [first, second] = [world.likes[510]?.[0], world.likes[510]?.[1]];
+  const vector = recommender.vectorFromAttributes(userRecords[510]);
+  expect(vector).toEqual(Float32Array.from(recommender.userVector(510) ?? []));
+  const later = new Recommender(model);
+  later.place(300, { genre: `g${first}` });
+  later.place(301, { genre: `g${(Math.max(first ?? 0, second ?? 0) + 1) % 10}` });
+  const [best] = later.rerank([300, 301], vector);
+  expect(best).toBe(300);
+});
+
+test("items that come one by one are ranked as those that were there from the start", () => {
+  const one = new Recommender(model);
+  const attributes = new Map<number, Attributes>();
+  for (let item = 300; item < 600; item++) {
+    const record = item % 7 === 0 ? {} : { genre: `g${item % 10}` };
+    attributes.set(item, record);
+    one.place(item, record);
+  }
+  const whole = new Recommender(model, placedVectors(model, 600, attributes));
+  for (const user of [0, 17, 510]) {
+    expect(one.top(one.userVector(user), 600)).toEqual(whole.top(whole.userVector(user), 600));
+  }
+  expect(one.top(null, 600)).toEqual(whole.top(null, 600));
+  const events = [
+    { item: 3, weight: 1 },
+    { item: 450, weight: 1 },
+  ];
+  expect(one.vectorFromItems(events)).toEqual(whole.vectorFromItems(events));
+});
+
+test("attributes that say nothing, or none, lead to the order of popularity", () => {
+  expect(recommender.vectorFromAttributes(undefined)).toBeNull();
+  expect(recommender.vectorFromAttributes({ likes: "never seen", colour: "red" })).toBeNull();
+  expect(recommender.top(null, 5)).toEqual(topIndices(itemCounts(interactions), 5));
+  expect(
+    new Recommender(trainG1({ interactions }, { dimensions: 8, epochs: 1 })).vectorFromAttributes({ age: 3 }),
+  ).toBeNull();
+});
+
+test("kinds of attributes are inferred: numbers numerical, strings, lists and mixtures categorical", () => {
+  const records = [
+    { age: 3, tags: ["a"], name: "x", mixed: 1 },
+    { mixed: "one", age: null },
+  ];
+  expect(inferSchema(records)).toEqual({
+    age: "NUMERICAL",
+    mixed: "CATEGORICAL",
+    name: "CATEGORICAL",
+    tags: "CATEGORICAL",
+  });
+});
+
+test("features: numbers are standardised, categories that occur once are left out, several share their weight", () => {
+  const records = [{ n: 1, c: ["a", "b"] }, { n: 3, c: "a" }, { n: "2", c: ["b", "rare"] }, undefined];
+  const space = learnFeatures(records, { n: "NUMERICAL", c: "CATEGORICAL" });
+  expect(space.size).toBe(3);
+  const read = featureReader(space);
+  expect(read({ n: 2 })).toEqual({ places: [0], values: [0] });
+  expect(read({ c: ["a", "b", "rare"] }).values).toEqual([1 / Math.sqrt(2), 1 / Math.sqrt(2)]);
+  expect(read({ n: 1e9 }).values).toEqual([4]);
+  expect(read({ n: "many", c: null })).toEqual({ places: [], values: [] });
+});

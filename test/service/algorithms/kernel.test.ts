@@ -1,0 +1,141 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { trainG1 } from "../../../service/algorithms";
+import { FoldIn } from "../../../service/algorithms/inference/fold-in";
+import { arrayBytes, Kernel, paddedRows } from "../../../service/algorithms/kernel";
+import { createRandom } from "../../../service/algorithms/random";
+import { eigenOf } from "../../../service/algorithms/training/eigen";
+import { ridgeOf } from "../../../service/algorithms/training/ials";
+import { scaledWeight } from "../../../service/algorithms/weighting";
+import { createWorld } from "./world";
+
+test("the committed kernel is compiled from the committed source", () => {
+  const script = join(__dirname, "../../../service/algorithms/kernel/build.mjs");
+  expect(() => execFileSync(process.execPath, [script, "--check"])).not.toThrow();
+});
+
+test.each([
+  [8, 5],
+  [16, 33],
+  [64, 130],
+])("gram matrix, solution and scores in %i dimensions equal a plain reference", (stride, rows) => {
+  const random = createRandom(3);
+  const kernel = new Kernel(4 * arrayBytes(stride * (paddedRows(rows) + stride)));
+  const vectors = kernel.floats(paddedRows(rows) * stride);
+  const gram = kernel.floats(stride * stride);
+  const right = kernel.floats(stride);
+  const solution = kernel.floats(stride);
+  const out = kernel.floats(paddedRows(rows));
+  for (let at = 0; at < rows * stride; at++) vectors[at] = random.normal();
+
+  kernel.run.addGram(vectors.byteOffset, rows, stride, gram.byteOffset);
+  const expected = plainGram(vectors, rows, stride);
+  for (let i = 0; i < stride; i++) {
+    for (let j = i; j < stride; j++) expect(gram[i * stride + j]).toBeCloseTo(expected[i]?.[j] as number, 3);
+  }
+
+  for (let i = 0; i < stride; i++) {
+    gram[i * stride + i] = (gram[i * stride + i] as number) + 1;
+    (expected[i] as number[])[i] = (expected[i]?.[i] as number) + 1;
+    right[i] = random.normal();
+  }
+  const wanted = [...right];
+  kernel.run.solve(gram.byteOffset, right.byteOffset, stride, solution.byteOffset);
+  expected.forEach((row, i) => {
+    const product = row.reduce((sum, value, j) => sum + value * (solution[j] as number), 0);
+    expect(product).toBeCloseTo(wanted[i] as number, 2);
+  });
+
+  kernel.run.scores(vectors.byteOffset, rows, stride, solution.byteOffset, out.byteOffset);
+  for (let row = 0; row < rows; row++) {
+    const dot = solution.reduce((sum, value, k) => sum + value * (vectors[row * stride + k] as number), 0);
+    expect(out[row]).toBeCloseTo(dot, 3);
+  }
+});
+
+test.each([
+  ["few", 3],
+  ["many", 30],
+])("a half step solves the equations of a user with %s items", (_, count) => {
+  const { interactions } = createWorld({ users: 60, items: 40 });
+  const given = { dimensions: 12, epochs: 3, alpha: 0.2, weighting: "linear", damping: 0.5 } as const;
+  const model = trainG1({ interactions }, given);
+  const { stride, itemVectors, parameters, weightScale } = model;
+  const items = Array.from({ length: count }, (_, item) => ({ item, weight: 1 + (item % 4) }));
+  const x = new FoldIn(model).solve(items) as Float32Array;
+  const matrix = plainGram(itemVectors, model.items, stride).map((row) => row.map((value) => value * 0.2));
+  const right = new Array<number>(stride).fill(0);
+  let total = 0;
+  for (const { item, weight } of items) {
+    const scaled = scaledWeight(weightScale, weight, count);
+    const y = itemVectors.subarray(item * stride, (item + 1) * stride);
+    total += scaled;
+    y.forEach((value, i) => {
+      right[i] = (right[i] as number) + scaled * value;
+      y.forEach((other, j) => {
+        (matrix[i] as number[])[j] = (matrix[i]?.[j] as number) + scaled * value * other;
+      });
+    });
+  }
+  const ridge = ridgeOf(parameters, total, new Set(interactions.index).size);
+  matrix.forEach((row, i) => {
+    const product = row.reduce((sum, value, j) => sum + value * (x[j] as number), 0);
+    expect(product + ridge * (x[i] as number)).toBeCloseTo(right[i] as number, 3);
+  });
+});
+
+test("eigenvectors take a symmetric matrix apart", () => {
+  const random = createRandom(6);
+  const rows = Float32Array.from({ length: 20 * 8 }, () => random.normal());
+  const matrix = plainGram(rows, 20, 8);
+  const { vectors, values } = eigenOf(matrix.flat(), 8);
+  matrix.forEach((row, i) => {
+    row.forEach((wanted, j) => {
+      let sum = 0;
+      for (let k = 0; k < 8; k++) {
+        sum += (vectors[i * 8 + k] as number) * (values[k] as number) * (vectors[j * 8 + k] as number);
+      }
+      expect(sum).toBeCloseTo(wanted, 4);
+    });
+  });
+});
+
+test("a user folded in from his items gets nearly the trained vector", () => {
+  const { interactions } = createWorld();
+  const model = trainG1({ interactions }, { dimensions: 16, epochs: 15 });
+  const folding = new FoldIn(model);
+  const similarities = [0, 100, 200].map((user) => {
+    const entries = Array.from(
+      { length: (interactions.start[user + 1] as number) - (interactions.start[user] as number) },
+      (_, at) => (interactions.start[user] as number) + at,
+    );
+    const folded = folding.solve(
+      entries.map((at) => ({
+        item: interactions.index[at] as number,
+        weight: interactions.weight[at] as number,
+      })),
+    ) as Float32Array;
+    return cosine(folded, model.userVectors.subarray(user * model.stride, (user + 1) * model.stride));
+  });
+  for (const similarity of similarities) expect(similarity).toBeGreaterThan(0.98);
+  expect(folding.solve([])).toBeNull();
+  expect(folding.solve([{ item: 10_000, weight: 1 }])).toBeNull();
+});
+
+function plainGram(vectors: Float32Array, rows: number, stride: number): number[][] {
+  return Array.from({ length: stride }, (_, i) =>
+    Array.from({ length: stride }, (_, j) => {
+      let sum = 0;
+      for (let row = 0; row < rows; row++) {
+        sum += (vectors[row * stride + i] as number) * (vectors[row * stride + j] as number);
+      }
+      return sum;
+    }),
+  );
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  const dot = (x: Float32Array, y: Float32Array) =>
+    x.reduce((sum, value, k) => sum + value * (y[k] as number), 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}

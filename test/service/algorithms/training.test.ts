@@ -1,0 +1,218 @@
+import {
+  InteractionsBuilder,
+  NotEnoughEventsError,
+  Recommender,
+  type TrainingProgress,
+  trainG1,
+} from "../../../service/algorithms";
+import { itemCounts } from "../../../service/algorithms/interactions";
+import { createRandom } from "../../../service/algorithms/random";
+import { topIndices } from "../../../service/algorithms/top";
+import { evaluate, measure } from "../../../service/algorithms/training/evaluation";
+import { searchParameters } from "../../../service/algorithms/training/search";
+import { type Point, TrialBench } from "../../../service/algorithms/training/trial";
+import { createWorld, hideSome } from "./world";
+
+describe("choosing parameters", () => {
+  const world = createWorld();
+  const divided = hideSome(world.interactions);
+  const progress: TrainingProgress[] = [];
+  const model = trainG1({ interactions: divided.train }, {}, (step) => progress.push(step));
+
+  test("a model with no parameters given beats popularity by a clear factor on hidden items", () => {
+    const recommender = new Recommender(model);
+    const users = Array.from({ length: world.interactions.users }, (_, user) => user);
+    const counts = Float32Array.from(itemCounts(divided.train));
+    const scoresOf = (user: number) => {
+      const scores = new Float32Array(model.items);
+      recommender.top(recommender.userVector(user), 100).forEach((item, rank) => {
+        scores[item] = 1000 - rank;
+      });
+      return scores;
+    };
+    const learned = evaluate(divided, users, scoresOf);
+    const popular = evaluate(divided, users, () => counts.slice());
+    expect(learned.ndcg20).toBeGreaterThan(1.5 * popular.ndcg20);
+    expect(learned.recall20).toBeGreaterThan(1.5 * popular.recall20);
+  });
+
+  test("what was chosen and measured is reported, with popularity beside it", () => {
+    expect(model.report.trials).toBeGreaterThan(5);
+    expect(model.report.quality?.ndcg20).toBeGreaterThan(1.3 * (model.report.popularity?.ndcg20 ?? 1));
+    expect(model.parameters.regularization).toBeGreaterThan(0);
+    expect(model.parameters.alpha).toBeGreaterThan(0);
+  });
+
+  test("it is said how many pairs and users the figures rest on", () => {
+    const { heldOut } = model.report;
+    expect(heldOut.users).toBe(world.interactions.users);
+    expect(heldOut.pairs).toBeGreaterThan(heldOut.users);
+    expect(heldOut.pairs).toBeLessThan(divided.train.index.length);
+    const builder = new InteractionsBuilder();
+    for (const [user, item] of [
+      [0, 0],
+      [0, 1],
+      [1, 0],
+    ] as const)
+      builder.add(user, item, 1);
+    expect(trainG1({ interactions: builder.build() }).report.heldOut).toEqual({ pairs: 1, users: 1 });
+    const lone = new InteractionsBuilder();
+    lone.add(0, 0, 1);
+    expect(trainG1({ interactions: lone.build() }).report).toMatchObject({
+      quality: null,
+      heldOut: { pairs: 0, users: 0 },
+    });
+  });
+
+  test("progress goes through the phases and ends at 1 in each", () => {
+    expect([...new Set(progress.map(({ phase }) => phase))]).toEqual(["search", "train", "attributes"]);
+    for (const phase of ["search", "train", "attributes"]) {
+      const fractions = progress.filter((step) => step.phase === phase).map(({ fraction }) => fraction);
+      expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
+      expect(fractions.at(-1)).toBe(1);
+    }
+  });
+
+  const small = createWorld({ users: 150, items: 120 }).interactions;
+  const smallModel = trainG1({ interactions: small });
+
+  test("the same data gives the same model", () => {
+    expect(trainG1({ interactions: small })).toEqual(smallModel);
+  });
+
+  test("the scale of event values makes no difference", () => {
+    const builder = new InteractionsBuilder();
+    const { start, index, weight, users, items } = small;
+    for (let user = 0; user < users; user++) {
+      for (let at = start[user] as number; at < (start[user + 1] as number); at++) {
+        builder.add(user, index[at] as number, (weight[at] as number) * 1024);
+      }
+    }
+    const scaled = trainG1({ interactions: builder.build(users, items) });
+    expect(scaled.parameters).toEqual(smallModel.parameters);
+  });
+});
+
+const given = {
+  dimensions: 10,
+  regularization: 0.03,
+  alpha: 0.4,
+  regularizationExponent: 0.9,
+  epochs: 3,
+  weighting: "log" as const,
+  damping: 0.3,
+};
+
+test("given parameters are honoured and only the missing ones are chosen", () => {
+  const { interactions } = createWorld({ users: 100, items: 80 });
+  const model = trainG1({ interactions }, given);
+  expect(model.parameters).toEqual(given);
+  expect(model.report.trials).toBeLessThanOrEqual(2);
+  expect(model.report.quality).not.toBeNull();
+  expect(model.userVectors).toHaveLength(100 * model.stride);
+  const partly = trainG1({ interactions }, { alpha: 0.4 });
+  expect(partly.parameters.alpha).toBe(0.4);
+  expect(partly.report.trials).toBeGreaterThan(3);
+});
+
+test("vectors are as long as the data can bear", () => {
+  const chosen = (users: number, items: number) => {
+    const { interactions } = createWorld({ users, items });
+    return trainG1({ interactions }, { epochs: 3 }).parameters;
+  };
+  expect(chosen(520, 515).dimensions).toBe(128);
+  expect(chosen(300, 260).dimensions).toBe(64);
+  expect(chosen(150, 120).dimensions).toBe(32);
+});
+
+test("all of the data is held back a tenth less than what was tried last", () => {
+  const tried = jest.spyOn(TrialBench.prototype, "trace");
+  const { interactions } = createWorld({ users: 150, items: 120 });
+  const { point } = searchParameters(interactions, {}, () => undefined);
+  const [last] = tried.mock.calls.at(-1) as [Point, ...unknown[]];
+  tried.mockRestore();
+  expect(point).toEqual({ ...last, strength: expect.closeTo(0.9 * last.strength) });
+});
+
+test("active users weigh less where what they do says little, and as much as others where all are alike", () => {
+  const { interactions } = createWorld({ users: 300, items: 200 });
+  expect(trainG1({ interactions }, { dimensions: 16 }).parameters.damping).toBe(0);
+  const builder = new InteractionsBuilder();
+  for (let user = 0; user < 300; user++) {
+    const own = interactions.index.subarray(interactions.start[user], interactions.start[user + 1]);
+    for (const item of own) builder.add(user, item, 1);
+  }
+  const random = createRandom(7);
+  for (let user = 300; user < 400; user++) {
+    for (let event = 0; event < 150; event++) builder.add(user, random.below(200), 1);
+  }
+  const crowded = builder.build(400, 200);
+  expect(trainG1({ interactions: crowded }, { dimensions: 16 }).parameters.damping).toBeGreaterThan(0);
+});
+
+test("a larger event value moves a user further towards the item", () => {
+  const { interactions } = createWorld({ users: 100, items: 80 });
+  const parameters = { dimensions: 16, weighting: "linear" as const, alpha: 0.3, regularization: 0.02 };
+  const scoreWith = (weight: number) => {
+    const of = {
+      ...interactions,
+      weight: interactions.weight.map((value, at) => (at === 0 ? weight : value)),
+    };
+    const { userVectors, itemVectors, stride } = trainG1({ interactions: of }, parameters);
+    const item = interactions.index[0] as number;
+    let score = 0;
+    for (let k = 0; k < stride; k++)
+      score += (userVectors[k] as number) * (itemVectors[item * stride + k] as number);
+    return score;
+  };
+  expect(scoreWith(20)).toBeGreaterThan(scoreWith(0.1));
+});
+
+test("no events at all is refused with a typed error that says what is missing", () => {
+  expect(() => trainG1({ interactions: new InteractionsBuilder().build(3, 3) })).toThrow(
+    NotEnoughEventsError,
+  );
+  expect(() => trainG1({ interactions: new InteractionsBuilder().build() })).toThrow("not enough events");
+});
+
+test.each([1, 2, 5])("%i events are enough for a model without infinite or missing numbers", (events) => {
+  const builder = new InteractionsBuilder();
+  for (let event = 0; event < events; event++) builder.add(event % 3, (event * 2) % 4, 1);
+  const model = trainG1({ interactions: builder.build(3, 4) });
+  expect([...model.userVectors, ...model.itemVectors].every(Number.isFinite)).toBe(true);
+  const recommender = new Recommender(model);
+  expect(recommender.top(recommender.userVector(0), 4).sort()).toEqual([0, 1, 2, 3]);
+  expect(
+    Object.values(model.parameters).every(
+      (value) => value === "linear" || value === "log" || Number.isFinite(value),
+    ),
+  ).toBe(true);
+});
+
+test("over-regularised training ends in zero vectors, not in missing numbers", () => {
+  const { interactions } = createWorld({ users: 50, items: 40 });
+  const model = trainG1({ interactions }, { regularization: 100 });
+  expect(model.userVectors.every((value) => value === 0)).toBe(true);
+  const recommender = new Recommender(model);
+  const counts = itemCounts(interactions);
+  expect(recommender.top(recommender.userVector(0), 3)).toEqual(topIndices(counts, 3));
+});
+
+test("recall and gain of one list", () => {
+  expect(measure([4, 5], Uint32Array.of(4))).toEqual({ recall20: 1, ndcg20: 1 });
+  expect(measure([5, 4], Uint32Array.of(4, 9)).recall20).toBe(0.5);
+  expect(measure([], Uint32Array.of(4))).toEqual({ recall20: 0, ndcg20: 0 });
+});
+
+test("the highest scores come in order, ties by index, without missing numbers and the excluded", () => {
+  const random = createRandom(5);
+  const scores = Float32Array.from({ length: 500 }, () => Math.floor(random.next() * 50));
+  scores[3] = Number.NaN;
+  scores[4] = Number.NEGATIVE_INFINITY;
+  const expected = [...scores.keys()]
+    .filter((index) => index !== 3 && index !== 4)
+    .sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
+  expect(topIndices(scores, 37)).toEqual(expected.slice(0, 37));
+  expect(topIndices(scores, 1000)).toEqual(expected);
+  expect(topIndices(scores, 0)).toEqual([]);
+});

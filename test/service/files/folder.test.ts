@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { embedded, folderAt, lockFolder, startService } from "../../../service";
+import { ended } from "../process";
+import { Running } from "../running";
+
+const built = join(__dirname, "..", "..", "..", "dist", "service");
+
+/** The files that this process has open. */
+function openFiles(): string[] {
+  return readdirSync("/proc/self/fd").flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe("a data folder", () => {
+  let dataDir: string;
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), "folder-"));
+  });
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  test.each(["keyFile", "secretFile"] as const)(
+    "with an empty %s is refused, and the cure is named",
+    async (name) => {
+      const file = folderAt(dataDir)[name];
+      for (const text of ["", "\n", "short"]) {
+        writeFileSync(file, text);
+        await expect(startService({ dataDir, log: "none" })).rejects.toThrow(
+          new RegExp(`^${file} holds ${text.trim().length} characters.* delete the file`),
+        );
+      }
+      expect(openFiles()).not.toContain(folderAt(dataDir).database);
+      rmSync(file);
+      const service = await startService({ dataDir, log: "none" });
+      await service.close();
+    },
+  );
+
+  test("is open to its owner alone, also where it was there before", async () => {
+    chmodSync(dataDir, 0o755);
+    for (const name of ["models", "results"]) mkdirSync(join(dataDir, name), { mode: 0o755 });
+    writeFileSync(folderAt(dataDir).database, "", { mode: 0o644 });
+    writeFileSync(folderAt(dataDir).lockFile, "", { mode: 0o644 });
+    const api = await Running.start({ dataDir, log: "file" });
+    await api.call("createEventDataset", { name: "some", numShards: 1 });
+    const mode = (name: string) => (statSync(join(dataDir, name)).mode & 0o777).toString(8);
+    const modes = Object.fromEntries(["", ...readdirSync(dataDir)].map((name) => [name, mode(name)]));
+    expect(modes).toMatchObject({
+      "": "700",
+      models: "700",
+      results: "700",
+      "data.db": "600",
+      "data.db-wal": "600",
+    });
+    const files = Object.entries(modes).filter(([name]) => !["", "models", "results"].includes(name));
+    expect(files.filter(([, own]) => own !== "600")).toEqual([]);
+    await api.end();
+  });
+
+  test("is not made out of a folder that holds other things", async () => {
+    writeFileSync(join(dataDir, "index.ts"), "");
+    await expect(startService({ dataDir, log: "none" })).rejects.toThrow("it holds index.ts");
+    await expect(embedded(dataDir)).rejects.toThrow("is not a data folder");
+    expect(readdirSync(dataDir)).toEqual(["index.ts"]);
+  });
+
+  test("has an id, told by /status, that lasts as long as its data", async () => {
+    const idOf = async () => {
+      const api = await Running.start({ dataDir });
+      const { body } = await api.raw("/status", { headers: { apikey: api.service.key } });
+      await api.end();
+      return body.instance_id;
+    };
+    const id = await idOf();
+    expect(id).toMatch(/^instance-[0-9a-f]{20}$/);
+    expect(await idOf()).toBe(id);
+    for (const name of readdirSync(dataDir)) if (name.startsWith("data.db")) rmSync(join(dataDir, name));
+    expect(existsSync(folderAt(dataDir).keyFile)).toBe(true);
+    expect(await idOf()).not.toBe(id);
+  });
+
+  test("is not served by one who waited for it while it was reset and another began anew", async () => {
+    const folder = folderAt(dataDir);
+    const unlock = lockFolder(folder);
+    const program = `const { folderAt, lockFolder } = require(${JSON.stringify(built)});
+      console.log("waits");
+      lockFolder(folderAt(${JSON.stringify(dataDir)}));`;
+    const waiter = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "pipe"] });
+    const end = ended(waiter);
+    await once(waiter.stdout, "data");
+    await sleep(200);
+    rmSync(folder.lockFile);
+    const unlockNew = lockFolder(folder);
+    unlock();
+    const { code, err } = await end;
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("is already served") });
+    unlockNew();
+  });
+});

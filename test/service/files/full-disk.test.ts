@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { command, run } from "../process";
+import { Caller, type Refusal } from "../running";
+
+/** Files can grow to so much; further writes fail, as on a full disk, and no root is needed for it. */
+const fileKilobytes = 1024;
+
+test("a service that cannot write any more answers so, goes on reading, and ends when it is told to", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "full-"));
+  const limited = `ulimit -f ${fileKilobytes}; exec "$0" "$@"`;
+  const child = spawn(
+    "bash",
+    ["-c", limited, process.execPath, command, "serve", "--json", "--data", dataDir],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const { url, keyFile } = JSON.parse(String((await once(child.stdout, "data"))[0]));
+  const api = new Caller({ url, key: readFileSync(keyFile, "utf8").trim() });
+  const { eventDatasetId } = await api.call("createEventDataset", { name: "some", numShards: 10 });
+  let acknowledged = 0;
+  const upsert = async () => {
+    const events = Array.from({ length: 1000 }, (_, at) => ({
+      eventId: `e${acknowledged + at}`,
+      userId: "u",
+      itemId: "i",
+      ts: 1,
+      eventType: "view",
+      attributes: { long: "x".repeat(200) },
+    }));
+    acknowledged += (await api.call("upsertDatasetEvents", { eventDatasetId, events })).succeedIds.length;
+  };
+  const refused: Refusal = await (async () => {
+    for (;;) await upsert();
+  })().catch((error) => error);
+  expect(refused).toMatchObject({ status: 503, error: { code: "UNAVAILABLE" } });
+  expect(refused.error.message).toContain(`cannot write to the disk of ${dataDir}`);
+
+  // Long enough for the log to be full too; each of these calls adds a line to it.
+  const headers = { ...(await api.headers("/list-event-datasets")), "x-filler": "y" };
+  for (let left = 60; left > 0; left--)
+    await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        expect((await api.raw("/list-event-datasets", { headers })).status).toBe(200);
+      }),
+    );
+  await expect(upsert()).rejects.toMatchObject({ status: 503 });
+  expect(statSync(join(dataDir, "service.log")).size).toBe(fileKilobytes * 1024);
+  const { body } = await api.raw("/status", { headers });
+  expect(body.datasets[0].records).toBe(acknowledged);
+  await api.close();
+  expect(await run("stop", "--data", dataDir)).toMatchObject({ code: 0 });
+  rmSync(dataDir, { recursive: true });
+});

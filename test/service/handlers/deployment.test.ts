@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ManualClock } from "../../../service";
+import { Running } from "../running";
+import { deploy, openShop, trainModel } from "../shop";
+
+describe("deployments", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "deployment-"));
+  const clock = new ManualClock();
+  let api: Running;
+  let shop: Awaited<ReturnType<typeof openShop>>;
+  beforeAll(async () => {
+    api = await Running.start({ dataDir, clock, faults: true });
+    shop = await openShop(api);
+  });
+  afterAll(async () => {
+    await api.end();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  afterEach(() => switchOn({}));
+
+  async function switchOn(faults: object): Promise<void> {
+    await api.raw("/faults", {
+      method: "PUT",
+      headers: { apikey: api.service.key, "content-type": "application/json" },
+      body: JSON.stringify(faults),
+    });
+  }
+
+  const recommend = () => api.call("recommendItemsToUser", { userId: "u1", limit: 5 });
+
+  test("nothing is deployed at first, which every call says", async () => {
+    await expect(recommend()).rejects.toMatchObject({ status: 409, error: { code: "NOT_DEPLOYED" } });
+    await expect(api.call("shutdownDeployment", { projectId: shop.projectId })).rejects.toMatchObject({
+      status: 409,
+      error: { code: "NOT_DEPLOYED" },
+    });
+  });
+
+  test("a deployment serves under the base address and under its serving_uri, and its job tells what it holds", async () => {
+    const { projectId } = shop;
+    const modelId = await trainModel(api, shop);
+    const { jobId } = await api.call("submitDeploymentJob", {
+      projectId,
+      name: "live",
+      generatorModelId: modelId,
+      qps: 50,
+    });
+    const job = await api.finished(projectId, jobId);
+    expect(job).toMatchObject({
+      jobType: "DEPLOYMENT",
+      jobStatus: "SUCCEED",
+      jobData: { generatorModelId: modelId, rankerModelId: null, qps: 50 },
+      jobResult: { servingUri: `${api.service.url}/serving/${projectId}` },
+    });
+    const plain = await recommend();
+    expect(plain.results).toHaveLength(5);
+    const base = job.jobResult?.servingUri as string;
+    expect(await api.call("recommendItemsToUser", { userId: "u1", limit: 5 }, { base })).toEqual(plain);
+  });
+
+  test("the former models serve while the next ones are deployed, without a gap", async () => {
+    const { projectId } = shop;
+    const next = await trainModel(api, shop);
+    await deploy(api, projectId, next, { qps: 100_000 });
+    const third = await trainModel(api, shop);
+    const answers: number[] = [];
+    let switched = false;
+    const asking = (async () => {
+      do answers.push((await recommend()).results.length);
+      while (!switched);
+    })();
+    await deploy(api, projectId, third, { qps: 100_000 });
+    switched = true;
+    await asking;
+    expect((await recommend()).results).toHaveLength(5);
+    expect(new Set(answers)).toEqual(new Set([5]));
+    await api.call("deleteModel", { projectId, modelId: next });
+  });
+
+  test("a deployment job that fails leaves the former models in service", async () => {
+    const { projectId } = shop;
+    const generatorModelId = await trainModel(api, shop);
+    await switchOn({ jobs: [{ job_type: "DEPLOYMENT", times: 4 }] });
+    const { jobId } = await api.call("submitDeploymentJob", { projectId, name: "no", generatorModelId });
+    expect(await api.finished(projectId, jobId)).toMatchObject({ jobStatus: "FAILED", retryCount: 3 });
+    expect((await recommend()).results).toHaveLength(5);
+  });
+
+  test("a model deleted while its deployment waits fails the job at once, and says so", async () => {
+    const { projectId } = shop;
+    const generatorModelId = await trainModel(api, shop);
+    await switchOn({ job_delay_ms: 1000 });
+    const { jobId } = await api.call("submitDeploymentJob", { projectId, name: "late", generatorModelId });
+    while ((await api.call("getJob", { projectId, jobId })).jobStatus !== "RUNNING");
+    await api.call("deleteModel", { projectId, modelId: generatorModelId });
+    clock.advance(1000);
+    expect(await api.finished(projectId, jobId)).toMatchObject({
+      jobStatus: "FAILED",
+      retryCount: 0,
+      jobResult: { message: expect.stringContaining("deleted") },
+    });
+  });
+
+  test("after a restart the same port serves the same answers", async () => {
+    const before = await recommend();
+    const { url } = api.service;
+    await api.end();
+    api = await Running.start({ dataDir, clock });
+    expect(api.service.url).toBe(url);
+    expect(await recommend()).toEqual(before);
+  });
+
+  test("a shut down project no longer serves", async () => {
+    const { projectId } = shop;
+    expect(await api.call("shutdownDeployment", { projectId })).toEqual({ projectId });
+    const base = `${api.service.url}/serving/${projectId}`;
+    await expect(api.call("recommendItemsToUser", { userId: "u1" }, { base })).rejects.toMatchObject({
+      status: 409,
+      error: { code: "NOT_DEPLOYED", message: expect.stringContaining(projectId) },
+    });
+    const elsewhere = { base: `${api.service.url}/serving/nowhere` };
+    await expect(api.call("recommendItemsToUser", { userId: "u1" }, elsewhere)).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+});

@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { routes } from "../../../contract";
+import { handlers } from "../../../service/handlers";
+
+const folder = join(__dirname, "..");
+const tests = readdirSync(folder, { encoding: "utf8", recursive: true })
+  .filter((name) => name.endsWith(".ts") && !name.endsWith("handlers.test.ts"))
+  .map((name) => readFileSync(join(folder, name), "utf8"))
+  .join("\n");
+
+test("every operation of the contract has a handler, and nothing else has", () => {
+  expect(Object.keys(handlers).sort()).toEqual(Object.keys(routes).sort());
+});
+
+test.each(Object.keys(routes))("%s is called by a test", (name) => {
+  expect(tests).toContain(`"${name}"`);
+});

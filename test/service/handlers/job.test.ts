@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ManualClock } from "../../../service";
+import { Running } from "../running";
+import { openShop, trainModel } from "../shop";
+
+describe("jobs", () => {
+  let api: Running;
+  let shop: Awaited<ReturnType<typeof openShop>>;
+  const clock = new ManualClock();
+  beforeAll(async () => {
+    api = await Running.start({ clock, faults: true });
+    shop = await openShop(api);
+  });
+  afterEach(() => switchOn({}));
+  afterAll(() => api.end());
+
+  async function switchOn(faults: object): Promise<void> {
+    const { status } = await api.raw("/faults", {
+      method: "PUT",
+      headers: { apikey: api.service.key, "content-type": "application/json" },
+      body: JSON.stringify(faults),
+    });
+    expect(status).toBe(200);
+  }
+
+  async function submit(name: string) {
+    const { projectId, algorithmId } = shop;
+    return (await api.call("submitTrainingJob", { projectId, algorithmId, name })).jobId;
+  }
+
+  test("a training makes one model, named by the job, and tells what it chose and how good it measured", async () => {
+    const jobId = await submit("weekly");
+    const job = await api.finished(shop.projectId, jobId);
+    expect(job).toMatchObject({
+      projectId: shop.projectId,
+      jobId,
+      jobType: "TRAINING",
+      name: "weekly",
+      createdTs: clock.now(),
+      jobStatus: "SUCCEED",
+      retryCount: 0,
+      jobData: {
+        algorithmType: "G1",
+        algorithmParameters: { dimensions: 8, regularization: 0.05, alpha: 0.3, epochs: 8 },
+        chosenParameters: expect.objectContaining({
+          dimensions: 8,
+          epochs: 8,
+          regularization_exponent: expect.any(Number),
+        }),
+        quality: {
+          recallAt20: expect.any(Number),
+          ndcgAt20: expect.any(Number),
+          popularityRecallAt20: expect.any(Number),
+          popularityNdcgAt20: expect.any(Number),
+          heldOutPairs: expect.any(Number),
+          heldOutUsers: 40,
+        },
+      },
+    });
+    expect(job.jobData).not.toHaveProperty("generatorModelId");
+    const { models } = await api.call("listModels", { projectId: shop.projectId });
+    expect(models).toEqual([
+      {
+        projectId: shop.projectId,
+        modelId: job.jobResult?.modelId,
+        name: "weekly",
+        algorithmType: "G1",
+        algorithmParameters: { dimensions: 8, regularization: 0.05, alpha: 0.3, epochs: 8 },
+        createdTs: clock.now(),
+      },
+    ]);
+  });
+
+  test("an unexpected error is retried up to three times, counted", async () => {
+    await switchOn({ jobs: [{ job_type: "TRAINING", name: "flaky", times: 3 }] });
+    expect(await api.finished(shop.projectId, await submit("flaky"))).toMatchObject({
+      jobStatus: "SUCCEED",
+      retryCount: 3,
+    });
+  });
+
+  test("after the third retry the job fails and tells why, and leaves no model", async () => {
+    const before = (await api.call("listModels", { projectId: shop.projectId })).models.length;
+    await switchOn({ jobs: [{ name: "broken", times: 4, message: "the disk is on fire" }] });
+    const job = await api.finished(shop.projectId, await submit("broken"));
+    expect(job).toMatchObject({
+      jobStatus: "FAILED",
+      retryCount: 3,
+      jobResult: { message: "the disk is on fire" },
+    });
+    expect((await api.call("listModels", { projectId: shop.projectId })).models).toHaveLength(before);
+  });
+
+  test("what cannot succeed by trying again is not tried again", async () => {
+    const { userDatasetId, itemDatasetId, eventDatasetId } = shop;
+    const project = {
+      name: "empty",
+      userDatasetId,
+      itemDatasetId,
+      eventDatasetId,
+      targetEventType: "nothing",
+    };
+    const { projectId } = await api.call("createProject", project);
+    const { algorithmId } = await api.call("createAlgorithm", { projectId, name: "g1" });
+    const { jobId } = await api.call("submitTrainingJob", { projectId, algorithmId, name: "empty" });
+    expect(await api.finished(projectId, jobId)).toMatchObject({
+      jobStatus: "FAILED",
+      retryCount: 0,
+      jobResult: { message: expect.stringContaining('no event of type "nothing"') },
+    });
+  });
+
+  test("a stretched job runs until the clock has passed its delay", async () => {
+    await switchOn({ job_delay_ms: 60_000 });
+    const jobId = await submit("slow");
+    const read = () => api.call("getJob", { projectId: shop.projectId, jobId });
+    while ((await read()).jobStatus === "PENDING");
+    clock.advance(59_999);
+    expect(await read()).toMatchObject({ jobStatus: "RUNNING", jobResult: null });
+    clock.advance(1);
+    expect(await api.finished(shop.projectId, jobId)).toMatchObject({ jobStatus: "SUCCEED" });
+  });
+
+  test("references are checked at submission", async () => {
+    const { projectId, algorithmId } = shop;
+    const missing = { status: 404, error: { message: expect.stringContaining("nowhere") } };
+    await expect(
+      api.call("submitTrainingJob", { projectId: "nowhere", algorithmId, name: "n" }),
+    ).rejects.toMatchObject(missing);
+    await expect(
+      api.call("submitTrainingJob", { projectId, algorithmId: "nowhere", name: "n" }),
+    ).rejects.toMatchObject(missing);
+    await expect(
+      api.call("submitDeploymentJob", { projectId, generatorModelId: "nowhere", name: "n" }),
+    ).rejects.toMatchObject(missing);
+    await expect(api.call("getJob", { projectId, jobId: "nowhere" })).rejects.toMatchObject(missing);
+  });
+
+  test("a project whose event dataset was deleted cannot be trained, and says so", async () => {
+    const own = await openShop(api);
+    await api.call("deleteEventDataset", { eventDatasetId: own.eventDatasetId });
+    const { projectId, algorithmId } = own;
+    await expect(api.call("submitTrainingJob", { projectId, algorithmId, name: "n" })).rejects.toMatchObject({
+      status: 409,
+      error: { code: "CONFLICT", message: expect.stringContaining(own.eventDatasetId) },
+    });
+  });
+});
+
+describe("a service that ends while a job runs", () => {
+  test("takes it up again at the next start, uncounted after a clean end", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "jobs-"));
+    const clock = new ManualClock();
+    let api = await Running.start({ clock, dataDir, jobDelayMs: 1000 });
+    const shop = await openShop(api);
+    const { projectId, algorithmId } = shop;
+    const { jobId } = await api.call("submitTrainingJob", { projectId, algorithmId, name: "weekly" });
+    while ((await api.call("getJob", { projectId, jobId })).jobStatus !== "RUNNING");
+    await api.end();
+    api = await Running.start({ clock, dataDir });
+    expect(await api.finished(projectId, jobId)).toMatchObject({ jobStatus: "SUCCEED", retryCount: 0 });
+    expect((await api.call("listModels", { projectId })).models).toHaveLength(1);
+    await trainModel(api, shop);
+    await api.end();
+    rmSync(dataDir, { recursive: true });
+  });
+});

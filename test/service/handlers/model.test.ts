@@ -1,0 +1,52 @@
+import { Running } from "../running";
+import { deploy, openShop, trainModel } from "../shop";
+
+describe("models", () => {
+  let api: Running;
+  let shop: Awaited<ReturnType<typeof openShop>>;
+  beforeAll(async () => {
+    api = await Running.start();
+    shop = await openShop(api);
+  });
+  afterAll(() => api.end());
+
+  test("are read, listed in the order of their making, and renamed", async () => {
+    const { projectId } = shop;
+    const first = await trainModel(api, shop, "first");
+    const second = await trainModel(api, shop, "second");
+    const { models } = await api.call("listModels", { projectId });
+    expect(models.map(({ modelId }) => modelId)).toEqual([first, second]);
+    const renamed = await api.call("updateModel", { projectId, modelId: first, name: "renamed" });
+    expect(renamed).toMatchObject({ modelId: first, name: "renamed" });
+    expect(await api.call("getModel", { projectId, modelId: first })).toEqual(renamed);
+  });
+
+  test("are deleted when not deployed, and only then", async () => {
+    const { projectId } = shop;
+    const generatorModelId = await trainModel(api, shop);
+    const rankerModelId = await trainModel(api, shop);
+    await deploy(api, projectId, generatorModelId, { rankerModelId });
+    for (const modelId of [generatorModelId, rankerModelId]) {
+      await expect(api.call("deleteModel", { projectId, modelId })).rejects.toMatchObject({
+        status: 409,
+        error: { code: "MODEL_DEPLOYED", message: expect.stringContaining("/shutdown-deployment") },
+      });
+    }
+    await api.call("shutdownDeployment", { projectId });
+    const last = await api.call("getModel", { projectId, modelId: generatorModelId });
+    expect(await api.call("deleteModel", { projectId, modelId: generatorModelId })).toEqual(last);
+    await expect(api.call("getModel", { projectId, modelId: generatorModelId })).rejects.toMatchObject({
+      status: 404,
+    });
+    const again = { projectId, name: "again", generatorModelId };
+    await expect(api.call("submitDeploymentJob", again)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test("of another project are not found", async () => {
+    const modelId = await trainModel(api, shop);
+    const other = await openShop(api);
+    await expect(api.call("getModel", { projectId: other.projectId, modelId })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+});

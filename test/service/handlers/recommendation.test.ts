@@ -1,0 +1,259 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { limits, routes } from "../../../contract";
+import { ManualClock } from "../../../service";
+import { Running } from "../running";
+import { deploy, openShop, shopRecords, trainModel } from "../shop";
+
+const recommend = routes.recommendItemsToUser.path;
+
+describe("recommendations", () => {
+  const records = shopRecords();
+  const clock = new ManualClock();
+  let api: Running;
+  let shop: Awaited<ReturnType<typeof openShop>>;
+  let generator: string;
+  beforeAll(async () => {
+    api = await Running.start({ clock });
+    shop = await openShop(api, records);
+    generator = await trainModel(api, shop);
+    await deploy(api, shop.projectId, generator, { qps: 100_000 });
+  });
+  afterAll(() => api.end());
+
+  const idsFor = async (userId: string, limit = 10) =>
+    (await api.call("recommendItemsToUser", { userId, limit })).results.map(({ item }) => item.itemId);
+  const genreOf = (itemId: string) =>
+    records.items.find((item) => item.itemId === itemId)?.attributes.genre[0];
+  const buy = (eventId: string, userId: string, itemId: string, more: object = {}) =>
+    api.call("upsertDatasetEvents", {
+      eventDatasetId: shop.eventDatasetId,
+      events: [{ eventId, userId, itemId, ts: 1, eventType: "purchase", ...more }],
+    });
+
+  test("echo the request and carry the attributes that were asked for", async () => {
+    const attributes = ["genre", "title", "missing"];
+    const reply = await api.call("recommendItemsToUser", { userId: "u1", attributes, limit: 3 });
+    expect(reply).toMatchObject({ userId: "u1", attributes, limit: 3, filterQuery: null });
+    expect(reply.results).toHaveLength(3);
+    for (const { item } of reply.results) {
+      const record = records.items.find(({ itemId }) => itemId === item.itemId);
+      expect(item.attributes).toEqual({ ...record?.attributes, missing: null });
+    }
+  });
+
+  test("an attribute that every object has by nature is answered only where the item has it", async () => {
+    const attributes = ["constructor", "toString", "__proto__"];
+    const items = [{ itemId: "i0", attributes: JSON.parse('{"__proto__":"own","constructor":"maker"}') }];
+    await api.call("upsertDatasetItems", { itemDatasetId: shop.itemDatasetId as string, items });
+    const headers = { ...(await api.headers(recommend)), "content-type": "application/json" };
+    const body = JSON.stringify({ user_id: "nobody", attributes, limit: 1000 });
+    const { text } = await api.raw(recommend, { method: "POST", headers, body });
+    expect(text).toContain('"constructor":"maker","toString":null,"__proto__":"own","item_id":"i0"');
+    expect(text).toContain('"constructor":null,"toString":null,"__proto__":null,"item_id":"i1"');
+    await api.call("upsertDatasetItems", {
+      itemDatasetId: shop.itemDatasetId as string,
+      items: records.items.slice(0, 1),
+    });
+  });
+
+  test("more items or attributes than one call answers are refused", async () => {
+    await expect(idsFor("u0", limits.recommendedItems + 1)).rejects.toMatchObject({
+      status: 400,
+      error: { details: [{ path: "limit", message: expect.stringContaining("1,000") }] },
+    });
+    const attributes = Array.from({ length: limits.recommendedAttributes + 1 }, () => "genre");
+    await expect(api.call("recommendItemsToUser", { userId: "u0", attributes })).rejects.toMatchObject({
+      status: 400,
+      error: { details: [{ path: "attributes" }] },
+    });
+  });
+
+  test("follow the user's taste and leave out what he has", async () => {
+    for (const user of [0, 1, 2, 3, 9]) {
+      const had = new Set(
+        records.events.filter((event) => event.userId === `u${user}`).map((event) => event.itemId),
+      );
+      const ids = await idsFor(`u${user}`, 5);
+      for (const id of ids) expect(had).not.toContain(id);
+      const liked = records.users[user]?.attributes.likes;
+      expect(ids.filter((id) => genreOf(id) === liked).length).toBeGreaterThanOrEqual(3);
+    }
+    const all = await idsFor("u0", 1000);
+    expect(all.length).toBeLessThan(records.items.length);
+  });
+
+  test("take note of events that come, change and go after the deployment", async () => {
+    const [first] = (await idsFor("u5", 1)) as [string];
+    await buy("later", "u5", first);
+    expect(await idsFor("u5", 1000)).not.toContain(first);
+    // The same event, now of another type, is no target event any more.
+    await buy("later", "u5", first, { eventType: "view" });
+    expect(await idsFor("u5", 1000)).toContain(first);
+    await buy("later", "u5", first);
+    await buy("later-too", "u5", first);
+    await api.call("deleteDatasetEventsBeforeTs", { eventDatasetId: shop.eventDatasetId, ts: 2 });
+    expect(await idsFor("u5", 1000)).toContain(first);
+    const had = records.events.filter((event) => event.userId === "u5").map((event) => event.itemId);
+    await api.call("deleteDatasetUserEvents", { eventDatasetId: shop.eventDatasetId, userId: "u5" });
+    expect(await idsFor("u5", 1000)).toEqual(expect.arrayContaining(had));
+  });
+
+  test("fit a user who came after the training, from his first events", async () => {
+    for (const [at, item] of ["i2", "i6", "i10"].entries()) await buy(`new-${at}`, "newcomer", item);
+    const ids = await idsFor("newcomer", 5);
+    expect(ids.filter((id) => genreOf(id) === "action").length).toBeGreaterThanOrEqual(4);
+    expect(ids).not.toContain("i2");
+  });
+
+  test("fit a user without events by his attributes", async () => {
+    const users = [{ userId: "silent", attributes: { likes: "western", age: 30 } }];
+    await api.call("upsertDatasetUsers", { userDatasetId: shop.userDatasetId, users });
+    const ids = await idsFor("silent", 5);
+    expect(ids.filter((id) => genreOf(id) === "western").length).toBeGreaterThanOrEqual(4);
+  });
+
+  test("show what is popular to somebody of whom nothing is known", async () => {
+    expect(await idsFor("stranger", 5)).toHaveLength(5);
+  });
+
+  test("show an item that came after the training to those whom its attributes fit", async () => {
+    const items = [{ itemId: "brand-new", attributes: { genre: ["comedy"], title: "Brand new" } }];
+    await api.call("upsertDatasetItems", { itemDatasetId: shop.itemDatasetId, items });
+    const place = async (userId: string) => (await idsFor(userId, 1000)).indexOf("brand-new");
+    expect(await place("u1")).toBeGreaterThanOrEqual(0);
+    expect(await place("u1")).toBeLessThan(await place("u3"));
+    const { results } = await api.call("recommendItemsToUser", {
+      userId: "u1",
+      limit: 1000,
+      attributes: ["title"],
+    });
+    expect(results.find(({ item }) => item.itemId === "brand-new")?.item.attributes).toEqual({
+      title: "Brand new",
+    });
+  });
+
+  test("an item's new attributes are answered at once", async () => {
+    const ask = async () =>
+      (await api.call("recommendItemsToUser", { userId: "u1", limit: 1, attributes: ["title"] })).results[0]
+        ?.item;
+    const item = await ask();
+    const items = [{ itemId: item?.itemId as string, attributes: { title: "Renamed" } }];
+    await api.call("upsertDatasetItems", { itemDatasetId: shop.itemDatasetId, items });
+    expect((await ask())?.attributes).toEqual({ title: "Renamed" });
+  });
+
+  test("a ranker puts the generator's candidates in its own order", async () => {
+    const before = await idsFor("u1", 10);
+    const { projectId } = shop;
+    const parameters = { dimensions: 2, regularization: 0.5, alpha: 5, epochs: 1 };
+    const { algorithmId } = await api.call("createAlgorithm", {
+      projectId,
+      name: "coarse",
+      algorithmParameters: parameters,
+    });
+    const rankerModelId = await trainModel(api, { projectId, algorithmId }, "ranker");
+    await deploy(api, projectId, generator, { rankerModelId });
+    const after = await idsFor("u1", 1000);
+    expect(after.slice(0, 10)).not.toEqual(before);
+    expect(new Set(after).size).toBe(after.length);
+    expect(after).toEqual(expect.arrayContaining(before));
+    expect(await idsFor("stranger", 5)).toHaveLength(5);
+  });
+
+  test("more calls than qps are put off with the time to wait", async () => {
+    await deploy(api, shop.projectId, generator, { qps: 2 });
+    await idsFor("u1");
+    await idsFor("u1");
+    await expect(idsFor("u1")).rejects.toMatchObject({
+      status: 429,
+      error: { code: "RATE_LIMITED" },
+      headers: { "retry-after": "1" },
+    });
+    clock.advance(499);
+    await expect(idsFor("u1")).rejects.toMatchObject({ status: 429 });
+    clock.advance(1);
+    await idsFor("u1");
+    await expect(idsFor("u1")).rejects.toMatchObject({ status: 429 });
+    clock.advance(10_000);
+    await idsFor("u1");
+    await idsFor("u1");
+    await expect(idsFor("u1")).rejects.toMatchObject({ status: 429 });
+  });
+
+  test("with several projects deployed the plain address asks for the serving_uri", async () => {
+    const other = await openShop(api, records);
+    const uri = await deploy(api, other.projectId, await trainModel(api, other));
+    clock.advance(10_000);
+    await expect(idsFor("u1")).rejects.toMatchObject({
+      status: 409,
+      error: { code: "CONFLICT", message: expect.stringContaining(uri) },
+    });
+    const { results } = await api.call("recommendItemsToUser", { userId: "u1" }, { base: uri });
+    expect(results).toHaveLength(10);
+  });
+});
+
+describe("the memory of a deployment", () => {
+  test("is in step with what is written while it is prepared, after it, and over a restart", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "memory-"));
+    const records = shopRecords();
+    let api = await Running.start({ dataDir });
+    const shop = await openShop(api, records);
+    const { eventDatasetId, projectId } = shop;
+    const model = await trainModel(api, shop);
+    const held = new Map(records.events.map((event) => [event.eventId, event]));
+    let seed = 5;
+    const below = (bound: number) => {
+      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+      return Math.floor((seed / 4294967296) * bound);
+    };
+    const write = async () => {
+      const kind = below(4);
+      if (kind === 0) {
+        const userId = `u${below(40)}`;
+        await api.call("deleteDatasetUserEvents", { eventDatasetId, userId });
+        for (const event of [...held.values()]) if (event.userId === userId) held.delete(event.eventId);
+        return;
+      }
+      const events = Array.from({ length: 5 }, () => ({
+        eventId: `e${below(600)}`,
+        userId: `u${below(40)}`,
+        itemId: `i${below(60)}`,
+        ts: 1,
+        eventType: below(4) === 0 ? "view" : "purchase",
+        eventValue: 1,
+      }));
+      await api.call("upsertDatasetEvents", { eventDatasetId, events });
+      for (const event of events) held.set(event.eventId, event);
+    };
+    const check = async () => {
+      for (let user = 0; user < 40; user++) {
+        const bought = [...held.values()].filter(
+          (event) => event.userId === `u${user}` && event.eventType === "purchase",
+        );
+        const { results } = await api.call("recommendItemsToUser", { userId: `u${user}`, limit: 1000 });
+        const expected = records.items
+          .map(({ itemId }) => itemId)
+          .filter((id) => !bought.some(({ itemId }) => itemId === id));
+        expect(results.map(({ item }) => item.itemId).sort()).toEqual(expected.sort());
+      }
+    };
+    for (let round = 0; round < 6; round++) {
+      const deployed = deploy(api, projectId, model, { qps: 100_000 });
+      for (let at = 0; at < 12; at++) await write();
+      await deployed;
+      for (let at = 0; at < 3; at++) await write();
+      await check();
+    }
+    await api.end();
+    api = await Running.start({ dataDir });
+    const first = api.call("recommendItemsToUser", { userId: "u1" });
+    for (let at = 0; at < 5; at++) await write();
+    await first;
+    await check();
+    await api.end();
+    rmSync(dataDir, { recursive: true });
+  });
+});

@@ -1,0 +1,136 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { limits } from "../../../contract";
+import { Caller, Running } from "../running";
+
+describe("bodies", () => {
+  let api: Running;
+  beforeAll(async () => {
+    api = await Running.start();
+  });
+  afterAll(() => api.end());
+
+  const path = "/create-event-dataset";
+  const good = JSON.stringify({ name: "packed", num_shards: 1, attribute_schema: null });
+  const post = async (body: string | Buffer, headers: Record<string, string> = {}) =>
+    api.raw(path, {
+      method: "POST",
+      headers: { ...(await api.headers(path)), "content-type": "application/json", ...headers },
+      body,
+    });
+
+  test("gzip is taken", async () => {
+    expect((await post(gzipSync(good), { "content-encoding": "gzip" })).status).toBe(200);
+  });
+
+  const levels = (depth: number) => Buffer.from(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+
+  test.each([
+    ["not gzip", Buffer.from(good), { "content-encoding": "gzip" }, 400],
+    ["cut gzip", gzipSync(good).subarray(0, 20), { "content-encoding": "gzip" }, 400],
+    ["another coding", Buffer.from(good), { "content-encoding": "br" }, 415],
+    ["another type", Buffer.from(good), { "content-type": "text/plain" }, 415],
+    ["no JSON", Buffer.from('{"name":'), {}, 400],
+    ["nothing", Buffer.from(""), {}, 400],
+    ["text that is not UTF-8", Buffer.from(good.replace("packed", "M\u00fcller"), "latin1"), {}, 400],
+    ["another charset", Buffer.from(good), { "content-type": "application/json; charset=latin1" }, 415],
+    ["more than a megabyte", Buffer.from(`${good}${" ".repeat(1024 * 1024)}`), {}, 413],
+    [
+      "more than a megabyte packed",
+      gzipSync(Buffer.alloc(1024 ** 2 + 1, " ")),
+      { "content-encoding": "gzip" },
+      413,
+    ],
+    ["more levels than can be read", levels(limits.bodyDepth + 1), {}, 400],
+  ] as const)("%s is refused", async (_, body, headers, status) => {
+    expect(await post(body, headers)).toMatchObject({
+      status,
+      body: { error: { code: expect.any(String) } },
+    });
+  });
+
+  test("a body of many small parts is refused before it is parsed", async () => {
+    const upsert = "/upsert-dataset-users";
+    const { status, body } = await api.raw(upsert, {
+      method: "POST",
+      headers: { ...(await api.headers(upsert)), "content-type": "application/json" },
+      body: `{"users":[${"{},".repeat(limits.bodyObjects)}{}]}`,
+    });
+    expect([status, body.error.message]).toEqual([413, expect.stringContaining(String(limits.bodyObjects))]);
+  });
+
+  test("UTF-8 may be said to be UTF-8", async () => {
+    for (const charset of ["utf-8", '"UTF-8"', "utf8"])
+      expect((await post(good, { "content-type": `application/json; charset=${charset}` })).status).toBe(200);
+  });
+
+  test("a refusal tells the limit", async () => {
+    const { body } = await post(Buffer.alloc(limits.requestBytes + 1, " "));
+    expect(body.error).toMatchObject({
+      code: "TOO_LARGE",
+      message: expect.stringContaining("1048576 bytes"),
+    });
+    const deep = await post(levels(limits.bodyDepth + 1));
+    expect(deep.body.error.message).toContain(`${limits.bodyDepth} levels`);
+  });
+
+  test("faults are named by their place on the wire", async () => {
+    const { body } = await post(
+      JSON.stringify({ name: "", num_shards: "3", attribute_schema: { age: "ODD" }, color: 1 }),
+    );
+    expect(body.error.details.map((detail: { path: string }) => detail.path)).toEqual(
+      expect.arrayContaining(["name", "num_shards", "attribute_schema.age"]),
+    );
+  });
+});
+
+describe("bodies that are far too large", () => {
+  test("are refused without the memory going up", async () => {
+    const main = join(__dirname, "..", "..", "..", "dist", "cli", "main.js");
+    const child = spawn(process.execPath, [main, "serve", "--ephemeral", "--json"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const line = await new Promise<string>((resolve) =>
+      child.stdout.once("data", (data) => resolve(String(data))),
+    );
+    const { url, keyFile } = JSON.parse(line);
+    const api = new Caller({ url, key: readFileSync(keyFile, "utf8").trim() });
+    try {
+      const memory = async () =>
+        (await api.raw("/status", { headers: { apikey: api.service.key } })).body.memory_bytes as number;
+      const path = "/upsert-dataset-events";
+      const headers = { ...(await api.headers(path)), "content-type": "application/json" };
+      const refused = (status: number, code: string) => ({ status, body: { error: { code } } });
+      const before = await memory();
+
+      // A gigabyte in a megabyte.
+      const bomb = gzipSync(Buffer.alloc(1024 ** 3 / 2, " "), { level: 1 });
+      for (let at = 0; at < 5; at++) {
+        const answer = await api.raw(path, {
+          method: "POST",
+          headers: { ...headers, "content-encoding": "gzip" },
+          body: bomb,
+        });
+        expect(answer).toMatchObject(refused(413, "TOO_LARGE"));
+      }
+      const large = Buffer.alloc(100 * 1024 * 1024, " ");
+      expect(await api.raw(path, { method: "POST", headers, body: large })).toMatchObject(
+        refused(413, "TOO_LARGE"),
+      );
+      const piece = Buffer.alloc(1024 * 1024, " ");
+      const pieces = (async function* () {
+        for (let at = 0; at < 100; at++) yield piece;
+      })();
+      expect(await api.raw(path, { method: "POST", headers, body: pieces })).toMatchObject(
+        refused(413, "TOO_LARGE"),
+      );
+      // One body at the ceiling may be held while it is read, not more.
+      expect((await memory()) - before).toBeLessThan(100 * 1024 * 1024);
+    } finally {
+      await api.close();
+      child.kill();
+    }
+  });
+});

@@ -1,0 +1,68 @@
+import { ManualClock } from "../../../service";
+import { Running } from "../running";
+
+describe("idempotency keys", () => {
+  const clock = new ManualClock();
+  let api: Running;
+  beforeAll(async () => {
+    api = await Running.start({ clock });
+  });
+  afterAll(() => api.end());
+
+  const create = async (key: string, name: string) =>
+    api.raw("/create-event-dataset", {
+      method: "POST",
+      headers: {
+        ...(await api.headers("/create-event-dataset")),
+        "content-type": "application/json",
+        "idempotency-key": key,
+      },
+      body: JSON.stringify({ name, num_shards: 1, attribute_schema: null }),
+    });
+  const named = async (name: string) =>
+    (await api.call("listEventDatasets", {})).eventDatasets.filter((dataset) => dataset.name === name).length;
+
+  test("every answer says that they are honoured", async () => {
+    expect((await create("k0", "said")).answered["accept-idempotency-key"]).toBe("POST");
+    const refused = await api.raw("/nowhere");
+    expect(refused.answered["accept-idempotency-key"]).toBe("POST");
+    expect(refused.answered["x-request-id"]).toBe(refused.body.error.request_id);
+  });
+
+  test("the same key and body give the first answer again", async () => {
+    const first = await create("k1", "once");
+    const second = await create("k1", "once");
+    expect(second.body).toEqual(first.body);
+    expect(first.answered["idempotent-replayed"]).toBeUndefined();
+    expect(second.answered["idempotent-replayed"]).toBe("true");
+    expect(await named("once")).toBe(1);
+  });
+
+  test("the same key with another body is refused", async () => {
+    await create("k2", "one");
+    expect(await create("k2", "two")).toMatchObject({
+      status: 422,
+      body: { error: { code: "IDEMPOTENCY_CONFLICT" } },
+    });
+    expect(await named("two")).toBe(0);
+  });
+
+  test("calls at the same time are one call", async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create("k3", "together")));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(await named("together")).toBe(1);
+  });
+
+  test("a refused call may be mended under the same key", async () => {
+    expect((await create("k4", "")).status).toBe(400);
+    expect((await create("k4", "mended")).status).toBe(200);
+  });
+
+  test("after a day a key is new again", async () => {
+    await create("k5", "daily");
+    clock.advance(24 * 60 * 60 * 1000);
+    api.forgetTokens();
+    await create("k5", "daily");
+    expect(await named("daily")).toBe(2);
+  });
+});

@@ -1,0 +1,28 @@
+import { limits } from "../../../contract";
+import { Running } from "../running";
+
+test("the service tells its API to anybody, with its own addresses and the limits of requests", async () => {
+  const api = await Running.start();
+  const { url } = api.service;
+  const { status, body } = await api.raw("/openapi.json");
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    openapi: "3.1.0",
+    servers: [{ url }],
+    components: {
+      securitySchemes: {
+        token: {
+          flows: {
+            clientCredentials: {
+              tokenUrl: `${url}/oauth/token`,
+              scopes: { "/create-project": expect.any(String) },
+            },
+          },
+        },
+      },
+    },
+    "x-limits": limits,
+  });
+  expect(body.paths["/create-project"].post.security).toEqual([{ token: ["/create-project"], apiKey: [] }]);
+  await api.end();
+});

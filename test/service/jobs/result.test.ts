@@ -1,0 +1,169 @@
+import { limits } from "../../../contract";
+import { ManualClock } from "../../../service";
+import { Running } from "../running";
+import { openShop, trainModel } from "../shop";
+
+describe("results of queries and clusterings", () => {
+  const clock = new ManualClock();
+  let api: Running;
+  let projectId: string;
+  let modelId: string;
+  beforeAll(async () => {
+    api = await Running.start({ clock });
+    const shop = await openShop(api);
+    projectId = shop.projectId;
+    modelId = await trainModel(api, shop);
+  });
+  afterAll(() => api.end());
+
+  const download = async (jobId: string, more = "") => {
+    const { jobResult } = await api.finished(projectId, jobId);
+    return api.raw(`${jobResult?.downloadUrl}${more}`);
+  };
+
+  test("a user list holds the users whose usage meets all conditions", async () => {
+    const conditions = [{ attribute: "genre", value: "drama", lowerBound: 0.6 }];
+    const both = [...conditions, { attribute: "genre", value: "comedy", lowerBound: 0.01 }];
+    const queries = [{ conditions }, { conditions: both }];
+    const { jobId } = await api.call("submitQueryingJob", {
+      name: "fans",
+      projectId,
+      modelId,
+      queryType: "user_list",
+      queries,
+    });
+    const job = await api.finished(projectId, jobId);
+    expect(job).toMatchObject({
+      jobType: "QUERYING",
+      jobStatus: "SUCCEED",
+      jobData: { modelId, queryType: "user_list", queries },
+      jobResult: { expiredAtSec: Math.floor(clock.now() / 1000) + 86400, message: null },
+    });
+    const { body, answered } = await download(jobId);
+    expect(answered["content-type"]).toContain("application/json");
+    const [first, second] = body.queries;
+    expect(first.user_ids).toHaveLength(first.user_count);
+    expect(first.user_ids).toEqual(expect.arrayContaining(["u0", "u4", "u8"]));
+    for (const id of first.user_ids) expect(Number(id.slice(1)) % 4).toBe(0);
+    for (const id of second.user_ids) expect(first.user_ids).toContain(id);
+    expect(second.user_ids.length).toBeLessThan(first.user_ids.length);
+  });
+
+  test("a distribution counts every user once, as JSON and as a chart", async () => {
+    const queries = [
+      { attribute: "genre", value: "drama" },
+      { attribute: "genre", value: "opera", bins: 4 },
+    ];
+    const { jobId } = await api.call("submitQueryingJob", {
+      name: "d",
+      projectId,
+      modelId,
+      queryType: "user_distribution",
+      queries,
+    });
+    const { jobResult } = await api.finished(projectId, jobId);
+    expect(jobResult?.message).toContain("No item has genre = opera");
+    const { body } = await download(jobId);
+    expect(body.queries.map(({ bins }: { bins: unknown[] }) => bins.length)).toEqual([20, 4]);
+    for (const { bins } of body.queries) {
+      expect(bins.reduce((sum: number, bin: { users: number }) => sum + bin.users, 0)).toBe(40);
+    }
+    const svg = await download(jobId, "&format=svg");
+    expect(svg.answered["content-type"]).toContain("image/svg+xml");
+    expect(svg.text).toMatch(/^<svg .*Usage of genre = drama.*<\/svg>$/s);
+    expect((await download(jobId, "&format=svg&query=1")).text).toContain("opera");
+    expect((await download(jobId, "&format=svg&query=2")).status).toBe(404);
+  });
+
+  test("a form or a query that the result does not have is refused", async () => {
+    const queries = [{ attribute: "genre", value: "drama\u0001&<\ud800" }];
+    const { jobId } = await api.call("submitQueryingJob", {
+      name: "d",
+      projectId,
+      modelId,
+      queryType: "user_distribution",
+      queries,
+    });
+    for (const wrong of ["&format=svg&query=abc", "&format=svg&query=99999", "&query=-1", "&format=pdf"])
+      expect(await download(jobId, wrong)).toMatchObject({ status: 400, body: { error: {} } });
+    // Characters that XML cannot hold are replaced.
+    const { text } = await download(jobId, "&format=svg");
+    expect(text).toContain("drama\ufffd&amp;&lt;\ufffd");
+  });
+
+  test("a value of many letters that no item has is told at once, by its beginning", async () => {
+    const value = `drama ${"x".repeat(limits.valueCharacters - 6)}`;
+    const { jobId } = await api.call("submitQueryingJob", {
+      name: "d",
+      projectId,
+      modelId,
+      queryType: "user_list",
+      queries: [{ conditions: [{ attribute: "genre", value }] }],
+    });
+    const { jobResult } = await api.finished(projectId, jobId);
+    expect(jobResult?.message).toMatch(
+      /^No item has genre = drama x{54}…; 60 items have other values, .* drama,/,
+    );
+  });
+
+  test("an attribute that every object has by nature is none of an item", async () => {
+    const { jobId } = await api.call("submitQueryingJob", {
+      name: "d",
+      projectId,
+      modelId,
+      queryType: "user_list",
+      queries: [{ conditions: [{ attribute: "constructor", value: String(Object) }] }],
+    });
+    const { body } = await download(jobId);
+    expect(body.queries[0]).toMatchObject({ conditions: [{ item_count: 0 }] });
+  });
+
+  test("a clustering finds the groups and tells what marks them; small groups are dropped", async () => {
+    const { jobId } = await api.call("submitClusteringJob", {
+      name: "c",
+      projectId,
+      modelId,
+      parameters: { minUserNum: 5 },
+    });
+    const { body } = await download(jobId);
+    expect(body.groups.length).toBeGreaterThanOrEqual(2);
+    for (const group of body.groups) {
+      expect(group.size).toBeGreaterThanOrEqual(5);
+      expect(group.user_ids).toHaveLength(group.size);
+      expect(group.markers[0]).toMatchObject({ attribute: "genre", lift: expect.any(Number) });
+    }
+    const none = await api.call("submitClusteringJob", {
+      name: "c",
+      projectId,
+      modelId,
+      parameters: { minUserNum: 1000 },
+    });
+    const job = await api.finished(projectId, none.jobId);
+    expect(job).toMatchObject({
+      jobStatus: "SUCCEED",
+      jobResult: { message: "No group has 1000 users or more." },
+    });
+  });
+
+  test("an address holds for a day, for its own job, and needs no key", async () => {
+    const ask = () =>
+      api.call("submitClusteringJob", { name: "c", projectId, modelId, parameters: { minUserNum: 5 } });
+    const { jobId } = await ask();
+    const other = await ask();
+    const { jobResult } = await api.finished(projectId, jobId);
+    const url = jobResult?.downloadUrl as string;
+    const forged = [
+      url.replace(jobId, other.jobId),
+      url.replace(/expires=\d+/, "expires=99999999999"),
+      url.replace(/&signature.*/, ""),
+    ];
+    for (const address of forged) expect((await api.raw(address)).status).toBe(403);
+    clock.advance(86_000_000);
+    expect((await api.raw(url)).status).toBe(200);
+    clock.advance(1_000_000);
+    expect(await api.raw(url)).toMatchObject({
+      status: 403,
+      body: { error: { message: expect.stringContaining("expired") } },
+    });
+  });
+});

@@ -1,0 +1,269 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { folderAt, ManualClock, type StartOptions } from "../../../service";
+import { openStore } from "../../../service/store/database";
+import { claim } from "../../../service/store/queue";
+import { Running } from "../running";
+import { deploy, openShop, trainModel } from "../shop";
+
+const pollMs = 5000;
+
+/** A shop whose service goes by a clock that stands still, and a second way into its database. */
+async function openWatched(options: StartOptions = {}) {
+  const clock = new ManualClock();
+  const api = await Running.start({ clock, faults: true, ...options });
+  const shop = await openShop(api);
+  const { projectId, algorithmId } = shop;
+  const database = new Database(folderAt(api.service.dataDir).database, { timeout: 5000 });
+  return {
+    api,
+    clock,
+    shop,
+    database,
+    submit: async (name: string) =>
+      (await api.call("submitTrainingJob", { projectId, algorithmId, name })).jobId,
+    read: (jobId: string) => api.call("getJob", { projectId, jobId }),
+    switchOn: (faults: object) =>
+      api.raw("/faults", {
+        method: "PUT",
+        headers: { apikey: api.service.key, "content-type": "application/json" },
+        body: JSON.stringify(faults),
+      }),
+    threads: async () =>
+      (await api.raw("/status", { headers: { apikey: api.service.key } })).body.threads as number,
+    end: async () => {
+      database.close();
+      await api.end();
+    },
+  };
+}
+
+/** Looks until it holds, for as long as a loaded machine may need. */
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (const until = Date.now() + 60_000; !(await holds()); ) {
+    if (Date.now() > until) throw new Error("it never came to be");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Gives all that is under way its turn. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 200));
+
+describe("the queue", () => {
+  let watched: Awaited<ReturnType<typeof openWatched>>;
+  beforeAll(async () => {
+    watched = await openWatched({ retryDelayMs: 1000 });
+  });
+  afterEach(() => watched.switchOn({}));
+  afterAll(() => watched.end());
+
+  test("outlives a database that refuses to have a job claimed, and goes on when it no longer does", async () => {
+    const { api, clock, database, submit, read } = watched;
+    database.exec(
+      "create trigger refuse before update on jobs when new.status = 'RUNNING' begin select raise(abort, 'no'); end",
+    );
+    const jobId = await submit("claimed late");
+    await settled();
+    expect(await read(jobId)).toMatchObject({ jobStatus: "PENDING" });
+    database.exec("drop trigger refuse");
+    clock.advance(pollMs);
+    await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
+    await api.service.idle();
+  });
+
+  test("outlives a database that refuses the end of a job, and writes it when it no longer does", async () => {
+    const { clock, database, submit, read, switchOn } = watched;
+    await switchOn({ jobs: [{ name: "ends late", message: "bad luck" }] });
+    database.exec(
+      "create trigger refuse before update on jobs when new.retry_count > 0 begin select raise(abort, 'no'); end",
+    );
+    const jobId = await submit("ends late");
+    await settled();
+    expect(await read(jobId)).toMatchObject({ jobStatus: "RUNNING", retryCount: 0 });
+    database.exec("drop trigger refuse");
+    clock.advance(pollMs);
+    await eventually(async () => (await read(jobId)).retryCount === 1);
+    clock.advance(1000);
+    await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
+  });
+
+  test("finds a job of which nobody told it", async () => {
+    const { api, clock, database, submit, read } = watched;
+    const jobId = await submit("untold");
+    await api.service.idle();
+    database.exec(
+      `update jobs set status = 'PENDING', result = null, finished_ts = null where id = '${jobId}'`,
+    );
+    await settled();
+    expect(await read(jobId)).toMatchObject({ jobStatus: "PENDING" });
+    clock.advance(pollMs);
+    await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
+  });
+
+  test("waits before it tries a failed job again, each time longer", async () => {
+    const { clock, submit, read, switchOn } = watched;
+    await switchOn({ jobs: [{ name: "flaky", times: 2 }] });
+    const jobId = await submit("flaky");
+    await eventually(async () => (await read(jobId)).retryCount === 1);
+    clock.advance(999);
+    await settled();
+    expect(await read(jobId)).toMatchObject({ jobStatus: "PENDING", retryCount: 1 });
+    clock.advance(1);
+    await eventually(async () => (await read(jobId)).retryCount === 2);
+    clock.advance(3999);
+    await settled();
+    expect(await read(jobId)).toMatchObject({ jobStatus: "PENDING", retryCount: 2 });
+    clock.advance(1);
+    await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
+  });
+});
+
+describe("threads", () => {
+  test("are few at a start with many deployments, do all of them, and end when there is nothing to do", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "threads-"));
+    const first = await Running.start({ dataDir });
+    const shop = await openShop(first);
+    const { userDatasetId, itemDatasetId, eventDatasetId } = shop;
+    const projects = [];
+    for (const name of ["a", "b", "c", "d", "e"]) {
+      const fields = { name, userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "purchase" };
+      const { projectId } = await first.call("createProject", fields);
+      const algorithmParameters = { dimensions: 2, regularization: 0.1, alpha: 0.3, epochs: 1 };
+      const { algorithmId } = await first.call("createAlgorithm", { projectId, name, algorithmParameters });
+      await deploy(first, projectId, await trainModel(first, { projectId, algorithmId }));
+      projects.push(projectId);
+    }
+    await first.end();
+
+    const clock = new ManualClock();
+    const api = await Running.start({ dataDir, clock });
+    const status = async () => (await api.raw("/status", { headers: { apikey: api.service.key } })).body;
+    expect((await status()).threads).toBe(1);
+    for (const projectId of projects) {
+      const base = `${api.service.url}/serving/${projectId}`;
+      const { results } = await api.call("recommendItemsToUser", { userId: "u1" }, { base });
+      expect(results).toHaveLength(10);
+      expect((await status()).threads).toBe(1);
+    }
+    clock.advance(60_000);
+    await eventually(async () => (await status()).threads === 0);
+    await api.end();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  test("of queries are not those of deployments", async () => {
+    const { api, shop, read, end } = await openWatched();
+    const { projectId } = shop;
+    const modelId = await trainModel(api, shop);
+    const distribution = { attribute: "genre", value: "drama", bins: 1000 };
+    const { jobId: long } = await api.call("submitQueryingJob", {
+      projectId,
+      modelId,
+      name: "long",
+      queryType: "user_distribution",
+      queries: Array.from({ length: 100 }, () => distribution),
+    });
+    await eventually(async () => (await read(long)).jobStatus === "RUNNING");
+    const { jobId } = await api.call("submitDeploymentJob", {
+      projectId,
+      name: "live",
+      generatorModelId: modelId,
+    });
+    await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
+    expect(await read(long)).toMatchObject({ jobStatus: "RUNNING" });
+    await end();
+  });
+
+  test("that take too long are ended, and the job says so", async () => {
+    const { api, clock, shop, submit, read, threads, end } = await openWatched();
+    const { projectId } = shop;
+    const endless = { dimensions: 512, regularization: 0.1, alpha: 0.3, epochs: 200 };
+    const { algorithmId } = await api.call("createAlgorithm", {
+      projectId,
+      name: "endless",
+      algorithmParameters: endless,
+    });
+    const { jobId } = await api.call("submitTrainingJob", { projectId, algorithmId, name: "endless" });
+    await eventually(async () => (await threads()) === 1);
+    clock.advance(299 * 60_000);
+    api.forgetTokens();
+    await settled();
+    expect(await read(jobId)).toMatchObject({ jobStatus: "RUNNING" });
+    clock.advance(60_000);
+    await eventually(async () => (await read(jobId)).jobStatus === "FAILED");
+    expect(await read(jobId)).toMatchObject({
+      retryCount: 0,
+      jobResult: { message: expect.stringContaining("ended after 300 minutes") },
+    });
+    const next = await submit("next");
+    await eventually(async () => (await read(next)).jobStatus === "SUCCEED");
+    await end();
+  });
+});
+
+describe("deleting events", () => {
+  test("writes nothing where there are none to be deleted", async () => {
+    const { api, shop, database, end } = await openWatched();
+    const { eventDatasetId } = shop;
+    database.exec("begin immediate");
+    await api.call("deleteDatasetEventsBeforeTs", { eventDatasetId, ts: 1 });
+    database.exec("rollback");
+    await end();
+  });
+
+  test("breaks off when the service closes, and says so", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "sweep-"));
+    const first = await openWatched({ dataDir });
+    const { eventDatasetId } = first.shop;
+    // As if very many events had come and gone.
+    first.database.exec("update events set seq = 4000000000000 where seq = (select max(seq) from events)");
+    await first.end();
+    const api = await Running.start({ dataDir });
+    const deletion = api.call("deleteDatasetUserEvents", { eventDatasetId, userId: "u1" });
+    const refused = expect(deletion).rejects.toMatchObject({ status: 503, error: { code: "UNAVAILABLE" } });
+    await settled();
+    await Promise.all([refused, api.service.close()]);
+    await api.close();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  test("of a user deletes the results that list users", async () => {
+    const { api, shop, read, end } = await openWatched();
+    const { projectId, eventDatasetId } = shop;
+    const modelId = await trainModel(api, shop);
+    const { jobId } = await api.call("submitClusteringJob", {
+      projectId,
+      modelId,
+      name: "groups",
+      parameters: {},
+    });
+    await api.service.idle();
+    const { downloadUrl } = (await read(jobId)).jobResult as { downloadUrl: string };
+    expect((await api.raw(downloadUrl)).text).toContain("u1");
+    await api.call("deleteDatasetUserEvents", { eventDatasetId, userId: "u1" });
+    expect(await api.raw(downloadUrl)).toMatchObject({ status: 404 });
+    expect(existsSync(folderAt(api.service.dataDir).resultFile(jobId, "json"))).toBe(false);
+    await end();
+  });
+});
+
+test("the queue is looked through without the jobs that have ended", async () => {
+  const { api, database, end } = await openWatched();
+  const { db } = await openStore(folderAt(api.service.dataDir).database);
+  const asked: string[] = [];
+  const watched = db.withPlugin({
+    transformQuery: ({ node }) => {
+      asked.push(db.getExecutor().compileQuery(node, { queryId: "plan" }).sql);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  await claim(watched, ["TRAINING"], 0);
+  await db.destroy();
+  const plan = database.prepare(`explain query plan ${asked[0]}`).all("PENDING", "TRAINING", 0, 1);
+  expect(JSON.stringify(plan)).toContain("USING INDEX jobs_unfinished");
+  expect(JSON.stringify(plan)).not.toContain("TEMP B-TREE");
+  await end();
+});

@@ -1,0 +1,65 @@
+import { KeptAttributes } from "../../../service/serving/kept-attributes";
+
+/** Records whose reads are counted, and can be held up. */
+function table(records: Record<string, object>) {
+  const asked: string[] = [];
+  let held: Promise<void> | undefined;
+  return {
+    asked,
+    hold(until: Promise<void>) {
+      held = until;
+    },
+    read: async (ids: readonly string[]) => {
+      asked.push(...ids);
+      const rows = ids.flatMap((id) =>
+        records[id] ? [{ record_id: id, attributes: JSON.stringify(records[id]) }] : [],
+      );
+      await held;
+      return rows;
+    },
+  };
+}
+
+test("attributes are read once, and again when they were written", async () => {
+  const records: Record<string, object> = { a: { n: 1 } };
+  const { read, asked } = table(records);
+  const kept = new KeptAttributes(read);
+  for (let call = 0; call < 2; call++)
+    expect(Object.fromEntries(await kept.of(["a", "none"]))).toEqual({ a: { n: 1 }, none: {} });
+  expect(asked).toEqual(["a", "none"]);
+  records.a = { n: 2 };
+  kept.changed(["a"]);
+  expect((await kept.of(["a"])).get("a")).toEqual({ n: 2 });
+});
+
+test("what is written while it is read is read again", async () => {
+  const records: Record<string, object> = { a: { n: 1 } };
+  const { read, hold } = table(records);
+  const kept = new KeptAttributes(read);
+  let go = () => {};
+  hold(new Promise((resolve) => (go = resolve)));
+  const first = kept.of(["a"]);
+  records.a = { n: 2 };
+  kept.changed(["a"]);
+  go();
+  await first;
+  expect((await kept.of(["a"])).get("a")).toEqual({ n: 2 });
+});
+
+test("no more characters are kept than the limit, and every answer is whole", async () => {
+  const records = Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [`i${at}`, { text: "x".repeat(100) }]),
+  );
+  const { read, asked } = table(records);
+  const kept = new KeptAttributes(read, 1000);
+  for (let from = 0; from < 30; from++) {
+    const ids = Array.from({ length: 6 }, (_, at) => `i${from + at}`);
+    expect([...(await kept.of(ids)).values()]).toEqual(ids.map((id) => records[id]));
+  }
+  asked.length = 0;
+  await kept.of(Object.keys(records));
+  expect(asked.length).toBeGreaterThan(30);
+  asked.length = 0;
+  await kept.of(Object.keys(records));
+  expect(asked).toHaveLength(40);
+});

@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { Pool } from "../../../service/threads/pool";
+import { Running } from "../running";
+import { deploy, openShop, shopRecords, trainModel } from "../shop";
+
+/** A user and an item of the shop have attributes and no events. */
+const records = (() => {
+  const { users, items, events } = shopRecords();
+  return {
+    users: [...users, { userId: "quiet", attributes: { likes: "drama", age: 30 } }],
+    items: [...items, { itemId: "unsold", attributes: { genre: ["drama"], title: "Unsold" } }],
+    events,
+  };
+})();
+
+describe("a deployment", () => {
+  let dataDir: string;
+  let api: Running;
+  let shop: Awaited<ReturnType<typeof openShop>>;
+  let modelId: string;
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "live-"));
+    api = await Running.start({ dataDir });
+    shop = await openShop(api, records);
+    modelId = await trainModel(api, shop);
+    await redeploy();
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await api.end();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  const redeploy = (more = {}) => deploy(api, shop.projectId, modelId, { qps: 100_000, ...more });
+  const idsFor = async (userId: string, limit = 1000) =>
+    (await api.call("recommendItemsToUser", { userId, limit })).results.map(({ item }) => item.itemId);
+  const buy = (eventId: string, userId: string, itemId: string, eventValue = 1) =>
+    api.call("upsertDatasetEvents", {
+      eventDatasetId: shop.eventDatasetId,
+      events: [{ eventId, userId, itemId, ts: 1, eventType: "purchase", eventValue }],
+    });
+  const forget = (userId: string) =>
+    api.call("deleteDatasetUserEvents", { eventDatasetId: shop.eventDatasetId, userId });
+  const setItem = (itemId: string, genre: string) =>
+    api.call("upsertDatasetItems", {
+      itemDatasetId: shop.itemDatasetId,
+      items: [{ itemId, attributes: { genre: [genre], title: itemId } }],
+    });
+  const genreOf = (itemId: string) =>
+    records.items.find((item) => item.itemId === itemId)?.attributes.genre[0];
+  /** Does something when a job of that kind is about to be handed to its thread. */
+  const ahead = (kind: string, work: () => Promise<unknown>) => {
+    const { run } = Pool.prototype;
+    jest.spyOn(Pool.prototype, "run").mockImplementation(async function (this: Pool, task) {
+      if (task.kind === kind) await work();
+      return (await run.call(this, task)) as never;
+    });
+  };
+
+  test("does not bring back events that came and went while it was prepared", async () => {
+    ahead("DEPLOYMENT", async () => {
+      await buy("kept", "u2", "i3");
+      await buy("moved", "u1", "i1");
+      await buy("moved", "u1", "i2");
+      await buy("short-lived", "ghost", "i0");
+      await buy("short-lived", "ghost", "i4");
+      await forget("ghost");
+    });
+    await redeploy();
+    expect(await idsFor("ghost")).toEqual(expect.arrayContaining(["i0", "i4"]));
+    expect(await idsFor("u2")).not.toContain("i3");
+    const live = await Promise.all(["ghost", "u1", "u2"].map((user) => idsFor(user)));
+    jest.restoreAllMocks();
+    await redeploy();
+    expect(await Promise.all(["ghost", "u1", "u2"].map((user) => idsFor(user)))).toEqual(live);
+  });
+
+  test("of a project without its event dataset takes no note of another dataset", async () => {
+    await api.call("deleteEventDataset", { eventDatasetId: shop.eventDatasetId });
+    const database = new Database(join(dataDir, "data.db"));
+    const left = () => database.prepare("select * from shards where dataset = 3").all().length;
+    while (left() > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    database.close();
+    const expected = await idsFor("u1");
+    const other = await api.call("createEventDataset", { name: "other", numShards: 1 });
+    const events = expected
+      .slice(0, 5)
+      .map((itemId) => ({ eventId: itemId, userId: "u1", itemId, ts: 1, eventType: "purchase" }));
+    await api.call("upsertDatasetEvents", { eventDatasetId: other.eventDatasetId, events });
+    expect(await idsFor("u1")).toEqual(expected);
+  });
+
+  test("places a user anew by attributes that come after a training in which he had no events", async () => {
+    const liked = async () => (await idsFor("quiet", 5)).map(genreOf);
+    expect((await liked()).filter((genre) => genre === "drama").length).toBeGreaterThanOrEqual(4);
+    const users = [{ userId: "quiet", attributes: { likes: "western", age: 30 } }];
+    await api.call("upsertDatasetUsers", { userDatasetId: shop.userDatasetId, users });
+    expect((await liked()).filter((genre) => genre === "western").length).toBeGreaterThanOrEqual(4);
+    const live = await idsFor("quiet");
+    await redeploy();
+    expect(await idsFor("quiet")).toEqual(live);
+  });
+
+  test("places an item anew by attributes that come after a training in which it had no events", async () => {
+    const place = async (userId: string) => (await idsFor(userId)).indexOf("unsold");
+    expect(await place("u0")).toBeLessThan(await place("u3"));
+    await setItem("unsold", "western");
+    expect(await place("u3")).toBeLessThan(await place("u0"));
+    const live = await Promise.all(["u0", "u3", "stranger"].map((user) => idsFor(user)));
+    await redeploy();
+    expect(await Promise.all(["u0", "u3", "stranger"].map((user) => idsFor(user)))).toEqual(live);
+    // Its place counts for those who buy it, too.
+    await buy("first", "newcomer", "unsold");
+    await setItem("unsold", "comedy");
+    expect((await idsFor("newcomer", 5)).map(genreOf)).toContain("comedy");
+  });
+
+  test("counts negative values as the next deployment does", async () => {
+    await buy("returned", "newcomer", "i0", -5);
+    await buy("returned too", "u0", "i1", -0.3);
+    await redeploy();
+    await buy("bought", "newcomer", "i0", 3);
+    for (const at of [1, 2, 3]) await buy(`bought ${at}`, "u0", "i1", 0.1);
+    const live = await Promise.all(["newcomer", "u0"].map((user) => idsFor(user)));
+    expect(live[0]).toEqual((await idsFor("stranger")).filter((id) => id !== "i0"));
+    await redeploy();
+    expect(await Promise.all(["newcomer", "u0"].map((user) => idsFor(user)))).toEqual(live);
+    await buy("bought more", "newcomer", "i0", 3);
+    expect((await idsFor("newcomer", 5)).map(genreOf)).toEqual(expect.arrayContaining(["drama"]));
+  });
+
+  test("serves with what generator and ranker learned when the event dataset is deleted, also after a restart", async () => {
+    const algorithmParameters = { dimensions: 4, regularization: 0.3, alpha: 2, epochs: 2 };
+    const { projectId, eventDatasetId } = shop;
+    const { algorithmId } = await api.call("createAlgorithm", { projectId, name: "r", algorithmParameters });
+    const rankerModelId = await trainModel(api, { projectId, algorithmId }, "ranker");
+    await redeploy({ rankerModelId });
+    const users = ["u0", "u1", "u2", "u3"];
+    const expected = await Promise.all(users.map((user) => idsFor(user)));
+    const check = async () => {
+      for (const [at, user] of users.entries()) {
+        const had = new Set(records.events.filter((event) => event.userId === user).map((e) => e.itemId));
+        expect((await idsFor(user)).filter((id) => !had.has(id))).toEqual(expected[at]);
+      }
+    };
+    await api.call("deleteEventDataset", { eventDatasetId });
+    await check();
+    await api.end();
+    api = await Running.start({ dataDir });
+    await check();
+  });
+
+  test("makes room for many new items at once, not for each anew", async () => {
+    // Each arrangement of the vectors takes a memory of its own.
+    const { Memory } = WebAssembly;
+    let memories = 0;
+    WebAssembly.Memory = class extends Memory {
+      constructor(size: { initial: number }) {
+        super(size);
+        memories++;
+      }
+    };
+    for (let at = 10; at < 50; at++) {
+      await setItem(`new-${at}`, "comedy");
+      expect(await idsFor("u1")).toContain(`new-${at}`);
+    }
+    WebAssembly.Memory = Memory;
+    expect(memories).toBeLessThan(3);
+    const live = await idsFor("u1");
+    await redeploy();
+    expect(await idsFor("u1")).toEqual(live);
+  });
+
+  test("is made in spite of a huge value that was stored when there was no limit", async () => {
+    await api.end();
+    const database = new Database(join(dataDir, "data.db"));
+    database.prepare("update events set event_value = 1e39 where event_id = 'e0'").run();
+    database.prepare("update events set event_value = 1.7e308 where event_id in ('e1', 'e41')").run();
+    database.close();
+    api = await Running.start({ dataDir });
+    modelId = await trainModel(api, shop);
+    await redeploy();
+    for (const { userId } of records.users) expect(await idsFor(userId, 5)).toHaveLength(5);
+  });
+
+  test("an event whose value is beyond the limit fails alone, and says the limit", async () => {
+    const event = { userId: "u0", itemId: "i0", ts: 1, eventType: "purchase" };
+    const { succeedIds, failures } = await api.call("upsertDatasetEvents", {
+      eventDatasetId: shop.eventDatasetId,
+      events: [1e39, 1e12, -2e12].map((eventValue) => ({ ...event, eventId: `v${eventValue}`, eventValue })),
+    });
+    expect(succeedIds).toEqual(["v1000000000000"]);
+    expect(failures?.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/event_value.*1000000000000|event_value.*1,000,000,000,000/),
+      expect.stringMatching(/event_value.*1000000000000|event_value.*1,000,000,000,000/),
+    ]);
+  });
+
+  test("a training whose event dataset is deleted before it is read fails at once, and says so", async () => {
+    const { projectId, algorithmId, eventDatasetId } = shop;
+    ahead("TRAINING", () => api.call("deleteEventDataset", { eventDatasetId }));
+    const { jobId } = await api.call("submitTrainingJob", { projectId, algorithmId, name: "late" });
+    expect(await api.finished(projectId, jobId)).toMatchObject({
+      jobStatus: "FAILED",
+      retryCount: 0,
+      jobResult: { message: expect.stringContaining(`${eventDatasetId} was deleted`) },
+    });
+  });
+});
+
+declare const WebAssembly: { Memory: new (size: { initial: number }) => object };

@@ -1,0 +1,300 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { Pool } from "../../../service/threads/pool";
+import { serve } from "../process";
+import { Caller, Running } from "../running";
+import { deploy, openShop, shopRecords, trainModel } from "../shop";
+
+/** Without attributes nothing but events tells users apart: a forgotten one is served as a stranger is. */
+const records = (() => {
+  const { users, ...others } = shopRecords();
+  return { ...others, users: users.map((user) => ({ ...user, attributes: {} as typeof user.attributes })) };
+})();
+const forgotten = "u3";
+
+describe("a forgotten user", () => {
+  let dataDir: string;
+  let api: Running;
+  let shop: Awaited<ReturnType<typeof openShop>>;
+  let modelId: string;
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "forgotten-"));
+    api = await Running.start({ dataDir });
+    shop = await openShop(api, records);
+    modelId = await trainModel(api, shop);
+  });
+  afterEach(async () => {
+    await api.end();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  const forget = (userId = forgotten) =>
+    api.call("deleteDatasetUserEvents", { eventDatasetId: shop.eventDatasetId, userId });
+  const restart = async () => {
+    await api.end();
+    api = await Running.start({ dataDir });
+  };
+  const expectStranger = async () =>
+    expect(await idsFor(api, forgotten)).toEqual(await idsFor(api, "stranger"));
+  const rankerOf = async () => {
+    const algorithmParameters = { dimensions: 2, regularization: 0.5, alpha: 5, epochs: 1 };
+    const { projectId } = shop;
+    const { algorithmId } = await api.call("createAlgorithm", { projectId, name: "r", algorithmParameters });
+    return trainModel(api, { projectId, algorithmId }, "ranker");
+  };
+
+  test.each([false, true])(
+    "stays one when the event dataset is deleted, the model deployed again, the service restarted (ranker: %s)",
+    async (ranked) => {
+      const { projectId, eventDatasetId } = shop;
+      const more = { qps: 100_000, ...(ranked ? { rankerModelId: await rankerOf() } : {}) };
+      await deploy(api, projectId, modelId, more);
+      expect(await idsFor(api, forgotten)).not.toEqual(await idsFor(api, "stranger"));
+      await forget();
+      await expectStranger();
+      const alive = await idsFor(api, forgotten);
+      await api.call("deleteEventDataset", { eventDatasetId });
+      await expectStranger();
+      await restart();
+      await expectStranger();
+      expect(await idsFor(api, forgotten)).toEqual(alive);
+      await deploy(api, projectId, modelId, more);
+      await expectStranger();
+      expect(await idsFor(api, "u4")).not.toEqual(await idsFor(api, "stranger"));
+    },
+  );
+
+  test("is in no query and no clustering of a model that was trained before, also after a restart", async () => {
+    const everybody = records.users.length;
+    expect(await usersOf(modelId)).toEqual({ listed: everybody, counted: everybody, grouped: everybody });
+    await forget();
+    const others = { listed: everybody - 1, counted: everybody - 1, grouped: everybody - 1 };
+    expect(await usersOf(modelId)).toEqual(others);
+    await restart();
+    await api.call("deleteEventDataset", { eventDatasetId: shop.eventDatasetId });
+    expect(await usersOf(modelId)).toEqual(others);
+  });
+
+  test("is in no model whose training had read the events when they were deleted", async () => {
+    const { run } = Pool.prototype;
+    const spy = jest.spyOn(Pool.prototype, "run").mockImplementation(async function (this: Pool, task) {
+      const result = await run.call(this, task);
+      if (task.kind === "TRAINING") await forget();
+      return result as never;
+    });
+    const late = await trainModel(api, shop).finally(() => spy.mockRestore());
+    expect((await usersOf(late)).listed).toBe(records.users.length - 1);
+    await deploy(api, shop.projectId, late, { qps: 100_000 });
+    await expectStranger();
+  });
+
+  test("is in no result of a job that ran when the events were deleted", async () => {
+    const { run } = Pool.prototype;
+    const spy = jest.spyOn(Pool.prototype, "run").mockImplementationOnce(async function (this: Pool, task) {
+      const result = await run.call(this, task);
+      await forget();
+      return result as never;
+    });
+    const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
+    const { groups } = await result(api.call("submitClusteringJob", wanted)).finally(() => spy.mockRestore());
+    expect(sum(groups.map((group: { size: number }) => group.size))).toBe(records.users.length - 1);
+  });
+
+  test("uses up no try of a job that ran when the events were deleted", async () => {
+    const { run } = Pool.prototype;
+    let left = 6;
+    const spy = jest.spyOn(Pool.prototype, "run").mockImplementation(async function (this: Pool, task) {
+      const result = await run.call(this, task);
+      if (left-- > 0) await forget(`u${left}`);
+      return result as never;
+    });
+    const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
+    const { jobId } = await api.call("submitClusteringJob", wanted);
+    const job = await api.finished(shop.projectId, jobId).finally(() => spy.mockRestore());
+    expect([job.jobStatus, job.retryCount]).toEqual(["SUCCEED", 0]);
+  });
+
+  test("takes what only his events said of an item with him, at once as after a restart", async () => {
+    const solo = ["placed", "bare", "unrecorded"];
+    const attributes = { placed: records.items[3]?.attributes, bare: {} };
+    await api.call("upsertDatasetItems", {
+      itemDatasetId: shop.itemDatasetId,
+      items: Object.entries(attributes).map(([itemId, own]) => ({ itemId, attributes: own ?? {} })),
+    });
+    await api.call("upsertDatasetEvents", {
+      eventDatasetId: shop.eventDatasetId,
+      events: solo.map((itemId) => ({
+        ...{ eventId: itemId, userId: forgotten, itemId, ts: 1, eventType: "purchase", eventValue: 5 },
+      })),
+    });
+    await deploy(api, shop.projectId, await trainModel(api, shop), { qps: 100_000 });
+    const lists = () => Promise.all(["u7", "u11", "u4"].map((userId) => idsFor(api, userId)));
+    const before = await lists();
+    expect(before[0]?.slice(-2)).not.toEqual(expect.arrayContaining(["bare", "unrecorded"]));
+    await forget();
+    const after = await lists();
+    for (const list of after) expect(list.slice(-2).sort()).toEqual(["bare", "unrecorded"]);
+    expect(after[0]?.indexOf("placed")).toBeLessThan(after[2]?.indexOf("placed") as number);
+    await restart();
+    expect(await lists()).toEqual(after);
+  });
+
+  test("is known again to a model that is trained with new events", async () => {
+    await deploy(api, shop.projectId, modelId, { qps: 100_000 });
+    await forget();
+    const events = [
+      { eventId: "again", userId: forgotten, itemId: "i0", ts: 1, eventType: "purchase" },
+      { eventId: "once more", userId: forgotten, itemId: "i4", ts: 1, eventType: "purchase" },
+    ];
+    await api.call("upsertDatasetEvents", { eventDatasetId: shop.eventDatasetId, events });
+    const live = await idsFor(api, forgotten);
+    expect(live).not.toContain("i0");
+    await deploy(api, shop.projectId, modelId, { qps: 100_000 });
+    expect(await idsFor(api, forgotten)).toEqual(live);
+    expect((await usersOf(await trainModel(api, shop))).listed).toBe(records.users.length);
+    expect((await usersOf(modelId)).listed).toBe(records.users.length - 1);
+  });
+
+  test("is placed by the same events when they come again, as a new deployment would", async () => {
+    const more = { qps: 100_000 };
+    await deploy(api, shop.projectId, modelId, more);
+    await forget();
+    const events = records.events.filter(({ userId }) => userId === forgotten);
+    await api.call("upsertDatasetEvents", { eventDatasetId: shop.eventDatasetId, events });
+    const live = await idsFor(api, forgotten);
+    await deploy(api, shop.projectId, modelId, more);
+    expect(await idsFor(api, forgotten)).toEqual(live);
+  });
+
+  test("is in no result of a job whose model was deleted after the events were", async () => {
+    const { run } = Pool.prototype;
+    const spy = jest.spyOn(Pool.prototype, "run").mockImplementationOnce(async function (this: Pool, task) {
+      const result = await run.call(this, task);
+      await forget();
+      await api.call("deleteModel", { projectId: shop.projectId, modelId });
+      return result as never;
+    });
+    const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
+    const { jobId } = await api.call("submitClusteringJob", wanted);
+    const job = await api.finished(shop.projectId, jobId).finally(() => spy.mockRestore());
+    expect(job.jobStatus).toBe("FAILED");
+    expect(job.jobResult?.message).toMatch(/deleted before the job ran/);
+    expect(readdirSync(join(dataDir, "results"))).toEqual([]);
+  });
+
+  test("takes the results of before with him, and their address says so", async () => {
+    const wanted = { name: "groups", projectId: shop.projectId, modelId, parameters: {} };
+    const { jobId } = await api.call("submitClusteringJob", wanted);
+    const { jobResult } = await api.finished(shop.projectId, jobId);
+    await forget();
+    const { status, body } = await api.raw(jobResult?.downloadUrl as string);
+    expect(status).toBe(404);
+    expect(body.error.message).toMatch(/events of one were deleted since; submit the job again/);
+  });
+
+  test("is remembered by id no longer than a model is there that was trained before", async () => {
+    const ids = () => {
+      const database = new Database(join(dataDir, "data.db"));
+      const rows = database.prepare("select user_id from forgotten_users").all();
+      database.close();
+      return rows;
+    };
+    await forget();
+    expect(ids()).toEqual([{ user_id: forgotten }]);
+    await trainModel(api, shop);
+    await api.call("deleteModel", { projectId: shop.projectId, modelId });
+    expect(ids()).toEqual([]);
+    await forget("nobody");
+    await trainModel(api, shop);
+    await forget("u5");
+    expect(ids()).toEqual([{ user_id: "nobody" }, { user_id: "u5" }]);
+  });
+
+  async function usersOf(model: string) {
+    const job = { name: "who", projectId: shop.projectId, modelId: model };
+    const query = { attribute: "genre", value: "drama" };
+    const [list, distribution, clustering] = await Promise.all([
+      result(
+        api.call("submitQueryingJob", {
+          ...job,
+          queryType: "user_list",
+          queries: [{ conditions: [{ ...query, lowerBound: 0 }] }],
+        }),
+      ),
+      result(api.call("submitQueryingJob", { ...job, queryType: "user_distribution", queries: [query] })),
+      result(api.call("submitClusteringJob", { ...job, parameters: {} })),
+    ]);
+    return {
+      listed: list.queries[0].user_ids.length,
+      counted: sum(distribution.queries[0].bins.map((bin: { users: number }) => bin.users)),
+      grouped: sum(clustering.groups.map((group: { size: number }) => group.size)),
+    };
+  }
+
+  async function result(submitted: Promise<{ jobId: string }>) {
+    const { jobResult } = await api.finished(shop.projectId, (await submitted).jobId);
+    return (await api.raw(jobResult?.downloadUrl as string)).body;
+  }
+});
+
+test("a user who was forgotten is a stranger after a kill, whatever was deleted and deployed", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "forgotten-"));
+  const life = async (work: (api: Caller) => Promise<void>) => {
+    const service = await serve("--data", dataDir);
+    const api = new Caller(service);
+    await work(api).finally(async () => {
+      await service.end("SIGKILL");
+      await api.close();
+    });
+  };
+  let shop = {} as Awaited<ReturnType<typeof openShop>>;
+  let modelId = "";
+  const deployed = async (api: Caller) => {
+    const wanted = { projectId: shop.projectId, name: "live", generatorModelId: modelId, qps: 1000 };
+    await ended(api, shop.projectId, (await api.call("submitDeploymentJob", wanted)).jobId);
+  };
+  const expectStranger = async (api: Caller) =>
+    expect(await idsFor(api, forgotten)).toEqual(await idsFor(api, "stranger"));
+  await life(async (api) => {
+    shop = await openShop(api, records);
+    const { jobId } = await api.call("submitTrainingJob", { ...ids(shop), name: "weekly" });
+    modelId = (await ended(api, shop.projectId, jobId)).jobResult?.modelId as string;
+    await deployed(api);
+    await api.call("deleteDatasetUserEvents", { eventDatasetId: shop.eventDatasetId, userId: forgotten });
+  });
+  await life(async (api) => {
+    await expectStranger(api);
+    await api.call("deleteEventDataset", { eventDatasetId: shop.eventDatasetId });
+    await expectStranger(api);
+  });
+  await life(async (api) => {
+    await expectStranger(api);
+    await deployed(api);
+    await expectStranger(api);
+  });
+  rmSync(dataDir, { recursive: true });
+});
+
+async function idsFor(api: Caller, userId: string): Promise<string[]> {
+  const { results } = await api.call("recommendItemsToUser", { userId, limit: 1000 });
+  return results.map(({ item }) => item.itemId);
+}
+
+async function ended(api: Caller, projectId: string, jobId: string) {
+  for (;;) {
+    const job = await api.call("getJob", { projectId, jobId });
+    if (job.jobStatus === "SUCCEED") return job;
+    if (job.jobStatus === "FAILED") throw new Error(JSON.stringify(job));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function ids({ projectId, algorithmId }: { projectId: string; algorithmId: string }) {
+  return { projectId, algorithmId };
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
