@@ -39,12 +39,12 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
   const { name, ...identity } = request;
   // But it makes it another call, which a service refuses under the key of the first for as long as it keeps that.
   const once = follows && { identity: follows, key: `${follows}-${digest(name)}` };
-  const { reply, takenUp } = await createOnce<SubmitRoute, Listed>(context, {
+  const { reply, resumed } = await createOnce<SubmitRoute, Listed>(context, {
     idOf: ({ jobId }) => jobId,
     isThere: async ({ jobId }) => (await gone(look(context, request.projectId, jobId))) !== undefined,
     ...{ route, request, identity, ...options, ...once },
   });
-  if (!takenUp) context.run.submitted.add(reply.jobId);
+  if (!resumed) context.run.submitted.add(reply.jobId);
   return reply.jobId;
 }
 

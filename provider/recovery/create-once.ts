@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type CallOptions, OutcomeUnknownError } from "../../client/client";
-import { isOutage, isVerdict } from "../../client/errors";
-import { saysYes } from "../../client/settings";
+import { isVerdict } from "../../client/errors";
 import type { Input, Reply, Route } from "../../contract";
 import type { Context } from "../run/context";
-import { logicalName } from "../run/context";
 import { engineAddress, engineAnswers, say } from "../run/engine";
-import type { Run } from "../run/session";
 import type { Creation, Made } from "./creation";
-import { interrupted, isOf, isRecent, note } from "./earlier-run";
-import { allEntries, digest, type Entry, forget } from "./journal";
+import { decide } from "./decision";
+import { interrupted, isRecent, note } from "./earlier-run";
+import { candidates, evidenceOf, fittingBefore, lookable, madeBy } from "./evidence";
+import { digest, type Entry, forget } from "./journal";
 import { UnknownCreationError } from "./unknown-creation";
 
 let underWay = 0;
@@ -20,93 +19,128 @@ export function isCreating(): boolean {
   return underWay > 0;
 }
 
-/** Pauses between the looks at a list in which something may turn up. */
-const lookPausesMs = [0, 2_000, 8_000];
-
 /** Makes a call that creates, once, however often it is tried: by a run that was killed and by the one after it. */
 export async function createOnce<R extends Route, Listed = never>(
   context: Context,
   creation: Creation<R, Listed>,
 ): Promise<Made<R>> {
-  const { client, urn, run } = context;
-  const { route, request, idOf, look } = creation;
-  const identity = digest(creation.identity ?? request);
-
   // Without the name of the resource nothing of an earlier run could be told apart.
-  if (!urn) return unwritten(context, creation);
+  if (!context.urn) return unwritten(context, creation);
+  const identity = digest(creation.identity ?? creation.request);
   const earlier = await interrupted(context, creation, identity);
+  return inTurn(context, creation, () => carryOut(context, creation, identity, earlier));
+}
 
-  const keep = async (entry: Entry, reply: Reply<R>, takenUp: boolean): Promise<Made<R>> => {
-    const id = idOf(reply);
-    await note(context, { ...entry, id, reply: beyond(request as object, reply as object) });
-    madeBy(run, route).add(id);
-    run.resolved.add(entry.key);
-    return { reply, takenUp };
-  };
-
-  /** Makes the call of an entry; where its answer is lost, what is there decides. */
-  const make = async (entry: Entry, lastTry: boolean): Promise<Made<R>> => {
-    const replay = new Replay();
-    underWay++;
-    try {
-      const asked = { ...(request as object), ...entry.request } as Input<R>;
-      const reply = await client.call(route, asked, replay.heeded(entry.key));
-      return await keep(entry, reply, entry === earlier || replay.ofEarlierRun);
-    } catch (error) {
-      if (error instanceof OutcomeUnknownError) return lookFor(entry, error, lastTry);
-      // Nothing was made, and nothing is left to find out; unless an earlier run asked for it too.
-      if (entry !== earlier || isVerdict(error)) forget(entry);
-      throw error;
-    } finally {
-      underWay--;
+/** Gathers evidence, decides and acts, until what was created is known or the user must be asked. */
+async function carryOut<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  identity: string,
+  earlier: Entry | undefined,
+): Promise<Made<R>> {
+  const { urn } = context;
+  let entry = earlier;
+  let evidence = await evidenceOf(context, creation, earlier);
+  let lost: OutcomeUnknownError | undefined;
+  let found: readonly Reply<R>[] = [];
+  for (;;) {
+    const decision = decide(evidence);
+    const begun = decision === "create" ? await begin(context, creation, identity, entry) : (entry as Entry);
+    entry = begun;
+    if (decision === "create" || decision === "repeat") {
+      const outcome = await call(context, creation, begun, begun === earlier);
+      if ("reply" in outcome) return keep(context, creation, begun, outcome);
+      lost = outcome.lost;
+      const isSecondTry = evidence.matches === 0;
+      evidence = { ...lookable(creation, begun), call: "lost", calledNow: true, isSecondTry };
+    } else if (decision === "look") {
+      const seen = await candidates(context, creation, begun, begun === earlier);
+      found = seen ?? [];
+      evidence = { ...evidence, matches: seen?.length ?? "unseen" };
+    } else if (decision === "resume") {
+      // What follows from an earlier job is found again by every run, not only after an interruption.
+      if (!creation.key) await say.info(urn, `resuming ${begun.id}, which an interrupted run created`);
+      return keep(context, creation, begun, { reply: begun.reply as Reply<R>, resumed: true });
+    } else if (decision === "adopt") {
+      const reply = found[0] as Reply<R>;
+      const id = creation.idOf(reply);
+      await say.info(urn, `the answer to its creation was lost; ${id} came of it and is taken up`);
+      return keep(context, creation, begun, { reply, resumed: true });
+    } else {
+      throw await unresolved(context, creation, begun, found, lost);
     }
-  };
+  }
+}
 
-  const start = async (lastTry: boolean): Promise<Made<R>> => {
-    const entry = await newEntry(context, creation, identity);
-    await note(context, entry);
-    return make(entry, lastTry);
-  };
+/** Writes a new call down; an earlier one that is of no use any more goes. */
+async function begin<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  identity: string,
+  former: Entry | undefined,
+): Promise<Entry> {
+  if (former) forget(former);
+  const entry = await newEntry(context, creation, identity);
+  await note(context, entry);
+  return entry;
+}
 
-  const lookFor = async (entry: Entry, lost: OutcomeUnknownError, lastTry: boolean): Promise<Made<R>> => {
-    const { fresh, seen } = await candidates(context, creation, entry, entry === earlier);
-    const ids = fresh.map(idOf);
-    if (fresh.length === 1 && entry.before) {
-      await say.info(urn, `the answer to its creation was lost; ${ids[0]} came of it and is taken up`);
-      return keep(entry, fresh[0], true);
-    }
-    if (fresh.length > 0 || !look?.atOnce || !seen || lastTry) {
-      const keys = isRecent(entry, context) && (await client.honoursKeys().catch(() => false));
-      const cure = keys ? "Run `pulumi up` again: the call is made again under its key." : look?.cure;
-      const told = ids.map((id) => look?.told?.(id) ?? id);
-      throw new UnknownCreationError(lost, identity, { candidates: told, cure, at: Date.parse(entry.at) });
-    }
-    forget(entry);
-    return start(true);
-  };
+/** Makes the call of an entry: its answer, or why that is not known. */
+async function call<R extends Route, Listed>(
+  { client }: Context,
+  { route, request }: Creation<R, Listed>,
+  entry: Entry,
+  isEarlier: boolean,
+): Promise<Made<R> | { readonly lost: OutcomeUnknownError }> {
+  const replay = new Replay();
+  underWay++;
+  try {
+    const asked = { ...(request as object), ...entry.request } as Input<R>;
+    const reply = await client.call(route, asked, replay.heeded(entry.key));
+    return { reply, resumed: isEarlier || replay.ofEarlierRun };
+  } catch (error) {
+    if (error instanceof OutcomeUnknownError) return { lost: error };
+    // Nothing was made, and nothing is left to find out; unless an earlier run asked for it too.
+    if (!isEarlier || isVerdict(error)) forget(entry);
+    throw error;
+  } finally {
+    underWay--;
+  }
+}
 
-  /** Goes on where an earlier run broke off. */
-  const takeUp = async (begun: Entry): Promise<Made<R>> => {
-    if (begun.reply) {
-      const reply = begun.reply as Reply<R>;
-      if ((await creation.isThere?.(reply)) ?? true) {
-        // What follows from an earlier job is found again by every run, not only after an interruption.
-        if (!creation.key) await say.info(urn, `resuming ${begun.id}, which an interrupted run created`);
-        return keep(begun, reply, true);
-      }
-      forget(begun);
-      return start(false);
-    }
-    if (mayCreateAgain(urn)) {
-      forget(begun);
-      return start(false);
-    }
-    if (isRecent(begun, context) && (await client.honoursKeys())) return make(begun, false);
-    const seen = new Error(`the run of ${begun.at} broke off at this call`);
-    return lookFor(begun, new OutcomeUnknownError(route, begun.key, seen), false);
-  };
+/** Writes the answer down. */
+async function keep<R extends Route, Listed>(
+  context: Context,
+  { route, request, idOf }: Creation<R, Listed>,
+  entry: Entry,
+  made: Made<R>,
+): Promise<Made<R>> {
+  const id = idOf(made.reply);
+  await note(context, { ...entry, id, reply: beyond(request as object, made.reply as object) });
+  madeBy(context.run, route).add(id);
+  context.run.resolved.add(entry.key);
+  return made;
+}
 
-  return inTurn(context, creation, () => (earlier ? takeUp(earlier) : start(false)));
+/** What only the user can decide, with all that is known. */
+async function unresolved<R extends Route, Listed>(
+  context: Context,
+  { route, look, idOf }: Creation<R, Listed>,
+  entry: Entry,
+  found: readonly Reply<R>[],
+  lost: OutcomeUnknownError | undefined,
+): Promise<UnknownCreationError> {
+  const brokeOff = () => new Error(`the run of ${entry.at} broke off at this call`);
+  const keyHolds = isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
+  const cure = keyHolds ? "Run `pulumi up` again: the call is made again under its key." : look?.cure;
+  return new UnknownCreationError(
+    lost ?? new OutcomeUnknownError(route, entry.key, brokeOff()),
+    entry.identity,
+    {
+      candidates: found.map(idOf).map((id) => look?.told?.(id) ?? id),
+      ...{ cure, at: Date.parse(entry.at) },
+    },
+  );
 }
 
 async function unwritten<R extends Route, Listed>(
@@ -115,7 +149,7 @@ async function unwritten<R extends Route, Listed>(
 ): Promise<Made<R>> {
   const replay = new Replay();
   const reply = await client.call(route, request, replay.heeded(key));
-  return { reply, takenUp: replay.ofEarlierRun };
+  return { reply, resumed: replay.ofEarlierRun };
 }
 
 /** Whether an answer is that of an earlier call; one that this very call has made before does not count. */
@@ -145,20 +179,6 @@ function beyond(request: object, reply: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(reply).filter(([key]) => !(key in request)));
 }
 
-/** Whether the user has said that what is not known to be there is to be created: all of it, or by logical names. */
-function mayCreateAgain(urn: string): boolean {
-  const said = process.env.RECOMMENDER_CREATE_AGAIN;
-  if (!saysYes(said)) return false;
-  const names = said?.split(",").map((name) => name.trim()) ?? [];
-  return /^(1|true|yes|on)$/i.test(said?.trim() ?? "") || names.includes(logicalName(urn));
-}
-
-function madeBy({ made }: Run, { path }: Route): Set<string> {
-  const ids = made.get(path) ?? new Set<string>();
-  made.set(path, ids);
-  return ids;
-}
-
 async function newEntry<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
@@ -179,54 +199,6 @@ async function newEntry<R extends Route, Listed>(
     ...(engine && { engine }),
     ...(before && { before }),
   };
-}
-
-/** What fitted before this run made anything did not come of its calls; not needed where keys are honoured. */
-async function fittingBefore<R extends Route, Listed>(
-  { client, run }: Context,
-  { look, idOf, route }: Creation<R, Listed>,
-): Promise<string[] | undefined> {
-  if (!look || look.certain === false || (await client.honoursKeys())) return undefined;
-  let list = run.listedBefore.get(look.name) as Promise<readonly Listed[]> | undefined;
-  if (!list) {
-    list = look.list();
-    list.catch(() => run.listedBefore.delete(look.name));
-    run.listedBefore.set(look.name, list);
-  }
-  const ids = (await list).flatMap((listed) => look.asReply(listed) ?? []).map(idOf);
-  return [...ids, ...madeBy(run, route)];
-}
-
-/** What may have come of a call whose answer was lost, and whether that could be seen. */
-async function candidates<R extends Route, Listed>(
-  context: Context,
-  { look, idOf, route }: Creation<R, Listed>,
-  { before = [] }: Entry,
-  ofEarlierRun: boolean,
-): Promise<{ fresh: Reply<R>[]; seen: boolean }> {
-  if (!look) return { fresh: [], seen: false };
-  const { clock, run } = context;
-  const known = new Set([...before, ...madeBy(run, route), ...madeForOthers(context, route)]);
-  for (const pauseMs of look.atOnce ? lookPausesMs : [0]) {
-    await clock.sleep(pauseMs);
-    const list = await look.list().catch((error) => {
-      // The journal keeps what an earlier run asked for until the service can be reached again.
-      if (ofEarlierRun && isOutage(error)) throw error;
-    });
-    if (!list) return { fresh: [], seen: false };
-    const fresh = list
-      .flatMap((listed) => look.asReply(listed) ?? [])
-      .filter((made) => !known.has(idOf(made)));
-    if (fresh.length > 0) return { fresh, seen: true };
-  }
-  return { fresh: [], seen: true };
-}
-
-/** What is written down for other resources did not come of a call for this one. */
-function madeForOthers({ client, urn }: Context, { path }: Route): string[] {
-  return allEntries()
-    .filter((entry) => entry.urn !== urn && isOf(entry, client) && entry.path === path)
-    .flatMap(({ id }) => id ?? []);
 }
 
 /** Calls that make the same thing wait for each other, where a lost one is looked for by what it looks like. */

@@ -35,5 +35,5 @@ export interface Creation<R extends Route, Listed> {
 /** What was made, and whether an earlier call made it. */
 export interface Made<R extends Route> {
   readonly reply: Reply<R>;
-  readonly takenUp: boolean;
+  readonly resumed: boolean;
 }

@@ -1,0 +1,94 @@
+import { isOutage } from "../../client/errors";
+import { saysYes } from "../../client/settings";
+import type { Reply, Route } from "../../contract";
+import { type Context, logicalName } from "../run/context";
+import type { Run } from "../run/session";
+import type { Creation } from "./creation";
+import type { Evidence } from "./decision";
+import { isOf, isRecent } from "./earlier-run";
+import { allEntries, type Entry } from "./journal";
+
+/** Pauses between the looks at a list in which something may turn up. */
+const lookPausesMs = [0, 2_000, 8_000];
+
+/** What is known when a run begins with a call. */
+export async function evidenceOf<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  entry: Entry | undefined,
+): Promise<Evidence> {
+  if (!entry) return { call: "none" };
+  const reply = entry.reply as Reply<R> | undefined;
+  if (reply) return { call: "answered", exists: (await creation.isThere?.(reply)) ?? true };
+  const createAgain = mayCreateAgain(context.urn ?? "");
+  const keyHolds = !createAgain && isRecent(entry, context) && (await context.client.honoursKeys());
+  return { ...lookable(creation, entry), call: "lost", createAgain, keyHolds };
+}
+
+/** What a look at the list can prove. */
+export function lookable<R extends Route, Listed>({ look }: Creation<R, Listed>, { before }: Entry) {
+  return { hasBaseline: before !== undefined, listIsImmediate: look?.atOnce === true };
+}
+
+/** What fitted before this run made anything did not come of its calls; not needed where keys are honoured. */
+export async function fittingBefore<R extends Route, Listed>(
+  { client, run }: Context,
+  { look, idOf, route }: Creation<R, Listed>,
+): Promise<string[] | undefined> {
+  if (!look || look.certain === false || (await client.honoursKeys())) return undefined;
+  let list = run.listedBefore.get(look.name) as Promise<readonly Listed[]> | undefined;
+  if (!list) {
+    list = look.list();
+    list.catch(() => run.listedBefore.delete(look.name));
+    run.listedBefore.set(look.name, list);
+  }
+  const ids = (await list).flatMap((listed) => look.asReply(listed) ?? []).map(idOf);
+  return [...ids, ...madeBy(run, route)];
+}
+
+/** What may have come of a call whose answer was lost; undefined where that cannot be seen. */
+export async function candidates<R extends Route, Listed>(
+  context: Context,
+  { look, idOf, route }: Creation<R, Listed>,
+  { before = [] }: Entry,
+  ofEarlierRun: boolean,
+): Promise<Reply<R>[] | undefined> {
+  if (!look) return undefined;
+  const { clock, run } = context;
+  const known = new Set([...before, ...madeBy(run, route), ...madeForOthers(context, route)]);
+  for (const pauseMs of look.atOnce ? lookPausesMs : [0]) {
+    await clock.sleep(pauseMs);
+    const list = await look.list().catch((error) => {
+      // The journal keeps what an earlier run asked for until the service can be reached again.
+      if (ofEarlierRun && isOutage(error)) throw error;
+    });
+    if (!list) return undefined;
+    const fresh = list
+      .flatMap((listed) => look.asReply(listed) ?? [])
+      .filter((made) => !known.has(idOf(made)));
+    if (fresh.length > 0) return fresh;
+  }
+  return [];
+}
+
+/** What is written down for other resources did not come of a call for this one. */
+function madeForOthers({ client, urn }: Context, { path }: Route): string[] {
+  return allEntries()
+    .filter((entry) => entry.urn !== urn && isOf(entry, client) && entry.path === path)
+    .flatMap(({ id }) => id ?? []);
+}
+
+/** Whether the user has said that what is not known to be there is to be created: all of it, or by logical names. */
+function mayCreateAgain(urn: string): boolean {
+  const said = process.env.RECOMMENDER_CREATE_AGAIN;
+  if (!saysYes(said)) return false;
+  const names = said?.split(",").map((name) => name.trim()) ?? [];
+  return /^(1|true|yes|on)$/i.test(said?.trim() ?? "") || names.includes(logicalName(urn));
+}
+
+/** Ids of what this run has made by a call. */
+export function madeBy({ made }: Run, { path }: Route): Set<string> {
+  const ids = made.get(path) ?? new Set<string>();
+  made.set(path, ids);
+  return ids;
+}
