@@ -16,6 +16,11 @@ module.exports = {
   globalTeardown: "<rootDir>/tools/jest/global-teardown.js",
   setupFilesAfterEnv: ["<rootDir>/tools/jest/time-limit.js"],
   reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
+  // What tools/jest/fast-start.js does for the processes that tests start, for the tests themselves.
+  moduleNameMapper: {
+    "^@npmcli/arborist$": "<rootDir>/tools/jest/seldom-used/arborist.js",
+    "/typescript-shim$": "<rootDir>/tools/jest/seldom-used/typescript.js",
+  },
   transform: {
     "^.+\\.ts$": [
       "@swc/jest",

@@ -34,7 +34,9 @@ export function connectToEngine(): void {
 
 /** Address of the engine that a dynamic provider's process works for; undefined in any other process. */
 export function engineAddress(): string | undefined {
-  return process.argv[1]?.includes("dynamic-provider") ? process.argv[2] : undefined;
+  const [, script, ...args] = process.argv;
+  // With --logflow, options for the log come before it.
+  return script?.includes("dynamic-provider") ? args.find((arg) => /:\d+$/.test(arg)) : undefined;
 }
 
 /** Whether an engine is still at work: nothing tells the processes that it started when it is killed. */
