@@ -1,64 +1,80 @@
 import { toUSVString } from "node:util";
+import { shortened } from "../base/error";
 
-/** One bar: users whose usage lies from `from` up to `to`. */
+/** One bar: users whose usage, a share, lies from `from` up to `to`. */
 export interface Bar {
   readonly from: number;
   readonly to: number;
   readonly users: number;
 }
 
+const [width, height, top, bottom, right] = [600, 360, 44, 304, 584];
+
 /** Draws a distribution as SVG: usage to the right, users upwards. */
-export async function chart(title: string, bars: readonly Bar[]): Promise<string> {
-  // Loaded when the first chart is drawn: it takes longer than the whole start of the service may.
-  const { parse, View } = await import("vega");
-  const spec = {
-    $schema: "https://vega.github.io/schema/vega/v6.json",
-    width: 560,
-    height: 280,
-    padding: 8,
-    background: "white",
-    title: { text: drawable(title), anchor: "start" as const },
-    data: [{ name: "bars", values: [...bars] }],
-    scales: [
-      {
-        name: "x",
-        type: "linear" as const,
-        domain: [bars[0]?.from ?? 0, bars.at(-1)?.to ?? 1],
-        range: "width" as const,
-      },
-      {
-        name: "y",
-        type: "linear" as const,
-        domain: [0, Math.max(1, ...bars.map(({ users }) => users))],
-        range: "height" as const,
-        nice: true,
-      },
-    ],
-    axes: [
-      { orient: "bottom" as const, scale: "x", title: "usage" },
-      { orient: "left" as const, scale: "y", title: "users", grid: true, tickMinStep: 1 },
-    ],
-    marks: [
-      {
-        type: "rect" as const,
-        from: { data: "bars" },
-        encode: {
-          enter: {
-            x: { scale: "x", field: "from", offset: 1 },
-            x2: { scale: "x", field: "to" },
-            y: { scale: "y", field: "users" },
-            y2: { scale: "y", value: 0 },
-            fill: { value: "#4c78a8" },
-          },
-        },
-      },
-    ],
-  };
-  return new View(parse(spec), { renderer: "none" }).toSVG();
+export function chart(title: string, bars: readonly Bar[]): string {
+  const most = bars.reduce((most, { users }) => Math.max(most, users), 0);
+  const total = bars.reduce((sum, { users }) => sum + users, 0);
+  const ticks = ticksUpTo(Math.max(1, most));
+  const highest = ticks.at(-1) as number;
+  const left = 40 + 7 * grouped(highest).length;
+  const x = (usage: number) => rounded(left + usage * (right - left));
+  const y = (users: number) => rounded(bottom - (users / highest) * (bottom - top));
+
+  const label = (at: string, anchor: string, text: string) =>
+    `<text ${at} text-anchor="${anchor}">${text}</text>`;
+  const rows = ticks.map(
+    (users) =>
+      `<path d="M${left} ${y(users)}H${right}" stroke="#ddd"/>` +
+      label(`x="${left - 8}" y="${y(users) + 4}"`, "end", grouped(users)),
+  );
+  const columns = [0, 0.2, 0.4, 0.6, 0.8, 1].map((usage) =>
+    label(`x="${x(usage)}" y="${bottom + 18}"`, "middle", String(usage)),
+  );
+  const outline = bars.map(({ from, to, users }) => {
+    const gap = x(to) - x(from) > 3 ? 1 : 0;
+    // Few users are to be seen beside many.
+    const end = Math.min(y(users), bottom - 1);
+    return users === 0 ? "" : `M${rounded(x(from) + gap)} ${bottom}V${end}H${x(to)}V${bottom}`;
+  });
+
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="sans-serif" font-size="12" fill="#333">`,
+    `<title>${escaped(title)}</title>`,
+    `<desc>Users: ${grouped(total)}, in ${bars.length} bars of up to ${grouped(most)}.</desc>`,
+    `<rect width="${width}" height="${height}" fill="#fff"/>`,
+    `<text x="16" y="26" font-size="14" font-weight="bold">${escaped(shortened(title, 72))}</text>`,
+    ...rows,
+    ...columns,
+    `<path d="${outline.join("")}" fill="#4c78a8"/>`,
+    `<path d="M${left} ${bottom}H${right}" stroke="#333"/>`,
+    label(`x="${(left + right) / 2}" y="${bottom + 40}"`, "middle", "usage"),
+    label(`transform="translate(20 ${(top + bottom) / 2}) rotate(-90)"`, "middle", "users"),
+    "</svg>",
+  ].join("\n");
 }
 
-/** XML has no way to write these characters. */
-function drawable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced.
-  return toUSVString(text).replace(/[\x00-\x1f\x7f\ufffe\uffff]/g, "\ufffd");
+/** Some four to six round numbers from 0 to the first that is not below `most`. */
+function ticksUpTo(most: number): number[] {
+  const power = 10 ** Math.floor(Math.log10(most / 2.5));
+  const step = Math.max(1, power * ([1, 2, 5].find((factor) => factor * power * 5 >= most) ?? 10));
+  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, at) => at * step);
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString("en");
+}
+
+function rounded(place: number): number {
+  return Math.round(place * 1000) / 1000;
+}
+
+function escaped(text: string): string {
+  return (
+    toUSVString(text)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has no way to write these characters.
+      .replace(/[\x00-\x1f\x7f\ufffe\uffff]/g, "\ufffd")
+      .replaceAll("&", "&amp;")
+      .replaceAll("<", "&lt;")
+      .replaceAll(">", "&gt;")
+  );
 }

@@ -72,7 +72,7 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
     };
     writeWhole(
       file,
-      await chart(`Usage of ${shortened(one.attribute, 60)} = ${shortened(String(one.value), 60)}`, one.bins),
+      chart(`Usage of ${shortened(one.attribute, 60)} = ${shortened(String(one.value), 60)}`, one.bins),
     );
   }
   writeWhole(task.jsonFile, JSON.stringify({ query_type: task.query.queryType, queries }));
