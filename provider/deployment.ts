@@ -19,8 +19,9 @@ import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
 import { changesOf } from "./lifecycle/wording";
 import type { Context } from "./run/context";
-import { nameOf, say } from "./run/engine";
+import { say } from "./run/engine";
 import { pinnedHere } from "./run/pinned";
+import { partsOf, titleOf } from "./run/urn";
 
 /** What is tried after a switch to other models. */
 export interface DeploymentCheck {
@@ -122,7 +123,7 @@ function deployment(): Noun<State, Outputs> {
       const other = deploying.get(projectId) ?? urn;
       deploying.set(projectId, other);
       if (other === urn) return undefined;
-      return `project ${projectId} has a Deployment already, ${nameOf(other)}, and can have only one: remove one of the two`;
+      return `project ${projectId} has a Deployment already, ${titleOf(partsOf(other))}, and can have only one: remove one of the two`;
     },
 
     replacing: ({ title, id }) => `${title} moves to another project: project ${id} stops serving.`,

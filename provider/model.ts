@@ -9,7 +9,8 @@ import { finishJob, jobKinds, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
 import type { Context } from "./run/context";
-import { nameOf, say } from "./run/engine";
+import { say } from "./run/engine";
+import { partsOf, titleOf } from "./run/urn";
 import { jobOf, modelOf, TrainingJob } from "./training-job";
 
 /** What a model is declared with. */
@@ -242,7 +243,7 @@ async function howToFree(projectId: string, { run }: Context): Promise<string> {
       `service with \`recommender shutdown --project ${projectId}\`; ${keep}.`
     );
   }
-  const name = nameOf(holder.urn);
+  const name = titleOf(partsOf(holder.urn));
   if (run.reached.has(holder.urn)) {
     return (
       `${name} of this stack serves it still: it declares this model, or ignoreChanges keeps it from changing over. ` +

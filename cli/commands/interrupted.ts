@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { Command } from "commander";
 import type { Entry } from "../../provider/recovery/journal";
+import { partsOf, titleOf } from "../../provider/run/urn";
 import { confirm } from "../terminal/confirm";
 import { type OutputOptions, print } from "../terminal/output";
 
@@ -61,9 +62,9 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
 }
 
 function described({ urn, service, path, at, id, running, pid }: Listed): string {
-  const [stack, , type = "", ...name] = urn.replace("urn:pulumi:", "").split("::");
+  const { stack, ...resource } = partsOf(urn);
   return [
-    `${type.split(":").at(-1)} ${name.join("::")} of stack ${stack}, ${at.slice(0, 19)}Z`,
+    `${titleOf(resource)} of stack ${stack}, ${at.slice(0, 19)}Z`,
     `  ${id ? `made ${id}` : "may have been made: no answer came"}`,
     ...(running ? [`  process ${pid}, which made the call, still runs`] : []),
     `  POST ${path}`,

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
+import { nounOf, partsOf, titleOf } from "../../provider/run/urn";
 import type { Finding, Location, PropertyFinding, ResourceRef, Unmanaged } from "./finding";
-import { nounOf } from "./resource";
 
 type Cures = Finding["cures"];
 type Found = Omit<Unmanaged, "cures">;
@@ -89,17 +89,12 @@ export class Commands {
 
   /** A pattern that only this resource matches, or its URN. */
   #target({ urn }: ResourceRef): string {
-    const [type = "", ...name] = urn.split("::").slice(2);
+    const { type, name } = partsOf(urn);
     const noun = nounOf(type);
-    const end = `recommender:${noun}::${name.join("::")}`;
+    const end = `recommender:${noun}::${name}`;
     const unique = noun !== undefined && this.urns.filter((other) => other.endsWith(end)).length <= 1;
     return unique && !/[*?[\]{}\\]/.test(end) ? `**${end}` : urn;
   }
-}
-
-/** A resource as people know it: `EventDataset clicks`. */
-export function titleOf({ type, name }: Pick<ResourceRef, "type" | "name">): string {
-  return `${type.split(":").at(-1)} ${name}`;
 }
 
 /** The argument that a path is in. */

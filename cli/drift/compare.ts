@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { ConfigMap } from "@pulumi/pulumi/automation";
+import { nounOf } from "../../provider/run/urn";
 import { openStack, type StackOf, type StateResource, stateIn } from "../stack/engine";
 import { programIn } from "../stack/program";
 import { Commands } from "./commands";
@@ -8,7 +9,7 @@ import { type Report, reportVersion, type StackReport, type Unobservable } from 
 import { changesOf, driftOf, type Reading } from "./findings";
 import { Declarations } from "./location";
 import { masked, secretTexts } from "./masking";
-import { isReal, nounOf, refOf, rulesOf } from "./resource";
+import { isReal, refOf, rulesOf } from "./resource";
 import { connectToService, type Inventory, takeInventory, unmanagedOf } from "./unmanaged";
 
 /** Compares the program with the state and the state with the service; writes to neither. */

@@ -1,4 +1,4 @@
-import { titleOf } from "./commands";
+import { titleOf } from "../../provider/run/urn";
 import type { Effect, PropertyFinding, ResourceRef } from "./finding";
 
 /** What happens to a resource of the program. */

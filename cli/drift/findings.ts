@@ -1,9 +1,10 @@
+import { nounOf, titleOf } from "../../provider/run/urn";
 import type { DryRun, StateResource, Step } from "../stack/engine";
-import { type Commands, titleOf, topOf } from "./commands";
+import { type Commands, topOf } from "./commands";
 import { type Operation, ofChange, ofDrift } from "./consequence";
 import { effects, type Finding, type Location, type ResourceRef } from "./finding";
 import { differences, secrets } from "./properties";
-import { jobOf, nounOf, refOf, rulesOf } from "./resource";
+import { jobOf, refOf, rulesOf } from "./resource";
 
 /** What turns steps of the engine into findings: the commands, and where a resource is declared. */
 export interface Reading {

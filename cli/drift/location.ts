@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { globSync } from "tinyglobby";
+import { nounOf, partsOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/engine";
 import type { Location } from "./finding";
-import { jobOf, nounOf } from "./resource";
+import { jobOf } from "./resource";
 
 /** What declares each kind of job: the resource beside it. */
 const declarerOf = Object.fromEntries(Object.entries(jobOf).map(([noun, job]) => [job, noun]));
@@ -48,10 +49,9 @@ export class Declarations {
 
   /** Undefined where nothing in the program looks like it. */
   locate(urn: string): Location | undefined {
-    const [types = "", ...rest] = urn.split("::").slice(2);
+    const { type: types, name } = partsOf(urn);
     const noun = nounOf(types) ?? types.split(/[:/]/).at(-1) ?? "";
     const type = declarerOf[noun] ?? noun;
-    const name = rest.join("::");
     const ofType = this.#constructions.filter((one) => one.type === type);
     const named = ofType.filter((one) => one.name === name);
     const computed = ofType.filter((one) => one.name === undefined || one.name.includes("${"));

@@ -1,9 +1,8 @@
 import * as recommender from "../../provider";
 import type { Rules } from "../../provider/lifecycle/noun";
+import { logicalName, nounOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/engine";
 import type { ResourceRef } from "./finding";
-
-const ours = /pulumi-nodejs:dynamic\/recommender:(\w+)$/;
 
 /** The job beside each resource that waits for one, under the same name. */
 export const jobOf: Readonly<Record<string, string>> = {
@@ -13,15 +12,9 @@ export const jobOf: Readonly<Record<string, string>> = {
   UserClustering: "ClusteringJob",
 };
 
-/** The noun of a resource of this package; undefined for those of others. */
-export function nounOf(type: string): string | undefined {
-  return ours.exec(type)?.[1];
-}
-
 /** A resource as a report names it. */
 export function refOf({ urn, type, id }: { urn: string; type: string; id?: string }): ResourceRef {
-  const name = urn.split("::").slice(3).join("::");
-  return { urn, type: nounOf(type) ?? type, name, ...(id && { id }) };
+  return { urn, type: nounOf(type) ?? type, name: logicalName(urn), ...(id && { id }) };
 }
 
 /** Whether a resource is something of its own, and not part of the engine's bookkeeping. */

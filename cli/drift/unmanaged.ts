@@ -3,9 +3,9 @@ import type { ConfigMap } from "@pulumi/pulumi/automation";
 import { connect } from "../../client/connect";
 import { readSettings } from "../../client/settings";
 import { routes } from "../../contract";
+import { nounOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/engine";
 import type { Unmanaged } from "./finding";
-import { nounOf } from "./resource";
 
 /** What the service of a stack holds, as far as the API lists it. */
 export interface Inventory {

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import { environmentName } from "../../client/settings";
 import { pinnedModelsKey, pinnedModelsVariable } from "../../provider/run/pinned";
+import { partsOf, titleOf } from "../../provider/run/urn";
 import { runChecks, withChecks } from "../release/checks";
-import { contentsOf, nameOf, servedIn, servesTheSame } from "../release/contents";
+import { contentsOf, servedIn, servesTheSame } from "../release/contents";
 import type { Release, ReleaseFile } from "../release/history";
 import type { OpenStack } from "../release/stack";
 import { Progress } from "./engine-output";
@@ -97,7 +98,7 @@ function whatServes({ before = [] }: Release, now: ReturnType<typeof servedIn>):
 async function clearPending(open: OpenStack, patience: Patience): Promise<void> {
   const { pending } = await open.state();
   if (pending.length === 0) return;
-  const names = pending.map((resource) => `${resource.type.split(":").at(-1)} ${nameOf(resource)}`);
+  const names = pending.map(({ urn }) => titleOf(partsOf(urn)));
   patience.say(`An earlier run was interrupted while it worked on ${names.join(", ")}: taking that up.`);
   await unlocking(open, patience, () => open.stack.refresh({ clearPendingCreates: true }));
 }

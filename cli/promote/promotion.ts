@@ -1,7 +1,8 @@
 import { readSettings } from "../../client/settings";
 import { pinnedModelsKey, pinnedModelsVariable, readPinned } from "../../provider/run/pinned";
+import { logicalName } from "../../provider/run/urn";
 import { compareStack } from "../drift/compare";
-import { contentsOf, nameOf, resourcesOf, servedIn } from "../release/contents";
+import { contentsOf, resourcesOf, servedIn } from "../release/contents";
 import { begin, evidenceOf } from "../release/evidence";
 import { againstPromotion, type Evidence, type ReasonCode, sameContents } from "../release/gate";
 import { type Quality, type Release, ReleaseFile, type Served } from "../release/history";
@@ -115,7 +116,7 @@ async function look(request: PromotionRequest): Promise<Plan> {
     ...(source && { source }),
     ...(resumed && { resumed: resumed.id }),
     quality: compareQuality(evidence.contents, before, ratioOf(request)),
-    lost: lost.map(nameOf),
+    lost: lost.map(({ urn }) => logicalName(urn)),
   };
   return { review, to, file, evidence, patience, resumed };
 }

@@ -1,3 +1,4 @@
+import { titleOf } from "../../provider/run/urn";
 import type { Finding, StackReport } from "../drift/finding";
 import type { Reason } from "../release/gate";
 import type { Contents, Release, Served } from "../release/history";
@@ -92,7 +93,7 @@ function changeLines({ verdict, report, lost, unpinned, to }: Review): string[] 
 
 function findingText({ resource, kind, consequence, protected: forbidden }: Finding): string {
   const stop = forbidden ? " **The option `protect` forbids it.**" : "";
-  return `**${resource.type.split(":").at(-1)} ${resource.name}** ${kind}: ${consequence}${stop}`;
+  return `**${titleOf(resource)}** ${kind}: ${consequence}${stop}`;
 }
 
 function qualityTable({ from, to, quality }: Review): string[] {

@@ -1,7 +1,8 @@
 import { gone } from "../../client/refusals";
 import { routes } from "../../contract";
 import { type Pinned, pinnedModelsKey, readPinned } from "../../provider/run/pinned";
-import { nameOf, resourcesOf, type StackResource, servedIn, servesTheSame } from "../release/contents";
+import { logicalName } from "../../provider/run/urn";
+import { resourcesOf, type StackResource, servedIn, servesTheSame } from "../release/contents";
 import { begin } from "../release/evidence";
 import { type Contents, type Release, ReleaseFile, type Served } from "../release/history";
 import { OpenStack } from "../release/stack";
@@ -147,7 +148,7 @@ function pinOf({ generator, ranker }: Served): Pinned {
 /** Nothing but the deployments may change: a rollback trains nothing and loads nothing. */
 function targetsIn(resources: readonly StackResource[]): string[] {
   const deployments = resourcesOf(resources, "Deployment");
-  const names = deployments.map(nameOf);
-  const jobs = resourcesOf(resources, "DeploymentJob").filter((job) => names.includes(nameOf(job)));
+  const names = deployments.map(({ urn }) => logicalName(urn));
+  const jobs = resourcesOf(resources, "DeploymentJob").filter((job) => names.includes(logicalName(job.urn)));
   return [...deployments, ...jobs].map(({ urn }) => urn);
 }

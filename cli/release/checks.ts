@@ -1,6 +1,7 @@
 import { systemClock } from "../../client/clock";
 import type { ServingCheck } from "../../client/serving";
-import { nameOf, resourcesOf, type StackResource } from "./contents";
+import { logicalName } from "../../provider/run/urn";
+import { resourcesOf, type StackResource } from "./contents";
 import type { Contents } from "./history";
 import type { OpenStack } from "./stack";
 
@@ -24,7 +25,7 @@ export async function runChecks(
       };
       const { userIds, minResults = 1, maxLatencyMs } = check;
       const fault = await tryOut({ check, qps }, servingUri, { client, clock: systemClock });
-      results.set(nameOf(resource), {
+      results.set(logicalName(resource.urn), {
         users: userIds.length,
         minResults,
         ...(maxLatencyMs !== undefined && { maxLatencyMs }),

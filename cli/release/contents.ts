@@ -1,3 +1,4 @@
+import { logicalName, typePrefix } from "../../provider/run/urn";
 import { type Contents, type Quality, quality, type Served } from "./history";
 
 /** A resource as the state of a stack keeps it. */
@@ -14,18 +15,11 @@ export interface StackResource {
 
 type Role = "generator" | "ranker";
 
-const prefix = "pulumi-nodejs:dynamic/recommender:";
-
 /** The resources of one kind that a stack has, in the order of their names. */
 export function resourcesOf(resources: readonly StackResource[], type: string): StackResource[] {
   return resources
-    .filter((resource) => resource.type === prefix + type && !resource.delete)
-    .sort((one, other) => nameOf(one).localeCompare(nameOf(other), "en"));
-}
-
-/** The logical name of a resource. */
-export function nameOf({ urn }: { readonly urn: string }): string {
-  return urn.split("::").slice(3).join("::");
+    .filter((resource) => resource.type === typePrefix + type && !resource.delete)
+    .sort((one, other) => logicalName(one.urn).localeCompare(logicalName(other.urn), "en"));
 }
 
 /** What a stack holds, as a release tells it; values that are secret are masked. */
@@ -34,19 +28,19 @@ export function contentsOf(resources: readonly StackResource[]): Contents {
   return {
     records: ["EventRecords", "ItemRecords", "UserRecords"].flatMap((type) =>
       of(type).map((resource) => ({
-        name: nameOf(resource),
+        name: logicalName(resource.urn),
         type,
         contentHash: text(resource, "contentHash"),
         ...maybe("recordCount", number(resource, "recordCount")),
       })),
     ),
     algorithms: of("Algorithm").map((resource) => ({
-      name: nameOf(resource),
+      name: logicalName(resource.urn),
       type: text(resource, "algorithmType"),
       declaredParameters: map(resource, "algorithmParameters") ?? {},
     })),
     models: of("Model").map((resource) => ({
-      name: nameOf(resource),
+      name: logicalName(resource.urn),
       modelId: resource.id ?? "",
       projectId: text(resource, "projectId"),
       ...maybe("trainedParameters", map(resource, "algorithmParameters")),
@@ -84,16 +78,16 @@ function servedBy(
     const key = `${part}ModelId`;
     if (deployment.outputs?.[key] === undefined) return undefined;
     const modelId = text(deployment, key);
-    const urn = deployment.propertyDependencies?.[key]?.find((one) => one.includes(`${prefix}Model::`));
-    const resource = resources.find(({ type, id }) => type === `${prefix}Model` && id === modelId);
+    const urn = deployment.propertyDependencies?.[key]?.find((one) => one.includes(`${typePrefix}Model::`));
+    const resource = resources.find(({ type, id }) => type === `${typePrefix}Model` && id === modelId);
     return {
       modelId,
-      ...maybe("model", urn && nameOf({ urn })),
+      ...maybe("model", urn && logicalName(urn)),
       ...maybe("quality", resource && !told.includes(resource) ? qualityOf(resource) : undefined),
     };
   };
   const generator = role("generator") ?? { modelId: "" };
-  return { name: nameOf(deployment), generator, ...maybe("ranker", role("ranker")) };
+  return { name: logicalName(deployment.urn), generator, ...maybe("ranker", role("ranker")) };
 }
 
 function qualityOf(resource: StackResource): Quality | undefined {

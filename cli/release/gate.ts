@@ -1,4 +1,5 @@
 import type { Pinned } from "../../provider/run/pinned";
+import { titleOf } from "../../provider/run/urn";
 import type { Finding, StackReport } from "../drift/finding";
 import type { ProgramState } from "../stack/program";
 import { servesTheSame } from "./contents";
@@ -101,5 +102,5 @@ export function listed(names: readonly string[], most = 5): string {
 }
 
 function titleWithKind({ resource, kind }: Finding): string {
-  return `${resource.type.split(":").at(-1)} ${resource.name} (${kind})`;
+  return `${titleOf(resource)} (${kind})`;
 }

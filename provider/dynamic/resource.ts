@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { confirm } from "../recovery/journal";
+import { typePrefix } from "../run/urn";
 import { checkConfiguration, checkDeclaration } from "./program-check";
 import { traceProgram } from "./source-position";
 
@@ -15,7 +16,7 @@ export abstract class Resource extends pulumi.CustomResource {
   ) {
     checkConfiguration();
     checkDeclaration(`${type} ${name}`, args, options);
-    const token = `pulumi-nodejs:dynamic/recommender:${type}`;
+    const token = typePrefix + type;
     const properties: pulumi.Inputs = {
       ...Object.fromEntries(outputs.map((key) => [key, undefined])),
       ...args,

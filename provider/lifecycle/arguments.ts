@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { issuesText } from "../../contract/words";
-import { logicalName } from "../run/context";
 import type { Properties } from "../run/stack-state";
+import { logicalName } from "../run/urn";
 
 /** What of a noun decides which differences matter. */
 interface Comparable {

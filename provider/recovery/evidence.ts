@@ -1,8 +1,9 @@
 import { isOutage } from "../../client/errors";
 import { saysYes } from "../../client/settings";
 import type { Reply, Route } from "../../contract";
-import { type Context, logicalName } from "../run/context";
+import type { Context } from "../run/context";
 import type { Run } from "../run/session";
+import { logicalName } from "../run/urn";
 import type { Creation } from "./creation";
 import type { Evidence } from "./decision";
 import { isOf, isRecent } from "./earlier-run";

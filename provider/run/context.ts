@@ -7,8 +7,3 @@ export interface Context extends Session {
   /** The resource as people know it: `EventDataset clicks`. */
   readonly title: string;
 }
-
-/** The name that the program gives a resource; never secret, unlike the argument `name`. */
-export function logicalName(urn: string | undefined): string {
-  return urn?.split("::").slice(3).join("::") ?? "";
-}

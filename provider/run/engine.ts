@@ -5,12 +5,6 @@ import { listenForCancel } from "./cancellation";
 /** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
 export type Urn = string | undefined;
 
-/** A resource as people know it: `EventDataset clicks`. */
-export function nameOf(urn: Urn): string {
-  const [, , type = "", ...name] = urn?.split("::") ?? [];
-  return `${type.slice(type.lastIndexOf(":") + 1)} ${name.join("::")}`;
-}
-
 /** Says something in the output of the running command, beside the resource it is about. */
 export const say = {
   /** Shown while the work goes on, replaced by what comes next. */

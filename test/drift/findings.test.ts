@@ -5,10 +5,11 @@ import { driftOf } from "../../cli/drift/findings";
 import { constructionsIn } from "../../cli/drift/location";
 import { masked, secretTexts } from "../../cli/drift/masking";
 import { differences } from "../../cli/drift/properties";
-import { nounOf, rulesOf } from "../../cli/drift/resource";
+import { rulesOf } from "../../cli/drift/resource";
 import { unmanagedOf } from "../../cli/drift/unmanaged";
 import type { Step } from "../../cli/stack/engine";
 import * as recommender from "../../provider";
+import { nounOf } from "../../provider/run/urn";
 import { change, cleanStack, drifted, reportOf } from "./sample";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";

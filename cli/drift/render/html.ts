@@ -1,5 +1,5 @@
+import { titleOf } from "../../../provider/run/urn";
 import { counted, grouped } from "../../terminal/output";
-import { titleOf } from "../commands";
 import type { Cure, Finding, Report, StackReport, Unmanaged } from "../finding";
 import { style } from "./html-style";
 import {

@@ -1,5 +1,5 @@
+import { titleOf } from "../../../provider/run/urn";
 import { counted, grouped } from "../../terminal/output";
-import { titleOf } from "../commands";
 import { effects, type Finding, type Report, type StackReport } from "../finding";
 import {
   comparisonsOf,

@@ -1,5 +1,5 @@
 import { version } from "../../../package.json";
-import { titleOf } from "../commands";
+import { titleOf } from "../../../provider/run/urn";
 import type { Finding, Report, StackReport } from "../finding";
 import { isDangerous, plain, stepsOf, valueText } from "./words";
 

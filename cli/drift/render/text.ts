@@ -1,6 +1,6 @@
+import { titleOf } from "../../../provider/run/urn";
 import { filled } from "../../terminal/layout";
 import { grouped } from "../../terminal/output";
-import { titleOf } from "../commands";
 import type { Finding, Report, StackReport, Unmanaged } from "../finding";
 import { comparisonsOf, dangersOf, placeOf, plain, unobservableOf, valueText, verdictOf } from "./words";
 

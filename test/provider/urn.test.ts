@@ -1,0 +1,15 @@
+import { nounOf, partsOf, titleOf, typePrefix } from "../../provider/run/urn";
+
+test("a URN tells stack, type and name, within components and with colons in the name", () => {
+  const urn = `urn:pulumi:dev::shop::my:index:Group$${typePrefix}EventDataset::clicks::eu`;
+  const parts = partsOf(urn);
+  expect(parts).toMatchObject({ stack: "dev", name: "clicks::eu" });
+  expect(titleOf(parts)).toBe("EventDataset clicks::eu");
+  expect(nounOf(parts.type)).toBe("EventDataset");
+  expect(partsOf(undefined).name).toBe("");
+});
+
+test("only a resource of this package has a noun, not what stands below one", () => {
+  expect(nounOf("pulumi:pulumi:Stack")).toBeUndefined();
+  expect(nounOf(`${typePrefix}Project$my:index:Thing`)).toBeUndefined();
+});
