@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { issuesText } from "../../contract/words";
-import type { Properties } from "../run/stack-state";
+import type { Properties } from "../run/row";
 import { logicalName } from "../run/urn";
 
 /** What of a noun decides which differences matter. */
@@ -16,7 +16,7 @@ interface Comparable {
 /** Which arguments differ so that it matters, and which of them make another one. */
 export function compare(noun: Comparable, id: string, olds: Properties, news: Properties) {
   const changed = Object.keys(noun.args.shape).filter((key) => hasChanged(key, id, olds, news));
-  const asked = (news.__replaceOn ?? []) as readonly string[];
+  const asked = news.__replaceOn ?? [];
   const forced = changed.filter((key) => asked.some((path) => differsAt(path, key, olds, news)));
   const without = [...(noun.ignore ?? []), ...(news.existingId === id ? (noun.adoptedWithout ?? []) : [])];
   const effective = changed.filter((key) => !without.includes(key) || forced.includes(key));
@@ -69,8 +69,8 @@ export function withDefaults(schema: z.ZodObject, given: Properties): Properties
  */
 export function withName(schema: z.ZodObject, olds: Properties, news: Properties): Properties {
   if (!("name" in schema.shape) || news.name !== undefined) return news;
-  const current = logicalName(news.__urn as string | undefined);
-  const first = olds.__firstName ?? (logicalName(olds.__urn as string | undefined) || current);
+  const current = logicalName(news.__urn);
+  const first = olds.__firstName ?? (logicalName(olds.__urn) || current);
   return { ...news, name: first, ...(first !== current && { __firstName: first }) };
 }
 
@@ -80,7 +80,7 @@ export function withName(schema: z.ZodObject, olds: Properties, news: Properties
  */
 export function faults(schema: z.ZodObject, given: Properties): pulumi.dynamic.CheckFailure[] {
   const args = Object.fromEntries(Object.entries(given).filter(([key]) => !key.startsWith("__")));
-  const unresolved = (given.__unresolved ?? []) as readonly unknown[];
+  const unresolved = given.__unresolved ?? [];
   const issues = schema.safeParse(args).error?.issues ?? [];
   return issues
     .filter(

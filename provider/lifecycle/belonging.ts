@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { embeddedFolder, type Settings, saysYes } from "../../client/settings";
 import type { instanceIn } from "../../service/embedded";
-import type { Properties } from "../run/stack-state";
+import type { Properties } from "../run/row";
 
 /** What the state remembers of the service that a thing belongs to. */
 export function serviceMark({ baseUrl }: Settings): Properties {
@@ -15,7 +15,7 @@ export function serviceMark({ baseUrl }: Settings): Properties {
  * be taken for gone. State of before the service was kept in it is taken to be of the configured one.
  */
 export function whereabouts(row: Properties, settings: Settings): "here" | "moved" | "gone" {
-  const { __service: service, __instance: instance } = row as { __service?: string; __instance?: string };
+  const { __service: service, __instance: instance } = row;
   if (service === undefined) return "here";
   const { baseUrl } = settings;
   const isSameAddress = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");

@@ -7,8 +7,8 @@ import { confirmed, leaveAllBehind, leftBehind } from "../recovery/earlier-run";
 import { UnknownCreationError, unknownOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, endWithEngine, say, type Urn } from "../run/engine";
+import { type Properties, rowOf, type StackRow } from "../run/row";
 import { openSession, runOf } from "../run/session";
-import { type Properties, rowOf, type StackRow } from "../run/stack-state";
 import { logicalName } from "../run/urn";
 import { compare, faults, holdsUnknown, pick, withDefaults, withName } from "./arguments";
 import { refuseGone, serviceMark, whereabouts } from "./belonging";
@@ -30,7 +30,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
   let settings: () => Settings;
 
   const contextOf = async (properties: Properties): Promise<Context> => {
-    const urn = properties.__urn as Urn;
+    const urn = properties.__urn;
     return { ...(await openSession(settings())), urn, title: titleOf(urn) };
   };
   const kept = (properties: Properties, outputs: object): Properties => {
@@ -40,7 +40,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
   const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
   const replacementOf = (id: string, olds: Properties, news: Properties, keys: string[]): Replacement => ({
-    ...{ id, title: titleOf(news.__urn as Urn), name: logicalName(news.__urn as Urn) },
+    ...{ id, title: titleOf(news.__urn), name: logicalName(news.__urn) },
     changes: keys.flatMap((key) => changesOf(key, olds[key], news[key])),
   });
 
@@ -90,7 +90,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
         const given = withName(schema, olds, news);
         const { __unresolved, ...inputs } = withDefaults(schema, given);
         const failures = faults(schema, given);
-        const refused = noun.refuse?.(given as Args, runOf(settings()), given.__urn as Urn);
+        const refused = noun.refuse?.(given as Args, runOf(settings()), given.__urn);
         if (refused) failures.push({ property: "", reason: refused });
         const isNew = Object.keys(olds).length === 0;
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
@@ -104,13 +104,13 @@ export function lifecycle<Args extends object, Outputs extends object>(
     async diff(id: string, olds: Properties, news: Properties) {
       return quietly(async () => {
         const where = refuseGone(olds, settings());
-        runOf(settings()).reached.add(news.__urn as Urn);
+        runOf(settings()).reached.add(news.__urn);
         // The state keeps the name of before an alias, until it is next changed.
         const urns = [...new Set([olds.__urn, news.__urn])];
         const leftovers = urns.flatMap((__urn) => confirmed(id, { ...olds, __urn }));
         if (unknownOf(id)) {
           // Asked for again under its key, or taken over: either way under another id.
-          runOf(settings()).unknown.set(news.__urn as string, id);
+          runOf(settings()).unknown.set(news.__urn ?? "", id);
           return { changes: true, replaces: argKeys.slice(0, 1) };
         }
         const { effective, replaces } = compare(noun, id, olds, news);
@@ -118,7 +118,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
           : replaces.length > 0 && noun.replacing?.(replacementOf(id, olds, news, replaces));
         if (words) await say.warn(news.__urn as Urn, words);
-        if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn as Urn);
+        if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn);
         // What is declared again is not what a killed run has put in its place since.
         const undone = effective.length === 0 && leftovers.length > 0;
         if (undone) await say.warn(news.__urn as Urn, leftBehind(leftovers));
@@ -190,7 +190,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
       if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };
       const context = await contextOf(news);
       return titled(context, async () => {
-        if (unknownOf(olds.__unknown)) context.run.unknown.set(context.urn ?? "", olds.__unknown as string);
+        if (olds.__unknown) context.run.unknown.set(context.urn ?? "", olds.__unknown);
         const updated = update.call(noun, id, olds as State, news as Args, context).catch((error) => {
           if (!(error instanceof UnknownCreationError)) throw error;
           throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);

@@ -3,7 +3,7 @@ import type { Client } from "../../client/client";
 import type { Route } from "../../contract";
 import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, say } from "../run/engine";
-import type { Properties } from "../run/stack-state";
+import type { Properties } from "../run/row";
 import type { Creation } from "./creation";
 import { confirm, type Entry, entriesOf, forget, isAlive, put } from "./journal";
 import { unknownOf } from "./unknown-creation";
@@ -98,7 +98,7 @@ export async function leaveAllBehind({ urn = "", client, run }: Context, takenOv
 
 /** The state is seen to hold what was created; what else killed runs began for the resource. */
 export function confirmed(id: string, { __urn, ...state }: Properties): Entry[] {
-  if (typeof __urn !== "string") return [];
+  if (__urn === undefined) return [];
   const others = confirm(__urn, new Set([id, ...Object.values(state)]));
   return others.filter((entry) => !entry.derived && !isAlive(entry));
 }

@@ -1,4 +1,5 @@
-import { isSame, type StackRow, type StackState } from "./stack-state";
+import { isSame, type StackRow } from "./row";
+import type { StackState } from "./stack-state";
 
 /** Something in the service that resources may hold. */
 export type Thing = Pick<StackRow, "type" | "id">;

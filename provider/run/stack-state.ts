@@ -2,30 +2,12 @@ import { execFile } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { promisify } from "node:util";
-
-/** The arguments or the state of a resource as the engine hands them over. */
-export type Properties = Record<string, unknown>;
-
-/** A row of a stack's state: a resource, and what it holds in the service. */
-export interface StackRow {
-  readonly urn: string;
-  /** The noun: `EventDataset`. */
-  readonly type: string;
-  readonly id: string;
-  /** Tells rows of one id apart: a replacement may have adopted what it replaces. */
-  readonly token: string;
-}
+import { isSame, type Properties, rowOf, type StackRow } from "./row";
 
 /** What the stack of a run holds. */
 export interface StackState {
   /** The rows of the stack that the given row belongs to. */
   rows(of: StackRow): Promise<readonly StackRow[]>;
-}
-
-/** The row of a resource, as its lifecycle knows it. */
-export function rowOf(type: string, id: string, { __urn, __made }: Properties): StackRow {
-  const urn = typeof __urn === "string" ? __urn : "";
-  return { urn, type, id, token: typeof __made === "string" ? __made : urn };
 }
 
 /** The state could not be read, so that it is not known who else holds a thing. */
@@ -87,11 +69,6 @@ async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<stri
   const { stdout } = await listed.catch(() => ({ stdout: "[]" }));
   for (const { name } of JSON.parse(stdout) as { name: string }[])
     if (name !== stack) yield ["--stack", name];
-}
-
-/** Whether two rows are one. */
-export function isSame(a: StackRow, b: StackRow): boolean {
-  return a.type === b.type && a.id === b.id && a.token === b.token;
 }
 
 async function exported(way: readonly string[], { program, timeoutMs }: Cli): Promise<StackRow[]> {

@@ -4,8 +4,8 @@ import { Client, endpointToken } from "../../client/client";
 import { readSettings } from "../../client/settings";
 import * as recommender from "../../provider";
 import { stub } from "../../provider/dynamic/resource";
+import type { StackRow } from "../../provider/run/row";
 import { Run, useSession } from "../../provider/run/session";
-import type { StackRow } from "../../provider/run/stack-state";
 import { TestClock } from "../client/server";
 
 type Properties = Record<string, unknown>;

@@ -1,8 +1,8 @@
 import { endpointToken } from "../../client/client";
 import { readSettings } from "../../client/settings";
 import { confirm } from "../../provider/recovery/journal";
+import { rowOf } from "../../provider/run/row";
 import { Run, useSession } from "../../provider/run/session";
-import { rowOf } from "../../provider/run/stack-state";
 import { fastClock, MortalClient } from "./mortal-client";
 import {
   byDependency,

@@ -1,5 +1,5 @@
 import { routes } from "../../contract";
-import type { Properties } from "../../provider/run/stack-state";
+import type { Properties } from "../../provider/run/row";
 import { ObservedService } from "../engine/observed-service";
 import { DynamicProvider, partialState, unknownValue } from "./dynamic-provider";
 import { trainedProject } from "./trained-project";

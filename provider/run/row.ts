@@ -1,0 +1,53 @@
+/**
+ * What a row of the stack's state holds beside the arguments and outputs of its resource. Programs do not see it.
+ * State of earlier versions lacks some of it, so that everything is optional.
+ */
+export interface HiddenProperties {
+  /** Where the engine's dynamic provider loads the lifecycle from; an input only. */
+  readonly __provider?: string;
+  /** The resource that the row is of; a dynamic provider is not told otherwise. */
+  readonly __urn?: string | undefined;
+  /** The version of this shape. */
+  readonly __v?: number;
+  /** Tells rows of one id apart: a replacement may have adopted what it replaces. */
+  readonly __made?: string;
+  /** The service that the object belongs to, as configured. */
+  readonly __service?: string;
+  /** The data of an embedded service that the object belongs to: another one after a reset. */
+  readonly __instance?: string;
+  /** Set where an error kept only a part: the next update must do its work whatever the arguments say. */
+  readonly __partial?: boolean;
+  /** The placeholder of a lost call of an update; that of a create is the id itself. */
+  readonly __unknown?: string;
+  /** The logical name that became the name in the service, where an alias has changed the former since. */
+  readonly __firstName?: string;
+  /** The option `replaceOnChanges`, which a dynamic provider must heed by itself; an input only. */
+  readonly __replaceOn?: readonly string[];
+  /** Arguments that stay unknown because what they come from has failed; an input only. */
+  readonly __unresolved?: readonly unknown[];
+  /** The schema that the service inferred where none was declared, as JSON. */
+  readonly __inferred?: string;
+}
+
+/** The arguments or the state of a resource as the engine hands them over. */
+export type Properties = Record<string, unknown> & HiddenProperties;
+
+/** A row of a stack's state: a resource, and what it claims in the service. */
+export interface StackRow {
+  readonly urn: string;
+  /** The noun: `EventDataset`. */
+  readonly type: string;
+  readonly id: string;
+  /** Tells rows of one id apart. */
+  readonly token: string;
+}
+
+/** The row of a resource, as its lifecycle knows it. */
+export function rowOf(type: string, id: string, { __urn = "", __made = __urn }: Properties): StackRow {
+  return { urn: __urn, type, id, token: __made };
+}
+
+/** Whether two rows are one. */
+export function isSame(a: StackRow, b: StackRow): boolean {
+  return a.type === b.type && a.id === b.id && a.token === b.token;
+}
