@@ -1,12 +1,26 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { masked, pages, renewed, unmarkedIn, workplace } from "../../tools/docs";
 
 const read = (page: string) => readFileSync(join(__dirname, "../..", page), "utf8");
+const isThere = (path: string) => ["", ".ts"].some((end) => existsSync(join(__dirname, "../..", path + end)));
 
 test("every block of output in the pages says which commands print it", () => {
   expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/cli.md"]));
   expect(pages.flatMap((page) => unmarkedIn(read(page)).map((block) => `${page}: ${block}`))).toEqual([]);
+});
+
+test("every file and folder of the code that a page names is there", () => {
+  const named =
+    /(?<![\w./-])(?:contract|client|records|provider|service|cli|tools|test|bench)\/[\w./-]*\w(?![\w/])/g;
+  const missing = [...pages, "CONTRIBUTING.md", "SECURITY.md"].flatMap((page) =>
+    [...read(page).matchAll(named)]
+      .map(([path]) => path)
+      // NOUN stands for any.
+      .filter((path) => !/[A-Z]/.test(path) && !isThere(path))
+      .map((path) => `${page}: ${path}`),
+  );
+  expect(missing).toEqual([]);
 });
 
 test("what needs no stack is shown as it is printed now", () => {
