@@ -83,10 +83,10 @@ export class OutcomeUnknownError extends Error {
     const sent =
       attempts > 1 && honoured
         ? `It was sent ${attempts} times under one key, which the service honours`
-        : "It was not sent again, so as not to carry it out twice";
+        : "It was not sent again, so as not to do it twice";
     super(
-      `The outcome of ${call.method} ${call.path} is unknown: it may have been carried out. ${sent}. ` +
-        `See in the service whether it is there before you try again. Seen: ${cause.message}`,
+      `The outcome of ${call.method} ${call.path} is unknown: it may have succeeded. ${sent}. ` +
+        `Check the service before you try again. Cause: ${cause.message}`,
     );
     this.cause = cause;
     this.method = call.method;
@@ -129,7 +129,7 @@ interface Refusal {
 /** What an error body says, whatever it is: JSON of any shape, HTML, plain text, cut off, or nothing. */
 export function readRefusal(body: string): Refusal {
   const text = body.trim();
-  if (text === "") return { message: "the answer has no body" };
+  if (text === "") return { message: "the response has no body" };
   try {
     return fromJson(JSON.parse(text));
   } catch {

@@ -147,8 +147,8 @@ function checkCredentials(settings: Settings): void {
   if (given.length > 1) {
     const [first, second] = given;
     throw new SettingsError(
-      `recommender:${first} and recommender:${second} contradict each other: set one of them only, ` +
-        `and take the other away with \`pulumi config rm recommender:${second}\`.`,
+      `recommender:${first} and recommender:${second} contradict each other: set only one of them ` +
+        `and remove the other with \`pulumi config rm recommender:${second}\`.`,
     );
   }
   for (const key of settings.tokenUrl ? endpointKeys : []) {

@@ -102,6 +102,6 @@ async function servingAfter(job: Job, context: Context): Promise<string | undefi
     const isServing = await serves(undefined, job.jobResult?.servingUri, context);
     return isServing ? "goes on serving" : undefined;
   } catch (error) {
-    return `may go on serving: that could not be checked (${(error as Error).message})`;
+    return `may go on serving: could not check (${(error as Error).message})`;
   }
 }

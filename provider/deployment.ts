@@ -152,7 +152,7 @@ function deployment(): Noun<State, Outputs> {
     },
 
     async adopt(projectId, args, context) {
-      await say.warn(context.urn, "the API does not tell which models serve: they are taken as declared");
+      await say.warn(context.urn, "the API does not report which models serve; assuming the declared ones");
       const fault = await tryOut(args, undefined, context);
       if (fault) throw new Error(`existingId ${projectId}: ${fault}`);
       return { servingUri: context.client.baseUrl };
@@ -193,7 +193,7 @@ function deployment(): Noun<State, Outputs> {
         const back = await submitDeployment(former, context, `rollback-of-${outputs.deploymentJobId}`);
         const { deploymentJobId } = await deploy(former, back, context);
         const state = { ...olds, deploymentJobId, rolledBackJobId: submitted };
-        const reason = `${fault}; the former models were put back by job ${deploymentJobId}`;
+        const reason = `${fault}; rolled back to the former models by job ${deploymentJobId}`;
         throw new PartialStateError(projectId, state, reason);
       } catch (error) {
         if (error instanceof PartialStateError) throw error;
@@ -255,5 +255,5 @@ function compare({ id: jobId, jobData }: Job & { id: string }, args: State, { ru
   const cure = run.reached.has(jobUrn)
     ? ""
     : `. The job is of an earlier run: target the DeploymentJob too, with --target '${jobUrn}'`;
-  throw new Error(`job ${jobId} deployed something else than is declared: ${differing.join(", ")}${cure}`);
+  throw new Error(`job ${jobId} deployed something other than declared: ${differing.join(", ")}${cure}`);
 }

@@ -73,9 +73,7 @@ export class Model extends Resource {
       super("Model", name, { ...model, submittedJobId: job.jobId, algorithmId }, outputs, options);
     } else {
       if (algorithmId !== undefined || triggers !== undefined) {
-        throw new Error(
-          `Model ${name}: existingId takes a model over as it is; leave out algorithmId and triggers`,
-        );
+        throw new Error(`Model ${name}: existingId adopts a model as it is; remove algorithmId and triggers`);
       }
       super("Model", name, model, outputs, options);
     }
@@ -239,20 +237,20 @@ async function howToFree(projectId: string, { run }: Context): Promise<string> {
   const keep = "or keep the model with retainOnDelete";
   if (!holder) {
     return (
-      "It serves by a deployment that this stack does not hold: deploy another model there, or take it out of " +
-      `service with \`recommender shutdown --project ${projectId}\`; ${keep}.`
+      "A deployment outside this stack serves it: deploy another model there, or stop " +
+      `serving with \`recommender shutdown --project ${projectId}\`; ${keep}.`
     );
   }
   const name = titleOf(partsOf(holder.urn));
   if (run.reached.has(holder.urn)) {
     return (
-      `${name} of this stack serves it still: it declares this model, or ignoreChanges keeps it from changing over. ` +
+      `${name} of this stack still serves it: it declares this model, or ignoreChanges keeps it from switching. ` +
       `Let ${name} declare another model, ${keep}.`
     );
   }
   return (
-    `${name} of this stack serves it still, and this run has not come to it: target it too, with ` +
-    `--target '${holder.urn}', and leave out deleteBeforeReplace, which deletes before it can change over; ${keep}.`
+    `${name} of this stack still serves it, and this run has not updated it: target it too, with ` +
+    `--target '${holder.urn}', and remove deleteBeforeReplace, which deletes the model before the switch; ${keep}.`
   );
 }
 
@@ -264,7 +262,7 @@ function refuseBelow(measured: number | undefined, modelId: string, { settings, 
   const was =
     measured === undefined ? "the service reported no quality" : `it has NDCG@20 ${measured.toFixed(4)}`;
   throw new Error(
-    `model ${modelId} is not good enough: ${was}, at least ${floor.toFixed(4)} is asked for by recommender:minQuality. ` +
+    `model ${modelId} is not good enough: ${was}, at least ${floor.toFixed(4)} is required by recommender:minQuality. ` +
       "Nothing was deployed. The model stays in its project, and the next `pulumi up` uses it without training again.",
   );
 }

@@ -67,7 +67,7 @@ function project(): Noun<State, { projectId: string; servingUri?: string }> {
     args: projectFields.extend({ existingId: id.optional() }),
     ...unseen(
       ["name", "projectType", "userDatasetId", "itemDatasetId", "eventDatasetId", "targetEventType"],
-      "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
+      "Its algorithms, models and deployment belong to it and are created again: this trains again.",
     ),
 
     async create(args, context) {

@@ -93,7 +93,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
           // The job that this one replaces may still be at a model of the same name.
           certain: !run.replacing.has(urn),
           told: (jobId) => `model ${modelOf(jobId)}`,
-          cure: "When the training has ended, `pulumi up` finds its model, or take that over with existingId of the Model.",
+          cure: "When the training has ended, `pulumi up` finds its model, or adopt that with existingId of the Model.",
         },
         isThere: async ({ jobId }) => {
           const modelId = modelOf(jobId);
@@ -113,8 +113,8 @@ function trainingJob(): Noun<State, { jobId: string }> {
         if (job && !isOver(job, settings)) {
           await say.warn(
             urn,
-            `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it makes is ` +
-              `left behind in project ${projectId}.`,
+            `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it creates is ` +
+              `orphaned in project ${projectId}.`,
           );
           return;
         }
@@ -125,7 +125,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
       if (await gone(client.call(routes.getModel, { projectId, modelId }))) {
         await say.warn(
           urn,
-          `Model ${modelId} is left behind in project ${projectId}: no resource holds it. Take it over with existingId of a Model, ` +
+          `Model ${modelId} is orphaned in project ${projectId}: no resource holds it. Adopt it with existingId of a Model, ` +
             `or delete it with \`recommender models delete --project ${projectId} ${modelId}\`.`,
         );
       }

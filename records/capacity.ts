@@ -36,7 +36,7 @@ export async function assertFits(
   const most = ceiling.toLocaleString("en");
   throw new Error(
     `the source holds about ${records.toLocaleString("en")} records, but ${numShards === 1 ? "1 shard holds" : `${numShards} shards hold`} ${most}; ` +
-      `nothing was uploaded. Declare the dataset with numShards: ${numShardsFor(records)}, which makes another dataset.`,
+      `nothing was uploaded. Declare the dataset with numShards: ${numShardsFor(records)}, which creates another dataset.`,
   );
 }
 

@@ -76,7 +76,7 @@ export async function upload(order: Upload): Promise<Uploaded> {
   if (numShards !== undefined) await assertFits(files, kind, mapping, numShards);
   const journal = new Journal({ service: client.service, datasetId, source: order.owner }, (problem) =>
     order.onUnresumable?.(
-      `Cannot write down how far the upload is (${problem}): if it is interrupted, it starts over. ` +
+      `Cannot record the progress of the upload (${problem}): if it is interrupted, it starts over. ` +
         "Set XDG_STATE_HOME to a folder that can be written to.",
     ),
   );

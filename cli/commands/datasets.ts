@@ -7,15 +7,15 @@ import { note, print } from "../terminal/output";
 
 const help = `
 The API lists event datasets only. With --stack, the user and item datasets that
-the stack made are listed too.
+the stack created are listed too.
 
 Examples:
   recommender datasets list
   recommender datasets list --stack dev`;
 
 const deleteHelp = `
-User and item datasets cannot be deleted: the API has no way to do it. What a
-program declares is taken out of the program instead, so that it is not missed.
+User and item datasets cannot be deleted: the API has no call for it. Remove what a
+program declares from the program instead, so that the state stays right.
 
 Examples:
   recommender datasets delete ID --stack dev
@@ -84,7 +84,7 @@ async function remove(given: readonly string[], options: ServiceOptions & { yes?
         deleted.push(eventDatasetId);
       }
     } finally {
-      // What is gone is told also where a later one could not be deleted.
+      // What is gone is reported also where a later one could not be deleted.
       print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
     }
   });

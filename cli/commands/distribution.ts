@@ -24,7 +24,7 @@ const help = `
 The chart is drawn on the terminal and written as SVG, for genre=jazz into
 distribution-genre-jazz.svg unless --svg names a file. Several values make
 several charts. A value that no item has makes none: the nearest values are
-told, and the exit code is 1.
+named, and the exit code is 1.
 ${askExitCodes}
 
 Examples:

@@ -17,7 +17,7 @@ Two comparisons, kept apart; neither writes to the state or to the service:
   drift            state ↔ service: changed behind the program's back
   pending changes  program ↔ state: what \`pulumi up\` would do
 
-With --output, the end of the file's name tells the form (.txt, .md, .json,
+With --output, the file's extension selects the format (.txt, .md, .json,
 .sarif, .html) unless --format is given. It may be repeated.
 
 Exit codes:
@@ -72,7 +72,7 @@ async function drift(options: DriftOptions): Promise<void> {
   const { verdictOf } = await import("../drift/render/words.js");
   const { writeFile } = await import("node:fs/promises");
   const chosen = options.json ? "json" : options.format;
-  // A name that tells no format is told before the comparison, which takes a while.
+  // A name without a known extension is reported before the comparison, which takes a while.
   const files = (options.output ?? []).map((file) => ({ file, format: chosen ?? formatOf(file) }));
   const { cwd } = options;
   const report = await compareStacks({ cwd, stacks: options.stack ?? [await selectedStack(cwd)] });

@@ -47,9 +47,12 @@ export function addImport(program: Command): void {
     .argument("<source>", "a file or a glob in quotes: NDJSON, JSON, CSV or Parquet, plain or gzip")
     .option("--dataset <id>", "dataset to import into; with --stack its name, or the only one")
     .addOption(
-      new Option("--format <name>", "form of the files; told by the end of their names unless given").choices(
-        ["ndjson", "json", "csv", "parquet"],
-      ),
+      new Option("--format <name>", "format of the files; taken from their extensions unless given").choices([
+        "ndjson",
+        "json",
+        "csv",
+        "parquet",
+      ]),
     )
     .option("--map <field=column>", "column of a field, as in ts=time; may be repeated", pair("field=column"))
     .option("--set <field=value>", "value of a field for all records; may be repeated", pair("field=value"))

@@ -6,11 +6,11 @@ import { confirm } from "../terminal/confirm";
 import { type OutputOptions, print } from "../terminal/output";
 
 const help = `
-Each call that creates is written down on this machine before it is made, and
-forgotten when the state of its stack holds what it made. What is listed was
-begun by a run that was killed, or is under way. The next \`pulumi up\` of the
-stack takes it up; where the program does not declare the resource any more, it
-is left behind.
+Each call that creates something enters the recovery journal of this machine
+before it is sent, and leaves it when the state of its stack holds the result.
+What is listed was begun by a run that was killed, or is under way. The next
+\`pulumi up\` of the stack resumes it; if the program no longer declares the
+resource, it is orphaned.
 
 Examples:
   recommender interrupted
@@ -30,8 +30,8 @@ interface InterruptedOptions extends OutputOptions {
 export function addInterrupted(program: Command): void {
   program
     .command("interrupted")
-    .description("List what runs that were killed have made or may have made.")
-    .option("--forget", "forget all of it: the next `pulumi up` makes it again")
+    .description("List unfinished creates of killed runs.")
+    .option("--forget", "forget all of it: the next `pulumi up` creates it again")
     .option("--yes", "do not ask")
     .option("--json", "print the outcome as one line of JSON")
     .addHelpText("after", help)
@@ -43,15 +43,15 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
   const entries = allEntries()
     .sort((a, b) => a.at.localeCompare(b.at))
     .map((entry) => ({ ...entry, running: isAlive(entry) }));
-  const told = entries.map(({ urn, service, path, at, running, id = null }) => {
+  const listed = entries.map(({ urn, service, path, at, running, id = null }) => {
     return { urn, service, path, at, running, id };
   });
   const unreadable = unreadableFiles();
   const count = entries.length + unreadable.length;
   if (options.forget && count > 0) {
-    await confirm(`Forget ${count}? The next \`pulumi up\` makes them again.`, options.yes);
+    await confirm(`Forget ${count}? The next \`pulumi up\` creates them again.`, options.yes);
   }
-  print(options, { interrupted: told, unreadable }, () =>
+  print(options, { interrupted: listed, unreadable }, () =>
     count === 0
       ? "Nothing was interrupted.\n"
       : [...entries.map(described), ...unreadable.map((file) => `Cannot be read: ${file}\n`)].join("\n"),
@@ -65,7 +65,7 @@ function described({ urn, service, path, at, id, running, pid }: Listed): string
   const { stack, ...resource } = partsOf(urn);
   return [
     `${titleOf(resource)} of stack ${stack}, ${at.slice(0, 19)}Z`,
-    `  ${id ? `made ${id}` : "may have been made: no answer came"}`,
+    `  ${id ? `created ${id}` : "may have been created: no response arrived"}`,
     ...(running ? [`  process ${pid}, which made the call, still runs`] : []),
     `  POST ${path}`,
     `  at ${service}`,

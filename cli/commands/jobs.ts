@@ -19,7 +19,7 @@ const waitHelp = `
 Exit codes:
   0  the job succeeded
   4  the job failed
-  5  the job is not over within --timeout; it goes on
+  5  the job is not over within --timeout; it keeps running
 
 Examples:
   recommender jobs wait ID --project ID

@@ -119,13 +119,13 @@ async function remove(given: readonly string[], options: ModelOptions): Promise<
         deleted.push(modelId);
       }
     } finally {
-      // What is gone is told also where a later one could not be deleted.
+      // What is gone is reported also where a later one could not be deleted.
       print(options, { deleted }, () => deleted.map((id) => `Deleted ${id}\n`).join(""));
     }
   });
 }
 
-/** What the API does not tell of a model, and the state of a stack does. */
+/** What the API does not report of a model, and the state of a stack has. */
 interface Known {
   readonly quality?: Quality;
   /** Deployments of the stack that serve it. */

@@ -21,13 +21,13 @@ const help = `
 FROM must have a release, no drift, no pending changes, no failed check, and
 a program that is committed. TO gets the program as it is checked out, with its
 own configuration, and trains its own models. A model whose NDCG@20 on held-out
-data falls short is not deployed; a check that fails puts the former models
-back. A promotion that was interrupted is carried on by the same command.
+data falls short is not deployed; a check that fails rolls back to the former
+models. The same command resumes a promotion that was interrupted.
 
 Exit codes:
   0  it can be done, is done, or there is nothing to do
   1  something went wrong; run it again to go on
-  2  it is refused, or TO did not take it; the reasons are told
+  2  it is refused, or TO did not take it; the reasons are listed
 
 Examples:
   recommender promote dev staging

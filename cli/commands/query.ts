@@ -21,12 +21,12 @@ const named = 20;
 
 const help = `
 Usage is how much of what a user does goes to items that have the value; the
-embedded service tells it as a share from 0 to 1. A condition is
+embedded service gives it as a share from 0 to 1. A condition is
 ATTRIBUTE=VALUE, ATTRIBUTE=VALUE:LEAST.., ATTRIBUTE=VALUE:..MOST or both; a
 user must meet all of them. --file takes several queries, or values that are no
 text, as JSON: [{"conditions": [{"attribute": "year", "value": 1999,
-"lowerBound": 0.5}]}]. A value that no item has is told with the nearest ones,
-and the exit code is 1.
+"lowerBound": 0.5}]}]. For a value that no item has, the nearest ones are
+named, and the exit code is 1.
 ${askExitCodes}
 
 Examples:

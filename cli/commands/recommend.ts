@@ -23,7 +23,7 @@ Examples:
 /** Adds `recommender recommend`. */
 export function addRecommend(program: Command): void {
   withService(program.command("recommend").description("Ask for recommendations for a user."))
-    .argument("<user>", "id of the user; one without events gets what suits his attributes, or all users")
+    .argument("<user>", "id of the user; one without events gets items by attributes, else popular ones")
     .option("--limit <number>", "items to ask for", whole(1), 10)
     .option("--attributes <names>", "item attributes to show, separated by commas", list, [])
     .option("--deployment <name>", "deployment in the stack; the only one unless given")

@@ -14,14 +14,14 @@ interface ReleaseOptions {
 }
 
 const help = `
-The file is to be committed. It tells the versions, the commit of the program,
+Commit the file. It lists the versions, the commit of the program,
 the hashes of the records, the parameters, quality and ids of the models, what
 serves, and the results of the checks. It holds no secret.
 
 Exit codes:
   0  the release is written, or the newest one still describes the stack
   1  something went wrong
-  2  it is refused; the reasons are told
+  2  it is refused; the reasons are listed
 
 Examples:
   recommender release dev
@@ -54,7 +54,7 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
   const refused = reasons.filter(({ code }) => !options.allow.includes(code));
   if (refused.length > 0) {
     const lines = refused.map(({ code, words, cure }) =>
-      filled(`${code}: ${words}. To mend it, ${cure}; or --allow ${code}.`, "- ", "  "),
+      filled(`${code}: ${words}. To fix it, ${cure}; or --allow ${code}.`, "- ", "  "),
     );
     note(`${stack} is not released:\n${lines.join("\n")}`);
     process.exitCode = exitCodes.refused;

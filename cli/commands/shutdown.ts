@@ -31,6 +31,6 @@ async function shutdown(options: ShutdownOptions): Promise<void> {
     const projectId = idOf("Project", options.project, "--project");
     await confirm(`Have project ${projectId} stop serving?`, options.yes);
     await client.call(routes.shutdownDeployment, { projectId });
-    print(options, { projectId }, () => `Project ${projectId} does not serve any more\n`);
+    print(options, { projectId }, () => `Project ${projectId} no longer serves\n`);
   });
 }

@@ -78,7 +78,7 @@ async function whoami(options: ServiceOptions): Promise<void> {
       ...(failed.length > 0 ? [properties(failed.map(({ scope, error }) => [scope, error]))] : []),
     ].join("\n");
   });
-  if (!ok) throw new CommandError("Not everything is right; see above.", exitCodes.failed);
+  if (!ok) throw new CommandError("Some checks failed; see above.", exitCodes.failed);
 }
 
 /** Every setting with where it comes from, without those that must stay secret. */

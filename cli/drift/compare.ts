@@ -89,8 +89,10 @@ async function compare(of: StackOf): Promise<Compared> {
     .flatMap((resource) => unseenOf(resource) ?? [])
     .sort((a, b) => a.resource.urn.localeCompare(b.resource.urn));
   const [changes, drift] = [changesOf(preview, reading), driftOf(refresh, reading)];
-  const told = [...changes, ...drift].flatMap(({ resource, also }) => [resource.urn, ...also]);
-  const warnings = [...preview.warnings, ...refresh.warnings].filter(({ urn }) => !told.includes(urn ?? ""));
+  const reported = [...changes, ...drift].flatMap(({ resource, also }) => [resource.urn, ...also]);
+  const warnings = [...preview.warnings, ...refresh.warnings].filter(
+    ({ urn }) => !reported.includes(urn ?? ""),
+  );
   const report = {
     stack: of.stack,
     project: open.project,
@@ -107,7 +109,7 @@ async function compare(of: StackOf): Promise<Compared> {
   return { report, commands, inventory, secrets: await secrets };
 }
 
-/** What of a resource the API does not tell. */
+/** What of a resource the API does not report. */
 function unseenOf(resource: StateResource): Unobservable | undefined {
   const noun = nounOf(resource.type);
   const of = (part: string, whole = true) => ({ resource: refOf(resource), part, whole });

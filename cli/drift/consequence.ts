@@ -14,13 +14,13 @@ type Rules = Readonly<Record<Operation, Consequence>>;
 
 const of = (effect: Effect, words: string): Consequence => ({ effect, words });
 
-const leftBehind = "the old one is left behind, as the API cannot delete it";
+const orphaned = "the old one is orphaned, as the API cannot delete it";
 
-const unseen = (anew: string): Rules => ({
-  create: of("creates", "It is made; nothing else changes."),
+const writeOnce = (anew: string): Rules => ({
+  create: of("creates", "It is created; nothing else changes."),
   update: of("in place", "Only the state changes."),
-  replace: of("replaces", `Another one is made and ${leftBehind}. ${anew}`),
-  delete: of("deletes", "It is forgotten and left behind: the API has no way to delete it."),
+  replace: of("replaces", `Another one is created and ${orphaned}. ${anew}`),
+  delete: of("deletes", "It is forgotten and orphaned: the API cannot delete it."),
 });
 
 const records = (noun: string, kept: string): Rules => ({
@@ -47,15 +47,15 @@ const job = (name: string, effect: Effect): Rules => ({
 /** What a change of the program leads to, for each kind of resource. */
 const changeRules: Readonly<Record<string, Rules>> = {
   EventDataset: {
-    create: of("creates", "An empty dataset is made."),
+    create: of("creates", "An empty dataset is created."),
     update: of("in place", "It is changed in place; its events stay."),
     replace: of("loses data", "It is replaced and its events are lost: they must be loaded again."),
     delete: of("loses data", "It is deleted with all its events."),
   },
-  UserDataset: unseen("Its records must be loaded into the new one."),
-  ItemDataset: unseen("Its records must be loaded into the new one."),
-  Project: unseen("Its algorithms, models and deployment are made anew: this trains again."),
-  Algorithm: unseen("Its models are trained again."),
+  UserDataset: writeOnce("Its records must be loaded into the new one."),
+  ItemDataset: writeOnce("Its records must be loaded into the new one."),
+  Project: writeOnce("Its algorithms, models and deployment are created again: this trains again."),
+  Algorithm: writeOnce("Its models are trained again."),
   UserRecords: records("users", "the users stay in their dataset"),
   ItemRecords: records("items", "the items stay in their dataset"),
   EventRecords: records("events", "the events stay in their dataset"),
@@ -83,7 +83,7 @@ const changeRules: Readonly<Record<string, Rules>> = {
 };
 
 const otherChanges: Rules = {
-  create: of("creates", "It is made."),
+  create: of("creates", "It is created."),
   update: of("in place", "It is changed in place."),
   replace: of("replaces", "It is replaced."),
   delete: of("deletes", "It is deleted."),
@@ -92,7 +92,7 @@ const otherChanges: Rules = {
 /** The same where the option retainOnDelete keeps in the service what leaves the stack. */
 const retained: Readonly<Record<string, Partial<Rules>>> = {
   EventDataset: {
-    replace: of("replaces", "An empty one is made; the old one is kept with its events, but in no stack."),
+    replace: of("replaces", "An empty one is created; the old one is kept with its events, but in no stack."),
     delete: of("none", "It is forgotten, and kept in the service with its events."),
   },
   Model: {
@@ -120,7 +120,7 @@ export function ofChange(
   return kept ?? (changeRules[type] ?? otherChanges)[operation];
 }
 
-/** What putting drift back leads to. */
+/** What reverting drift leads to. */
 export function ofDrift(
   type: string,
   kind: "changed" | "deleted" | "not serving",
@@ -128,40 +128,37 @@ export function ofDrift(
   dependents: readonly ResourceRef[],
 ): Consequence {
   if (kind === "not serving") {
-    return of("redeploys", "Recommendation calls fail. Putting it back deploys its models again.");
+    return of("redeploys", "Recommendation calls fail. Reverting deploys its models again.");
   }
   if (kind === "deleted") {
     const others = dependents.map(titleOf).join(", ");
-    const anew = others && ` What depends on it is changed or made anew with it: ${others}.`;
+    const anew = others && ` What depends on it is changed or created again with it: ${others}.`;
     const trains = dependents.some((other) => other.type === "Model") ? " This trains again." : "";
     switch (type) {
       case "EventDataset":
-        return of(
-          "loses data",
-          `Its events are gone. Putting it back makes an empty dataset.${anew}${trains}`,
-        );
+        return of("loses data", `Its events are gone. Reverting creates an empty dataset.${anew}${trains}`);
       case "Model":
-        return of("retrains", `Putting it back trains again, which takes training hours.${anew}`);
+        return of("retrains", `Reverting trains again, which takes training hours.${anew}`);
       case "UserQuery":
       case "UserClustering":
-        return of("creates", "Its job is gone; putting it back runs another one.");
+        return of("creates", "Its job is gone; reverting runs another one.");
       default:
-        return of("creates", "Putting it back makes another one.");
+        return of("creates", "Reverting creates another one.");
     }
   }
   if (properties.some(({ replaces }) => replaces)) {
     return type === "EventDataset"
-      ? of("loses data", "It cannot be changed back: putting it back replaces it and loses its events.")
-      : of("replaces", "It cannot be changed back: putting it back replaces it.");
+      ? of("loses data", "It cannot be changed back: reverting replaces it and loses its events.")
+      : of("replaces", "It cannot be changed back: reverting replaces it.");
   }
   switch (type) {
     case "EventDataset":
-      return of("in place", "Putting it back changes it in place; its events stay.");
+      return of("in place", "Reverting changes it in place; its events stay.");
     case "Model":
-      return of("in place", "Putting it back renames it in place; nothing is trained.");
+      return of("in place", "Reverting renames it in place; nothing is trained.");
     case "Deployment":
-      return of("none", "The service tells another address; nothing is deployed to take it over.");
+      return of("none", "The service reports another address; nothing is deployed to adopt it.");
     default:
-      return of("in place", "Putting it back changes it in place.");
+      return of("in place", "Reverting changes it in place.");
   }
 }

@@ -11,7 +11,7 @@ export function fails({ stacks }: Report, on: readonly Failure[]): boolean {
   const holds: Readonly<Record<Failure, boolean>> = {
     drift: stacks.some(({ drift }) => drift.length > 0),
     changes: stacks.some(({ changes }) => changes.length > 0),
-    replace: stacks.some(({ changes, drift }) => changes.some(removes) || drift.some(putBackReplaces)),
+    replace: stacks.some(({ changes, drift }) => changes.some(removes) || drift.some(revertReplaces)),
     unmanaged: stacks.some(({ unmanaged }) => unmanaged.length > 0),
     none: false,
   };
@@ -22,6 +22,6 @@ function removes({ kind }: Finding): boolean {
   return kind === "replaced" || kind === "deleted";
 }
 
-function putBackReplaces({ properties }: Finding): boolean {
+function revertReplaces({ properties }: Finding): boolean {
   return properties.some(({ replaces }) => replaces);
 }

@@ -61,7 +61,7 @@ const finding = z
     kind: z.enum(kinds),
     resource,
     properties: z.array(property),
-    effect: z.enum(effects).meta({ description: "The worst that carrying it out or putting it back does" }),
+    effect: z.enum(effects).meta({ description: "The worst that carrying it out or reverting it does" }),
     consequence: z.string().meta({ description: "The same in words" }),
     also: z.array(z.string()).meta({ description: "URNs of jobs beside the resource that this includes" }),
     protected: z.literal(true).optional().meta({ description: "The option protect forbids it" }),
@@ -100,7 +100,7 @@ const stackReport = z
     project: z.string(),
     folder: z.string().meta({ description: "Folder of the project in its repository; empty for its root" }),
     resources: z.int().meta({ description: "Resources in the state, without providers and components" }),
-    observed: z.int().meta({ description: "Those of them of which the service tells at least something" }),
+    observed: z.int().meta({ description: "Those of them of which the service reports at least something" }),
     changes: z.array(finding).meta({ description: "Program and state: what an update would do" }),
     drift: z
       .array(finding)
@@ -140,7 +140,7 @@ export type ResourceRef = z.output<typeof resource>;
 export type Location = z.output<typeof location>;
 /** An event dataset or a model that no given stack holds. */
 export type Unmanaged = z.output<typeof unmanaged>;
-/** A resource of which the API does not tell all. */
+/** A resource that the API does not report wholly. */
 export type Unobservable = z.output<typeof unobservable>;
 /** Both comparisons of one stack. */
 export type StackReport = z.output<typeof stackReport>;

@@ -39,14 +39,14 @@ export function driftOf({ steps }: DryRun, reading: Reading): Finding[] {
   return sorted(found.map((finding) => underItsCause(finding, found, reading)));
 }
 
-/** What depends on something that is gone too cannot be put back by itself. */
+/** What depends on something that is gone too cannot be reverted by itself. */
 function underItsCause(finding: Finding, all: readonly Finding[], { state }: Reading): Finding {
   const cause = all.find(
     ({ kind, resource }) =>
       kind === "deleted" && dependentsOf(resource.urn, state).some(({ urn }) => urn === finding.resource.urn),
   );
   if (!cause) return finding;
-  const words = `It depends on ${titleOf(cause.resource)}, which is gone too: it is put back with that.`;
+  const words = `It depends on ${titleOf(cause.resource)}, which is gone too: it is reverted with that.`;
   const { takeIn } = finding.cures;
   return {
     ...finding,

@@ -9,7 +9,7 @@ import type { OpenStack } from "../release/stack";
 import { Progress } from "./engine-output";
 import { type Patience, unlocking } from "./lock";
 
-/** What is done to a stack, and where it is written down. */
+/** What is done to a stack, and where it is recorded. */
 export interface Undertaking {
   readonly open: OpenStack;
   readonly file: ReleaseFile;
@@ -25,8 +25,8 @@ export interface Undertaking {
 }
 
 /**
- * Carries something out on a stack, written down before it begins and when it is over, whatever the end.
- * A model that is not good enough is never deployed, and a check that fails has the former models put back: both are
+ * Carries something out on a stack, recorded before it begins and when it is over, whatever the end.
+ * A model that is not good enough is never deployed, and a check that fails rolls back to the former models: both are
  * the provider's doing, so that the state knows of them.
  */
 export async function carryOut(undertaking: Undertaking): Promise<Release> {
@@ -85,16 +85,14 @@ function withoutFolder(text: string, { of }: OpenStack): string {
 
 function whatServes({ before = [] }: Release, now: ReturnType<typeof servedIn>): string {
   if (before.length === 0) {
-    return now.length === 0
-      ? "Nothing serves, as before."
-      : "Nothing had served before that could be put back.";
+    return now.length === 0 ? "Nothing serves, as before." : "Nothing served before that could be restored.";
   }
   if (servesTheSame(before, now)) return "The former models serve.";
   const models = now.map(({ name, generator }) => `${name} serves ${generator.modelId}`);
   return `Not the same models serve as before: ${models.join(", ") || "none"}.`;
 }
 
-/** What a killed engine was making is not known to the state; the provider takes it up when it is made anew. */
+/** The state does not know what a killed engine was creating; the provider resumes it when it is created again. */
 async function clearPending(open: OpenStack, patience: Patience): Promise<void> {
   const { pending } = await open.state();
   if (pending.length === 0) return;

@@ -13,7 +13,7 @@ export interface Review {
   readonly to: string;
   /** The release that is promoted. */
   readonly source?: Release;
-  /** What speaks against it; those that are allowed do not stop it. */
+  /** Blocking issues; those that are allowed do not stop it. */
   readonly reasons: readonly (Reason & { readonly allowed: boolean })[];
   /** What applying the program to the stack changes. */
   readonly report?: StackReport;
@@ -29,13 +29,13 @@ export interface Review {
   readonly release?: Release;
 }
 
-/** The review as it is read: the verdict first, then what speaks against it, then what changes. */
+/** The review as it is read: the verdict first, then the blocking issues, then what changes. */
 export function reviewText(review: Review): string {
   const { from, to, verdict } = review;
   const blocks = [
     `# Promotion ${from} → ${to}: ${verdict}`,
     filled(opening(review)),
-    ...section("What speaks against it", review.reasons.map(reasonLine)),
+    ...section("Blocking issues", review.reasons.map(reasonLine)),
     ...section(`What changes in ${to}`, changeLines(review)),
     ...section("Quality", qualityTable(review)),
     ...section("What serves", servingLines(review)),
@@ -72,7 +72,7 @@ function opening({ verdict, from, to, source, release, resumed }: Review): strin
 }
 
 function reasonLine({ code, words, cure, allowed }: Review["reasons"][number]): string {
-  const how = allowed ? "Allowed." : `To mend it, ${cure}; or \`--allow ${code}\`.`;
+  const how = allowed ? "Allowed." : `To fix it, ${cure}; or \`--allow ${code}\`.`;
   return bullet(`**${code}**: ${words}. ${how}`);
 }
 

@@ -31,7 +31,7 @@ Exit codes:
   0  the answer is there (or, with --no-wait, the job is submitted)
   1  it could not be asked or answered; the message says why
   4  the job failed
-  5  the job is not over within --timeout; it goes on`;
+  5  the job is not over within --timeout; it keeps running`;
 
 /** Adds the options of a question to a model. */
 export function withQuestion(command: Command): Command {
@@ -81,6 +81,6 @@ export function tellUnknown({ jobId, result }: Answer, options: AskOptions, json
   const file = options.out ?? `${jobId}.${result.type.split("/")[1]?.replace(/[^a-z0-9].*/, "") || "result"}`;
   if (options.out === undefined) keep(file, result.body);
   print(options, { jobId, file, ...(json === undefined ? {} : { result: json }) }, () => {
-    return `The service answers in a form of its own (${result.type || "no type"}); it is in ${file}\n`;
+    return `Unrecognised result format (${result.type || "no type"}); saved to ${file}\n`;
   });
 }

@@ -49,7 +49,7 @@ export async function waitForJob(
     );
   }
   throw new CommandError(
-    `The ${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It goes on: ` +
+    `The ${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running: ` +
       `wait for it with \`${again}\`.`,
     exitCodes.jobLate,
   );

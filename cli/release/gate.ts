@@ -11,7 +11,7 @@ export const reasonCodes = ["drift", "changes", "checks", "uncommitted", "releas
 /** A kind of reason. */
 export type ReasonCode = (typeof reasonCodes)[number];
 
-/** Something that speaks against a release or a promotion, and what to do about it. */
+/** A reason against a release or a promotion, and what to do about it. */
 export interface Reason {
   readonly code: ReasonCode;
   readonly words: string;
@@ -28,7 +28,7 @@ export interface Evidence {
   readonly pinned: Readonly<Record<string, Pinned>>;
 }
 
-/** What speaks against calling a stack as it is a release. */
+/** The reasons against calling a stack as it is a release. */
 export function againstRelease({ stack, report, contents, program }: Evidence): Reason[] {
   const reasons: Reason[] = [];
   const add = (code: ReasonCode, words: string, cure: string) => reasons.push({ code, words, cure });
@@ -63,7 +63,7 @@ export function againstRelease({ stack, report, contents, program }: Evidence): 
   return reasons;
 }
 
-/** What speaks against promoting a stack: its release must stand, and describe what serves. */
+/** The reasons against promoting a stack: its release must stand, and describe what serves. */
 export function againstPromotion(evidence: Evidence, latest: Release | undefined): Reason[] {
   const { stack, contents, pinned } = evidence;
   const reasons = againstRelease(evidence);
@@ -79,7 +79,7 @@ export function againstPromotion(evidence: Evidence, latest: Release | undefined
     reasons.push({
       code: "pinned",
       words: `${stack} was rolled back: ${listed(names)} does not serve what the program declares`,
-      cure: `take the rollback back with \`recommender rollback ${stack} --undo --yes\``,
+      cure: `undo the rollback with \`recommender rollback ${stack} --undo --yes\``,
     });
   }
   return reasons;

@@ -22,7 +22,7 @@ export interface Opened {
 }
 
 /** Under which help shows the options that all commands of the service share. */
-export const serviceGroup = "Which service, and how it is told:";
+export const serviceGroup = "Which service:";
 
 /** Adds the options that say which service is meant, and `--json`. */
 export function withService(command: Command): Command {

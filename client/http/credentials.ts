@@ -81,7 +81,7 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
       throw new TokenError(`${origin} did not answer: ${error.message}`, { cause: error, transient: true });
     });
     const text = await body.text().catch((error: Error) => {
-      throw new TokenError(`${origin} broke its answer off: ${error.message}`, {
+      throw new TokenError(`${origin} sent an incomplete response: ${error.message}`, {
         cause: error,
         transient: true,
       });

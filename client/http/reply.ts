@@ -22,7 +22,7 @@ export function readReply(
     body = text.trim() === "" ? {} : JSON.parse(text);
   } catch {
     const cutShort = /^\s*[[{]/.test(text);
-    const problem = cutShort ? "its JSON breaks off" : readRefusal(text).message;
+    const problem = cutShort ? "its JSON is incomplete" : readRefusal(text).message;
     // A page for people under an address that has never answered is that of a wrong address, not of a bad day.
     throw new ReplyError(route, status, redact(problem), { requestId, passing: cutShort || known });
   }

@@ -62,7 +62,7 @@ export function connectionFailure(call: Route, origin: string, cause: NodeJS.Err
   const certificate = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_/.test(code);
   const what = unreachable
     ? "the service could not be reached"
-    : "the connection failed before a whole answer came";
+    : "the connection failed before the whole response arrived";
   const error = new ConnectionError(call, origin, `${what}: ${cause.message || code}`, { cause });
   return { error, transient: !certificate, mayBeDone: !unreachable && !certificate };
 }

@@ -39,7 +39,7 @@ const model = new recommender.Model("weekly", {
   triggers: [userRecords.contentHash, itemRecords.contentHash, eventRecords.contentHash],
 });
 
-// Another model takes over without a gap; if it does not answer for ada, the former one is put back.
+// Another model takes over without a gap; if it does not answer for ada, it is rolled back to the former one.
 const live = new recommender.Deployment("live", {
   projectId: project.id,
   generatorModelId: model.modelId,

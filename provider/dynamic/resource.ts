@@ -58,7 +58,7 @@ function heard(urn: string, values: readonly unknown[]): void {
   try {
     confirm(urn, new Set(values));
   } catch (error) {
-    void pulumi.log.debug(`what was created is not forgotten: ${(error as Error).message}`);
+    void pulumi.log.debug(`could not erase a recovery journal entry: ${(error as Error).message}`);
   }
 }
 

@@ -78,7 +78,7 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
   };
   const first = await gone(look(context, projectId, jobId));
   if (!first) {
-    if (earlier) return again("is not known to the service any more");
+    if (earlier) return again("is no longer known to the service");
     throw new Error(`${kind.noun} job ${jobId} was submitted just now, but the service does not know it`);
   }
   if (earlier && hasFailed(first, context.settings))
@@ -118,7 +118,9 @@ async function waitFor(
     },
   }).catch((error) => {
     if (!signal.aborted) throw error;
-    throw new Error(`${kind.noun} job ${jobId} goes on; the next \`pulumi up\` resumes the wait for it.`);
+    throw new Error(
+      `${kind.noun} job ${jobId} keeps running; the next \`pulumi up\` resumes the wait for it.`,
+    );
   });
   // The line would go on telling what the last look before the end saw.
   if (job !== first && isOver(job, settings)) {
@@ -133,7 +135,7 @@ async function waitFor(
     );
   }
   throw new Error(
-    `${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It goes on; the ` +
+    `${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running; the ` +
       "next `pulumi up` waits for it and does not submit it again. " +
       `Wait longer with \`pulumi config set recommender:${kind.limit} 12h\`.`,
   );

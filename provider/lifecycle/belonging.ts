@@ -45,9 +45,9 @@ export function refuseGone(row: Properties, settings: Settings): "here" | "moved
   if (where !== "gone") return where;
   const folder = resolve(embeddedFolder(settings.baseUrl) ?? "");
   throw new Error(
-    `The service in ${folder} does not hold this any more: its data was reset, or is that of another folder. ` +
-      "`pulumi up --refresh` takes what is gone out of the state and creates it anew; `pulumi destroy` only forgets " +
-      "it. If the data lies in another folder, configure that: `pulumi config set recommender:baseUrl embedded:DIR`.",
+    `The service in ${folder} no longer holds this resource: its data was reset, or is from another folder. ` +
+      "`pulumi up --refresh` removes what is gone from the state and creates it again; `pulumi destroy` only forgets " +
+      "it. If the data is in another folder, configure it: `pulumi config set recommender:baseUrl embedded:DIR`.",
   );
 }
 

@@ -54,7 +54,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
     } catch (error) {
       const { message } = error as Error;
       if (!isOutage(error)) return message;
-      await say.warn(context.urn, `existingId ${existingId} could not be looked for: ${message}`);
+      await say.warn(context.urn, `could not check existingId ${existingId}: ${message}`);
     }
     return undefined;
   };
@@ -115,7 +115,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
         }
         const { effective, replaces } = compare(noun, id, olds, news);
         const words = replaces.includes("existingId")
-          ? `${id} is replaced by ${news.existingId}, which is there already, and then deleted or left behind.`
+          ? `${id} is replaced by ${news.existingId}, which exists already, and is then deleted or orphaned.`
           : replaces.length > 0 && noun.replacing?.(replacementOf(id, olds, news, replaces));
         if (words) await say.warn(news.__urn as Urn, words);
         if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn);
@@ -140,7 +140,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
         const { existingId } = inputs as { existingId?: string };
         if (existingId && noun.adopt) {
           if (!noun.read) {
-            const unread = `${context.title}: ${existingId} is taken over as declared; the API cannot read it back.`;
+            const unread = `${context.title}: ${existingId} is adopted without verification: the API cannot read it.`;
             await say.warn(context.urn, unread);
           }
           await noun.adoptable?.(existingId, inputs as Args, context);
@@ -211,10 +211,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           if (context.run.resolved.has(unknown.key)) return;
           await leaveAllBehind(context);
           const lost = `the call of ${unknown.at} that creates it got no response`;
-          await say.warn(
-            context.urn,
-            `${context.title}: ${lost}; if it succeeded, what it made is left behind`,
-          );
+          await say.warn(context.urn, `${context.title}: ${lost}; if it succeeded, the object is orphaned`);
           return;
         }
         const { leave, delete: remove = orphan } = noun;
@@ -237,5 +234,5 @@ async function stays({ urn }: StackRow, id: string, context: Context): Promise<v
 }
 
 async function orphan(id: string, _state: object, { urn, title }: Context): Promise<void> {
-  await say.warn(urn, `${title} (${id}) is left behind: the API has no way to delete it.`);
+  await say.warn(urn, `${title} (${id}) is orphaned: the API cannot delete it.`);
 }

@@ -8,7 +8,7 @@ export function unseen<Key extends string>(
   return {
     replaceOn: keys,
     replacing: ({ title, changes }) =>
-      `Replacing ${title}: ${changes.join(", ")}. The API cannot change it; the old one is left behind, as the API ` +
+      `Replacing ${title}: ${changes.join(", ")}. The API cannot change it; the old one is orphaned, as the API ` +
       `cannot delete it. ${consequence}`,
   };
 }

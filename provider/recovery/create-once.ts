@@ -64,7 +64,7 @@ async function carryOut<R extends Route, Listed>(
     } else if (decision === "adopt") {
       const reply = found[0] as Reply<R>;
       const id = creation.idOf(reply);
-      await say.info(urn, `the answer to its creation was lost; ${id} came of it and is taken up`);
+      await say.info(urn, `the create call got no response, but ${id} is in the service's list; adopting it`);
       return keep(context, creation, begun, { reply, resumed: true });
     } else {
       throw await unresolved(context, creation, begun, found, lost);
@@ -130,11 +130,11 @@ async function unresolved<R extends Route, Listed>(
   found: readonly Reply<R>[],
   lost: OutcomeUnknownError | undefined,
 ): Promise<UnknownCreationError> {
-  const brokeOff = () => new Error(`the run of ${entry.at} broke off at this call`);
+  const runEnded = () => new Error(`the run of ${entry.at} ended during this call`);
   const keyHolds = isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
-  const cure = keyHolds ? "Run `pulumi up` again: the call is made again under its key." : look?.cure;
+  const cure = keyHolds ? "Run `pulumi up` again: it repeats the call under its key." : look?.cure;
   return new UnknownCreationError(
-    lost ?? new OutcomeUnknownError(route, entry.key, brokeOff()),
+    lost ?? new OutcomeUnknownError(route, entry.key, runEnded()),
     entry.identity,
     {
       candidates: found.map(idOf).map((id) => look?.told?.(id) ?? id),
@@ -190,7 +190,7 @@ async function newEntry<R extends Route, Listed>(
   const engine = engineAddress();
   // Whoever is left over from a run that was killed begins nothing: the next run may be at it already.
   if (engine && !(await engineAnswers(engine)))
-    throw new Error("the engine is gone; nothing is made any more");
+    throw new Error("the Pulumi engine has exited; not starting new creates");
   return {
     ...{ urn, service: client.service, path: route.path, identity },
     ...(creation.identity !== undefined && { request: { name: (request as { name?: string }).name } }),

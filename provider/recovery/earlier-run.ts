@@ -33,7 +33,7 @@ export async function interrupted<R extends Route, Listed>(
     if (!found || found.reply || !isAlive(found) || clock.now() >= until) {
       return found ?? unknownEntry(context, creation, identity);
     }
-    await say.progress(urn, `process ${found.pid} of an interrupted run is still at it; waiting for that`);
+    await say.progress(urn, `process ${found.pid} of an interrupted run is still making this call; waiting`);
     await clock.sleep(200);
   }
 }
@@ -48,8 +48,8 @@ async function unknownEntry<R extends Route, Listed>(
   const unknown = unknownOf(run.unknown.get(urn));
   if (!unknown) return undefined;
   if (unknown.identity !== identity) {
-    const what = `may have made one at ${unknown.at} by ${route.path} with other arguments than now`;
-    await say.warn(urn, `an earlier run ${what}; if so, it is left behind`);
+    const what = `may have created one at ${unknown.at} by ${route.path} with different arguments`;
+    await say.warn(urn, `an earlier run ${what}; if so, it is orphaned`);
     return undefined;
   }
   const entry = {
@@ -69,8 +69,8 @@ export async function note({ urn, run }: Context, entry: Entry): Promise<void> {
     run.warnedOfJournal = true;
     await say.warn(
       urn,
-      `what is created cannot be written down (${(error as Error).message}): after a kill it may be lost or made ` +
-        "twice. Set XDG_STATE_HOME to a folder that can be written to.",
+      `cannot write the recovery journal (${(error as Error).message}): after a kill, what was created may be lost or ` +
+        "created twice. Set XDG_STATE_HOME to a folder that can be written to.",
     );
   }
 }
@@ -79,7 +79,7 @@ export async function note({ urn, run }: Context, entry: Entry): Promise<void> {
 async function leaveBehind({ urn }: Context, entry: Entry): Promise<void> {
   await say.warn(
     urn,
-    `an interrupted run ${outcomeOf(entry)} with other arguments than now; it is left behind`,
+    `an interrupted run ${outcomeOf(entry)} with different arguments; it is orphaned, not deleted`,
   );
   forget(entry);
 }
@@ -91,7 +91,7 @@ export async function leaveAllBehind({ urn = "", client, run }: Context, takenOv
     if (isOwn || !isOf(entry, client) || (await isOfAnotherRun(entry))) continue;
     // What was taken over may well be what came of a call without an answer.
     const isOther = entry.id ? entry.id !== takenOver : takenOver === undefined;
-    if (isOther) await say.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is left behind`);
+    if (isOther) await say.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is orphaned, not deleted`);
     forget(entry);
   }
 }
@@ -106,12 +106,12 @@ export function confirmed(id: string, { __urn, ...state }: Properties): Entry[] 
 /** What killed runs began that the program does not declare, in words. */
 export function leftBehind(entries: readonly Entry[]): string {
   const what = entries.map(outcomeOf).join(" and ");
-  return `a run that was killed ${what}, which is not declared any more; see \`recommender interrupted\``;
+  return `a run that was killed ${what}, which the program no longer declares; see \`recommender interrupted\``;
 }
 
 /** What came of a creation, in words by which it can be looked for. */
 export function outcomeOf({ id, at, path }: Entry): string {
-  return id ? `made ${id}` : `may have made one at ${at} by ${path}`;
+  return id ? `created ${id}` : `may have created one at ${at} by ${path}`;
 }
 
 /** Whether the service can be counted on to know the key of an entry. */

@@ -19,13 +19,12 @@ export class UnknownCreationError extends Error {
   readonly placeholder: string;
 
   constructor(lost: OutcomeUnknownError, identity: string, known: Known) {
-    const several =
-      known.candidates.length > 0 ? ` May have come of it: ${known.candidates.join(", ")}.` : "";
+    const several = known.candidates.length > 0 ? ` Possible matches: ${known.candidates.join(", ")}.` : "";
     const first = known.cure ? ` ${known.cure}` : "";
     super(
-      `${lost.message}.${several}${first} If it is there, take it over with the argument existingId. ` +
-        "If it is not, have it made: RECOMMENDER_CREATE_AGAIN=1 pulumi up. An option protect must be taken away for " +
-        "that run, as what stands in the state is replaced.",
+      `${lost.message}.${several}${first} If it exists, adopt it with the argument existingId. ` +
+        "If it does not, create it with RECOMMENDER_CREATE_AGAIN=1 pulumi up. Remove the option protect for that run: " +
+        "the placeholder in the state is replaced.",
       { cause: lost },
     );
     this.placeholder = `${prefix}${lost.idempotencyKey}.${identity}.${known.at}`;

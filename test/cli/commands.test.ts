@@ -237,7 +237,7 @@ describe("whoami", () => {
       'process.env.RECOMMENDER_SCOPE==="/get-job"?process.exit(3):console.log("not-a-token-1234")';
     const tokenCommand = `"${process.execPath}" -e "${script.replaceAll('"', '\\"')}"`;
     const found = await shop.runWith({ ...withCommand, RECOMMENDER_TOKEN_COMMAND: tokenCommand }, "whoami");
-    expect(found).toMatchObject({ code: 1, err: "Not everything is right; see above.\n" });
+    expect(found).toMatchObject({ code: 1, err: "Some checks failed; see above.\n" });
     expect(found.out).toMatch(/^tokens +24 of 25 scopes$/m);
     expect(found.out).toMatch(/^\/get-job +RECOMMENDER_TOKEN_COMMAND exited with 3/m);
     expect(found.out).toMatch(/^tried out .*401/m);

@@ -40,7 +40,7 @@ describe("a refusal becomes an ApiError with what can be read", () => {
     ["a JSON string", '"just text"', { message: /just text/ }],
     ["null", "null", { message: /null/ }],
     ["HTML", "<html><title>Bad Gateway</title><body>…", { message: /HTML page titled "Bad Gateway"/ }],
-    ["nothing", "", { message: /the answer has no body/ }],
+    ["nothing", "", { message: /the response has no body/ }],
     ["JSON that breaks off", '{"error":{"code":"NOT', { message: /\{"error":\{"code":"NOT/ }],
     ["plain text", "nope", { message: /404: nope/ }],
   ])("%s", async (_, body, expected) => {

@@ -84,9 +84,7 @@ describe("a create", () => {
     const { client } = clientOf(server, { timeouts: { headersMs: 300 } });
     const error = await client.call(routes.createEventDataset, create).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(OutcomeUnknownError);
-    expect(error.message).toMatch(
-      /outcome of POST \/create-event-dataset is unknown: it may have been carried out/,
-    );
+    expect(error.message).toMatch(/outcome of POST \/create-event-dataset is unknown: it may have succeeded/);
     const creates = server.arrived.filter((request) => request.path === "/create-event-dataset");
     expect(creates).toHaveLength(1);
     expect(error.idempotencyKey).toBe(creates[0].headers["idempotency-key"]);

@@ -152,17 +152,17 @@ describe("drift", () => {
     expect(driftOf({ steps: [renewed], warnings: [] }, reading())).toEqual([]);
   });
 
-  test("that cannot be put back in place says that events are lost", () => {
+  test("that cannot be reverted in place says that events are lost", () => {
     const other = step("update", "EventDataset", "e", { numShards: 2 }, { numShards: 3 });
     const [finding] = driftOf({ steps: [other], warnings: [] }, reading());
     expect(finding).toMatchObject({
       effect: "loses data",
-      consequence: "It cannot be changed back: putting it back replaces it and loses its events.",
+      consequence: "It cannot be changed back: reverting replaces it and loses its events.",
       properties: [{ path: "numShards", declared: 2, actual: 3, replaces: true }],
     });
   });
 
-  test("of what depends on something that is gone too is put back with that", () => {
+  test("of what depends on something that is gone too is reverted with that", () => {
     const steps = [step("delete", "Model", "m", {}, {}), step("delete", "Deployment", "live", {}, {})];
     const state = [
       { urn: urn("Model", "m"), type: type("Model") },
@@ -170,7 +170,7 @@ describe("drift", () => {
     ];
     const [model, deployment] = driftOf({ steps, warnings: [] }, reading(state));
     expect(model?.consequence).toMatch(
-      /What depends on it is changed or made anew with it: Deployment live\./,
+      /What depends on it is changed or created again with it: Deployment live\./,
     );
     expect(deployment?.cures.putBack).toEqual(model?.cures.putBack);
     expect(deployment?.consequence).toMatch(/depends on Model m, which is gone too/);

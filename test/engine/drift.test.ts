@@ -199,7 +199,7 @@ describe("recommender drift, through the real engine", () => {
     }
   });
 
-  test("everything is gone after its cure: half of it put back, half of it taken in", async () => {
+  test("everything is gone after its cure: half of it reverted, half of it accepted", async () => {
     for (const [type, name] of [
       ["EventDataset", "hushed"],
       ["Model", "extra"],

@@ -112,6 +112,6 @@ describe("the example adopt-existing", () => {
 });
 
 function leftBehind({ diagnosticEvent }: EngineEvent): string[] {
-  const found = /(\w+ [\w-]+) \(\S+\) is left behind/.exec(diagnosticEvent?.message ?? "");
+  const found = /(\w+ [\w-]+) \(\S+\) is orphaned/.exec(diagnosticEvent?.message ?? "");
   return found ? [found[1]] : [];
 }

@@ -53,7 +53,9 @@ test("with a service that honours no keys, what a killed run made is looked for 
   expect(asked.code).not.toBe(0);
   expect(asked.output).toMatch(/The outcome of POST \/create-user-dataset is unknown/);
   expect(asked.output).toMatch(/existingId.*RECOMMENDER_CREATE_AGAIN=1 pulumi up/s);
-  expect(asked.output).toMatch(/the answer to its creation was lost; \S+ came of it and is taken up/);
+  expect(asked.output).toMatch(
+    /the create call got no response, but \S+ is in the service's list; adopting it/,
+  );
 
   const [taken] = made("POST /create-user-dataset");
   const adopted = await up({ EXISTING_USERS: JSON.parse(taken?.answer ?? "").user_dataset_id });

@@ -36,9 +36,9 @@ describe("a creation whose answer was lost, with a service that honours no keys"
       (error: Error) => error.message,
     );
 
-  test("stops the run, which says what may be there and how to take it over", async () => {
+  test("stops the run, which says what may be there and how to adopt it", async () => {
     proxy.on("POST /create-user-dataset", resetAfter);
-    expect(await failure()).toMatch(/may have been carried out.*existingId.*RECOMMENDER_CREATE_AGAIN=1/s);
+    expect(await failure()).toMatch(/may have succeeded.*existingId.*RECOMMENDER_CREATE_AGAIN=1/s);
     expect(creations()).toBe(1);
   });
 

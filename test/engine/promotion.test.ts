@@ -124,7 +124,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const failed = await at.promote("dev", "staging", "--yes", "--allow", "uncommitted");
     expect(failed).toMatchObject({ code: 2, verdict: "failed" });
     expect(failed.release?.reason).toMatch(
-      /Deployment live: the check failed: .* were put back by job \S+\. The former models serve/,
+      /Deployment live: the check failed: .* rolled back to the former models by job \S+\. The former models serve/,
     );
     // The training of before is taken up; one job deploys it, another one puts the former model back.
     expect(at.submissions("staging")).toEqual(["POST /submit-deployment-job", "POST /submit-deployment-job"]);

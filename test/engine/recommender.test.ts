@@ -178,7 +178,7 @@ describe("a recommender through the real engine", () => {
     const said: string[] = [];
     await workspace.stack.destroy({ onEvent: (event) => said.push(...wordsOf(event)) });
     expect(observed.calls()).toEqual(["DELETE /delete-event-dataset"]);
-    const left = said.filter((text) => text.includes("is left behind")).map((text) => text.split(" ")[0]);
+    const left = said.filter((text) => text.includes("is orphaned")).map((text) => text.split(" ")[0]);
     expect(left.sort()).toEqual(["Algorithm", "ItemDataset", "Project", "UserDataset"]);
     expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
   });

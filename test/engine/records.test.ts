@@ -194,7 +194,7 @@ new recommender.UserRecords("late", { userDatasetId: id, source: "late.csv" });`
 
   test("are uploaded all the same, whatever their resource is called", async () => {
     const { stdout } = await workspace.stack.up();
-    expect(stdout).toMatch(/Cannot write down how far the upload is .*XDG_STATE_HOME/);
+    expect(stdout).toMatch(/Cannot record the progress of the upload .*XDG_STATE_HOME/);
     const headers = { apikey: observed.service.key };
     const answer = await fetch(`${observed.service.url}/status`, { headers });
     expect(await answer.json()).toMatchObject({ datasets: [{ records: 2 }] });

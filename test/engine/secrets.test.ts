@@ -195,7 +195,7 @@ describe("values that a program makes secret", () => {
       /Model model: this trains again, because of .*triggers\[0\] \(changed\), triggers\[1\]/s,
     );
     said.push(await pulumi("refresh", "--yes"), await pulumi("destroy", "--yes"));
-    expect(said.at(-1)).toContain("is left behind");
+    expect(said.at(-1)).toContain("is orphaned");
     expect(said.flatMap(leaks)).toEqual([]);
     const files = [...(await filesUnder(join(workspace.directory, "state"))), ...(await filesUnder(journal))];
     const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));

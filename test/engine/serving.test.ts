@@ -78,14 +78,14 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
   expect(refused).toContain(`target it too, with --target '${urn("Deployment", "live")}'`);
   expect(refused).not.toContain("recommender shutdown");
   // The training that was never waited for has made a model of its own.
-  const named = /Model (model-\S+) is left behind in project/.exec(refused + (await up({ trigger: 3 })));
+  const named = /Model (model-\S+) is orphaned in project/.exec(refused + (await up({ trigger: 3 })));
 
   // Deletion first is not for models: the former one serves until the next one does.
   const first = await up({ trigger: 4, modelOptions: "{ deleteBeforeReplace: true }" });
   expect(first).toContain("deleteBeforeReplace does not apply to models");
   const ignoring = { trigger: 5, liveOptions: '{ ignoreChanges: ["generatorModelId"] }' };
   expect(await failed(up(ignoring))).toMatch(
-    /Deployment live of this stack serves it still: .*ignoreChanges/,
+    /Deployment live of this stack still serves it: .*ignoreChanges/,
   );
   await up({ trigger: 5 });
 

@@ -43,7 +43,7 @@ test("Ctrl+C ends the wait for a training at once, and the next run resumes it",
   await ended;
   expect(Date.now() - began).toBeLessThan(5_000);
   const [, jobId] =
-    /Model weekly: training job (job-\S+) goes on; the next `pulumi up` resumes/.exec(output) ?? [];
+    /Model weekly: training job (job-\S+) keeps running; the next `pulumi up` resumes/.exec(output) ?? [];
   expect(jobId).toBeDefined();
   await observed.faults({});
   await workspace.stack.up();

@@ -98,10 +98,10 @@ export class Account {
     return this.journal().some((entry) => entry.id === id) || this.#words().some((text) => text.includes(id));
   }
 
-  /** Whether it was named as left behind, or is written down. */
+  /** Whether it was named as orphaned, or is in the recovery journal. */
   isLeft({ id, key }: Pick<Made, "id" | "key">): boolean {
     const isWritten = this.journal().some((entry) => entry.id === id);
-    const isTold = this.#words().some((text) => text.includes(id) && text.includes("left behind"));
+    const isTold = this.#words().some((text) => text.includes(id) && text.includes("orphaned"));
     return isWritten || isTold || this.#isToldWithoutId(key);
   }
 

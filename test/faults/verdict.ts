@@ -7,7 +7,7 @@ import type { World } from "./world";
 
 /**
  * The service holds what is declared and nothing was made without a reason; everything else that was made is deleted,
- * or the user knows that it is left behind. Without a program nothing is declared.
+ * or the user knows that it is orphaned. Without a program nothing is declared.
  */
 export async function verify(world: World, program?: Program): Promise<void> {
   const { engine, account, observed } = world;
@@ -31,7 +31,7 @@ export async function verify(world: World, program?: Program): Promise<void> {
   }
 }
 
-/** Nothing but what is held is there, and what is known to be left behind. */
+/** Nothing but what is held is there, and what is known to be orphaned. */
 function expectOnly(world: World, kind: Kind, there: readonly Made[]): void {
   const held = heldOf(world, kind);
   const strays = there.filter((made) => !held.includes(made.id) && !isExcused(world, made));

@@ -272,7 +272,7 @@ export class World {
     if (message.includes("`pulumi up` finds its model") && lost.length > 0) {
       await this.observed.service.idle();
       // Where another job may have made the model, it is for the user to say which one is wanted: here a new one.
-      if (!message.includes("May have come of it") && (await this.modelOf(lost[0]))) return;
+      if (!message.includes("Possible matches") && (await this.modelOf(lost[0]))) return;
     }
     if (call.startsWith("POST /create") && lost.length > 0) {
       this.existing[title] = lost[0].id;

@@ -66,7 +66,7 @@ describe("what belongs to the data of an embedded service", () => {
       ["EventDataset", events] as const,
     ]) {
       await expect(after.diff(type, id, state, dataset)).rejects.toThrow(
-        /does not hold this any more: its data was reset.*`pulumi up --refresh`.*`pulumi destroy`/s,
+        /no longer holds this resource: its data was reset.*`pulumi up --refresh`.*`pulumi destroy`/s,
       );
       await expect(after.update(type, id, state, dataset)).rejects.toThrow(/was reset/);
       expect((await after.read(type, id, state)).id).toBe("");

@@ -86,7 +86,7 @@ test("a key that the service may have forgotten is not counted on: the run asks"
   put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
   observed.calls();
   const [error] = await engine.up([users]);
-  expect(error?.message).toMatch(/broke off at this call.*existingId/);
+  expect(error?.message).toMatch(/ended during this call.*existingId/);
   expect(created()).toBe(0);
 });
 
@@ -162,7 +162,7 @@ test("a program that goes back after a kill is told what the killed run has made
   const made = { id: "user-dataset-b", reply: { userDatasetId: "user-dataset-b" } };
   put(entry({ identity: "another", ...made }));
   expect(await engine.up([users])).toEqual([]);
-  expect(said.join()).toMatch(/killed made user-dataset-b, which is not declared any more/);
+  expect(said.join()).toMatch(/killed created user-dataset-b, which the program no longer declares/);
 });
 
 test("a provider's process begins nothing after its engine was killed, and then ends", async () => {
@@ -170,7 +170,7 @@ test("a provider's process begins nothing after its engine was killed, and then 
   provider.killEngine();
   observed.calls();
   const orphaned = provider.create("UserDataset", { name: "orphaned", numShards: 1 });
-  await expect(orphaned).rejects.toThrow(/the engine is gone; nothing is made any more/);
+  await expect(orphaned).rejects.toThrow(/the Pulumi engine has exited; not starting new creates/);
   expect(created()).toBe(0);
   await provider.ended();
 });
@@ -197,7 +197,7 @@ test("where nothing can be written down, that is said once and the work goes on"
   process.env.XDG_STATE_HOME = "/dev/null/nowhere";
   const items: Declared = { ...users, kind: "ItemDataset", name: "items" };
   expect(await engine.up([users, items])).toEqual([]);
-  const told = said.filter((message) => message.includes("cannot be written down"));
+  const told = said.filter((message) => message.includes("cannot write the recovery journal"));
   expect(told).toHaveLength(1);
   expect(told[0]).toMatch(/Set XDG_STATE_HOME to a folder/);
 });
@@ -256,12 +256,12 @@ const asked = (more: { key: string; at: number }) => {
   });
 };
 
-test("what was found again is not called left behind when its placeholder goes", async () => {
+test("what was found again is not called orphaned when its placeholder goes", async () => {
   const key = randomUUID();
   await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
   asked({ key, at: Date.now() });
   expect(await engine.up([users])).toEqual([]);
-  expect(said.filter((message) => message.includes("left behind"))).toEqual([]);
+  expect(said.filter((message) => message.includes("orphaned"))).toEqual([]);
 });
 
 test.each([

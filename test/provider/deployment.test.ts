@@ -127,7 +127,7 @@ describe("a deployment", () => {
       check: { ...check, minResults: 1000 },
     });
     const error = await second.update().catch((thrown) => thrown);
-    expect(error.message).toMatch(/the check failed: .*; the former models were put back by job (job-\S+)/);
+    expect(error.message).toMatch(/the check failed: .*; rolled back to the former models by job (job-\S+)/);
     expect(submitted()).toBe(2);
     const back = /by job (job-\S+)/.exec(error.message)?.[1];
     expect(await serving(back)).toBe(models[0]);
@@ -148,7 +148,7 @@ describe("a deployment", () => {
     provider = await DynamicProvider.start({ ...observed.config, "recommender:rollback": "true" });
     const other = { generatorModelId: models[1], check: { ...check, minResults: 1000 } };
     const second = await redeploy(first, other);
-    await expect(second.update()).rejects.toThrow(/the former models were put back by job/);
+    await expect(second.update()).rejects.toThrow(/rolled back to the former models by job/);
     await nextRun();
   });
 
@@ -183,20 +183,20 @@ describe("a deployment", () => {
     };
     await nextRun();
     expect(await refusal()).toMatch(
-      /a deployment that this stack does not hold: deploy another model there, or .*`recommender shutdown --project project-/,
+      /A deployment outside this stack serves it: deploy another model there, or .*`recommender shutdown --project project-/,
     );
     await nextRun();
     provider.hold("Deployment", projectId, first.state);
     const notReached = await refusal();
     expect(notReached).toMatch(
-      /Deployment live of this stack serves it still, and this run has not come to it: target it too, with --target 'urn:\S+::live'/,
+      /Deployment live of this stack still serves it, and this run has not updated it: target it too, with --target 'urn:\S+::live'/,
     );
     expect(notReached).not.toContain("recommender shutdown");
     await nextRun();
     provider.hold("Deployment", projectId, first.state);
     await provider.diff("Deployment", projectId, first.state, first.news);
     const kept = await refusal();
-    expect(kept).toMatch(/Deployment live of this stack serves it still: .*ignoreChanges/);
+    expect(kept).toMatch(/Deployment live of this stack still serves it: .*ignoreChanges/);
     expect(kept).not.toContain("recommender shutdown");
   });
 
@@ -238,9 +238,7 @@ describe("a deployment", () => {
     expect(await toldOf(job.id)).toEqual(serving("goes on serving"));
     const path = routes.recommendItemsToUser.path;
     await observed.faults({ calls: [{ path, status: 403, times: 9 }] });
-    expect(await toldOf(job.id)).toEqual(
-      serving("may go on serving: that could not be checked \\(.*403.*\\)"),
-    );
+    expect(await toldOf(job.id)).toEqual(serving("may go on serving: could not check \\(.*403.*\\)"));
     await observed.faults({ job_delay_ms: 2000 });
     const request = { name: "later", projectId, generatorModelId: models[1], qps: 50 };
     const { jobId } = await observed.call(routes.submitDeploymentJob, request);
@@ -273,7 +271,7 @@ describe("a deployment", () => {
     const other = { ...first.news, generatorModelId: models[1], qps: 60 };
     const error = await provider.create("Deployment", other).catch((thrown) => thrown);
     expect(error.message).toMatch(
-      /job (job-\S+) deployed something else than is declared: generatorModelId \(changed\), qps 50 → 60. The job is of an earlier run: target the DeploymentJob too, with --target 'urn:\S+:DeploymentJob::live'/,
+      /job (job-\S+) deployed something other than declared: generatorModelId \(changed\), qps 50 → 60. The job is of an earlier run: target the DeploymentJob too, with --target 'urn:\S+:DeploymentJob::live'/,
     );
     for (const model of models) expect(error.message).not.toContain(model);
   });

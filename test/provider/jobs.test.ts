@@ -173,7 +173,7 @@ describe("a training", () => {
     await nextRun({ ...observed.config, "recommender:trainingTimeout": "1s" });
     const job = await submit("slow");
     await expect(finish("slow", job.id)).rejects.toThrow(
-      /still (PENDING|RUNNING) after 1 second. It goes on; .*pulumi config set recommender:trainingTimeout/,
+      /still (PENDING|RUNNING) after 1 second. It keeps running; .*pulumi config set recommender:trainingTimeout/,
     );
     await observed.faults({});
     await nextRun();
@@ -190,7 +190,7 @@ describe("a training", () => {
     const began = Date.now();
     await provider.cancel();
     expect((await model).message).toMatch(
-      `Model stopped: training job ${job.id} goes on; the next \`pulumi up\` resumes the wait for it.`,
+      `Model stopped: training job ${job.id} keeps running; the next \`pulumi up\` resumes the wait for it.`,
     );
     expect(Date.now() - began).toBeLessThan(2000);
     await observed.faults({});
@@ -228,7 +228,7 @@ describe("a training", () => {
     provider.hold("Model", modelId, state);
     expect(await goes()).toEqual([]);
     await nextRun();
-    expect(await goes()).toEqual([expect.stringContaining(`Model ${modelId} is left behind in project`)]);
+    expect(await goes()).toEqual([expect.stringContaining(`Model ${modelId} is orphaned in project`)]);
     await provider.delete("Model", modelId, state);
     await nextRun();
     expect(await goes()).toEqual([]);
@@ -241,7 +241,7 @@ describe("a training", () => {
     provider.said.length = 0;
     await provider.delete("TrainingJob", job.id, job.state);
     expect(provider.said).toMatchObject([
-      { severity: "warning", message: expect.stringMatching(/left behind in project/) },
+      { severity: "warning", message: expect.stringMatching(/orphaned in project/) },
     ]);
     await observed.service.idle();
   });

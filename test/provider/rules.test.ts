@@ -209,12 +209,8 @@ describe("defaults are filled in", () => {
 describe("a preview says in words, beside the resource, what a replacement means", () => {
   test.each<[string, Properties, RegExp]>([
     ["EventDataset", { numShards: 20 }, /Replacing EventDataset n deletes its events: numShards 10 → 20\./],
-    [
-      "UserDataset",
-      { name: "o" },
-      /Replacing UserDataset o: name \(changed\)\. .*the old one is left behind/,
-    ],
-    ["Project", { targetEventType: "click" }, /left behind.*this trains again/],
+    ["UserDataset", { name: "o" }, /Replacing UserDataset o: name \(changed\)\. .*the old one is orphaned/],
+    ["Project", { targetEventType: "click" }, /orphaned.*this trains again/],
     ["Project", { userDatasetId: unknownValue }, /Replacing Project n: userDatasetId \(changed\)\./],
     ["TrainingJob", { triggers: ["x"] }, /this trains again, because of triggers\[0\] \(changed\)\.$/],
     [

@@ -117,7 +117,7 @@ describe("the journal", () => {
       const onUnresumable = (message: string) => void said.push(message);
       expect(await loading.upload("users", id, file, { onUnresumable })).toMatchObject({ calls: 3 });
       expect(said).toEqual([
-        expect.stringMatching(/^Cannot write down how far .*starts over.*XDG_STATE_HOME/),
+        expect.stringMatching(/^Cannot record the progress .*starts over.*XDG_STATE_HOME/),
       ]);
     },
   );

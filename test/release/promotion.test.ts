@@ -60,7 +60,7 @@ const finding: StackReport["changes"][number] = {
   cures: { putBack: {}, takeIn: {} },
 };
 
-describe("what speaks against a promotion", () => {
+describe("what blocks a promotion", () => {
   test("is nothing for a stack that is as its release says", () => {
     expect(againstPromotion(clean, release)).toEqual([]);
   });
@@ -192,7 +192,7 @@ describe("the review of a promotion", () => {
     expect(markdown).toContain("`retainOnDelete`");
     expect(markdown).toContain("| weekly | 0.5000 | – | 0.4500 | – |");
     expect(markdown).toContain("\n- weekly, dev: popular items 0.4000, 3 pairs held out\n");
-    expect(markdown.indexOf("speaks against")).toBeLessThan(markdown.indexOf("What changes"));
+    expect(markdown.indexOf("Blocking issues")).toBeLessThan(markdown.indexOf("What changes"));
     expect(markdown.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 

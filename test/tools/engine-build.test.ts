@@ -129,11 +129,11 @@ describe("when no way is open", () => {
     const none = provideEngine({ env: { ...env, PATH: "/nowhere" }, version, programs, ...heardProgress() });
     const message = await none.catch((error: Error) => error.message);
     expect(message).toContain("1. an engine on PATH: there is no `pulumi` on PATH");
-    expect(message).toContain("Cure: Install Pulumi 3.216.0 or newer");
+    expect(message).toContain("Fix: Install Pulumi 3.216.0 or newer");
     expect(message).toMatch(/2\. the official download: .*ECONNREFUSED/);
-    expect(message).toContain("Cure: Make 127.0.0.1:");
+    expect(message).toContain("Fix: Make 127.0.0.1:");
     expect(message).toContain("3. a build from source: there is no `go` on PATH");
-    expect(message).toContain("Cure: Install Go 1.21.3 or newer");
+    expect(message).toContain("Fix: Install Go 1.21.3 or newer");
   });
 
   test("a Go that is too old is named, with the version that is needed", async () => {

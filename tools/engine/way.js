@@ -39,9 +39,9 @@ class NoEngine extends Error {
   constructor(closed) {
     const lines = closed.map(({ way, error }, place) => {
       const cure = error instanceof WayClosed ? error.cure : "This was not foreseen; please report it.";
-      return `  ${place + 1}. ${way}: ${reasonOf(error)}\n     Cure: ${cure}`;
+      return `  ${place + 1}. ${way}: ${reasonOf(error)}\n     Fix: ${cure}`;
     });
-    super(`No working Pulumi engine. Each way was tried; opening one is enough.\n${lines.join("\n")}`);
+    super(`No Pulumi engine. Fix any one of:\n${lines.join("\n")}`);
     this.name = "NoEngine";
   }
 }

@@ -30,6 +30,6 @@ export function formatOf(file: string): Format {
   const format = suffixes[extname(file).toLowerCase()];
   if (format) return format;
   throw new Error(
-    `--output ${file}: its name does not tell the format; end it with ${Object.keys(suffixes).join(", ")}, or add --format.`,
+    `--output ${file}: its extension names no format; end it with ${Object.keys(suffixes).join(", ")}, or add --format.`,
   );
 }

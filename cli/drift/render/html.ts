@@ -97,7 +97,7 @@ function cure(title: string, { edit, command }: Cure): string {
 }
 
 function atOnce({ cures }: StackReport): string {
-  const rows = cure("put back", { command: cures.putBack }) + cure("take in", { command: cures.takeIn });
+  const rows = cure("revert", { command: cures.putBack }) + cure("accept", { command: cures.takeIn });
   return `<details><summary>All drift at once</summary><dl>${rows}</dl></details>`;
 }
 
@@ -106,7 +106,7 @@ function unmanaged({ unmanaged: found }: StackReport): string {
   const entries = found.map(
     ({ type, name, id, cures }: Unmanaged) =>
       `<details><summary><strong>${type} ${escaped(name)}</strong> <code>${escaped(id)}</code></summary>` +
-      `<dl>${cure("delete", cures.putBack)}${cure("take in", cures.takeIn)}</dl></details>`,
+      `<dl>${cure("delete", cures.putBack)}${cure("adopt", cures.takeIn)}</dl></details>`,
   );
   const number = `<span class="count">${grouped(found.length)}</span>`;
   return `<h3>Unmanaged ${number}</h3><p class="sub">There, but in no given stack</p>${entries.join("")}`;

@@ -58,7 +58,7 @@ function stackMarkdown(report: StackReport, budget: number): string {
     const left = findings.length - kept.length;
     if (left > 0) {
       lines.push(
-        `…and ${grouped(left)} more; \`recommender drift --format html\` or \`json\` tells all.`,
+        `…and ${grouped(left)} more; \`recommender drift --format html\` or \`json\` shows all.`,
         "",
       );
     }
@@ -92,7 +92,7 @@ function stackMarkdown(report: StackReport, budget: number): string {
 }
 
 function atOnce({ cures: { putBack, takeIn } }: StackReport): string {
-  const commands = `Put back:\n${fenced(putBack)}\nTake into the state:\n${fenced(takeIn)}`;
+  const commands = `Revert:\n${fenced(putBack)}\nAccept into the state:\n${fenced(takeIn)}`;
   return folded("All drift at once", commands);
 }
 

@@ -6,7 +6,7 @@ import { isDangerous, plain, stepsOf, valueText } from "./words";
 const rules = {
   "drift/changed": "A resource was changed behind the program's back",
   "drift/deleted": "A resource was deleted behind the program's back",
-  "drift/not-serving": "A deployment does not serve any more",
+  "drift/not-serving": "A deployment no longer serves",
   "change/created": "The program makes a resource",
   "change/changed": "The program changes a resource in place",
   "change/replaced": "The program replaces a resource",
@@ -69,7 +69,7 @@ function resultsOf(report: StackReport): Result[] {
       rule: "unobservable" as const,
       level: "note" as const,
       key: resource.urn,
-      text: `${titleOf(resource)}: the API does not tell ${part}.`,
+      text: `${titleOf(resource)}: the API does not report ${part}.`,
     })),
   ];
 }

@@ -37,7 +37,7 @@ function stackText(report: StackReport): string {
 }
 
 function atOnce({ cures }: StackReport): string[] {
-  const both = [["put back", cures.putBack] as const, ["take in", cures.takeIn] as const];
+  const both = [["revert", cures.putBack] as const, ["accept", cures.takeIn] as const];
   const lines = both.flatMap(([title, command]) =>
     continued(command, 14).map((line, at) => `    ${(at === 0 ? title : "").padEnd(10)}${line}`),
   );
@@ -65,7 +65,7 @@ function findingText(finding: Finding, putBack: string, takeIn: string): string[
 
 function unmanagedText({ type, name, id, projectId, cures }: Unmanaged): string[] {
   const project = projectId === undefined ? "" : ` of project ${projectId}`;
-  return [`  ${type} ${plain(name)} (${id})${project}`, ...curesText(cures, "delete", "take in")];
+  return [`  ${type} ${plain(name)} (${id})${project}`, ...curesText(cures, "delete", "adopt")];
 }
 
 function curesText({ putBack, takeIn }: Finding["cures"], ...titles: [string, string]): string[] {

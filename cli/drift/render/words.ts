@@ -12,7 +12,7 @@ import {
 /** Effects that a reviewer must not overlook. */
 const dangerous = effects.slice(0, effects.indexOf("deletes") + 1);
 
-/** Whether carrying out or putting back a finding destroys, replaces or retrains something. */
+/** Whether applying or reverting a finding destroys, replaces or retrains something. */
 export function isDangerous({ effect, kind }: Pick<Finding, "effect" | "kind">): boolean {
   return kind === "not serving" || dangerous.includes(effect);
 }
@@ -57,8 +57,8 @@ export function comparisonsOf(report: StackReport) {
       subtitle: "state ↔ service: changed behind the program's back",
       none: "Nothing that can be observed has drifted.",
       findings: report.drift,
-      putBack: "put back",
-      takeIn: "take in",
+      putBack: "revert",
+      takeIn: "accept",
     },
     {
       key: "changes",
@@ -66,7 +66,7 @@ export function comparisonsOf(report: StackReport) {
       subtitle: "program ↔ state: what an update would do",
       none: "The program changes nothing.",
       findings: report.changes,
-      putBack: "carry out",
+      putBack: "apply",
       takeIn: "leave it",
     },
   ] as const;
