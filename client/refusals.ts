@@ -6,7 +6,7 @@ const user = /(\b|_)users?(\b|_)/i;
 const inUse = /\b(deployed|serving|serves|in[ _]use)\b|DEPLOYED|IN_USE/i;
 
 /** Undefined where the service answers that there is no such thing. */
-export async function gone<T>(call: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfMissing<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {

@@ -4,7 +4,7 @@ import { id } from "../contract/field";
 import { declared, Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
-import { unseen } from "./lifecycle/write-once";
+import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
 /** Kind of algorithm. */
@@ -58,7 +58,7 @@ function algorithm(): Noun<State, { algorithmId: string }> {
   return {
     type: "Algorithm",
     args: algorithmFields.extend({ existingId: id.optional() }),
-    ...unseen(
+    ...writeOnce(
       ["projectId", "name", "algorithmType", "algorithmParameters"],
       "Models of it are trained again.",
     ),

@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { hasFailed, hasSucceeded, type Job } from "../client/job";
-import { gone } from "../client/refusals";
+import { undefinedIfMissing } from "../client/refusals";
 import { serves } from "../client/serving";
 import { deploymentFields, routes } from "../contract";
 import { declared, Resource } from "./dynamic/resource";
@@ -8,7 +8,7 @@ import { submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
 import type { Context } from "./run/context";
-import { say } from "./run/engine";
+import { log } from "./run/engine";
 
 /** What a deployment is submitted with. */
 export interface DeploymentJobArgs {
@@ -65,7 +65,7 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
     type: "DeploymentJob",
     args: deploymentFields,
     replaceOn: ["projectId"],
-    ignore: ["name"],
+    ignoreChanges: ["name"],
     redo: true,
 
     async create(args, context) {
@@ -81,11 +81,11 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
     async delete(_id, { projectId, jobId }, context) {
       const { client, run, settings, urn } = context;
       if ((await run.claims.holders({ type: "Deployment", id: projectId })).length > 0) return;
-      const job = await gone(client.call(routes.getJob, { projectId, jobId }));
+      const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
       if (!job || hasFailed(job, settings)) return;
       const outlook = await servingAfter(job, context);
       if (!outlook) return;
-      await say.warn(
+      await log.warn(
         urn,
         `Deployment job ${jobId} is ${job.jobStatus} and this stack does not hold its deployment: project ` +
           `${projectId} ${outlook}. Take it out of service with \`recommender shutdown --project ${projectId}\`.`,

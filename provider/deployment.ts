@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import { gone, notServing } from "../client/refusals";
+import { notServing, undefinedIfMissing } from "../client/refusals";
 import { type ServingCheck, serves, tryOut } from "../client/serving";
 import { deploymentFields, limits, routes } from "../contract";
 import { atMost, id } from "../contract/field";
@@ -19,7 +19,7 @@ import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
 import { changesOf } from "./lifecycle/wording";
 import type { Context } from "./run/context";
-import { say } from "./run/engine";
+import { log } from "./run/engine";
 import { pinnedHere } from "./run/pinned";
 import { partsOf, titleOf } from "./run/urn";
 
@@ -116,7 +116,7 @@ function deployment(): Noun<State, Outputs> {
     }),
     replaceOn: ["projectId"],
     // The name is that of the job; it does not deploy again.
-    ignore: ["name"],
+    ignoreChanges: ["name"],
 
     refuse({ projectId }, { deploying }, urn) {
       if (typeof projectId !== "string" || projectId === pulumi.runtime.unknownValue) return undefined;
@@ -152,7 +152,7 @@ function deployment(): Noun<State, Outputs> {
     },
 
     async adopt(projectId, args, context) {
-      await say.warn(context.urn, "the API does not report which models serve; assuming the declared ones");
+      await log.warn(context.urn, "the API does not report which models serve; assuming the declared ones");
       const fault = await tryOut(args, undefined, context);
       if (fault) throw new Error(`existingId ${projectId}: ${fault}`);
       return { servingUri: context.client.baseUrl };
@@ -162,13 +162,15 @@ function deployment(): Noun<State, Outputs> {
     async read(projectId, state, context) {
       const { client, urn } = context;
       const jobId = state.deploymentJobId;
-      const job = jobId ? await gone(client.call(routes.getJob, { projectId, jobId })) : undefined;
+      const job = jobId
+        ? await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }))
+        : undefined;
       const servingUri = job?.jobResult?.servingUri ?? state.servingUri;
       if (state.check && !(await serves(state.check.userIds[0], servingUri, context))) {
-        await say.warn(urn, `project ${projectId} does not serve`);
+        await log.warn(urn, `project ${projectId} does not serve`);
         return undefined;
       }
-      if (state.checkFailed) await say.warn(urn, "its check failed; `pulumi up` runs it again");
+      if (state.checkFailed) await log.warn(urn, "its check failed; `pulumi up` runs it again");
       return { ...state, ...(servingUri && { servingUri }) };
     },
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type * as pulumi from "@pulumi/pulumi";
-import { gone } from "../client/refusals";
+import { undefinedIfMissing } from "../client/refusals";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
 import { declared, Resource } from "./dynamic/resource";
@@ -8,7 +8,7 @@ import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
 import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
-import { say } from "./run/engine";
+import { log } from "./run/engine";
 
 /** How an attribute is handled. */
 export type AttributeHandling = "NUMERICAL" | "CATEGORICAL";
@@ -82,12 +82,12 @@ function eventDataset(): Noun<DatasetState, Outputs> {
         route: routes.createEventDataset,
         request,
         idOf: ({ eventDatasetId }) => eventDatasetId,
-        look: {
+        findLost: {
           name: "event datasets",
           list: async () => (await client.call(routes.listEventDatasets, {})).eventDatasets,
-          asReply: (found) =>
+          match: (found) =>
             isDeepStrictEqual({ ...request, ...seen(found, request) }, request) ? found : undefined,
-          atOnce: true,
+          listIsImmediate: true,
         },
         isThere: async (made) => (await find(made.eventDatasetId, context)) !== undefined,
       });
@@ -105,7 +105,7 @@ function eventDataset(): Noun<DatasetState, Outputs> {
         ([key, value]) => !isDeepStrictEqual(value, args[key as keyof DatasetState] ?? null),
       );
       if (changes.length === 0) return outputs(id, args, found);
-      await say.warn(
+      await log.warn(
         context.urn,
         `adopting ${id} changes its ${changes.map(([key]) => key).join(" and its ")}`,
       );
@@ -122,7 +122,7 @@ function eventDataset(): Noun<DatasetState, Outputs> {
     },
 
     async delete(eventDatasetId, _state, { client, run }) {
-      await gone(client.call(routes.deleteEventDataset, { eventDatasetId }));
+      await undefinedIfMissing(client.call(routes.deleteEventDataset, { eventDatasetId }));
       run.eventDatasets.forget();
     },
   };
@@ -183,5 +183,7 @@ async function find(eventDatasetId: string, { client, clock, run }: Context) {
     const { eventDatasets } = await client.call(routes.listEventDatasets, {});
     return new Map(eventDatasets.map((dataset) => [dataset.eventDatasetId, dataset]));
   });
-  return list.get(eventDatasetId) ?? gone(client.call(routes.getEventDataset, { eventDatasetId }));
+  return (
+    list.get(eventDatasetId) ?? undefinedIfMissing(client.call(routes.getEventDataset, { eventDatasetId }))
+  );
 }

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { ApiError } from "../client/client";
-import { gone, meansInUse } from "../client/refusals";
+import { meansInUse, undefinedIfMissing } from "../client/refusals";
 import { type Json, type JsonMap, type Reply, routes } from "../contract";
 import { id, label } from "../contract/field";
 import { declared, Resource, siblingOptions } from "./dynamic/resource";
@@ -9,7 +9,7 @@ import { finishJob, jobKinds, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
 import type { Context } from "./run/context";
-import { say } from "./run/engine";
+import { log } from "./run/engine";
 import { partsOf, titleOf } from "./run/urn";
 import { jobOf, modelOf, TrainingJob } from "./training-job";
 
@@ -121,13 +121,14 @@ function model(): Noun<State, Outputs> {
     }),
     replaceOn: ["projectId", "submittedJobId"],
     // Another algorithm is another training job, which decides.
-    ignore: ["algorithmId"],
+    ignoreChanges: ["algorithmId"],
     // A model that is taken over keeps no job.
     adoptedWithout: ["submittedJobId"],
 
     async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
       const { client, run } = context;
-      const read = (modelId: string) => gone(client.call(routes.getModel, { projectId, modelId }));
+      const read = (modelId: string) =>
+        undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }));
       const submitAgain = (follows: string, named = name) =>
         submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name: named }, { follows });
       const rename = async (found: Found) => {
@@ -162,12 +163,12 @@ function model(): Noun<State, Outputs> {
       run.models.forget();
       const modelId = job.jobResult?.modelId as string;
       // It is known to be of this job, whatever else may have its name.
-      run.made.get(routes.submitTrainingJob.path)?.add(jobOf(modelId));
+      run.created.get(routes.submitTrainingJob.path)?.add(jobOf(modelId));
       if (found) await rename(found);
-      const quality = told(job.jobData?.quality);
+      const quality = withoutNulls(job.jobData?.quality);
       const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
       const words = quality && qualityWords(quality);
-      if (words) await say.info(context.urn, `trained with ${words}`);
+      if (words) await log.info(context.urn, `trained with ${words}`);
       refuseBelow(quality?.ndcgAt20, modelId, context);
       return {
         id: modelId,
@@ -217,7 +218,7 @@ function model(): Noun<State, Outputs> {
           error.message += `. ${await howToFree(projectId, context)}`;
         throw error;
       });
-      await gone(deleted);
+      await undefinedIfMissing(deleted);
       run.models.forget();
     },
   };
@@ -276,7 +277,7 @@ function qualityWords({ ndcgAt20, popularityNdcgAt20, heldOutPairs }: Quality): 
 }
 
 /** Without what the service left out. */
-function told(quality: object | null | undefined): Quality | undefined {
+function withoutNulls(quality: object | null | undefined): Quality | undefined {
   const entries = Object.entries(quality ?? {}).filter(([, value]) => value != null);
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
@@ -291,5 +292,5 @@ async function find(
     const { models: all } = await client.call(routes.listModels, { projectId });
     return new Map(all.map((entry) => [entry.modelId, entry]));
   });
-  return list.get(modelId) ?? gone(client.call(routes.getModel, { projectId, modelId }));
+  return list.get(modelId) ?? undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }));
 }

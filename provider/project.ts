@@ -4,7 +4,7 @@ import { id } from "../contract/field";
 import { declared, Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
-import { unseen } from "./lifecycle/write-once";
+import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
 /** What a project recommends. */
@@ -65,7 +65,7 @@ function project(): Noun<State, { projectId: string; servingUri?: string }> {
   return {
     type: "Project",
     args: projectFields.extend({ existingId: id.optional() }),
-    ...unseen(
+    ...writeOnce(
       ["name", "projectType", "userDatasetId", "itemDatasetId", "eventDatasetId", "targetEventType"],
       "Its algorithms, models and deployment belong to it and are created again: this trains again.",
     ),

@@ -1,13 +1,13 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import { gone } from "../client/refusals";
+import { undefinedIfMissing } from "../client/refusals";
 import { type Json, routes } from "../contract";
 import { id, json, label } from "../contract/field";
 import { declared, Resource } from "./dynamic/resource";
 import { isOver, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
-import { say } from "./run/engine";
+import { log } from "./run/engine";
 
 /** What a training is submitted with. */
 export interface TrainingJobArgs {
@@ -72,7 +72,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
     }),
     replaceOn: ["projectId", "algorithmId", "triggers"],
     // A model is renamed by itself; the job that made it keeps the name it had.
-    ignore: ["name"],
+    ignoreChanges: ["name"],
 
     replacing({ name, changes }) {
       const words = `Model ${name}: this trains again, because of ${changes.join(", ")}.`;
@@ -85,22 +85,22 @@ function trainingJob(): Noun<State, { jobId: string }> {
       const jobId = await submitJob(context, routes.submitTrainingJob, request, {
         identity: { projectId, algorithmId, triggers },
         // A submission whose answer was lost shows when it has made its model, which has its name.
-        look: {
+        findLost: {
           name: `models of ${projectId}`,
           list: async () => (await client.call(routes.listModels, { projectId })).models,
-          asReply: (model) => (model.name === name ? { jobId: jobOf(model.modelId) } : undefined),
-          atOnce: false,
+          match: (model) => (model.name === name ? { jobId: jobOf(model.modelId) } : undefined),
+          listIsImmediate: false,
           // The job that this one replaces may still be at a model of the same name.
-          certain: !run.replacing.has(urn),
-          told: (jobId) => `model ${modelOf(jobId)}`,
-          cure: "When the training has ended, `pulumi up` finds its model, or adopt that with existingId of the Model.",
+          isUnambiguous: !run.replacing.has(urn),
+          describe: (jobId) => `model ${modelOf(jobId)}`,
+          fix: "When the training has ended, `pulumi up` finds its model, or adopt that with existingId of the Model.",
         },
         isThere: async ({ jobId }) => {
           const modelId = modelOf(jobId);
           const there = modelId
             ? client.call(routes.getModel, { projectId, modelId })
             : client.call(routes.getJob, { projectId, jobId });
-          return (await gone<unknown>(there)) !== undefined;
+          return (await undefinedIfMissing<unknown>(there)) !== undefined;
         },
       });
       return { id: jobId, jobId };
@@ -109,9 +109,9 @@ function trainingJob(): Noun<State, { jobId: string }> {
     async delete(jobId, { projectId }, { client, run, settings, urn }) {
       let modelId = modelOf(jobId);
       if (modelId === undefined) {
-        const job = await gone(client.call(routes.getJob, { projectId, jobId }));
+        const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
         if (job && !isOver(job, settings)) {
-          await say.warn(
+          await log.warn(
             urn,
             `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it creates is ` +
               `orphaned in project ${projectId}.`,
@@ -122,8 +122,8 @@ function trainingJob(): Noun<State, { jobId: string }> {
       }
       // A run that broke off in the wait has no model in the state that would have been deleted before.
       if (!modelId || (await run.claims.holders({ type: "Model", id: modelId })).length > 0) return;
-      if (await gone(client.call(routes.getModel, { projectId, modelId }))) {
-        await say.warn(
+      if (await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))) {
+        await log.warn(
           urn,
           `Model ${modelId} is orphaned in project ${projectId}: no resource holds it. Adopt it with existingId of a Model, ` +
             `or delete it with \`recommender models delete --project ${projectId} ${modelId}\`.`,

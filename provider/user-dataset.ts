@@ -4,7 +4,7 @@ import { declared, Resource } from "./dynamic/resource";
 import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Noun } from "./lifecycle/noun";
-import { unseen } from "./lifecycle/write-once";
+import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
 /** A dataset of users. */
@@ -35,7 +35,7 @@ function userDataset(): Noun<DatasetState, { userDatasetId: string }> {
   return {
     type: "UserDataset",
     args: datasetArgs,
-    ...unseen(["name", "numShards", "attributeSchema"], "Its records must be loaded into the new one."),
+    ...writeOnce(["name", "numShards", "attributeSchema"], "Its records must be loaded into the new one."),
 
     async create({ name, numShards, attributeSchema = null }, context) {
       const { reply } = await createOnce(context, {

@@ -61,13 +61,13 @@ export async function* batchesOf(source: BatchSource): AsyncIterable<Batch> {
       for (const row of rows) {
         const read = textOf(row);
         if ("reason" in read) {
-          if (!source.reject({ source: file.shown, line: row.line, ...read })) return;
+          if (!source.reject({ source: file.displayName, line: row.line, ...read })) return;
           continue;
         }
         const size = Buffer.byteLength(read.text);
         if (entries.length === limits.recordsPerUpsert || (entries.length > 0 && bytes + size > batchBytes))
           yield cut();
-        entries.push({ source: file.shown, line: row.line, id: read.id });
+        entries.push({ source: file.displayName, line: row.line, id: read.id });
         texts.push(read.text);
         bytes += size;
       }

@@ -1,5 +1,5 @@
 import type { Client } from "../client/client";
-import { gone } from "../client/refusals";
+import { undefinedIfMissing } from "../client/refusals";
 import { limits, routes } from "../contract";
 import type { RecordKind } from "./kind";
 import { InvalidRecord, type Mapping, mapper } from "./mapping/mapping";
@@ -17,7 +17,9 @@ export async function shardsOf(
   client: Client,
 ): Promise<number | undefined> {
   if (kind.noun !== "event") return undefined;
-  const dataset = await gone(client.call(routes.getEventDataset, { eventDatasetId: datasetId }));
+  const dataset = await undefinedIfMissing(
+    client.call(routes.getEventDataset, { eventDatasetId: datasetId }),
+  );
   return dataset?.numShards ?? undefined;
 }
 

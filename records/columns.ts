@@ -85,7 +85,11 @@ export async function assertColumns(
   return doubts;
 }
 
-function problemOf({ shown }: SourceFile, { names, areAll }: Columns, missing: readonly Wanted[]): string {
+function problemOf(
+  { displayName }: SourceFile,
+  { names, areAll }: Columns,
+  missing: readonly Wanted[],
+): string {
   const lacking = missing.map(({ field, names: asked }) => {
     const column = asked.map(shortened).join(" or ");
     return asked.includes(field) || field === "attributes" ? column : `${column} (${field})`;
@@ -93,7 +97,7 @@ function problemOf({ shown }: SourceFile, { names, areAll }: Columns, missing: r
   const all = [...names].map(shortened);
   const more = all.length > shownColumns ? `, … (${all.length})` : "";
   const there = all.slice(0, shownColumns).join(", ") + more;
-  const where = areAll ? shown : `${shown} (its first rows)`;
+  const where = areAll ? displayName : `${displayName} (its first rows)`;
   return `${where} has no column ${lacking.join(", ")}; it has ${there}`;
 }
 

@@ -47,8 +47,8 @@ export async function findFiles(source: string, format?: Format): Promise<Source
 
 /** Records that the program holds, as a file of a source. */
 export function inlineFile(content: Buffer, format: Format = "ndjson"): SourceFile {
-  const shown = "the records in the program";
-  return { path: "", shown, gzip: false, format, content, bytes: content.length, changedMs: 0 };
+  const displayName = "the records in the program";
+  return { path: "", displayName, gzip: false, format, content, bytes: content.length, changedMs: 0 };
 }
 
 /** The rows of a file. */
@@ -100,7 +100,7 @@ export async function assertUnchanged(files: readonly SourceFile[]): Promise<voi
     const now = await stat(file.path).catch(() => undefined);
     if (now?.size === file.bytes && now.mtimeMs === file.changedMs) continue;
     const what = now ? "was changed" : "was removed";
-    throw new SourceError(file.shown, undefined, `${what} while it was read; run the command again`);
+    throw new SourceError(file.displayName, undefined, `${what} while it was read; run the command again`);
   }
 }
 
@@ -128,13 +128,13 @@ async function countBytes(file: SourceFile, byte: number, look?: (chunk: Buffer)
   return count;
 }
 
-async function describe(path: string, shown: string, format: Format | undefined): Promise<SourceFile> {
+async function describe(path: string, displayName: string, format: Format | undefined): Promise<SourceFile> {
   const { size, mtimeMs } = await stat(path);
   const gzip = await isGzip(path);
   const found = format ?? extensions[extname(path.replace(/\.gz$/i, "")).toLowerCase()];
-  if (found) return { path, shown, format: found, gzip, bytes: size, changedMs: mtimeMs };
+  if (found) return { path, displayName, format: found, gzip, bytes: size, changedMs: mtimeMs };
   const known = Object.keys(extensions).join(", ");
-  throw new SourceError(shown, undefined, `its name ends in none of ${known}; say which format it has`);
+  throw new SourceError(displayName, undefined, `its name ends in none of ${known}; say which format it has`);
 }
 
 async function isGzip(path: string): Promise<boolean> {

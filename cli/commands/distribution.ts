@@ -6,7 +6,7 @@ import { type Answer, type AskOptions, ask, askExitCodes, tellUnknown, withQuest
 import { fetchResult, jsonOf, keep } from "../questions/result";
 import { exitCodes } from "../terminal/exit";
 import { type Bin, histogram } from "../terminal/histogram";
-import { columnsOf, shown } from "../terminal/layout";
+import { columnsOf, escapeControls } from "../terminal/layout";
 import { whole } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
 
@@ -78,7 +78,13 @@ async function distribution(asked: readonly Asked[], options: DistributionOption
         const drawn = known.data.queries.flatMap(({ bins: bars }, at) => {
           const { attribute, value } = asked[at] as Asked;
           if (isAbsent(at)) return [];
-          return [histogram(`Usage of ${shown(attribute)} = ${shown(value)}`, bars as Bin[], columns)];
+          return [
+            histogram(
+              `Usage of ${escapeControls(attribute)} = ${escapeControls(value)}`,
+              bars as Bin[],
+              columns,
+            ),
+          ];
         });
         const written = charts.map((file) => `Chart: ${file}\n`).join("");
         return [...drawn, ...(written ? [written] : [])].join("\n");

@@ -3,7 +3,7 @@ import { type Reply, routes } from "../../contract";
 import type { Quality } from "../release/history";
 import { type Opened, type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
-import { properties, shown, table } from "../terminal/layout";
+import { escapeControls, properties, table } from "../terminal/layout";
 import { moment, print } from "../terminal/output";
 import { qualityText } from "../terminal/quality";
 
@@ -103,7 +103,7 @@ async function rename(given: string, name: string, options: ModelOptions): Promi
     const projectId = projectOf(opened, options);
     const modelId = opened.idOf("Model", given, "model");
     const model = await opened.client.call(routes.updateModel, { projectId, modelId, name });
-    print(options, model, () => `Renamed ${modelId} to ${shown(model.name ?? name)}\n`);
+    print(options, model, () => `Renamed ${modelId} to ${escapeControls(model.name ?? name)}\n`);
   });
 }
 

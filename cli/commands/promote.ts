@@ -70,7 +70,7 @@ async function run(from: string, to: string, options: PromoteOptions): Promise<v
     releases: releasesFolder(options),
     minQualityRatio: options.minQualityRatio,
     yes: options.yes === true,
-    say: note,
+    log: note,
   });
   if (options.output) await writeFile(options.output, commentOf(review));
   const short = `Promotion ${from} → ${to}: ${review.verdict}; see ${options.output}\n`;

@@ -5,7 +5,7 @@ import { type AskOptions, ask, askExitCodes, tellUnknown, withQuestion } from ".
 import { jsonOf } from "../questions/result";
 import { exitCodes } from "../terminal/exit";
 import { jsonIn } from "../terminal/json-file";
-import { shown } from "../terminal/layout";
+import { escapeControls } from "../terminal/layout";
 import { counted, print } from "../terminal/output";
 
 type ListQuery = z.input<typeof userListQuery>;
@@ -97,7 +97,7 @@ function describe(users: readonly string[], asked: ListQuery | undefined): strin
   const more = users.length - named;
   return [
     `${counted(users.length, "user")}: usage of ${conditions.join(", ")}`,
-    ...users.slice(0, named).map((user) => `  ${shown(user)}`),
+    ...users.slice(0, named).map((user) => `  ${escapeControls(user)}`),
     ...(more > 0 ? [`  and ${counted(more, "other")}; --out FILE or --json gives all`] : []),
     "",
   ].join("\n");

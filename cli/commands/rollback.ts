@@ -60,7 +60,7 @@ async function run(stack: string, options: RollbackOptions): Promise<void> {
     ...(options.to !== undefined && { to: options.to }),
     undo: options.undo === true,
     preview: options.yes !== true,
-    say: note,
+    log: note,
   });
   print(options, outcome, () => describe(outcome, options));
   if (outcome.release?.status === "failed") process.exitCode = exitCodes.refused;

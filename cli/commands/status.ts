@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { decode } from "../../contract";
 import type { statusReply } from "../../service";
 import { type FolderOptions, folderOf, withFolder } from "../stack/data-folder";
-import { shown, table } from "../terminal/layout";
+import { escapeControls, table } from "../terminal/layout";
 import { counted, lasting, type OutputOptions, print } from "../terminal/output";
 
 type Status = z.output<typeof statusReply>;
@@ -51,7 +51,7 @@ function describe(of: Status): string {
   );
   return [
     `${of.url}, version ${of.version}, process ${of.pid}, up ${lasting(of.uptimeSec)}`,
-    shown(of.dataDir),
+    escapeControls(of.dataDir),
     "",
     ...(datasets.length > 0 ? [table(["KIND", "ID", "NAME", "RECORDS", "SHARDS"], datasets)] : []),
     [counted(of.projects, "project"), counted(of.algorithms, "algorithm"), counted(of.models, "model")].join(

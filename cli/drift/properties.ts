@@ -38,7 +38,7 @@ function differ(path: string, declared: unknown, actual: unknown): PropertyFindi
   if (Array.isArray(declared) && Array.isArray(actual) && declared.length === actual.length) {
     return declared.flatMap((value, index) => differ(`${path}[${index}]`, value, actual[index]));
   }
-  const values = { declared: shown(declared), actual: shown(actual) };
+  const values = { declared: formatValue(declared), actual: formatValue(actual) };
   const text = JSON.stringify(values);
   return [
     {
@@ -52,13 +52,13 @@ function differ(path: string, declared: unknown, actual: unknown): PropertyFindi
 }
 
 /** The engine keeps no null, so that null and absent are the same. */
-function shown(value: unknown): Json | undefined {
+function formatValue(value: unknown): Json | undefined {
   if (value === undefined || value === null) return undefined;
   if (value === unknownMark) return unknownText;
   if (isSecret(value)) return secretText;
-  if (Array.isArray(value)) return value.map((entry) => shown(entry) ?? null);
+  if (Array.isArray(value)) return value.map((entry) => formatValue(entry) ?? null);
   if (isRecord(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, shown(entry) ?? null]));
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, formatValue(entry) ?? null]));
   }
   return value as Json;
 }

@@ -7,15 +7,15 @@ import { contentsOf, servedIn, servesTheSame } from "../release/contents";
 import type { Release, ReleaseFile } from "../release/history";
 import type { OpenStack } from "../release/stack";
 import { Progress } from "./engine-output";
-import { type Patience, unlocking } from "./lock";
+import { type LockPolicy, unlocking } from "./lock";
 
 /** What is done to a stack, and where it is recorded. */
-export interface Undertaking {
+export interface Change {
   readonly open: OpenStack;
   readonly file: ReleaseFile;
   /** The entry as it is begun. */
   readonly entry: Release;
-  readonly patience: Patience;
+  readonly lockPolicy: LockPolicy;
   /** Whether what the service has changed is looked at first, so that it is put right. */
   readonly refresh?: boolean;
   /** URNs of the only resources that may change. */
@@ -29,35 +29,35 @@ export interface Undertaking {
  * A model that is not good enough is never deployed, and a check that fails rolls back to the former models: both are
  * the provider's doing, so that the state knows of them.
  */
-export async function carryOut(undertaking: Undertaking): Promise<Release> {
-  const { open, file, patience, entry } = undertaking;
+export async function applyChange(change: Change): Promise<Release> {
+  const { open, file, lockPolicy, entry } = change;
   await file.put(entry);
   const { workspace } = open.stack;
   workspace.envVars = {
     ...workspace.envVars,
     [environmentName("minQuality")]: JSON.stringify(entry.minQuality ?? {}),
     [environmentName("rollback")]: "true",
-    [pinnedModelsVariable]: JSON.stringify(undertaking.pinned),
+    [pinnedModelsVariable]: JSON.stringify(change.pinned),
   };
   const progress = new Progress();
-  const { refresh, target } = undertaking;
+  const { refresh, target } = change;
   const options = {
     ...progress.options,
     ...(refresh && { refresh }),
     ...(target && { target: [...target] }),
   };
   try {
-    await clearPending(open, patience);
-    await unlocking(open, patience, () => open.stack.up(options));
-    await keepPinned(open, undertaking.pinned);
+    await clearPending(open, lockPolicy);
+    await unlocking(open, lockPolicy, () => open.stack.up(options));
+    await keepPinned(open, change.pinned);
   } catch (error) {
-    return end(undertaking, progress.reason(error as Error));
+    return end(change, progress.reason(error as Error));
   }
-  return end(undertaking);
+  return end(change);
 }
 
 /** Writes down how it ended and what the stack holds now. */
-async function end({ open, file, entry }: Undertaking, failure?: string): Promise<Release> {
+async function end({ open, file, entry }: Change, failure?: string): Promise<Release> {
   const { resources } = await open.state();
   const checks = await runChecks(open, resources).catch((error: Error) => error);
   const contents = contentsOf(resources);
@@ -93,16 +93,16 @@ function whatServes({ before = [] }: Release, now: ReturnType<typeof servedIn>):
 }
 
 /** The state does not know what a killed engine was creating; the provider resumes it when it is created again. */
-async function clearPending(open: OpenStack, patience: Patience): Promise<void> {
+async function clearPending(open: OpenStack, lockPolicy: LockPolicy): Promise<void> {
   const { pending } = await open.state();
   if (pending.length === 0) return;
   const names = pending.map(({ urn }) => titleOf(partsOf(urn)));
-  patience.say(`An earlier run was interrupted while it worked on ${names.join(", ")}: taking that up.`);
-  await unlocking(open, patience, () => open.stack.refresh({ clearPendingCreates: true }));
+  lockPolicy.log(`An earlier run was interrupted while it worked on ${names.join(", ")}: taking that up.`);
+  await unlocking(open, lockPolicy, () => open.stack.refresh({ clearPendingCreates: true }));
 }
 
 /** Writes what is pinned into the configuration of the stack, only once it has come true. */
-async function keepPinned(open: OpenStack, pinned: Undertaking["pinned"]): Promise<void> {
+async function keepPinned(open: OpenStack, pinned: Change["pinned"]): Promise<void> {
   const key = `recommender:${pinnedModelsKey}`;
   const pinnedNow = (await open.config())(pinnedModelsKey);
   if (pinnedNow !== undefined) await open.stack.removeConfig(key);

@@ -12,10 +12,10 @@ export interface LockOwner {
 }
 
 /** How to treat a stack that is locked. */
-export interface Patience {
+export interface LockPolicy {
   /** Whether the owner may be a run of ours that was interrupted, whose engine is waited for. */
   readonly wait: boolean;
-  readonly say: (message: string) => void;
+  readonly log: (message: string) => void;
 }
 
 /** The owners that the engine names in its refusal; none where its backend does not tell them. */
@@ -33,19 +33,23 @@ export function lockOwners(message: string): LockOwner[] {
  * Works on a stack that a killed engine may have left locked.
  * A lock is taken away only where its owner is known to be dead: a process of this machine that is no more.
  */
-export async function unlocking<T>(open: OpenStack, patience: Patience, work: () => Promise<T>): Promise<T> {
+export async function unlocking<T>(
+  open: OpenStack,
+  lockPolicy: LockPolicy,
+  work: () => Promise<T>,
+): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       const refusal = lockRefusal(error);
       if (refusal === undefined) throw error;
-      await release(open, refusal, patience);
+      await release(open, refusal, lockPolicy);
     }
   }
 }
 
-async function release(open: OpenStack, refusal: string, { wait, say }: Patience): Promise<void> {
+async function release(open: OpenStack, refusal: string, { wait, log }: LockPolicy): Promise<void> {
   const owners = lockOwners(refusal);
   const foreign = owners.find(({ host }) => host !== hostname());
   if (owners.length === 0 || foreign) {
@@ -59,7 +63,7 @@ async function release(open: OpenStack, refusal: string, { wait, say }: Patience
   }
   const alive = owners.find(({ pid }) => isRunning(pid));
   if (!alive) {
-    say(`The engine that locked stack ${open.name} (process ${owners[0]?.pid}) is no more: unlocking it.`);
+    log(`The engine that locked stack ${open.name} (process ${owners[0]?.pid}) is no more: unlocking it.`);
     await open.stack.cancel();
     return;
   }
@@ -69,7 +73,7 @@ async function release(open: OpenStack, refusal: string, { wait, say }: Patience
         "Wait for it to end, then run this again.",
     );
   }
-  say(`Process ${alive.pid} still works on stack ${open.name}: waiting for it.`);
+  log(`Process ${alive.pid} still works on stack ${open.name}: waiting for it.`);
   while (isRunning(alive.pid)) await sleep(200);
 }
 

@@ -7,8 +7,8 @@ import { begin, evidenceOf } from "../release/evidence";
 import { againstPromotion, type Evidence, type ReasonCode, sameContents } from "../release/gate";
 import { type Quality, type Release, ReleaseFile, type Served } from "../release/history";
 import { OpenStack } from "../release/stack";
-import { carryOut } from "./apply";
-import { type Patience, unlocking } from "./lock";
+import { applyChange } from "./apply";
+import { type LockPolicy, unlocking } from "./lock";
 import { type Comparable, compareQuality, floorsOf } from "./quality";
 import type { Review } from "./review";
 
@@ -25,14 +25,14 @@ export interface PromotionRequest {
   readonly against: readonly Comparable[];
   /** Whether it is carried out. */
   readonly yes: boolean;
-  readonly say: (message: string) => void;
+  readonly log: (message: string) => void;
 }
 
 /** Brings what one stack runs to another: looks at both, and carries it out where that is asked for and may be. */
 export async function promote(request: PromotionRequest): Promise<Review> {
   const plan = await look(request);
   if (plan.review.verdict !== "ready" || !request.yes) return plan.review;
-  const { to, file, resumed, evidence, patience, review } = plan;
+  const { to, file, resumed, evidence, lockPolicy, review } = plan;
   if (!resumed) await file.giveUpInterrupted();
   const entry: Release = {
     id: resumed?.id ?? file.nextId,
@@ -45,9 +45,9 @@ export async function promote(request: PromotionRequest): Promise<Review> {
     before: [...review.before],
     minQuality: await floorsFor(to, review),
   };
-  request.say(resumed ? `Going on with ${entry.id} …` : `Applying to ${to.name} as ${entry.id} …`);
+  request.log(resumed ? `Going on with ${entry.id} …` : `Applying to ${to.name} as ${entry.id} …`);
   const refresh = (review.report?.drift.length ?? 0) > 0;
-  const release = await carryOut({ open: to, file, entry, patience, refresh, pinned: {} });
+  const release = await applyChange({ open: to, file, entry, lockPolicy, refresh, pinned: {} });
   const now = release.contents && { now: release.contents };
   return {
     ...review,
@@ -62,14 +62,14 @@ interface Plan {
   readonly to: OpenStack;
   readonly file: ReleaseFile;
   readonly evidence: Evidence;
-  readonly patience: Patience;
+  readonly lockPolicy: LockPolicy;
   /** The promotion of the same release that was begun and never ended. */
   readonly resumed: Release | undefined;
 }
 
 /** Looks at both stacks and changes nothing. */
 async function look(request: PromotionRequest): Promise<Plan> {
-  const { cwd, releases, say, allow } = request;
+  const { cwd, releases, log, allow } = request;
   if (request.from === request.to) throw new Error(`${request.from} cannot be promoted to itself`);
   const from = await OpenStack.open({ cwd, stack: request.from });
   const to = await OpenStack.open({ cwd, stack: request.to });
@@ -78,14 +78,14 @@ async function look(request: PromotionRequest): Promise<Plan> {
   const { interrupted } = file;
   const resumed =
     interrupted?.action === "promote" && interrupted.from?.release === source?.id ? interrupted : undefined;
-  const patience: Patience = { wait: resumed !== undefined, say };
+  const lockPolicy: LockPolicy = { wait: resumed !== undefined, log };
 
-  say(`Looking at ${from.name} and ${to.name} …`);
+  log(`Looking at ${from.name} and ${to.name} …`);
   const { resources } = await to.state();
   const [evidence, report, config] = await Promise.all([
     evidenceOf(from, releases),
     // As if nothing were pinned: a promotion ends a rollback.
-    unlocking(to, patience, () => compareStack({ ...to.of, env: { [pinnedModelsVariable]: "{}" } })),
+    unlocking(to, lockPolicy, () => compareStack({ ...to.of, env: { [pinnedModelsVariable]: "{}" } })),
     to.config(),
   ]);
   const reasons = againstPromotion(evidence, source).map((reason) => ({
@@ -118,7 +118,7 @@ async function look(request: PromotionRequest): Promise<Plan> {
     quality: compareQuality(evidence.contents, before, ratioOf(request)),
     lost: lost.map(({ urn }) => logicalName(urn)),
   };
-  return { review, to, file, evidence, patience, resumed };
+  return { review, to, file, evidence, lockPolicy, resumed };
 }
 
 function ratioOf({ minQualityRatio, against }: PromotionRequest) {

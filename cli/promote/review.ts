@@ -98,10 +98,10 @@ function findingText({ resource, kind, consequence, protected: forbidden }: Find
 
 function qualityTable({ from, to, quality }: Review): string[] {
   if (quality.length === 0) return [];
-  const shown = (value: number | undefined) => value?.toFixed(4) ?? "–";
+  const formatScore = (value: number | undefined) => value?.toFixed(4) ?? "–";
   const rows = quality.map(
     ({ model, from: promoted, former, floor, now }) =>
-      `| ${model} | ${shown(promoted)} | ${shown(former)} | ${shown(floor)} | ${shown(now)} |`,
+      `| ${model} | ${formatScore(promoted)} | ${formatScore(former)} | ${formatScore(floor)} | ${formatScore(now)} |`,
   );
   const head = [`| NDCG@20 of | ${from} | ${to} before | asked for | ${to} now |`, "|---|---|---|---|---|"];
   const places = { from, former: `${to} before`, now: `${to} now` };

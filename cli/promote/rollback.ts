@@ -1,4 +1,4 @@
-import { gone } from "../../client/refusals";
+import { undefinedIfMissing } from "../../client/refusals";
 import { routes } from "../../contract";
 import { type Pinned, pinnedModelsKey, readPinned } from "../../provider/run/pinned";
 import { logicalName } from "../../provider/run/urn";
@@ -7,7 +7,7 @@ import { begin } from "../release/evidence";
 import { type Contents, type Release, ReleaseFile, type Served } from "../release/history";
 import { OpenStack } from "../release/stack";
 import { programIn } from "../stack/program";
-import { carryOut } from "./apply";
+import { applyChange } from "./apply";
 import { withQuality } from "./promotion";
 
 /** What a stack is to go back to. */
@@ -21,7 +21,7 @@ export interface RollbackRequest {
   readonly undo: boolean;
   /** Whether it is only told what would be done. */
   readonly preview: boolean;
-  readonly say: (message: string) => void;
+  readonly log: (message: string) => void;
 }
 
 /** What a rollback came to. */
@@ -40,7 +40,7 @@ export interface Rollback {
  * them, and says so.
  */
 export async function rollBack(request: RollbackRequest): Promise<Rollback> {
-  const { cwd, stack, releases, say } = request;
+  const { cwd, stack, releases, log } = request;
   const open = await OpenStack.open({ cwd, stack });
   const file = await ReleaseFile.open(releases, { project: open.project, stack });
   const { resources } = await open.state();
@@ -63,12 +63,12 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
     ...(target && { from: { stack, release: target.id } }),
     before,
   };
-  say(
+  log(
     `Deploying ${target ? `the models of ${target.id}` : "what the program declares"} in ${stack} as ${entry.id} …`,
   );
-  const release = await carryOut({
+  const release = await applyChange({
     ...{ open, file, entry },
-    patience: { wait: resumed !== undefined, say },
+    lockPolicy: { wait: resumed !== undefined, log },
     target: targetsIn(resources),
     pinned: Object.fromEntries(after.map((served) => [served.name, pinOf(served)])),
   });
@@ -102,7 +102,8 @@ async function targetOf(
       const absent: string[] = [];
       for (const { projectId, generator, ranker } of release.contents?.deployments ?? []) {
         for (const { modelId } of [generator, ...(ranker ? [ranker] : [])]) {
-          if (!(await gone(client.call(routes.getModel, { projectId, modelId })))) absent.push(modelId);
+          if (!(await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))))
+            absent.push(modelId);
         }
       }
       return absent;

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Job } from "../../client/job";
 import type { Input, routes } from "../../contract";
 import { type Opened, type ServiceOptions, usingService, withService } from "../stack/service";
-import { shown } from "../terminal/layout";
+import { escapeControls } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
 import { fetchResult, keep, type Result } from "./result";
@@ -71,7 +71,7 @@ export async function ask<R extends AskRoute>(
     }
     // Charts are fetched by the command itself, which needs no telling how.
     const message = job.jobResult?.message?.replace(/\s*Add &format=svg\b.*$/, "");
-    if (message) note(shown(message));
+    if (message) note(escapeControls(message));
     await tell({ jobId, job, result }, opened);
   });
 }

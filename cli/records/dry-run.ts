@@ -14,7 +14,7 @@ export async function dryRun(order: Order, options: DryRunOptions): Promise<void
   const { kind, files, mapping } = order;
   const found = await survey(files, kind, mapping);
   const outcome = {
-    files: files.map(({ shown, format, bytes }) => ({ file: shown, format, bytes })),
+    files: files.map(({ displayName, format, bytes }) => ({ file: displayName, format, bytes })),
     mapping,
     ...found,
   };

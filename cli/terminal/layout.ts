@@ -35,7 +35,7 @@ export function fitted(text: string, stream: NodeJS.WriteStream): string {
   return text
     .split("\n")
     .map((given) => {
-      const line = shown(given);
+      const line = escapeControls(given);
       // A row of Markdown on two lines would be none.
       if (line.length <= columns || line.startsWith("|")) return line;
       const [margin = ""] = /^ *(- )?/.exec(line) ?? [];
@@ -50,7 +50,7 @@ const tallest = 4;
 /** Rows under their headings, each column as wide as its widest cell; where that is too wide, cells are broken. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = columnsOf(process.stdout);
-  const cells = [headings, ...rows].map((row) => row.map(shown));
+  const cells = [headings, ...rows].map((row) => row.map(escapeControls));
   const widest = (measure: (cell: string) => number) =>
     headings.map((_, at) => Math.max(...cells.map((row) => measure(row[at] ?? ""))));
   const widths = widest((cell) => cell.length);
@@ -93,7 +93,7 @@ export function properties(entries: readonly (readonly [string, string | undefin
   const known = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
   const width = Math.max(...known.map(([name]) => name.length)) + 2;
   const lines = known.map(([name, given]) => {
-    const value = shown(given);
+    const value = escapeControls(given);
     if (width + value.length <= columns) return name.padEnd(width) + value;
     if (width + longestWord(value) <= columns)
       return filled(value, name.padEnd(width), " ".repeat(width), columns);
@@ -107,7 +107,7 @@ export function properties(entries: readonly (readonly [string, string | undefin
 const commanding = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /** One line of text for the terminal: what would command it is spelled out, as in `\u001b`. */
-export function shown(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(commanding, (sign) => {
     const json = JSON.stringify(sign).slice(1, -1);
     return json === sign ? `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}` : json;

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { confirm } from "../recovery/journal";
+import { eraseStored } from "../recovery/journal";
 import { typePrefix } from "../run/urn";
 import { checkConfiguration, checkDeclaration } from "./program-check";
 import { traceProgram } from "./source-position";
@@ -26,7 +26,7 @@ export abstract class Resource extends pulumi.CustomResource {
     if (options.replaceOnChanges?.length) properties.__replaceOn = options.replaceOnChanges;
     // An update meets values that are not known only after another resource has failed; the provider would miss them.
     if (!pulumi.runtime.isDryRun()) properties.__unresolved = unresolved(args);
-    // A dynamic provider is not told whose lifecycle it runs; its messages would stand beside no resource.
+    // A dynamic provider does not know whose lifecycle it runs; its messages would name no resource.
     // A promise, not an output: an output would depend on the parent, and through it on every sibling.
     const urn = pulumi.createUrn(name, token, options.parent);
     properties.__urn = new Promise((resolve) => urn.apply(resolve));
@@ -37,8 +37,8 @@ export abstract class Resource extends pulumi.CustomResource {
       restore();
     }
     // The engine tells the program an id when the state holds it.
-    const told = outputs.map((key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key]);
-    pulumi.all([urn, this.id, ...told]).apply(([whose, ...values]) => heard(whose as string, values));
+    const stored = outputs.map((key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key]);
+    pulumi.all([urn, this.id, ...stored]).apply(([whose, ...values]) => onStored(whose as string, values));
   }
 }
 
@@ -54,9 +54,9 @@ async function unresolved(args: pulumi.Inputs): Promise<string[] | undefined> {
 }
 
 /** What cannot be forgotten here is forgotten by the next run, which sees the id in the state. */
-function heard(urn: string, values: readonly unknown[]): void {
+function onStored(urn: string, values: readonly unknown[]): void {
   try {
-    confirm(urn, new Set(values));
+    eraseStored(urn, new Set(values));
   } catch (error) {
     void pulumi.log.debug(`could not erase a recovery journal entry: ${(error as Error).message}`);
   }

@@ -9,13 +9,13 @@ import {
   usualTime,
   watchJob,
 } from "../../client/job";
-import { gone } from "../../client/refusals";
+import { undefinedIfMissing } from "../../client/refusals";
 import { type Input, type Route, routes } from "../../contract";
 import { createOnce } from "../recovery/create-once";
 import type { Creation } from "../recovery/creation";
 import { digest } from "../recovery/journal";
 import type { Context } from "../run/context";
-import { say } from "../run/engine";
+import { log } from "../run/engine";
 
 export { isOver, type Job, type JobKind, jobKinds } from "../../client/job";
 
@@ -23,7 +23,7 @@ type SubmitRoute = Route & { readonly reply: (typeof routes.submitTrainingJob)["
 
 /** What a submission may add. */
 interface SubmissionOptions<Listed>
-  extends Pick<Creation<SubmitRoute, Listed>, "identity" | "look" | "isThere"> {
+  extends Pick<Creation<SubmitRoute, Listed>, "identity" | "findLost" | "isThere"> {
   /** What it follows from, such as `again-job-1`: it is submitted once for that, on any machine under the same name. */
   readonly follows?: string | undefined;
 }
@@ -41,7 +41,8 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
   const once = follows && { identity: follows, key: `${follows}-${digest(name)}` };
   const { reply, resumed } = await createOnce<SubmitRoute, Listed>(context, {
     idOf: ({ jobId }) => jobId,
-    isThere: async ({ jobId }) => (await gone(look(context, request.projectId, jobId))) !== undefined,
+    isThere: async ({ jobId }) =>
+      (await undefinedIfMissing(look(context, request.projectId, jobId))) !== undefined,
     ...{ route, request, identity, ...options, ...once },
   });
   if (!resumed) context.run.submitted.add(reply.jobId);
@@ -73,10 +74,10 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
     const next = await submitted.submitAgain(`again-${jobId}`, name ?? undefined);
     // What an earlier run has submitted again was told by that run.
     if (context.run.submitted.has(next))
-      await say.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitted again as ${next}`);
+      await log.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitted again as ${next}`);
     return finishJob(context, { ...submitted, jobId: next });
   };
-  const first = await gone(look(context, projectId, jobId));
+  const first = await undefinedIfMissing(look(context, projectId, jobId));
   if (!first) {
     if (earlier) return again("is no longer known to the service");
     throw new Error(`${kind.noun} job ${jobId} was submitted just now, but the service does not know it`);
@@ -114,7 +115,7 @@ async function waitFor(
     look: () => look(context, projectId, jobId, signal),
     onLook: (seen, elapsedMs) => {
       const words = `${seen.jobStatus} ${ms(elapsedMs)}${retriesOf(seen)}${usually ? ` (usually ${usually})` : ""}`;
-      return say.progress(urn, `${words}: ${kind.noun} ${jobId}`);
+      return log.progress(urn, `${words}: ${kind.noun} ${jobId}`);
     },
   }).catch((error) => {
     if (!signal.aborted) throw error;
@@ -125,7 +126,7 @@ async function waitFor(
   // The line would go on telling what the last look before the end saw.
   if (job !== first && isOver(job, settings)) {
     const words = `${job.jobStatus} after ${ms(clock.now() - began)}${retriesOf(job)}`;
-    await say.progress(urn, `${words}: ${kind.noun} ${jobId}`);
+    await log.progress(urn, `${words}: ${kind.noun} ${jobId}`);
   }
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {

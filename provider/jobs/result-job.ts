@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import { gone } from "../../client/refusals";
+import { undefinedIfMissing } from "../../client/refusals";
 import { type Input, routes } from "../../contract";
 import { id } from "../../contract/field";
 import type { Noun } from "../lifecycle/noun";
-import { say } from "../run/engine";
+import { log } from "../run/engine";
 import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
 
 /** What a finished querying or clustering gives. */
@@ -71,12 +71,12 @@ export function finishedJob<Args extends Submission & { submittedJobId?: string;
         submitJob(context, route, request({ ...given, name }), { follows });
       const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
       // A result that holds nothing says why.
-      if (job.jobResult?.message) await say.warn(context.urn, job.jobResult.message);
+      if (job.jobResult?.message) await log.warn(context.urn, job.jobResult.message);
       return { id: job.id, ...outputs(job, job.id) };
     },
 
     async adoptable(jobId, { projectId }, { client }) {
-      if (await gone(client.call(routes.getJob, { projectId, jobId }))) return;
+      if (await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }))) return;
       throw new Error(`existingId ${jobId}: there is no such job in project ${projectId}`);
     },
 
@@ -86,7 +86,7 @@ export function finishedJob<Args extends Submission & { submittedJobId?: string;
 
     async read(_id, state, { client }) {
       const { projectId, jobId } = state;
-      const job = await gone(client.call(routes.getJob, { projectId, jobId }));
+      const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
       return job && { ...state, ...outputs(job, jobId) };
     },
 

@@ -9,7 +9,7 @@ import { logicalName } from "../run/urn";
 interface Comparable {
   readonly args: z.ZodObject;
   readonly replaceOn: readonly string[];
-  readonly ignore?: readonly string[];
+  readonly ignoreChanges?: readonly string[];
   readonly adoptedWithout?: readonly string[];
 }
 
@@ -18,7 +18,10 @@ export function compare(noun: Comparable, id: string, olds: Properties, news: Pr
   const changed = Object.keys(noun.args.shape).filter((key) => hasChanged(key, id, olds, news));
   const asked = news.__replaceOn ?? [];
   const forced = changed.filter((key) => asked.some((path) => differsAt(path, key, olds, news)));
-  const without = [...(noun.ignore ?? []), ...(news.existingId === id ? (noun.adoptedWithout ?? []) : [])];
+  const without = [
+    ...(noun.ignoreChanges ?? []),
+    ...(news.existingId === id ? (noun.adoptedWithout ?? []) : []),
+  ];
   const effective = changed.filter((key) => !without.includes(key) || forced.includes(key));
   const replaces = effective.filter((key) => ["existingId", ...noun.replaceOn, ...forced].includes(key));
   return { effective, replaces };

@@ -27,7 +27,7 @@ export class PartialStateError extends Error {
 }
 
 /** The dynamic provider prints the stack of what these calls throw; the message alone is what people need. */
-export async function quietly<T>(work: () => Promise<T>): Promise<T> {
+export async function withoutStack<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -3,16 +3,16 @@ import type * as pulumi from "@pulumi/pulumi";
 import { isOutage } from "../../client/errors";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
 import { isCreating } from "../recovery/create-once";
-import { confirmed, leaveAllBehind, leftBehind } from "../recovery/earlier-run";
+import { eraseStoredIn, orphanAll, orphanWarning } from "../recovery/earlier-run";
 import { UnknownCreationError, unknownOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
-import { connectToEngine, endWithEngine, say, type Urn } from "../run/engine";
+import { connectToEngine, endWithEngine, log, type Urn } from "../run/engine";
 import { type Properties, rowOf, type StackRow } from "../run/row";
 import { openSession, runOf } from "../run/session";
 import { logicalName } from "../run/urn";
 import { compare, faults, holdsUnknown, pick, withDefaults, withName } from "./arguments";
 import { refuseGone, serviceMark, whereabouts } from "./belonging";
-import { PartialStateError, quietly, titled } from "./failure";
+import { PartialStateError, titled, withoutStack } from "./failure";
 import type { Noun, Rules } from "./noun";
 import { changesOf, type Replacement } from "./wording";
 
@@ -54,7 +54,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
     } catch (error) {
       const { message } = error as Error;
       if (!isOutage(error)) return message;
-      await say.warn(context.urn, `could not check existingId ${existingId}: ${message}`);
+      await log.warn(context.urn, `could not check existingId ${existingId}: ${message}`);
     }
     return undefined;
   };
@@ -84,7 +84,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
     },
 
     async check(olds: Properties, news: Properties) {
-      return quietly(async () => {
+      return withoutStack(async () => {
         // Configuration that is missing or contradicts itself is told by the preview.
         const schema = acceptedAt(settings().baseUrl, noun.args);
         const given = withName(schema, olds, news);
@@ -102,12 +102,12 @@ export function lifecycle<Args extends object, Outputs extends object>(
     },
 
     async diff(id: string, olds: Properties, news: Properties) {
-      return quietly(async () => {
+      return withoutStack(async () => {
         const where = refuseGone(olds, settings());
         runOf(settings()).reached.add(news.__urn);
         // The state keeps the name of before an alias, until it is next changed.
         const urns = [...new Set([olds.__urn, news.__urn])];
-        const leftovers = urns.flatMap((__urn) => confirmed(id, { ...olds, __urn }));
+        const leftovers = urns.flatMap((__urn) => eraseStoredIn(id, { ...olds, __urn }));
         if (unknownOf(id)) {
           // Asked for again under its key, or taken over: either way under another id.
           runOf(settings()).unknown.set(news.__urn ?? "", id);
@@ -117,11 +117,11 @@ export function lifecycle<Args extends object, Outputs extends object>(
         const words = replaces.includes("existingId")
           ? `${id} is replaced by ${news.existingId}, which exists already, and is then deleted or orphaned.`
           : replaces.length > 0 && noun.replacing?.(replacementOf(id, olds, news, replaces));
-        if (words) await say.warn(news.__urn as Urn, words);
+        if (words) await log.warn(news.__urn as Urn, words);
         if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn);
         // What is declared again is not what a killed run has put in its place since.
         const undone = effective.length === 0 && leftovers.length > 0;
-        if (undone) await say.warn(news.__urn as Urn, leftBehind(leftovers));
+        if (undone) await log.warn(news.__urn as Urn, orphanWarning(leftovers));
         const changes =
           effective.length > 0 ||
           (undone && noun.redo === true) ||
@@ -141,11 +141,11 @@ export function lifecycle<Args extends object, Outputs extends object>(
         if (existingId && noun.adopt) {
           if (!noun.read) {
             const unread = `${context.title}: ${existingId} is adopted without verification: the API cannot read it.`;
-            await say.warn(context.urn, unread);
+            await log.warn(context.urn, unread);
           }
           await noun.adoptable?.(existingId, inputs as Args, context);
           const outputs = await noun.adopt(existingId, inputs as Args, context);
-          await leaveAllBehind(context, existingId);
+          await orphanAll(context, existingId);
           // The user says what came of the call without an answer.
           const unknown = unknownOf(context.run.unknown.get(context.urn ?? ""));
           if (unknown) context.run.resolved.add(unknown.key);
@@ -166,9 +166,9 @@ export function lifecycle<Args extends object, Outputs extends object>(
     },
 
     async read(id: string, properties: Properties = {}) {
-      return quietly(async () => {
+      return withoutStack(async () => {
         const { read } = noun;
-        confirmed(id, properties);
+        eraseStoredIn(id, properties);
         if (whereabouts(properties, settings()) === "gone") return { id: "", props: {} };
         if (!read || unknownOf(id)) {
           return { id, props: kept(properties, {}), inputs: pick(properties, argKeys) };
@@ -202,16 +202,16 @@ export function lifecycle<Args extends object, Outputs extends object>(
     },
 
     async delete(id: string, properties: Properties) {
-      return quietly(async () => {
-        confirmed(id, properties);
+      return withoutStack(async () => {
+        eraseStoredIn(id, properties);
         if (whereabouts(properties, settings()) === "gone") return;
         const context = await contextOf(properties);
         const unknown = unknownOf(id);
         if (unknown) {
           if (context.run.resolved.has(unknown.key)) return;
-          await leaveAllBehind(context);
+          await orphanAll(context);
           const lost = `the call of ${unknown.at} that creates it got no response`;
-          await say.warn(context.urn, `${context.title}: ${lost}; if it succeeded, the object is orphaned`);
+          await log.warn(context.urn, `${context.title}: ${lost}; if it succeeded, the object is orphaned`);
           return;
         }
         const { leave, delete: remove = orphan } = noun;
@@ -230,9 +230,9 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
 async function stays({ urn }: StackRow, id: string, context: Context): Promise<void> {
   const by = urn === context.urn ? "its replacement" : urn;
-  await say.info(context.urn, `keeping ${id}: ${by} uses it`);
+  await log.info(context.urn, `keeping ${id}: ${by} uses it`);
 }
 
 async function orphan(id: string, _state: object, { urn, title }: Context): Promise<void> {
-  await say.warn(urn, `${title} (${id}) is orphaned: the API cannot delete it.`);
+  await log.warn(urn, `${title} (${id}) is orphaned: the API cannot delete it.`);
 }

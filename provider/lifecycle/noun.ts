@@ -13,7 +13,7 @@ export interface Noun<Args extends object, Outputs extends object> {
   /** Whether what a killed run did to it is done over by an update, should the program have gone back since. */
   readonly redo?: true;
   /** Arguments that only say how, not what: another value changes nothing by itself. */
-  readonly ignore?: readonly (keyof Args & string)[];
+  readonly ignoreChanges?: readonly (keyof Args & string)[];
   /** Arguments that what was taken over by its id does without. */
   readonly adoptedWithout?: readonly (keyof Args & string)[];
   /** Why it cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */

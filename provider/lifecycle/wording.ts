@@ -29,13 +29,13 @@ export function changesOf(key: string, before: unknown, after: unknown): string[
 }
 
 function changeOf(key: string, place: string, before: unknown, after: unknown): string {
-  const [old, now] = [shown(key, before), shown(key, after)];
+  const [old, now] = [formatValue(key, before), formatValue(key, after)];
   if (old !== undefined && now !== undefined) return `${place} ${old} → ${now}`;
   return `${place} (${before === undefined ? "added" : after === undefined ? "removed" : "changed"})`;
 }
 
 /** A value that cannot be secret; undefined for any other. */
-function shown(key: string, value: unknown): string | undefined {
+function formatValue(key: string, value: unknown): string | undefined {
   if (value === pulumi.runtime.unknownValue) return "a value not known yet";
   const hash = typeof value === "string" ? contentHash.exec(value) : null;
   if (hash) return `sha256:${hash[1]}…`;

@@ -1,7 +1,7 @@
 import type { Noun } from "./noun";
 
 /** What nouns share that the API cannot read, change or delete: a change makes another one and orphans this one. */
-export function unseen<Key extends string>(
+export function writeOnce<Key extends string>(
   keys: readonly Key[],
   consequence: string,
 ): Pick<Noun<object, object>, "replacing"> & { replaceOn: readonly Key[] } {

@@ -9,7 +9,7 @@ import { contentHash, findFiles, hashable, unreadable } from "../../records/sour
 import { defaultParallel, type Progress, upload } from "../../records/upload";
 import type { Noun } from "../lifecycle/noun";
 import type { Context } from "../run/context";
-import { say } from "../run/engine";
+import { log } from "../run/engine";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
 
@@ -57,7 +57,7 @@ export function filling(
     }),
     replaceOn: [datasetKey],
     // The hash tells whether there is anything to upload; a file that only moved is the same.
-    ignore: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
+    ignoreChanges: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
 
     async create(args, context) {
       const datasetId = args[datasetKey] as string;
@@ -75,7 +75,7 @@ export function filling(
         kind.noun === "event"
           ? `The events are deleted with dataset ${datasetId}, not before.`
           : `The ${kind.noun}s stay in dataset ${datasetId}: the API has no call to delete them.`;
-      await say.info(urn, fate);
+      await log.info(urn, fate);
     },
   };
 }
@@ -102,32 +102,36 @@ async function fill(
     owner: urn ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
     onProgress: progressTeller(context),
-    onUnresumable: (message) => void say.warn(urn, message),
+    onUnresumable: (message) => void log.warn(urn, message),
     signal: run.cancelled,
   }).catch((error) => {
     if (!run.cancelled.aborted) throw error;
     throw new Error("the upload was stopped; the next `pulumi up` resumes it where it was.");
   });
-  const again = sentCount < recordCount ? ` (${shown(recordCount - sentCount)} of them were there)` : "";
-  await say.info(urn, `${shown(recordCount)} ${kind.noun}${recordCount === 1 ? "" : "s"} uploaded${again}`);
+  const again =
+    sentCount < recordCount ? ` (${formatCount(recordCount - sentCount)} of them were there)` : "";
+  await log.info(
+    urn,
+    `${formatCount(recordCount)} ${kind.noun}${recordCount === 1 ? "" : "s"} uploaded${again}`,
+  );
   if (failedCount > 0)
-    await say.warn(
+    await log.warn(
       urn,
-      `${shown(failedCount)} ${failedCount === 1 ? "record was" : "records were"} refused; see ${rejectsFile}`,
+      `${formatCount(failedCount)} ${failedCount === 1 ? "record was" : "records were"} refused; see ${rejectsFile}`,
     );
   return { recordCount, failedCount };
 }
 
 function progressTeller({ urn, clock }: Context): (progress: Progress) => void {
-  let told = clock.now();
+  let reportedAt = clock.now();
   return ({ recordCount, bytes, totalBytes }) => {
-    if (clock.now() - told < progressEveryMs) return;
-    told = clock.now();
+    if (clock.now() - reportedAt < progressEveryMs) return;
+    reportedAt = clock.now();
     const share = Math.min(100, Math.floor((100 * bytes) / Math.max(1, totalBytes)));
-    void say.progress(urn, `${shown(recordCount)} records, ${share} %`);
+    void log.progress(urn, `${formatCount(recordCount)} records, ${share} %`);
   };
 }
 
-function shown(count: number): string {
+function formatCount(count: number): string {
   return count.toLocaleString("en");
 }

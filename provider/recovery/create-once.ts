@@ -4,11 +4,11 @@ import { type CallOptions, OutcomeUnknownError } from "../../client/client";
 import { isVerdict } from "../../client/errors";
 import type { Input, Reply, Route } from "../../contract";
 import type { Context } from "../run/context";
-import { engineAddress, engineAnswers, say } from "../run/engine";
-import type { Creation, Made } from "./creation";
+import { engineAddress, engineAnswers, log } from "../run/engine";
+import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
-import { interrupted, isRecent, note } from "./earlier-run";
-import { candidates, evidenceOf, fittingBefore, lookable, madeBy } from "./evidence";
+import { interrupted, isRecent, record } from "./earlier-run";
+import { candidates, createdBy, evidenceOf, fittingBefore, lookable } from "./evidence";
 import { digest, type Entry, forget } from "./journal";
 import { UnknownCreationError } from "./unknown-creation";
 
@@ -23,7 +23,7 @@ export function isCreating(): boolean {
 export async function createOnce<R extends Route, Listed = never>(
   context: Context,
   creation: Creation<R, Listed>,
-): Promise<Made<R>> {
+): Promise<Created<R>> {
   // Without the name of the resource nothing of an earlier run could be told apart.
   if (!context.urn) return unwritten(context, creation);
   const identity = digest(creation.identity ?? creation.request);
@@ -37,7 +37,7 @@ async function carryOut<R extends Route, Listed>(
   creation: Creation<R, Listed>,
   identity: string,
   earlier: Entry | undefined,
-): Promise<Made<R>> {
+): Promise<Created<R>> {
   const { urn } = context;
   let entry = earlier;
   let evidence = await evidenceOf(context, creation, earlier);
@@ -59,12 +59,12 @@ async function carryOut<R extends Route, Listed>(
       evidence = { ...evidence, matches: seen?.length ?? "unseen" };
     } else if (decision === "resume") {
       // What follows from an earlier job is found again by every run, not only after an interruption.
-      if (!creation.key) await say.info(urn, `resuming ${begun.id}, which an interrupted run created`);
+      if (!creation.key) await log.info(urn, `resuming ${begun.id}, which an interrupted run created`);
       return keep(context, creation, begun, { reply: begun.reply as Reply<R>, resumed: true });
     } else if (decision === "adopt") {
       const reply = found[0] as Reply<R>;
       const id = creation.idOf(reply);
-      await say.info(urn, `the create call got no response, but ${id} is in the service's list; adopting it`);
+      await log.info(urn, `the create call got no response, but ${id} is in the service's list; adopting it`);
       return keep(context, creation, begun, { reply, resumed: true });
     } else {
       throw await unresolved(context, creation, begun, found, lost);
@@ -81,7 +81,7 @@ async function begin<R extends Route, Listed>(
 ): Promise<Entry> {
   if (former) forget(former);
   const entry = await newEntry(context, creation, identity);
-  await note(context, entry);
+  await record(context, entry);
   return entry;
 }
 
@@ -91,12 +91,12 @@ async function call<R extends Route, Listed>(
   { route, request }: Creation<R, Listed>,
   entry: Entry,
   isEarlier: boolean,
-): Promise<Made<R> | { readonly lost: OutcomeUnknownError }> {
+): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
   const replay = new Replay();
   underWay++;
   try {
     const asked = { ...(request as object), ...entry.request } as Input<R>;
-    const reply = await client.call(route, asked, replay.heeded(entry.key));
+    const reply = await client.call(route, asked, replay.callOptions(entry.key));
     return { reply, resumed: isEarlier || replay.ofEarlierRun };
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };
@@ -113,32 +113,32 @@ async function keep<R extends Route, Listed>(
   context: Context,
   { route, request, idOf }: Creation<R, Listed>,
   entry: Entry,
-  made: Made<R>,
-): Promise<Made<R>> {
-  const id = idOf(made.reply);
-  await note(context, { ...entry, id, reply: beyond(request as object, made.reply as object) });
-  madeBy(context.run, route).add(id);
+  created: Created<R>,
+): Promise<Created<R>> {
+  const id = idOf(created.reply);
+  await record(context, { ...entry, id, reply: beyond(request as object, created.reply as object) });
+  createdBy(context.run, route).add(id);
   context.run.resolved.add(entry.key);
-  return made;
+  return created;
 }
 
 /** What only the user can decide, with all that is known. */
 async function unresolved<R extends Route, Listed>(
   context: Context,
-  { route, look, idOf }: Creation<R, Listed>,
+  { route, findLost, idOf }: Creation<R, Listed>,
   entry: Entry,
   found: readonly Reply<R>[],
   lost: OutcomeUnknownError | undefined,
 ): Promise<UnknownCreationError> {
   const runEnded = () => new Error(`the run of ${entry.at} ended during this call`);
   const keyHolds = isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
-  const cure = keyHolds ? "Run `pulumi up` again: it repeats the call under its key." : look?.cure;
+  const fix = keyHolds ? "Run `pulumi up` again: it repeats the call under its key." : findLost?.fix;
   return new UnknownCreationError(
     lost ?? new OutcomeUnknownError(route, entry.key, runEnded()),
     entry.identity,
     {
-      candidates: found.map(idOf).map((id) => look?.told?.(id) ?? id),
-      ...{ cure, at: Date.parse(entry.at) },
+      candidates: found.map(idOf).map((id) => findLost?.describe?.(id) ?? id),
+      ...{ fix, at: Date.parse(entry.at) },
     },
   );
 }
@@ -146,9 +146,9 @@ async function unresolved<R extends Route, Listed>(
 async function unwritten<R extends Route, Listed>(
   { client }: Context,
   { route, request, key }: Creation<R, Listed>,
-): Promise<Made<R>> {
+): Promise<Created<R>> {
   const replay = new Replay();
-  const reply = await client.call(route, request, replay.heeded(key));
+  const reply = await client.call(route, request, replay.callOptions(key));
   return { reply, resumed: replay.ofEarlierRun };
 }
 
@@ -157,7 +157,7 @@ class Replay {
   #replayed = false;
   #retried = false;
 
-  heeded(idempotencyKey: string | undefined): CallOptions {
+  callOptions(idempotencyKey: string | undefined): CallOptions {
     return {
       idempotencyKey,
       onReplayed: () => {
@@ -204,11 +204,11 @@ async function newEntry<R extends Route, Listed>(
 /** Calls that make the same thing wait for each other, where a lost one is looked for by what it looks like. */
 async function inTurn<R extends Route, Listed, T>(
   { client, run }: Context,
-  { request, look }: Creation<R, Listed>,
+  { request, findLost }: Creation<R, Listed>,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!look || (await client.honoursKeys())) return work();
-  const name = `${look.name} ${(request as { readonly name?: string }).name}`;
+  if (!findLost || (await client.honoursKeys())) return work();
+  const name = `${findLost.name} ${(request as { readonly name?: string }).name}`;
   const turn = (run.turns.get(name) ?? Promise.resolve()).then(work);
   run.turns.set(
     name,

@@ -2,10 +2,10 @@ import { hostname } from "node:os";
 import type { Client } from "../../client/client";
 import type { Route } from "../../contract";
 import type { Context } from "../run/context";
-import { engineAddress, engineAnswers, say } from "../run/engine";
+import { engineAddress, engineAnswers, log } from "../run/engine";
 import type { Properties } from "../run/row";
 import type { Creation } from "./creation";
-import { confirm, type Entry, entriesOf, forget, isAlive, put } from "./journal";
+import { type Entry, entriesOf, eraseStored, forget, isAlive, put } from "./journal";
 import { unknownOf } from "./unknown-creation";
 
 /** How long a process of an interrupted run that is still at the same call is waited for: as long as a call may take. */
@@ -28,12 +28,12 @@ export async function interrupted<R extends Route, Listed>(
     for (const entry of entriesOf(urn)) {
       if (!isOf(entry, client) || entry.path !== path || (await isOfAnotherRun(entry))) continue;
       if (entry.identity === identity) found = found?.reply ? found : entry;
-      else if (!entry.derived && !creation.key) await leaveBehind(context, entry);
+      else if (!entry.derived && !creation.key) await orphan(context, entry);
     }
     if (!found || found.reply || !isAlive(found) || clock.now() >= until) {
       return found ?? unknownEntry(context, creation, identity);
     }
-    await say.progress(urn, `process ${found.pid} of an interrupted run is still making this call; waiting`);
+    await log.progress(urn, `process ${found.pid} of an interrupted run is still making this call; waiting`);
     await clock.sleep(200);
   }
 }
@@ -49,25 +49,25 @@ async function unknownEntry<R extends Route, Listed>(
   if (!unknown) return undefined;
   if (unknown.identity !== identity) {
     const what = `may have created one at ${unknown.at} by ${route.path} with different arguments`;
-    await say.warn(urn, `an earlier run ${what}; if so, it is orphaned`);
+    await log.warn(urn, `an earlier run ${what}; if so, it is orphaned`);
     return undefined;
   }
   const entry = {
     ...{ urn, service: client.service, path: route.path, identity, key: unknown.key },
     ...{ derived: false, at: unknown.at, pid: process.pid, host: hostname() },
   };
-  await note(context, entry);
+  await record(context, entry);
   return entry;
 }
 
 /** Writes a creation down; where that cannot be done, the work goes on without the protection. */
-export async function note({ urn, run }: Context, entry: Entry): Promise<void> {
+export async function record({ urn, run }: Context, entry: Entry): Promise<void> {
   try {
     put(entry);
   } catch (error) {
     if (run.warnedOfJournal) return;
     run.warnedOfJournal = true;
-    await say.warn(
+    await log.warn(
       urn,
       `cannot write the recovery journal (${(error as Error).message}): after a kill, what was created may be lost or ` +
         "created twice. Set XDG_STATE_HOME to a folder that can be written to.",
@@ -76,8 +76,8 @@ export async function note({ urn, run }: Context, entry: Entry): Promise<void> {
 }
 
 /** What an interrupted run made with other arguments than are declared now is of no use any more. */
-async function leaveBehind({ urn }: Context, entry: Entry): Promise<void> {
-  await say.warn(
+async function orphan({ urn }: Context, entry: Entry): Promise<void> {
+  await log.warn(
     urn,
     `an interrupted run ${outcomeOf(entry)} with different arguments; it is orphaned, not deleted`,
   );
@@ -85,26 +85,26 @@ async function leaveBehind({ urn }: Context, entry: Entry): Promise<void> {
 }
 
 /** What interrupted runs began for a resource that goes, or that something else has been taken over for. */
-export async function leaveAllBehind({ urn = "", client, run }: Context, takenOver?: string): Promise<void> {
+export async function orphanAll({ urn = "", client, run }: Context, adoptedId?: string): Promise<void> {
   for (const entry of entriesOf(urn)) {
-    const isOwn = entry.id !== undefined && run.made.get(entry.path)?.has(entry.id);
+    const isOwn = entry.id !== undefined && run.created.get(entry.path)?.has(entry.id);
     if (isOwn || !isOf(entry, client) || (await isOfAnotherRun(entry))) continue;
     // What was taken over may well be what came of a call without an answer.
-    const isOther = entry.id ? entry.id !== takenOver : takenOver === undefined;
-    if (isOther) await say.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is orphaned, not deleted`);
+    const isOther = entry.id ? entry.id !== adoptedId : adoptedId === undefined;
+    if (isOther) await log.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is orphaned, not deleted`);
     forget(entry);
   }
 }
 
 /** The state is seen to hold what was created; what else killed runs began for the resource. */
-export function confirmed(id: string, { __urn, ...state }: Properties): Entry[] {
+export function eraseStoredIn(id: string, { __urn, ...state }: Properties): Entry[] {
   if (__urn === undefined) return [];
-  const others = confirm(__urn, new Set([id, ...Object.values(state)]));
+  const others = eraseStored(__urn, new Set([id, ...Object.values(state)]));
   return others.filter((entry) => !entry.derived && !isAlive(entry));
 }
 
 /** What killed runs began that the program does not declare, in words. */
-export function leftBehind(entries: readonly Entry[]): string {
+export function orphanWarning(entries: readonly Entry[]): string {
   const what = entries.map(outcomeOf).join(" and ");
   return `a run that was killed ${what}, which the program no longer declares; see \`recommender interrupted\``;
 }

@@ -27,53 +27,53 @@ export async function evidenceOf<R extends Route, Listed>(
 }
 
 /** What a look at the list can prove. */
-export function lookable<R extends Route, Listed>({ look }: Creation<R, Listed>, { before }: Entry) {
-  return { hasBaseline: before !== undefined, listIsImmediate: look?.atOnce === true };
+export function lookable<R extends Route, Listed>({ findLost }: Creation<R, Listed>, { before }: Entry) {
+  return { hasBaseline: before !== undefined, listIsImmediate: findLost?.listIsImmediate === true };
 }
 
 /** What fitted before this run made anything did not come of its calls; not needed where keys are honoured. */
 export async function fittingBefore<R extends Route, Listed>(
   { client, run }: Context,
-  { look, idOf, route }: Creation<R, Listed>,
+  { findLost, idOf, route }: Creation<R, Listed>,
 ): Promise<string[] | undefined> {
-  if (!look || look.certain === false || (await client.honoursKeys())) return undefined;
-  let list = run.listedBefore.get(look.name) as Promise<readonly Listed[]> | undefined;
+  if (!findLost || findLost.isUnambiguous === false || (await client.honoursKeys())) return undefined;
+  let list = run.listedBefore.get(findLost.name) as Promise<readonly Listed[]> | undefined;
   if (!list) {
-    list = look.list();
-    list.catch(() => run.listedBefore.delete(look.name));
-    run.listedBefore.set(look.name, list);
+    list = findLost.list();
+    list.catch(() => run.listedBefore.delete(findLost.name));
+    run.listedBefore.set(findLost.name, list);
   }
-  const ids = (await list).flatMap((listed) => look.asReply(listed) ?? []).map(idOf);
-  return [...ids, ...madeBy(run, route)];
+  const ids = (await list).flatMap((listed) => findLost.match(listed) ?? []).map(idOf);
+  return [...ids, ...createdBy(run, route)];
 }
 
 /** What may have come of a call whose answer was lost; undefined where that cannot be seen. */
 export async function candidates<R extends Route, Listed>(
   context: Context,
-  { look, idOf, route }: Creation<R, Listed>,
+  { findLost, idOf, route }: Creation<R, Listed>,
   { before = [] }: Entry,
   ofEarlierRun: boolean,
 ): Promise<Reply<R>[] | undefined> {
-  if (!look) return undefined;
+  if (!findLost) return undefined;
   const { clock, run } = context;
-  const known = new Set([...before, ...madeBy(run, route), ...madeForOthers(context, route)]);
-  for (const pauseMs of look.atOnce ? lookPausesMs : [0]) {
+  const known = new Set([...before, ...createdBy(run, route), ...createdForOthers(context, route)]);
+  for (const pauseMs of findLost.listIsImmediate ? lookPausesMs : [0]) {
     await clock.sleep(pauseMs);
-    const list = await look.list().catch((error) => {
+    const list = await findLost.list().catch((error) => {
       // The journal keeps what an earlier run asked for until the service can be reached again.
       if (ofEarlierRun && isOutage(error)) throw error;
     });
     if (!list) return undefined;
     const fresh = list
-      .flatMap((listed) => look.asReply(listed) ?? [])
-      .filter((made) => !known.has(idOf(made)));
+      .flatMap((listed) => findLost.match(listed) ?? [])
+      .filter((reply) => !known.has(idOf(reply)));
     if (fresh.length > 0) return fresh;
   }
   return [];
 }
 
 /** What is written down for other resources did not come of a call for this one. */
-function madeForOthers({ client, urn }: Context, { path }: Route): string[] {
+function createdForOthers({ client, urn }: Context, { path }: Route): string[] {
   return allEntries()
     .filter((entry) => entry.urn !== urn && isOf(entry, client) && entry.path === path)
     .flatMap(({ id }) => id ?? []);
@@ -88,8 +88,8 @@ function mayCreateAgain(urn: string): boolean {
 }
 
 /** Ids of what this run has made by a call. */
-export function madeBy({ made }: Run, { path }: Route): Set<string> {
-  const ids = made.get(path) ?? new Set<string>();
-  made.set(path, ids);
+export function createdBy({ created }: Run, { path }: Route): Set<string> {
+  const ids = created.get(path) ?? new Set<string>();
+  created.set(path, ids);
   return ids;
 }

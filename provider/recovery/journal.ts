@@ -138,7 +138,7 @@ export function isAlive({ pid, host }: Entry): boolean {
  * Forgets the creations whose results the state of the resource is seen to hold, and gives the others. With the last of
  * a chain of jobs, each submitted because the one before it failed, the whole chain is forgotten.
  */
-export function confirm(urn: string, known: ReadonlySet<unknown>): Entry[] {
+export function eraseStored(urn: string, known: ReadonlySet<unknown>): Entry[] {
   const entries = entriesOf(urn);
   const held = entries.filter(({ id }) => id !== undefined && known.has(id));
   const isOver = (entry: Entry) =>

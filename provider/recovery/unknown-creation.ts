@@ -7,7 +7,7 @@ interface Known {
   /** Things in the service that may have come of the call. */
   readonly candidates: readonly string[];
   /** What may help before anything else; absent where nothing does. */
-  readonly cure?: string | undefined;
+  readonly fix?: string | undefined;
   /** When the call was first made, in milliseconds since 1970. */
   readonly at: number;
 }
@@ -20,7 +20,7 @@ export class UnknownCreationError extends Error {
 
   constructor(lost: OutcomeUnknownError, identity: string, known: Known) {
     const several = known.candidates.length > 0 ? ` Possible matches: ${known.candidates.join(", ")}.` : "";
-    const first = known.cure ? ` ${known.cure}` : "";
+    const first = known.fix ? ` ${known.fix}` : "";
     super(
       `${lost.message}.${several}${first} If it exists, adopt it with the argument existingId. ` +
         "If it does not, create it with RECOMMENDER_CREATE_AGAIN=1 pulumi up. Remove the option protect for that run: " +

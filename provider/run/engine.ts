@@ -6,7 +6,7 @@ import { listenForCancel } from "./cancellation";
 export type Urn = string | undefined;
 
 /** Says something in the output of the running command, beside the resource it is about. */
-export const say = {
+export const log = {
   /** Shown while the work goes on, replaced by what comes next. */
   progress: (urn: Urn, message: string) => pulumi.log.info(message, named(urn), undefined, true),
   info: (urn: Urn, message: string) => pulumi.log.info(message, named(urn)),

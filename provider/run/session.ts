@@ -7,7 +7,7 @@ import { embeddedFolder } from "../../client/settings";
 import type { Reply, routes } from "../../contract";
 import { cancelled as engineCancelled } from "./cancellation";
 import { Claims } from "./claims";
-import { say, type Urn } from "./engine";
+import { log, type Urn } from "./engine";
 import { Listing } from "./listing";
 import { cliStackState, type StackState } from "./stack-state";
 
@@ -26,7 +26,7 @@ export class Run {
   /** The resources that deploy to projects. */
   readonly deploying = new Map<string, Urn>();
   /** Ids of what it made, by the call: that did not come of any other call. */
-  readonly made = new Map<string, Set<string>>();
+  readonly created = new Map<string, Set<string>>();
   /** What the state holds in place of ids that are not known, by resource. */
   readonly unknown = new Map<string, string>();
   /** Keys of calls of which it has found out what came of them. */
@@ -91,11 +91,11 @@ async function start(settings: Settings): Promise<Session> {
   const folder = embeddedFolder(settings.baseUrl);
   if (started && folder !== undefined) {
     const where = `${created ? "a new service of its own" : "the service"} in ${resolve(folder)}`;
-    await say.info(undefined, `started ${where} as process ${pid}; set recommender:baseUrl to use another`);
+    await log.info(undefined, `started ${where} as process ${pid}; set recommender:baseUrl to use another`);
   }
   const client = new Client({
     ...{ ...reached, connections: settings.parallel },
-    onRetry: (message) => say.debug(undefined, message),
+    onRetry: (message) => log.debug(undefined, message),
   });
   return { settings, client, clock: systemClock, run: runOf(settings) };
 }

@@ -65,7 +65,7 @@ export async function* csvRows(file: Readable, onBytes: (count: number) => void)
     // What came before the fault is not lost with it.
     if (rows.length > 0) yield rows;
     if (error instanceof SourceError) throw error;
-    throw new SourceError(file.shown, line + 1, problemOf(error as CsvError));
+    throw new SourceError(file.displayName, line + 1, problemOf(error as CsvError));
   } finally {
     stream.destroy();
   }
@@ -87,7 +87,7 @@ function columnsOf(names: readonly string[], file: Readable): string[] {
   const columns = names.map((name) => name.trim());
   const twice = columns.find((name, at) => columns.indexOf(name) !== at);
   if (twice !== undefined)
-    throw new SourceError(file.shown, 1, `two columns are named ${JSON.stringify(twice)}`);
+    throw new SourceError(file.displayName, 1, `two columns are named ${JSON.stringify(twice)}`);
   return columns;
 }
 

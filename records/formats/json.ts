@@ -16,7 +16,7 @@ const closeBrace = 0x7d;
  * parsed by itself.
  */
 export async function* jsonRows(file: Readable, onBytes: (count: number) => void): Rows {
-  const cutter = new Cutter(file.shown);
+  const cutter = new Cutter(file.displayName);
   for await (const chunk of textOf(file, onBytes, () => cutter.line)) {
     const rows = cutter.cut(chunk);
     if (rows.length > 0) yield rows;

@@ -16,7 +16,7 @@ export async function* ndjsonRows(file: Readable, onBytes: (count: number) => vo
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() as string;
     if (rest.length > longestLine) {
-      throw new SourceError(file.shown, line, "the line does not end within 32 MB; is this NDJSON?");
+      throw new SourceError(file.displayName, line, "the line does not end within 32 MB; is this NDJSON?");
     }
     const rows: Row[] = [];
     for (const text of lines) take(text, rows);

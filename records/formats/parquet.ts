@@ -12,7 +12,7 @@ export async function* parquetRows(file: Readable, onBytes: (count: number) => v
   const unpacked = await unpackedFile(file);
   try {
     const { open, parquetReadObjects, compressors } = await libraries();
-    const { buffer, metadata } = await open(unpacked.path, file.shown);
+    const { buffer, metadata } = await open(unpacked.path, file.displayName);
     let rowStart = 0;
     for (const group of metadata.row_groups) {
       const rowEnd = rowStart + Number(group.num_rows);
@@ -23,7 +23,11 @@ export async function* parquetRows(file: Readable, onBytes: (count: number) => v
         rowEnd,
         compressors,
       }).catch((error: Error) => {
-        throw new SourceError(file.shown, rowStart + 1, `the row group that begins here: ${error.message}`);
+        throw new SourceError(
+          file.displayName,
+          rowStart + 1,
+          `the row group that begins here: ${error.message}`,
+        );
       });
       const first = rowStart + 1;
       yield values.map((columns, at): Row => ({ line: first + at, columns }));
@@ -40,7 +44,7 @@ export async function parquetShape(file: Readable): Promise<{ rowCount: number; 
   const unpacked = await unpackedFile(file);
   try {
     const { open, parquetSchema } = await libraries();
-    const { metadata } = await open(unpacked.path, file.shown);
+    const { metadata } = await open(unpacked.path, file.displayName);
     const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
     return { rowCount: Number(metadata.num_rows), columns };
   } finally {
@@ -53,12 +57,12 @@ async function libraries() {
   const hyparquet = await import("hyparquet");
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } = hyparquet;
   const { compressors } = await import("hyparquet-compressors");
-  const open = async (path: string, shown: string) => {
+  const open = async (path: string, displayName: string) => {
     try {
       const buffer = await asyncBufferFromFile(path);
       return { buffer, metadata: await parquetMetadataAsync(buffer) };
     } catch (error) {
-      throw new SourceError(shown, undefined, `cannot be read as Parquet: ${(error as Error).message}`);
+      throw new SourceError(displayName, undefined, `cannot be read as Parquet: ${(error as Error).message}`);
     }
   };
   return { open, parquetReadObjects, parquetSchema, compressors };
@@ -75,7 +79,7 @@ async function unpackedFile(file: Readable): Promise<{ path: string; remove: () 
   } catch (error) {
     await remove();
     throw new SourceError(
-      file.shown,
+      file.displayName,
       undefined,
       `the gzip file is cut short or damaged: ${(error as Error).message}`,
     );

@@ -10,7 +10,7 @@ const readBytes = 256 * 1024;
 export interface Readable {
   readonly path: string;
   /** How messages name it. */
-  readonly shown: string;
+  readonly displayName: string;
   readonly gzip: boolean;
   /** How many bytes it had when it was looked at; what has been appended since is not read. */
   readonly bytes: number;
@@ -47,7 +47,7 @@ export async function* textOf(
   let first = true;
   const checked = (bytes: Buffer) => {
     if (!isUtf8(bytes)) {
-      throw new SourceError(file.shown, undefined, `is not UTF-8 text, at or after line ${lineNow()}`);
+      throw new SourceError(file.displayName, undefined, `is not UTF-8 text, at or after line ${lineNow()}`);
     }
     const text = bytes.toString("utf8");
     const marked = first && text.charCodeAt(0) === 0xfeff;
@@ -63,7 +63,7 @@ export async function* textOf(
     }
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    throw new SourceError(file.shown, undefined, problemOf(error as NodeJS.ErrnoException, lineNow()));
+    throw new SourceError(file.displayName, undefined, problemOf(error as NodeJS.ErrnoException, lineNow()));
   }
   if (rest) yield checked(rest);
 }

@@ -44,7 +44,8 @@ export function timestampMs(value: unknown, unit?: TimeUnit): number {
   const text = typeof value === "string" ? value.trim() : "";
   if (decimal.test(text)) return numberMs(Number(text), unit);
   const iso = isoDate.exec(text)?.groups;
-  if (!iso) throw new InvalidTime(`expected an ISO date, seconds or milliseconds, received ${shown(value)}`);
+  if (!iso)
+    throw new InvalidTime(`expected an ISO date, seconds or milliseconds, received ${formatValue(value)}`);
   if (!isDay(iso.day as string)) throw new InvalidTime(`there is no day ${iso.day}`);
   const date = text.replace(" ", "T").replace(/\s/g, "").replace(",", ".");
   const ms = Date.parse(iso.zone || date.length === 10 ? date : `${date}Z`);
@@ -78,6 +79,6 @@ function isDay(day: string): boolean {
   return !Number.isNaN(ms) && (Number(day.slice(8)) <= 28 || new Date(ms).toISOString().startsWith(day));
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 import { endpointToken } from "../../client/client";
 import { readSettings } from "../../client/settings";
-import { confirm } from "../../provider/recovery/journal";
+import { eraseStored } from "../../provider/recovery/journal";
 import { rowOf } from "../../provider/run/row";
 import { Run, useSession } from "../../provider/run/session";
 import { fastClock, MortalClient } from "./mortal-client";
@@ -265,7 +265,7 @@ export class SmallEngine extends Rows {
 
   #keep(resource: Held, old?: Held): void {
     this.write(resource, old);
-    if (this.programHears && !resource.broken) confirm(this.urnOf(resource), new Set([resource.id]));
+    if (this.programHears && !resource.broken) eraseStored(this.urnOf(resource), new Set([resource.id]));
   }
 }
 

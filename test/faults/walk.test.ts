@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { say } from "../../provider/run/engine";
+import { log } from "../../provider/run/engine";
 import { ObservedService } from "../engine/observed-service";
 import { type Said, servingIn } from "./account";
 import { declared, first, type Place, type Program, places } from "./program";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   observed = await ObservedService.start({ faults: true, planShards: 1_000_000 });
   proxy = await FaultProxy.start(observed.service);
   for (const way of ["progress", "info", "warn", "debug"] as const) {
-    jest.spyOn(say, way).mockImplementation(async (urn, message) => {
+    jest.spyOn(log, way).mockImplementation(async (urn, message) => {
       if (way === "progress" || way === "debug") return;
       said.push({ urn, message });
       watch?.hear(message);

@@ -1,5 +1,5 @@
 import { ApiError } from "../../client/client";
-import { gone, meansInUse, meansNotServing } from "../../client/refusals";
+import { meansInUse, meansNotServing, undefinedIfMissing } from "../../client/refusals";
 
 const refused = (status: number, message: string, code?: string, path: `/${string}` = "/delete-model") =>
   new ApiError({ method: "POST", path }, { status, message, ...(code && { code }) });
@@ -10,7 +10,7 @@ test.each([
   [400, "no such model"],
   [400, "dataset does not exist"],
 ])("a refusal that says so is taken for absence: %i %s", async (status, message) => {
-  expect(await gone(Promise.reject(refused(status, message)))).toBeUndefined();
+  expect(await undefinedIfMissing(Promise.reject(refused(status, message)))).toBeUndefined();
 });
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
   [403, "not found for you"],
   [500, "not found"],
 ])("a refusal that says something else is not taken for absence: %i %s", async (status, message) => {
-  await expect(gone(Promise.reject(refused(status, message)))).rejects.toThrow(message);
+  await expect(undefinedIfMissing(Promise.reject(refused(status, message)))).rejects.toThrow(message);
 });
 
 test.each([

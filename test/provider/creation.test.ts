@@ -6,7 +6,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../contract";
 import { digest, type Entry, entriesOf, put, unreadableFiles } from "../../provider/recovery/journal";
-import { say } from "../../provider/run/engine";
+import { log } from "../../provider/run/engine";
 import { ObservedService } from "../engine/observed-service";
 import { keyOf, newStack } from "../faults/rows";
 import { type Declared, SmallEngine } from "../faults/small-engine";
@@ -19,7 +19,7 @@ const said: string[] = [];
 beforeAll(async () => {
   observed = await ObservedService.start();
   for (const way of ["progress", "info", "warn"] as const) {
-    jest.spyOn(say, way).mockImplementation(async (_urn, message) => void said.push(message));
+    jest.spyOn(log, way).mockImplementation(async (_urn, message) => void said.push(message));
   }
 });
 afterAll(() => observed.close());

@@ -3,7 +3,7 @@ import { readSettings } from "../../client/settings";
 import { routes } from "../../contract";
 import { finishJob, jobKinds } from "../../provider/jobs/jobs";
 import type { Context } from "../../provider/run/context";
-import { say } from "../../provider/run/engine";
+import { log } from "../../provider/run/engine";
 import { Run } from "../../provider/run/session";
 import { type Answer, clientOf, reply, scriptedServer } from "../client/server";
 
@@ -56,7 +56,7 @@ describe("waiting for a job", () => {
   );
 
   test("tells what each look saw, and at last how it ended", async () => {
-    const told = jest.spyOn(say, "progress").mockResolvedValue();
+    const told = jest.spyOn(log, "progress").mockResolvedValue();
     await wait([job("PENDING"), job("RUNNING", { retry_count: 1 }), job("SUCCEED", { retry_count: 1 })]);
     expect(told.mock.calls.map(([, message]) => message)).toEqual([
       "PENDING 0ms: training j",
@@ -67,7 +67,7 @@ describe("waiting for a job", () => {
   });
 
   test("tells nothing of one that is over at the first look", async () => {
-    const told = jest.spyOn(say, "progress").mockResolvedValue();
+    const told = jest.spyOn(log, "progress").mockResolvedValue();
     await wait([job("SUCCEED")]);
     expect(told).not.toHaveBeenCalled();
     told.mockRestore();

@@ -126,7 +126,7 @@ describe("the lock of a stack", () => {
   const attempt = (message: string, cancel: () => Promise<void>) => {
     let first = true;
     const open = { name: "prod", stack: { cancel } } as unknown as OpenStack;
-    return unlocking(open, { wait: false, say: () => {} }, async () => {
+    return unlocking(open, { wait: false, log: () => {} }, async () => {
       if (!first) return "worked";
       first = false;
       throw new Error("could not be compared", { cause: new Error(message) });
