@@ -97,7 +97,7 @@ async function clearPending(open: OpenStack, lockPolicy: LockPolicy): Promise<vo
   const { pending } = await open.state();
   if (pending.length === 0) return;
   const names = pending.map(({ urn }) => titleOf(partsOf(urn)));
-  lockPolicy.log(`An earlier run was interrupted while it worked on ${names.join(", ")}: taking that up.`);
+  lockPolicy.log(`An earlier run was interrupted while it worked on ${names.join(", ")}: resuming that.`);
   await unlocking(open, lockPolicy, () => open.stack.refresh({ clearPendingCreates: true }));
 }
 

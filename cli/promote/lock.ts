@@ -63,7 +63,7 @@ async function release(open: OpenStack, refusal: string, { wait, log }: LockPoli
   }
   const alive = owners.find(({ pid }) => isRunning(pid));
   if (!alive) {
-    log(`The engine that locked stack ${open.name} (process ${owners[0]?.pid}) is no more: unlocking it.`);
+    log(`The engine that locked stack ${open.name} (process ${owners[0]?.pid}) has ended: unlocking it.`);
     await open.stack.cancel();
     return;
   }

@@ -45,7 +45,7 @@ export async function promote(request: PromotionRequest): Promise<Review> {
     before: [...review.before],
     minQuality: await floorsFor(to, review),
   };
-  request.log(resumed ? `Going on with ${entry.id} …` : `Applying to ${to.name} as ${entry.id} …`);
+  request.log(resumed ? `Resuming ${entry.id} …` : `Applying to ${to.name} as ${entry.id} …`);
   const refresh = (review.report?.drift.length ?? 0) > 0;
   const release = await applyChange({ open: to, file, entry, lockPolicy, refresh, pinned: {} });
   const now = release.contents && { now: release.contents };
@@ -80,7 +80,7 @@ async function look(request: PromotionRequest): Promise<Plan> {
     interrupted?.action === "promote" && interrupted.from?.release === source?.id ? interrupted : undefined;
   const lockPolicy: LockPolicy = { wait: resumed !== undefined, log };
 
-  log(`Looking at ${from.name} and ${to.name} …`);
+  log(`Comparing ${from.name} and ${to.name} …`);
   const { resources } = await to.state();
   const [evidence, report, config] = await Promise.all([
     evidenceOf(from, releases),

@@ -81,7 +81,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
 
     const review = await at.promote("staging", "prod", "--yes");
     expect(review).toMatchObject({ code: 0, verdict: "done", resumed: "prod-1" });
-    expect(review.err).toMatch(/The engine that locked stack prod \(process \d+\) is no more: unlocking it/);
+    expect(review.err).toMatch(/The engine that locked stack prod \(process \d+\) has ended: unlocking it/);
     expect(at.submissions("prod")).toEqual(["POST /submit-training-job", "POST /submit-deployment-job"]);
     expect(await at.released("prod")).toMatchObject([{ id: "prod-1", status: "done" }]);
     expect((await at.state("prod")).pending).toEqual([]);
