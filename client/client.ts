@@ -86,12 +86,12 @@ export class Client {
     this.#tokens = new TokenCache(options.token, this.#agent, this.#clock);
   }
 
-  /** Makes one call of the API and gives its reply. */
+  /** Sends one call of the API and returns its reply. */
   async call<R extends Route>(route: R, input: Input<R>, options: CallOptions = {}): Promise<Reply<R>> {
     return this.#carryOut<R>(route, await this.#prepare(route, input, options), options);
   }
 
-  /** Makes one call whose body is written already, in the form it has on the wire: for records by the million. */
+  /** Sends one call whose body is serialized already, in the form it has on the wire: for records by the million. */
   async send<R extends Route>(route: R, body: Buffer, options: CallOptions = {}): Promise<Reply<R>> {
     const prepared = await this.#withBody(this.#envelope(route, options), body, options);
     return this.#carryOut<R>(route, prepared, options);
@@ -231,7 +231,7 @@ export class Client {
       const refusal = readRefusal(this.#redact(text));
       const said = { ...refusal, requestId, status: answer.statusCode };
       const error = new ApiError(route, said, this.#hint(answer.statusCode, url));
-      // The service's own clock tells how far off a date of its own is.
+      // The service's own clock shows how far off its date is.
       const now = Date.parse(header(answer, "date") ?? "") || this.#clock.now();
       return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), now));
     }
@@ -243,14 +243,14 @@ export class Client {
     return { reply };
   }
 
-  /** The limit of the agent lies between two pieces; an answer that drips has one as a whole. */
+  /** The limit of the agent lies between two pieces; a slow response has one as a whole. */
   async #textOf({ body }: Dispatcher.ResponseData): Promise<string> {
     const { bodyMs } = this.#timeouts;
     const timer = setTimeout(() => body.destroy(new Error(`the body took longer than ${bodyMs} ms`)), bodyMs);
     return body.text().finally(() => clearTimeout(timer));
   }
 
-  /** Any answer may say that keys are honoured; that they are not is told only by a reply without a word of it. */
+  /** Any response may say that keys are honoured; only a reply without the header shows that they are not. */
   #learn(origin: string, answer: Dispatcher.ResponseData): void {
     const said = (header(answer, idempotencyHeader) ?? "").toUpperCase();
     if (said.includes("POST")) this.#honours.set(origin, true);

@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether the service looked at the call itself and refused it, so that it was not carried out. */
+/** Whether the service looked at the call itself and refused it, so that it had no effect. */
 export function isVerdict(error: unknown): boolean {
   return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status);
 }
@@ -39,7 +39,7 @@ export class ReplyError extends Error {
   override readonly name = "ReplyError";
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Whether trying again may bring the whole: the JSON breaks off, or something else came between. */
+  /** Whether a retry may help: the JSON is incomplete, or a proxy sent its own page. */
   readonly passing: boolean;
 
   constructor(
@@ -56,7 +56,7 @@ export class ReplyError extends Error {
   }
 }
 
-/** The call did not reach the service, or no whole answer came back, and it was not worth or not safe to go on. */
+/** The call did not reach the service, or no complete response arrived, and a retry was useless or unsafe. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 
@@ -65,7 +65,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** A call that creates or submits may or may not have been carried out; `cause` says what was seen. */
+/** A call that creates or submits may or may not have succeeded; `cause` says what was seen. */
 export class OutcomeUnknownError extends Error {
   override readonly name = "OutcomeUnknownError";
   override readonly cause: Error;

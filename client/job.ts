@@ -71,7 +71,7 @@ export interface Watch {
   /** Ends the watch with its reason. */
   readonly signal?: AbortSignal;
   readonly look: () => Promise<Job>;
-  /** Hears what each look saw of a job that is not over. */
+  /** Called with each status of a job that is not over. */
   readonly onLook: (job: Job, elapsedMs: number) => void | Promise<void>;
 }
 

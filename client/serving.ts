@@ -11,7 +11,7 @@ export type Recommendation = Reply<typeof routes.recommendItemsToUser>;
 
 /**
  * Calls for recommendations where a project serves.
- * The specification does not show how serving_uri and the call's address relate: the call is made under serving_uri,
+ * The specification does not show how serving_uri and the call's address relate: the call is sent under serving_uri,
  * and under the base address where nothing answers it there.
  */
 export async function recommendItems(
@@ -86,7 +86,7 @@ export async function tryOut(
         return `the check failed: the answer for ${place} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;
       }
     } catch (error) {
-      // Whoever cannot ask does not know: only an answer of the service speaks against the models.
+      // Without a response nothing is known: only a response of the service counts against the models.
       if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status)) throw error;
       return `the check failed: ${place}: ${refusal(error, userId)}`;
     }

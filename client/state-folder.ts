@@ -9,7 +9,7 @@ export function stateFolder(part: string): string {
   return join(base, "pulumi-recommender", part);
 }
 
-/** Makes a folder into which only its owner may look, and those above it. */
+/** Creates a folder that only its owner may read, and those above it. */
 export function makeFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   // Not by the platform's own recursion, which never ends under /proc.

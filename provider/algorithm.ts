@@ -23,7 +23,7 @@ export interface AlgorithmArgs {
    * The empty object, which is the default, lets the service choose all of them.
    */
   readonly algorithmParameters?: pulumi.Input<G1Parameters | JsonMap>;
-  /** Id of an algorithm that is there already, to be taken over instead of made. */
+  /** Id of an existing algorithm to adopt instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 

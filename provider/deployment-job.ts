@@ -25,7 +25,7 @@ export interface DeploymentJobArgs {
 }
 
 /**
- * A deployment that was submitted. Every `Deployment` has one beside it, so that the job is written down before the
+ * A deployment that was submitted. Every `Deployment` has one beside it, so that the job is in the state before the
  * wait for it begins.
  */
 export class DeploymentJob extends Resource {
@@ -59,7 +59,7 @@ export function requestOf({ projectId, name, generatorModelId, rankerModelId, qp
   return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
 }
 
-/** The API has no way to read a job that it has forgotten, nor to stop one; so no read, and delete only tells. */
+/** The API has no way to read a job that it has forgotten, nor to stop one; so no read, and delete only warns. */
 function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
   return {
     type: "DeploymentJob",
@@ -77,7 +77,7 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
       return { jobId: await submitDeployment(news, context) };
     },
 
-    // The deployment itself is shut down by its own resource, which a run that broke off in the wait has not made.
+    // The deployment itself is shut down by its own resource, which a run that ended during the wait has not created.
     async delete(_id, { projectId, jobId }, context) {
       const { client, run, settings, urn } = context;
       if ((await run.claims.holders({ type: "Deployment", id: projectId })).length > 0) return;

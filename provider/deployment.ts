@@ -29,7 +29,7 @@ export interface DeploymentCheck {
   readonly userIds: pulumi.Input<pulumi.Input<string>[]>;
   /** Results that each of them must get at least; 1 unless set. */
   readonly minResults?: pulumi.Input<number>;
-  /** Time that each answer may take at most; not looked at unless set. */
+  /** Time that each response may take at most; not checked unless set. */
   readonly maxLatencyMs?: pulumi.Input<number>;
 }
 
@@ -39,7 +39,7 @@ export interface DeploymentArgs extends DeploymentJobArgs {
   readonly check?: pulumi.Input<DeploymentCheck>;
   /** Whether a check that fails puts the former models back; false unless set. */
   readonly rollback?: pulumi.Input<boolean>;
-  /** Id of a project whose deployment is there already, to be taken over instead of made. */
+  /** Id of a project whose existing deployment to adopt instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
@@ -56,9 +56,9 @@ export class Deployment extends Resource {
   declare readonly generatorModelId: pulumi.Output<string>;
   declare readonly rankerModelId: pulumi.Output<string | undefined>;
   declare readonly qps: pulumi.Output<number>;
-  /** Address under which the project's recommendations are called for; that of the service, where it tells no other. */
+  /** Address under which the project's recommendations are called for; that of the service, unless it reports another. */
   declare readonly servingUri: pulumi.Output<string>;
-  /** The job that deployed it; undefined for a deployment that was taken over. */
+  /** The job that deployed it; undefined for an adopted deployment. */
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
@@ -158,7 +158,7 @@ function deployment(): Noun<State, Outputs> {
       return { servingUri: context.client.baseUrl };
     },
 
-    /** The API does not tell what serves: the job's record is read, and with a check the recommendation is tried. */
+    /** The API does not report what serves: the job's record is read, and with a check the recommendation is tried. */
     async read(projectId, state, context) {
       const { client, urn } = context;
       const jobId = state.deploymentJobId;
@@ -227,7 +227,7 @@ async function jobToWaitFor(olds: State & Outputs, news: State, context: Context
   return submitDeployment(news, context, follows);
 }
 
-/** Waits for the job and holds its record against what was asked for. */
+/** Waits for the job and compares its record with the request. */
 async function deploy(
   args: State,
   jobId: string,

@@ -17,11 +17,11 @@ export type AttributeHandling = "NUMERICAL" | "CATEGORICAL";
 export interface DatasetArgs {
   /** Name of the dataset; the logical name unless set. */
   readonly name?: pulumi.Input<string>;
-  /** Number of shards, each of at most 100,000 records; another number makes another dataset. */
+  /** Number of shards, each of at most 100,000 records; another number creates another dataset. */
   readonly numShards: pulumi.Input<number>;
   /** Handling of each named attribute; null lets the service infer it. */
   readonly attributeSchema?: pulumi.Input<Record<string, pulumi.Input<AttributeHandling>> | null>;
-  /** Id of a dataset that is there already, to be taken over instead of made. */
+  /** Id of an existing dataset to adopt instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
@@ -61,7 +61,7 @@ export class EventDataset extends Resource {
 
 interface Outputs {
   readonly eventDatasetId: string;
-  /** Where no schema is declared: the one that the service answered to that, as JSON, for the state keeps no null. */
+  /** Where no schema is declared: the schema in the response, as JSON, for the state keeps no null. */
   readonly __inferred?: string;
 }
 
@@ -131,7 +131,7 @@ function eventDataset(): Noun<DatasetState, Outputs> {
 type Found = Reply<typeof routes.getEventDataset>;
 type Schema = DatasetState["attributeSchema"] & object;
 
-/** What a service leaves out of its answer cannot be seen, and stays as it was declared. */
+/** What a service leaves out of its response is unknown and stays as declared. */
 function seen(found: Found, declared: DatasetState & Partial<Outputs>): Partial<DatasetState> {
   return {
     ...(found.name != null && { name: found.name }),
@@ -140,7 +140,7 @@ function seen(found: Found, declared: DatasetState & Partial<Outputs>): Partial<
   };
 }
 
-/** Where the service is to infer the schema, another than it answered to that was set by somebody since. */
+/** Where the service infers the schema: one that somebody has set since, which differs from the inferred one. */
 function schemaSeen(
   found: Schema | null,
   { attributeSchema, __inferred }: DatasetState & Partial<Outputs>,
@@ -166,7 +166,7 @@ async function change(
   return outputs(eventDatasetId, args, answer);
 }
 
-/** A dataset that is there and can be made what is declared. */
+/** An existing dataset that can be changed to what is declared. */
 async function fitting(id: string, { numShards }: DatasetState, context: Context) {
   const found = await find(id, context);
   if (!found) throw new Error(`existingId ${id}: there is no such event dataset in this account`);

@@ -23,7 +23,7 @@ export interface ModelArgs {
   readonly name?: pulumi.Input<string>;
   /** Any values: content hashes of records, a date, a nonce. When one of them changes, the model is trained again. */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
-  /** Id of a model that is there already, to be taken over instead of trained. */
+  /** Id of an existing model to adopt instead of training one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
@@ -48,12 +48,12 @@ export class Model extends Resource {
   declare readonly modelId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
-  /** The job that made it; undefined for a model that was taken over. */
+  /** The job that trained it; undefined for an adopted model. */
   declare readonly trainingJobId: pulumi.Output<string | undefined>;
   declare readonly algorithmType: pulumi.Output<string | undefined>;
   /** The parameters it was trained with. */
   declare readonly algorithmParameters: pulumi.Output<JsonMap | undefined>;
-  /** What the training measured, where the service tells it. */
+  /** What the training measured, where the service reports it. */
   declare readonly quality: pulumi.Output<Quality | undefined>;
 
   constructor(name: string, args: ModelArgs, given?: pulumi.CustomResourceOptions) {
@@ -122,7 +122,7 @@ function model(): Noun<State, Outputs> {
     replaceOn: ["projectId", "submittedJobId"],
     // Another algorithm is another training job, which decides.
     ignoreChanges: ["algorithmId"],
-    // A model that is taken over keeps no job.
+    // An adopted model has no job.
     adoptedWithout: ["submittedJobId"],
 
     async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
@@ -154,7 +154,7 @@ function model(): Noun<State, Outputs> {
         submitAgain,
         resultIsThere: async ({ jobResult }) => {
           const modelId = jobResult?.modelId;
-          // Training again would not help a service that does not tell what it made.
+          // Training again would not help a service that does not report the model.
           if (!modelId) throw new Error(`training job ${jobId} succeeded, but names no model`);
           found = await read(modelId);
           return found !== undefined;
@@ -231,7 +231,7 @@ function described(found: Found): Partial<Outputs> {
   };
 }
 
-/** Why a model serves that is to be deleted, as far as the state and the run tell, and what to do. */
+/** Why a model serves that is to be deleted, as far as the state and the run show, and what to do. */
 async function howToFree(projectId: string, { run }: Context): Promise<string> {
   const holders = await run.claims.holders({ type: "Deployment", id: projectId });
   const holder = holders.find((row) => !run.claims.isReleased(row));

@@ -24,7 +24,7 @@ export interface ProjectArgs {
   readonly eventDatasetId: pulumi.Input<string>;
   /** The event type that models are optimised for. */
   readonly targetEventType: pulumi.Input<string>;
-  /** Id of a project that is there already, to be taken over instead of made. */
+  /** Id of an existing project to adopt instead of creating one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
@@ -37,7 +37,7 @@ export class Project extends Resource {
   declare readonly itemDatasetId: pulumi.Output<string>;
   declare readonly eventDatasetId: pulumi.Output<string>;
   declare readonly targetEventType: pulumi.Output<string>;
-  /** Address of the project's recommendation service, where the service tells it. */
+  /** Address of the project's recommendation service, where the service reports it. */
   declare readonly servingUri: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: ProjectArgs, options?: pulumi.CustomResourceOptions) {

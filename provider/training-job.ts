@@ -15,14 +15,14 @@ export interface TrainingJobArgs {
   readonly projectId: pulumi.Input<string>;
   /** Id of the algorithm that is trained. */
   readonly algorithmId: pulumi.Input<string>;
-  /** Name of the job and of the model that it makes; the logical name unless set. */
+  /** Name of the job and of the model that it trains; the logical name unless set. */
   readonly name?: pulumi.Input<string>;
   /** Any values: content hashes of records, a date, a nonce. When one of them changes, it trains again. */
   readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
 }
 
 /**
- * A training that was submitted. Every `Model` has one beside it, so that the job is written down before the wait
+ * A training that was submitted. Every `Model` has one beside it, so that the job is in the state before the wait
  * for it begins: whatever happens to the wait, no training is lost and none is run twice.
  */
 export class TrainingJob extends Resource {
@@ -43,12 +43,12 @@ const lineColumns = 67;
 
 const lostJob = "lost-job-of-";
 
-/** Stands for the job of a model whose submission got no answer. */
+/** Stands for the job of a model whose submission got no response. */
 export function jobOf(modelId: string): string {
   return lostJob + modelId;
 }
 
-/** The model that a job of which only that is known has made; undefined for any other job. */
+/** The model of a job of which only the model is known; undefined for any other job. */
 export function modelOf(jobId: string): string | undefined {
   return jobId.startsWith(lostJob) ? jobId.slice(lostJob.length) : undefined;
 }
@@ -71,7 +71,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
       triggers: z.array(json).default([]),
     }),
     replaceOn: ["projectId", "algorithmId", "triggers"],
-    // A model is renamed by itself; the job that made it keeps the name it had.
+    // A model is renamed by itself; the job that trained it keeps its name.
     ignoreChanges: ["name"],
 
     replacing({ name, changes }) {
@@ -84,7 +84,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
       const request = { projectId, algorithmId, name };
       const jobId = await submitJob(context, routes.submitTrainingJob, request, {
         identity: { projectId, algorithmId, triggers },
-        // A submission whose answer was lost shows when it has made its model, which has its name.
+        // A submission without a response shows up once its model, which has its name, is trained.
         findLost: {
           name: `models of ${projectId}`,
           list: async () => (await client.call(routes.listModels, { projectId })).models,
@@ -120,7 +120,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
         }
         modelId = job?.jobResult?.modelId ?? undefined;
       }
-      // A run that broke off in the wait has no model in the state that would have been deleted before.
+      // A run that ended during the wait has no model in the state that would have been deleted before.
       if (!modelId || (await run.claims.holders({ type: "Model", id: modelId })).length > 0) return;
       if (await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))) {
         await log.warn(

@@ -18,7 +18,7 @@ export interface UserClusteringArgs {
   readonly clusterType?: pulumi.Input<"user">;
   /** Clustering parameters; groups with fewer users than minUserNum are dropped. */
   readonly parameters: pulumi.Input<{ minUserNum?: pulumi.Input<number> }>;
-  /** Id of a job that is there already, whose result is taken over instead of asked for. */
+  /** Id of an existing job whose result to adopt instead of submitting one. */
   readonly existingId?: pulumi.Input<string>;
 }
 

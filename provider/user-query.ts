@@ -47,7 +47,7 @@ export interface UserQueryArgs {
   readonly queryType: pulumi.Input<"user_list" | "user_distribution">;
   /** The queries, each of the kind that queryType says. */
   readonly queries: pulumi.Input<pulumi.Input<UserListQuery | UserDistributionQuery>[]>;
-  /** Id of a job that is there already, whose result is taken over instead of asked for. */
+  /** Id of an existing job whose result to adopt instead of submitting one. */
   readonly existingId?: pulumi.Input<string>;
 }
 

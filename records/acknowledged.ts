@@ -27,7 +27,7 @@ interface Section {
 }
 
 /**
- * What of a source the service has acknowledged, written down batch by batch.
+ * What of a source the service has acknowledged, recorded batch by batch.
  * An upload that was interrupted continues where it was; one whose content has changed sends only the batches that
  * differ from those at the same place before. Where one id comes in several batches, the order in which they win is
  * that of the batches sent. Losing the journal costs no more than sending everything again.
@@ -43,7 +43,7 @@ export class Journal {
 
   constructor(
     owner: JournalOwner,
-    /** Hears once why the journal cannot be written; the upload goes on without it. */
+    /** Called once with the reason if the journal cannot be written; the upload goes on without it. */
     readonly onLost: (problem: string) => void = () => undefined,
   ) {
     const name = createHash("sha256").update(JSON.stringify([owner.service, owner.datasetId, owner.source]));
@@ -84,7 +84,7 @@ export class Journal {
   }
 
   /**
-   * Writes down that a batch is about to go. Only from the first one on is something overwritten: an upload that
+   * Records that a batch is about to go. Only from the first one on is something overwritten: an upload that
    * sends nothing takes nothing from what an earlier one has brought.
    */
   sending(): void {
@@ -97,14 +97,14 @@ export class Journal {
     });
   }
 
-  /** Writes down that the service has the batch. */
+  /** Records that the service has the batch. */
   acknowledge(index: number, hash: string): void {
     this.#current?.batches.set(index, hash);
     const file = this.#file;
     if (file !== undefined) this.#attempt(() => writeSync(file, `${index} ${hash}\n`));
   }
 
-  /** Writes down that everything was sent, and keeps only what the next upload needs. */
+  /** Records that everything was sent, and keeps only what the next upload needs. */
   finish(totals: Totals): void {
     if (this.#isLost) return;
     const { contentHash, batches } = this.#current as Section;
@@ -167,7 +167,7 @@ function read(path: string): Section[] {
     if (contentHash === undefined) {
       if (last) last.totals = totals;
     } else if (last?.contentHash !== contentHash || last.totals) {
-      // An upload that broke off may have overwritten what an earlier one brought.
+      // An interrupted upload may have overwritten what an earlier one brought.
       if (last && !last.totals) sections = [];
       sections.push({ contentHash, batches: new Map() });
     }

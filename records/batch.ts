@@ -78,7 +78,7 @@ export async function* batchesOf(source: BatchSource): AsyncIterable<Batch> {
 
 type Read = { readonly id: string; readonly text: string } | Pick<Reject, "reason" | "record">;
 
-/** Makes the text of records on the wire out of rows. */
+/** Converts rows to the text of records on the wire. */
 function textReader({ kind, mapping }: BatchSource, file: SourceFile): (row: Row) => Read {
   const record = mapper(kind, mapping, file.format);
   return ({ columns, fault = "", text: given }) => {

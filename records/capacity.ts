@@ -10,7 +10,7 @@ export function numShardsFor(records: number): number {
   return Math.max(limits.quickStartShards, Math.ceil(records / limits.recordsPerShard));
 }
 
-/** The number of shards of a dataset, where the API can tell it: it reads only event datasets back. */
+/** The number of shards of a dataset, where the API reports it: it reads only event datasets back. */
 export async function shardsOf(
   kind: RecordKind,
   datasetId: string,

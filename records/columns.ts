@@ -17,7 +17,7 @@ export interface Columns {
   readonly areAll: boolean;
 }
 
-/** The columns of a file; undefined where it has none that can be read, which whoever reads its rows tells. */
+/** The columns of a file; undefined where it has none that can be read, which the reader of its rows reports. */
 export async function columnsOf(file: SourceFile): Promise<Columns | undefined> {
   if (file.format === "csv") {
     const names = await csvColumns(file);

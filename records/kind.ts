@@ -13,7 +13,7 @@ export interface RecordKind {
   readonly fields: readonly string[];
   /** Those that every record of a source must have; the id of an event is built where there is none. */
   readonly required: readonly string[];
-  /** The field that tells records apart, on the wire. */
+  /** The field that identifies records, on the wire. */
   readonly idKey: string;
   /** What a record holds. */
   readonly record: z.ZodObject;

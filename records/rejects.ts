@@ -20,7 +20,7 @@ export function rejectsFileFor(name: string): string {
   return `recommender-rejects-${short}.ndjson`;
 }
 
-/** The file of the refused records, one per line with the reason; made with the first of them. */
+/** The file of the refused records, one per line with the reason; created with the first of them. */
 export class Rejects {
   count = 0;
   /** The first of them, for messages. */

@@ -56,7 +56,7 @@ export function readRows(file: SourceFile, onBytes: (count: number) => void = ()
   return readers[file.format](file, onBytes);
 }
 
-/** What of a file its hash is made of. */
+/** The parts of a file that its hash covers. */
 export interface Hashable {
   readonly format: Format;
   readonly content: Iterable<Buffer> | AsyncIterable<Buffer>;
@@ -93,7 +93,7 @@ export async function atMostRecords(files: readonly SourceFile[]): Promise<numbe
   return count;
 }
 
-/** Makes sure that files are still those that were looked at. */
+/** Checks that files are still those that were surveyed. */
 export async function assertUnchanged(files: readonly SourceFile[]): Promise<void> {
   for (const file of files) {
     if (file.content) continue;
@@ -122,7 +122,7 @@ async function countBytes(file: SourceFile, byte: number, look?: (chunk: Buffer)
       for (let at = chunk.indexOf(byte); at >= 0; at = chunk.indexOf(byte, at + 1)) count++;
     }
   } catch {
-    // Whoever reads the rows tells what is wrong, and in which line.
+    // The reader of the rows reports what is wrong, and in which line.
     return Number.POSITIVE_INFINITY;
   }
   return count;

@@ -47,7 +47,7 @@ export interface Upload {
   /** Sends everything, whatever was acknowledged before. */
   readonly force?: boolean;
   readonly onProgress?: (progress: Progress) => void;
-  /** Hears that the upload could not continue after an interruption, and why. */
+  /** Called if the upload cannot be resumed after an interruption, with the reason. */
   readonly onUnresumable?: (message: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -159,7 +159,7 @@ class Run {
     this.journal.acknowledge(batch.index, batch.hash);
     this.#taken += batch.entries.length;
     this.#skipped += batch.entries.length;
-    this.#tell();
+    this.#report();
   }
 
   async #send(batch: Batch): Promise<void> {
@@ -175,7 +175,7 @@ class Run {
       this.#taken += batch.entries.length - refused.length;
       // A batch with refused records is sent again by the next run, which may find the cause mended.
       if (refused.length === 0) this.journal.acknowledge(batch.index, batch.hash);
-      this.#tell();
+      this.#report();
     } catch (error) {
       this.#failure ??= error as Error;
     } finally {
@@ -183,7 +183,7 @@ class Run {
     }
   }
 
-  #tell(): void {
+  #report(): void {
     this.order.onProgress?.({
       bytes: this.#bytes,
       totalBytes: this.#totalBytes,

@@ -7,7 +7,7 @@ import { readRefusal, TokenError } from "../errors";
 /** An access token and how long it serves. */
 interface Token {
   readonly value: string;
-  /** Milliseconds from its issue; unknown where the source does not tell. */
+  /** Milliseconds from its issue; unknown where the source does not say. */
   readonly lifetimeMs?: number | undefined;
 }
 
@@ -155,7 +155,7 @@ export class TokenCache {
   }
 }
 
-/** A signed web token tells when it expires; where the clocks disagree, its whole lifetime is taken instead. */
+/** A JWT says when it expires; where the clocks disagree, its whole lifetime counts instead. */
 function jwtLifetimeMs(token: string): number | undefined {
   const payload = parsed(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const { iat, exp } = (payload ?? {}) as { iat?: unknown; exp?: unknown };

@@ -6,13 +6,13 @@ import type { RetryPolicy } from "./retry";
 export interface Timeouts {
   /** To open a connection. */
   readonly connectMs: number;
-  /** From the request's end to the answer's headers. */
+  /** From the request's end to the response's headers. */
   readonly headersMs: number;
-  /** From the answer's headers to the end of its body. */
+  /** From the response's headers to the end of its body. */
   readonly bodyMs: number;
 }
 
-/** What a client is made with. */
+/** The options of a client. */
 export interface ClientOptions {
   /** Address of the service; a path in it is kept. */
   readonly baseUrl: string;
@@ -28,7 +28,7 @@ export interface ClientOptions {
   readonly connections?: number;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
-  /** Hears of every attempt that failed and will be made again. */
+  /** Called for every failed attempt that will be retried. */
   readonly onRetry?: (message: string) => void;
   readonly clock?: Clock;
   /** Between 0 and 1; spreads the retries. */
@@ -42,8 +42,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** Address to call instead of the base address: a project's serving address. */
   readonly baseUrl?: string | undefined;
-  /** Hears that the answer is that of an earlier call under the same key. */
+  /** Called if the response is that of an earlier call under the same key. */
   readonly onReplayed?: (() => void) | undefined;
-  /** Hears of every attempt of this call that failed and will be made again. */
+  /** Called for every failed attempt of this call that will be retried. */
   readonly onRetry?: ((error: Error) => void) | undefined;
 }

@@ -11,7 +11,7 @@ export interface Success {
   readonly known: boolean;
 }
 
-/** The reply of a call, held to the contract; nothing at all is read as an object without fields. */
+/** The reply of a call, validated by the contract; an empty body counts as an object without fields. */
 export function readReply(
   route: Route,
   { status, text, requestId, known }: Success,

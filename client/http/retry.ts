@@ -19,7 +19,7 @@ export interface Failure {
   readonly error: Error;
   /** Whether trying again may help. */
   readonly transient: boolean;
-  /** Whether the service may have carried the call out all the same. */
+  /** Whether the call may have succeeded all the same. */
   readonly mayBeDone: boolean;
   /** How long the service asked to be left alone. */
   readonly retryAfterMs?: number | undefined;

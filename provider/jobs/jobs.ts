@@ -28,16 +28,16 @@ interface SubmissionOptions<Listed>
   readonly follows?: string | undefined;
 }
 
-/** Submits a job, once, and gives its id without waiting for it, so that the engine can write the id down first. */
+/** Submits a job once and returns its id without waiting for it, so that the engine can store the id first. */
 export async function submitJob<R extends SubmitRoute, Listed = never>(
   context: Context,
   route: R,
   request: Input<R> & { readonly projectId: string; readonly name: string },
   { follows, ...options }: SubmissionOptions<Listed> = {},
 ): Promise<string> {
-  // The name of a job is for people: another one does not make it another job.
+  // The name of a job is for people: a job with another name is the same job.
   const { name, ...identity } = request;
-  // But it makes it another call, which a service refuses under the key of the first for as long as it keeps that.
+  // But it is another call, which a service refuses under the key of the first for as long as it keeps that key.
   const once = follows && { identity: follows, key: `${follows}-${digest(name)}` };
   const { reply, resumed } = await createOnce<SubmitRoute, Listed>(context, {
     idOf: ({ jobId }) => jobId,
@@ -59,7 +59,7 @@ export interface Submitted {
    * same call for a machine on which the name was changed since.
    */
   readonly submitAgain: (follows: string, name: string | undefined) => Promise<string>;
-  /** Whether what the job made is still there; a job of an earlier run whose result is gone is submitted again. */
+  /** Whether the result of the job still exists; a job of an earlier run whose result is gone is submitted again. */
   readonly resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>;
 }
 
@@ -72,7 +72,7 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
   const earlier = !context.run.submitted.has(jobId);
   const again = async (why: string, { name }: { readonly name?: string | null | undefined } = {}) => {
     const next = await submitted.submitAgain(`again-${jobId}`, name ?? undefined);
-    // What an earlier run has submitted again was told by that run.
+    // What an earlier run has submitted again was reported by that run.
     if (context.run.submitted.has(next))
       await log.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitted again as ${next}`);
     return finishJob(context, { ...submitted, jobId: next });
@@ -123,7 +123,7 @@ async function waitFor(
       `${kind.noun} job ${jobId} keeps running; the next \`pulumi up\` resumes the wait for it.`,
     );
   });
-  // The line would go on telling what the last look before the end saw.
+  // Otherwise the line would keep showing the last status before the end.
   if (job !== first && isOver(job, settings)) {
     const words = `${job.jobStatus} after ${ms(clock.now() - began)}${retriesOf(job)}`;
     await log.progress(urn, `${words}: ${kind.noun} ${jobId}`);

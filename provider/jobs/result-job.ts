@@ -31,7 +31,7 @@ export interface ResultKind<Args extends Submission> {
   request(args: Args): Input<ResultRoute>;
 }
 
-/** The job that was submitted, written down before the wait for it begins; the API has no way to stop or delete it. */
+/** The job that was submitted, in the state before the wait for it begins; the API cannot stop or delete it. */
 export function submittedJob<Args extends Submission>(
   type: string,
   { route, args, keys, request }: ResultKind<Args>,
@@ -62,7 +62,7 @@ export function finishedJob<Args extends Submission & { submittedJobId?: string;
     type,
     args,
     replaceOn: [...keys, "submittedJobId"],
-    // A result that is taken over was asked for by somebody else.
+    // An adopted result was submitted by somebody else.
     adoptedWithout: ["submittedJobId"],
 
     async create(given, context) {

@@ -13,7 +13,7 @@ interface Comparable {
   readonly adoptedWithout?: readonly string[];
 }
 
-/** Which arguments differ so that it matters, and which of them make another one. */
+/** Which arguments differ so that it matters, and which of them need a replacement. */
 export function compare(noun: Comparable, id: string, olds: Properties, news: Properties) {
   const changed = Object.keys(noun.args.shape).filter((key) => hasChanged(key, id, olds, news));
   const asked = news.__replaceOn ?? [];

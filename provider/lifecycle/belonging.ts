@@ -10,7 +10,7 @@ export function serviceMark({ baseUrl }: Settings): Properties {
 }
 
 /**
- * Where a thing is, as far as the state tells: at the configured service; there too, but remembered under another
+ * Where a thing is, as far as the state knows: at the configured service; there too, but remembered under another
  * address; or gone with the data of an embedded service. What belongs to another service is refused, for there it would
  * be taken for gone. State of before the service was kept in it is taken to be of the configured one.
  */

@@ -44,7 +44,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
     changes: keys.flatMap((key) => changesOf(key, olds[key], news[key])),
   });
 
-  /** Why what is to be adopted cannot be, as far as the service tells. */
+  /** Why what is to be adopted cannot be, as far as the service reports. */
   const refusal = async (inputs: Properties): Promise<string | undefined> => {
     const { existingId } = inputs as { existingId?: string };
     if (existingId === undefined || !noun.adoptable) return undefined;
@@ -59,7 +59,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
     return undefined;
   };
 
-  /** State that an error leaves behind must lead back to this lifecycle like any other. */
+  /** State that an error keeps must lead back to this lifecycle like any other. */
   const partially = <T>(properties: Properties, work: Promise<T>): Promise<T> =>
     work.catch((error) => {
       if (error instanceof PartialStateError) {
@@ -85,7 +85,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
 
     async check(olds: Properties, news: Properties) {
       return withoutStack(async () => {
-        // Configuration that is missing or contradicts itself is told by the preview.
+        // Configuration that is missing or contradicts itself is reported by the preview.
         const schema = acceptedAt(settings().baseUrl, noun.args);
         const given = withName(schema, olds, news);
         const { __unresolved, ...inputs } = withDefaults(schema, given);
@@ -109,7 +109,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
         const urns = [...new Set([olds.__urn, news.__urn])];
         const leftovers = urns.flatMap((__urn) => eraseStoredIn(id, { ...olds, __urn }));
         if (unknownOf(id)) {
-          // Asked for again under its key, or taken over: either way under another id.
+          // Repeated under its key, or adopted: either way under another id.
           runOf(settings()).unknown.set(news.__urn ?? "", id);
           return { changes: true, replaces: argKeys.slice(0, 1) };
         }
@@ -146,7 +146,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
           await noun.adoptable?.(existingId, inputs as Args, context);
           const outputs = await noun.adopt(existingId, inputs as Args, context);
           await orphanAll(context, existingId);
-          // The user says what came of the call without an answer.
+          // The user says which object the call without a response created.
           const unknown = unknownOf(context.run.unknown.get(context.urn ?? ""));
           if (unknown) context.run.resolved.add(unknown.key);
           context.run.claims.add(rowOf(type, existingId, inputs));
@@ -184,7 +184,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
     async update(id: string, olds: Properties, news: Properties) {
       const where = refuseGone(olds, settings());
       const { update } = noun;
-      // Only its service is remembered anew: there is nothing to change.
+      // Only its service is remembered again: there is nothing to change.
       const isSettled = !olds.__partial && noun.unsettled?.(olds as State) !== true;
       const isSame = where === "moved" && isSettled && compare(noun, id, olds, news).effective.length === 0;
       if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };

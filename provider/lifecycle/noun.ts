@@ -4,17 +4,17 @@ import type { Urn } from "../run/engine";
 import type { Run } from "../run/session";
 import type { Replacement } from "./wording";
 
-/** What becomes of one noun of the API: what it accepts, and how it is made, read, changed and removed. */
+/** The lifecycle of one noun of the API: what it accepts, and how it is created, read, updated and deleted. */
 export interface Noun<Args extends object, Outputs extends object> {
   readonly type: string;
   readonly args: z.ZodObject;
-  /** Arguments that the API cannot change: another value makes another one. */
+  /** Arguments that the API cannot change: another value replaces it. */
   readonly replaceOn: readonly (keyof Args & string)[];
   /** Whether what a killed run did to it is done over by an update, should the program have gone back since. */
   readonly redo?: true;
   /** Arguments that only say how, not what: another value changes nothing by itself. */
   readonly ignoreChanges?: readonly (keyof Args & string)[];
-  /** Arguments that what was taken over by its id does without. */
+  /** Arguments that an adopted object does not need. */
   readonly adoptedWithout?: readonly (keyof Args & string)[];
   /** Why it cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */
   refuse?(args: Args, run: Run, urn: Urn): string | undefined;
@@ -23,16 +23,16 @@ export interface Noun<Args extends object, Outputs extends object> {
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Refuses what cannot be adopted, as far as that can be seen; changes nothing, so that a preview asks it too. */
   adoptable?(id: string, args: Args, context: Context): Promise<void>;
-  /** Takes over what is there already. */
+  /** Adopts an existing object. */
   adopt?(id: string, args: Args, context: Context): Promise<Outputs>;
-  /** What is there now; undefined when it is gone. Absent where the API cannot read it back. */
+  /** The current state; undefined when it is gone. Absent where the API cannot read it back. */
   read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
   update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
   /** Whether an update has something to see to, even if no argument changes. */
   unsettled?(state: Args & Outputs): boolean;
   /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */
   delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
-  /** Instead of `delete`, for what nobody needs deleted: called whoever else holds it. */
+  /** Instead of `delete`, for what needs no deletion: called even if others hold it. */
   leave?(id: string, state: Args & Outputs, context: Context): Promise<void>;
 }
 

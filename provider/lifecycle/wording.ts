@@ -43,7 +43,7 @@ function formatValue(key: string, value: unknown): string | undefined {
   return isPlain ? String(value) : undefined;
 }
 
-/** The same text with hashes cut to what tells one from another. */
+/** The same text with hashes cut to a prefix that still distinguishes them. */
 export function shortHashes(text: string): string {
   return text.replace(/\bsha256:([0-9a-f]{12})[0-9a-f]{52}\b/g, "sha256:$1…");
 }

@@ -1,6 +1,6 @@
 import type { Noun } from "./noun";
 
-/** What nouns share that the API cannot read, change or delete: a change makes another one and orphans this one. */
+/** What nouns share that the API cannot read, change or delete: a change creates another one and orphans this one. */
 export function writeOnce<Key extends string>(
   keys: readonly Key[],
   consequence: string,

@@ -15,7 +15,7 @@ export interface RecordsArgs<Record extends object, Fields extends object> {
    * gzip; what the columns of a row are follows from `mapping`.
    */
   readonly source: pulumi.Input<string | pulumi.asset.Asset | readonly pulumi.Input<Record | JsonMap>[]>;
-  /** The form of the files, or of the text of a StringAsset; told by the end of their names unless set. */
+  /** The form of the files, or of the text of a StringAsset; taken from their extensions unless set. */
   readonly format?: pulumi.Input<Format>;
   /** From which column each field comes; a field comes from the column of its own name unless set. */
   readonly mapping?: pulumi.Input<Fields>;
@@ -40,7 +40,7 @@ export function declareRecords(args: RecordsArgs<object, object>, kind: RecordKi
   const located = pulumi.all([wrapped, format, mapping]).apply(([unwrapped, knownFormat, knownMapping]) => {
     const content = (unwrapped ?? source) as Content;
     return locate(content, knownFormat, knownMapping as Mapping, kind).catch(
-      // Told by `check`, beside the resource; a program that throws takes the SDK half a minute to report.
+      // Reported by `check`, beside the resource; a program that throws takes the SDK half a minute to report.
       (error: Error): Located => ({ source: unreadable + error.message, contentHash: "" }),
     );
   });

@@ -56,7 +56,7 @@ export function filling(
       rejectsFile: z.string().min(1).optional(),
     }),
     replaceOn: [datasetKey],
-    // The hash tells whether there is anything to upload; a file that only moved is the same.
+    // The hash shows whether there is anything to upload; a file that only moved is the same.
     ignoreChanges: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
 
     async create(args, context) {

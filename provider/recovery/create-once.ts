@@ -19,12 +19,12 @@ export function isCreating(): boolean {
   return underWay > 0;
 }
 
-/** Makes a call that creates, once, however often it is tried: by a run that was killed and by the one after it. */
+/** Sends a call that creates, once, however often it is tried: by a run that was killed and by the one after it. */
 export async function createOnce<R extends Route, Listed = never>(
   context: Context,
   creation: Creation<R, Listed>,
 ): Promise<Created<R>> {
-  // Without the name of the resource nothing of an earlier run could be told apart.
+  // Without the name of the resource, the calls of earlier runs cannot be told from others.
   if (!context.urn) return unwritten(context, creation);
   const identity = digest(creation.identity ?? creation.request);
   const earlier = await interrupted(context, creation, identity);
@@ -72,7 +72,7 @@ async function carryOut<R extends Route, Listed>(
   }
 }
 
-/** Writes a new call down; an earlier one that is of no use any more goes. */
+/** Enters a new call into the journal and erases an earlier one that is settled. */
 async function begin<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
@@ -85,7 +85,7 @@ async function begin<R extends Route, Listed>(
   return entry;
 }
 
-/** Makes the call of an entry: its answer, or why that is not known. */
+/** Sends the call of an entry: its response, or why there is none. */
 async function call<R extends Route, Listed>(
   { client }: Context,
   { route, request }: Creation<R, Listed>,
@@ -100,7 +100,7 @@ async function call<R extends Route, Listed>(
     return { reply, resumed: isEarlier || replay.ofEarlierRun };
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };
-    // Nothing was made, and nothing is left to find out; unless an earlier run asked for it too.
+    // Nothing was created, and nothing is left to find out; unless an earlier run sent the call too.
     if (!isEarlier || isVerdict(error)) forget(entry);
     throw error;
   } finally {
@@ -108,7 +108,7 @@ async function call<R extends Route, Listed>(
   }
 }
 
-/** Writes the answer down. */
+/** Enters the response into the journal. */
 async function keep<R extends Route, Listed>(
   context: Context,
   { route, request, idOf }: Creation<R, Listed>,
@@ -152,7 +152,7 @@ async function unwritten<R extends Route, Listed>(
   return { reply, resumed: replay.ofEarlierRun };
 }
 
-/** Whether an answer is that of an earlier call; one that this very call has made before does not count. */
+/** Whether a response is that of an earlier call; a repetition within this call does not count. */
 class Replay {
   #replayed = false;
   #retried = false;
@@ -174,7 +174,7 @@ class Replay {
   }
 }
 
-/** What a reply tells beside what was asked for. */
+/** The fields of a reply that are not in the request. */
 function beyond(request: object, reply: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(reply).filter(([key]) => !(key in request)));
 }
@@ -188,7 +188,7 @@ async function newEntry<R extends Route, Listed>(
   const { route, key, request } = creation;
   const before = await fittingBefore(context, creation);
   const engine = engineAddress();
-  // Whoever is left over from a run that was killed begins nothing: the next run may be at it already.
+  // A process left over from a killed run begins nothing: the next run may be creating it already.
   if (engine && !(await engineAnswers(engine)))
     throw new Error("the Pulumi engine has exited; not starting new creates");
   return {
@@ -201,7 +201,7 @@ async function newEntry<R extends Route, Listed>(
   };
 }
 
-/** Calls that make the same thing wait for each other, where a lost one is looked for by what it looks like. */
+/** Calls that create the same thing wait for each other, where a lost one is found by its appearance. */
 async function inTurn<R extends Route, Listed, T>(
   { client, run }: Context,
   { request, findLost }: Creation<R, Listed>,

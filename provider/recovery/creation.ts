@@ -1,23 +1,23 @@
 import type { Input, Reply, Route } from "../../contract";
 
-/** How a thing is looked for when it is not known whether it was made. */
+/** How to find an object when it is not known whether it was created. */
 export interface LostSearch<Created, Listed> {
   /** Creations under the same name share one list of what was there before. */
   readonly name: string;
   list(): Promise<readonly Listed[]>;
-  /** One of the list as the lost answer would have told it; undefined where it cannot have come of the call. */
+  /** A listed object as the reply that was lost; undefined where the call cannot have created it. */
   match(listed: Listed): Created | undefined;
-  /** Whether what was made is in the list at once: then what is not in it was not made. */
+  /** Whether the list shows an object as soon as it is created: then what is not in it was not created. */
   readonly listIsImmediate: boolean;
   /** Whether nothing else that is under way could look the same; true unless set. */
   readonly isUnambiguous?: boolean;
   /** What is found, as people know it; its id unless set. */
   describe?(id: string): string;
-  /** What to do first where nothing is found. */
+  /** What to do first if nothing is found. */
   readonly fix?: string;
 }
 
-/** A call that creates, and what is known about what it makes. */
+/** A call that creates, and what is known about what it creates. */
 export interface Creation<R extends Route, Listed> {
   readonly route: R;
   readonly request: Input<R>;
@@ -28,11 +28,11 @@ export interface Creation<R extends Route, Listed> {
   readonly key?: string | undefined;
   /** Absent where the API has no list. */
   readonly findLost?: LostSearch<Reply<R>, Listed>;
-  /** Whether what an interrupted run made is still there; taken to be so where the API cannot tell. */
+  /** Whether what an interrupted run created still exists; assumed where the API cannot read it. */
   isThere?(created: Reply<R>): Promise<boolean>;
 }
 
-/** What was made, and whether an earlier call made it. */
+/** What was created, and whether an earlier call created it. */
 export interface Created<R extends Route> {
   readonly reply: Reply<R>;
   readonly resumed: boolean;

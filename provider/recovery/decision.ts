@@ -21,7 +21,7 @@ export interface Evidence {
   readonly call: "none" | "lost" | "answered";
   /** Whether what the response named is still there, where the call was answered. */
   readonly exists?: boolean;
-  /** Whether this run has made the call: then the client has repeated it already, as far as that is safe. */
+  /** Whether this run has sent the call: then the client has repeated it already, as far as that is safe. */
   readonly calledNow?: boolean;
   /** Whether the user has said to create it again, with RECOMMENDER_CREATE_AGAIN. */
   readonly createAgain?: boolean;
@@ -37,7 +37,7 @@ export interface Evidence {
   readonly isSecondTry?: boolean;
 }
 
-/** How to go on: `look` gathers what the list shows, the others end it or make the call. */
+/** How to go on: `look` gathers what the list shows, the others end it or send the call. */
 export type Decision = "create" | "repeat" | "resume" | "look" | "adopt" | "ask";
 
 /** Decides how to go on with a call that creates. */

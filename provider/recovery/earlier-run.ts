@@ -8,13 +8,13 @@ import type { Creation } from "./creation";
 import { type Entry, entriesOf, eraseStored, forget, isAlive, put } from "./journal";
 import { unknownOf } from "./unknown-creation";
 
-/** How long a process of an interrupted run that is still at the same call is waited for: as long as a call may take. */
+/** How long to wait for a process of an interrupted run that is still making the same call: as long as a call may take. */
 const orphanPatienceMs = 270_000;
 
-/** Services keep the answers under a key for a day at least; beyond this it is not counted on. */
+/** Services keep the responses under a key for a day at least; we do not count on more. */
 const keysHoldMs = 20 * 3_600_000;
 
-/** What an earlier run began and did not bring into the state; a process that is still at it is waited for. */
+/** What an earlier run began and did not bring into the state; waits for a process that is still making the call. */
 export async function interrupted<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
@@ -38,7 +38,7 @@ export async function interrupted<R extends Route, Listed>(
   }
 }
 
-/** What the state says was asked for without an answer: by another machine, or before the journal was lost. */
+/** What the state says got no response: on another machine, or before the journal was lost. */
 async function unknownEntry<R extends Route, Listed>(
   context: Context,
   { route }: Creation<R, Listed>,
@@ -60,7 +60,7 @@ async function unknownEntry<R extends Route, Listed>(
   return entry;
 }
 
-/** Writes a creation down; where that cannot be done, the work goes on without the protection. */
+/** Enters a creation into the journal; where that fails, the work goes on without the protection. */
 export async function record({ urn, run }: Context, entry: Entry): Promise<void> {
   try {
     put(entry);
@@ -75,7 +75,7 @@ export async function record({ urn, run }: Context, entry: Entry): Promise<void>
   }
 }
 
-/** What an interrupted run made with other arguments than are declared now is of no use any more. */
+/** What an interrupted run created with other arguments than declared now is orphaned. */
 async function orphan({ urn }: Context, entry: Entry): Promise<void> {
   await log.warn(
     urn,
@@ -84,12 +84,12 @@ async function orphan({ urn }: Context, entry: Entry): Promise<void> {
   forget(entry);
 }
 
-/** What interrupted runs began for a resource that goes, or that something else has been taken over for. */
+/** What interrupted runs began for a resource that is deleted, or that has adopted something else. */
 export async function orphanAll({ urn = "", client, run }: Context, adoptedId?: string): Promise<void> {
   for (const entry of entriesOf(urn)) {
     const isOwn = entry.id !== undefined && run.created.get(entry.path)?.has(entry.id);
     if (isOwn || !isOf(entry, client) || (await isOfAnotherRun(entry))) continue;
-    // What was taken over may well be what came of a call without an answer.
+    // The adopted object may be what a call without a response created.
     const isOther = entry.id ? entry.id !== adoptedId : adoptedId === undefined;
     if (isOther) await log.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is orphaned, not deleted`);
     forget(entry);
@@ -109,7 +109,7 @@ export function orphanWarning(entries: readonly Entry[]): string {
   return `a run that was killed ${what}, which the program no longer declares; see \`recommender interrupted\``;
 }
 
-/** What came of a creation, in words by which it can be looked for. */
+/** The outcome of a creation, in words that help to find it. */
 export function outcomeOf({ id, at, path }: Entry): string {
   return id ? `created ${id}` : `may have created one at ${at} by ${path}`;
 }
@@ -119,7 +119,7 @@ export function isRecent({ at }: Entry, { clock }: Context): boolean {
   return clock.now() - Date.parse(at) < keysHoldMs;
 }
 
-/** Whether an entry is about the service of a client; older versions wrote down its address. */
+/** Whether an entry is about the service of a client; older versions recorded its address. */
 export function isOf({ service }: Entry, client: Client): boolean {
   return service === client.service || service === client.baseUrl;
 }

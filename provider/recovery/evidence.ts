@@ -31,7 +31,7 @@ export function lookable<R extends Route, Listed>({ findLost }: Creation<R, List
   return { hasBaseline: before !== undefined, listIsImmediate: findLost?.listIsImmediate === true };
 }
 
-/** What fitted before this run made anything did not come of its calls; not needed where keys are honoured. */
+/** Objects that matched before this run created anything are not of its calls; not needed where keys are honoured. */
 export async function fittingBefore<R extends Route, Listed>(
   { client, run }: Context,
   { findLost, idOf, route }: Creation<R, Listed>,
@@ -47,7 +47,7 @@ export async function fittingBefore<R extends Route, Listed>(
   return [...ids, ...createdBy(run, route)];
 }
 
-/** What may have come of a call whose answer was lost; undefined where that cannot be seen. */
+/** Objects that a call without a response may have created; undefined where that cannot be seen. */
 export async function candidates<R extends Route, Listed>(
   context: Context,
   { findLost, idOf, route }: Creation<R, Listed>,
@@ -60,7 +60,7 @@ export async function candidates<R extends Route, Listed>(
   for (const pauseMs of findLost.listIsImmediate ? lookPausesMs : [0]) {
     await clock.sleep(pauseMs);
     const list = await findLost.list().catch((error) => {
-      // The journal keeps what an earlier run asked for until the service can be reached again.
+      // The journal keeps the call of an earlier run until the service can be reached again.
       if (ofEarlierRun && isOutage(error)) throw error;
     });
     if (!list) return undefined;
@@ -72,7 +72,7 @@ export async function candidates<R extends Route, Listed>(
   return [];
 }
 
-/** What is written down for other resources did not come of a call for this one. */
+/** Objects that the journal has for other resources were not created by a call for this one. */
 function createdForOthers({ client, urn }: Context, { path }: Route): string[] {
   return allEntries()
     .filter((entry) => entry.urn !== urn && isOf(entry, client) && entry.path === path)
@@ -87,7 +87,7 @@ function mayCreateAgain(urn: string): boolean {
   return /^(1|true|yes|on)$/i.test(said?.trim() ?? "") || names.includes(logicalName(urn));
 }
 
-/** Ids of what this run has made by a call. */
+/** Ids of what this run has created by a call. */
 export function createdBy({ created }: Run, { path }: Route): Set<string> {
   const ids = created.get(path) ?? new Set<string>();
   created.set(path, ids);

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { isRunning } from "../../client/process";
 import { makeFolder, stateFolder } from "../../client/state-folder";
 
-/** A call that creates, written down before it is made. */
+/** A call that creates, recorded before it is sent. */
 export interface Entry {
   /** Whose it is: the resource in its stack. */
   readonly urn: string;
@@ -26,7 +26,7 @@ export interface Entry {
   readonly path: string;
   /** What makes it the same creation when it is tried again. */
   readonly identity: string;
-  /** The idempotency key under which the call is made, each time it is made. */
+  /** The idempotency key under which the call is sent, each time it is sent. */
   readonly key: string;
   /** Whether the key follows from an earlier job, so that it is the same on any machine. */
   readonly derived: boolean;
@@ -40,15 +40,15 @@ export interface Entry {
   readonly host: string;
   /** Address of the engine that the process worked for. */
   readonly engine?: string;
-  /** What was there already and would fit, where a list is what a lost answer is looked for in. */
+  /** Ids that matched before the call, where a lost response is looked for in a list. */
   readonly before?: readonly string[];
-  /** What was made; absent while that is not known. */
+  /** Id of what was created; absent while that is unknown. */
   readonly id?: string;
-  /** What the answer told beside what was asked for. */
+  /** The fields of the reply that are not in the request. */
   readonly reply?: Readonly<Record<string, unknown>>;
 }
 
-/** Entries that nobody came back to for so long are of no use to anybody. */
+/** Entries older than this are dropped. */
 const keptMs = 30 * 24 * 3_600_000;
 
 /** A short name for any value. */
@@ -56,7 +56,7 @@ export function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
 }
 
-/** What is written down for a resource: a folder of the user's holds a file for each creation not yet in the state. */
+/** The entries of a resource: a folder of the user's has a file for each creation not yet in the state. */
 export function entriesOf(urn: string): Entry[] {
   return entriesIn(folderOf(urn));
 }
@@ -97,7 +97,7 @@ function readable(file: string): Entry | undefined {
   }
 }
 
-/** Writes down that a call is about to be made, or what came of it. */
+/** Records that a call is about to be sent, or its outcome. */
 export function put(entry: Entry): void {
   const draft = `${fileOf(entry)}.${process.pid}`;
   makeFolder(folderOf(entry.urn));
@@ -119,12 +119,12 @@ function flushFolder(folder: string): void {
   }
 }
 
-/** Takes an entry out. */
+/** Erases an entry. */
 export function forget(entry: Entry): void {
   try {
     rmSync(fileOf(entry), { force: true });
   } catch {
-    // Where nothing can be taken out, nothing could be written down either, which is told then.
+    // Where nothing can be erased, nothing could be recorded either, which is reported then.
   }
   removeIfEmpty(folderOf(entry.urn));
 }
@@ -135,7 +135,7 @@ export function isAlive({ pid, host }: Entry): boolean {
 }
 
 /**
- * Forgets the creations whose results the state of the resource is seen to hold, and gives the others. With the last of
+ * Erases the creations whose results the state of the resource holds, and returns the others. With the last of
  * a chain of jobs, each submitted because the one before it failed, the whole chain is forgotten.
  */
 export function eraseStored(urn: string, known: ReadonlySet<unknown>): Entry[] {
@@ -151,7 +151,7 @@ function read(file: string): Entry | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    // Another process may have taken it out in between.
+    // Another process may have erased it in between.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new Error(
       `cannot read the recovery journal ${file}: ${(error as Error).message}. See in the service whether the last run ` +
@@ -165,12 +165,12 @@ function folderOf(urn: string): string {
   return join(stateFolder("creations"), digest([urn, process.env.PULUMI_BACKEND_URL ?? ""]));
 }
 
-/** Stacks of the same name may be at the same creation at once: each engine has files of its own. */
+/** Stacks of the same name may run the same creation at once: each engine has files of its own. */
 function fileOf({ urn, service, path, identity, engine = "" }: Entry): string {
   return join(folderOf(urn), `${digest([service, path, identity, engine])}.json`);
 }
 
-/** A folder that cannot be read holds nothing for us; that nothing can be written to it is told when it is tried. */
+/** A folder that cannot be read holds nothing for us; that nothing can be written to it is reported when it is tried. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -183,7 +183,7 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Another creation of the resource is written down in it.
+    // It has the entry of another creation of the resource.
   }
 }
 

@@ -4,15 +4,15 @@ const prefix = "unknown-";
 
 /** What is known beside the loss. */
 interface Known {
-  /** Things in the service that may have come of the call. */
+  /** Objects that the call may have created. */
   readonly candidates: readonly string[];
   /** What may help before anything else; absent where nothing does. */
   readonly fix?: string | undefined;
-  /** When the call was first made, in milliseconds since 1970. */
+  /** When the call was first sent, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** It is not known whether something was made; the next run must not make a second one unasked. */
+/** It is unknown whether something was created; the next run must not create a second one unasked. */
 export class UnknownCreationError extends Error {
   override readonly name = "UnknownCreationError";
   /** Stands in the state for the id that is not known. */
@@ -31,7 +31,7 @@ export class UnknownCreationError extends Error {
   }
 }
 
-/** The call of which the state does not know what came of it; undefined for an id that is one. */
+/** The call whose outcome the state does not know; undefined for a real id. */
 export function unknownOf(id: unknown): Unknown | undefined {
   const [, key, identity, at] = /^unknown-(.+)\.([^.]+)\.(\d+)$/.exec(typeof id === "string" ? id : "") ?? [];
   if (!key || !identity) return undefined;

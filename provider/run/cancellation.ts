@@ -9,7 +9,7 @@ setMaxListeners(0, controller.signal);
 export const cancelled: AbortSignal = controller.signal;
 
 const cancelPath = "/pulumirpc.ResourceProvider/Cancel";
-const heard = new WeakSet<object>();
+const listening = new WeakSet<object>();
 
 /**
  * Listens for the engine's request to stop. The SDK's dynamic provider answers it without telling the code that it
@@ -18,8 +18,8 @@ const heard = new WeakSet<object>();
  */
 export function listenForCancel(): void {
   for (const server of activeHandles().filter(isHttp2Server)) {
-    if (heard.has(server)) continue;
-    heard.add(server);
+    if (listening.has(server)) continue;
+    listening.add(server);
     server.on("stream", (_stream: unknown, headers: IncomingHttpHeaders) => {
       if (headers[":path"] === cancelPath) controller.abort(new Error("the engine asked to stop"));
     });

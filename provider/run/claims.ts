@@ -19,7 +19,7 @@ export class Claims {
   }
 
   /**
-   * Gives a row up. `work` hears which other row holds the same thing, which then must stay; undefined where none does.
+   * Gives a row up. `work` gets the other row that holds the same thing, which then must stay; undefined where none does.
    * Rows of one thing give it up one after the other, so that the last one deletes it.
    */
   release<T>(row: StackRow, work: (holder: StackRow | undefined) => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { listenForCancel } from "./cancellation";
 /** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
 export type Urn = string | undefined;
 
-/** Says something in the output of the running command, beside the resource it is about. */
+/** Logs to the output of the running command, beside the resource it is about. */
 export const log = {
   /** Shown while the work goes on, replaced by what comes next. */
   progress: (urn: Urn, message: string) => pulumi.log.info(message, named(urn), undefined, true),
@@ -16,7 +16,7 @@ export const log = {
 
 /**
  * Connects a dynamic provider's process to its engine: what it says, and the engine's request to stop.
- * The process is told the engine's address but does not pass it to the SDK, so that messages would come out as text
+ * The process gets the engine's address but does not pass it to the SDK, so that messages would come out as text
  * of no severity and of no resource.
  */
 export function connectToEngine(): void {
@@ -33,7 +33,7 @@ export function engineAddress(): string | undefined {
   return script?.includes("dynamic-provider") ? args.find((arg) => /:\d+$/.test(arg)) : undefined;
 }
 
-/** Whether an engine is still at work: nothing tells the processes that it started when it is killed. */
+/** Whether an engine is still at work: the processes that it started do not notice when it is killed. */
 export function engineAnswers(address: string | undefined): Promise<boolean> {
   const [, host, port] = /^(.*):(\d+)$/.exec(address ?? "") ?? [];
   if (!host || !port) return Promise.resolve(false);

@@ -25,17 +25,17 @@ export class Run {
   readonly reached = new Set<Urn>();
   /** The resources that deploy to projects. */
   readonly deploying = new Map<string, Urn>();
-  /** Ids of what it made, by the call: that did not come of any other call. */
+  /** Ids of what it created, by the call: no other call created them. */
   readonly created = new Map<string, Set<string>>();
   /** What the state holds in place of ids that are not known, by resource. */
   readonly unknown = new Map<string, string>();
-  /** Keys of calls of which it has found out what came of them. */
+  /** Keys of calls whose outcome it has found out. */
   readonly resolved = new Set<string>();
-  /** Lists as they were before it made anything. */
+  /** Lists as they were before it created anything. */
   readonly listedBefore = new Map<string, Promise<unknown>>();
   /** Creations that others wait for. */
   readonly turns = new Map<string, Promise<unknown>>();
-  /** Whether it was told that creations cannot be written down. */
+  /** Whether it has warned that the recovery journal cannot be written. */
   warnedOfJournal = false;
   readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();
   readonly models = new Listing<Reply<typeof routes.getModel>>();
@@ -80,7 +80,7 @@ export function openSession(settings: Settings): Promise<Session> {
   return session;
 }
 
-/** Has a configuration served by a session that is made elsewhere: each counts as a run of its own. */
+/** Has a configuration served by a session that is created elsewhere: each counts as a run of its own. */
 export function useSession(session: Session): void {
   sessions.set(JSON.stringify(session.settings), Promise.resolve(session));
   runs.set(JSON.stringify(session.settings), session.run);

@@ -26,7 +26,7 @@ interface Cli {
 }
 
 /**
- * Asks the Pulumi CLI for the state: the engine tells a provider only of the resources that a run is about, and of each
+ * Asks the Pulumi CLI for the state: the engine informs a provider only of the resources that a run is about, and of each
  * only when its turn comes.
  */
 export const cliStackState = (cli: Cli = { program: engineProgram(), timeoutMs: 120_000 }): StackState => ({
@@ -59,7 +59,7 @@ export const cliStackState = (cli: Cli = { program: engineProgram(), timeoutMs: 
 });
 
 /**
- * Where a row may be: in the stack that it was made in, which the state keeps without its organisation; in the stack
+ * Where a row may be: in the stack that it was created in, which the state keeps without its organisation; in the stack
  * that is selected; or in any other, as `pulumi state move` leaves the row's own idea of its stack as it was.
  */
 async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<string[]> {

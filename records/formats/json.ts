@@ -12,7 +12,7 @@ const closeBrace = 0x7d;
 
 /**
  * The rows of a JSON array, or of JSON objects one after the other, however they are laid out.
- * Only the ends of its members are looked for here, so that the file is never held as a whole; each member is then
+ * Only the ends of its members are looked for here, so that the file is never in memory as a whole; each member is then
  * parsed by itself.
  */
 export async function* jsonRows(file: Readable, onBytes: (count: number) => void): Rows {

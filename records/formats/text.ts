@@ -6,7 +6,7 @@ import { SourceError } from "./row";
 
 const readBytes = 256 * 1024;
 
-/** A file to be read, and who hears how far it has been read. */
+/** A file to be read, and a callback for the progress. */
 export interface Readable {
   readonly path: string;
   /** How messages name it. */

@@ -43,7 +43,7 @@ export class InvalidRecord extends Error {
 
 type Columns = Readonly<Record<string, unknown>>;
 
-/** Makes records in their wire form out of rows; throws InvalidRecord for a row that gives none. */
+/** Converts rows to records in their wire form; throws InvalidRecord for a row that gives none. */
 export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row: Columns) => Columns {
   const fields = kind.fields
     .filter((field) => field !== "attributes")
