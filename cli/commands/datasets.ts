@@ -14,8 +14,8 @@ Examples:
   recommender datasets list --stack dev`;
 
 const deleteHelp = `
-User and item datasets cannot be deleted: the API has no call for it. Remove what a
-program declares from the program instead, so that the state stays right.
+User and item datasets cannot be deleted: the API has no call for it. Remove
+what a program declares from the program instead.
 
 Examples:
   recommender datasets delete ID --stack dev
