@@ -124,7 +124,7 @@ interface Fault {
   readonly path: PropertyKey[];
 }
 
-/** A schema that passes its value on untouched, with the JSON schema that tells what its check accepts. */
+/** A schema that passes its value on untouched, with the JSON schema of what its check accepts. */
 function checked<T>(faults: (value: unknown) => Iterable<Fault>, jsonSchema: object): z.ZodType<T> {
   return z
     .unknown()

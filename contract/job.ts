@@ -152,7 +152,7 @@ const answeredQuery = z.object({
 const jobData = z.object({
   algorithmType: maybe(z.string()),
   algorithmParameters: maybe(jsonMap),
-  // What our own service tells beyond the specification: the parameters it chose and how good they measured.
+  // What our own service reports beyond the specification: the parameters it chose and how good they measured.
   chosenParameters: maybe(jsonMap),
   quality: maybe(quality),
   generatorModelId: maybe(z.string()),

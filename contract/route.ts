@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What a request may be: an object, or one of several objects told apart by one field. */
+/** What a request may be: an object, or one of several objects distinguished by one field. */
 export type RequestSchema = z.ZodObject | z.ZodDiscriminatedUnion;
 
 /** One operation of the API. */

@@ -23,7 +23,7 @@ export interface Reachable {
 export interface Embedded extends Reachable {
   /** Whether this call started its process. */
   readonly started: boolean;
-  /** Whether this call made the folder. */
+  /** Whether this call created the folder. */
   readonly created: boolean;
 }
 

@@ -5,7 +5,7 @@ import { dropNeedless } from "./store/forgotten";
 
 const everyMs = 60 * 60 * 1000;
 
-/** How long ended jobs can be read; successful trainings always can, for they tell how good their models are. */
+/** How long ended jobs can be read; successful trainings always can, for they say how good their models are. */
 const jobsKeptMs = 365 * 24 * 60 * 60 * 1000;
 
 /** Tidies up from time to time until the service closes. */
@@ -19,7 +19,7 @@ export async function keepTidy(context: ServerContext): Promise<void> {
   }
 }
 
-/** Removes what nobody can ask for any more. */
+/** Removes what can no longer be requested. */
 export async function tidy(context: ServerContext): Promise<void> {
   await removeStrayModels(context);
   await removeExpiredResults(context);

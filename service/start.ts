@@ -59,7 +59,7 @@ export interface Service {
   readonly warnings: readonly string[];
   /** Resolves when no job waits or runs. */
   idle(): Promise<void>;
-  /** Ends it; jobs under way are taken up again by the next start. */
+  /** Ends it; the next start resumes the jobs under way. */
   close(): Promise<void>;
 }
 

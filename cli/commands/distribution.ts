@@ -126,7 +126,7 @@ function svgFiles(asked: readonly Asked[], given: string | undefined): string[] 
   });
 }
 
-/** A name that a file can have; where it does not tell all of the value, a digest does. */
+/** A name that a file can have; where it does not contain the whole value, a digest distinguishes it. */
 function svgStem({ attribute, value }: Asked): string {
   const safe = (text: string) => text.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60);
   const stem = `distribution-${safe(attribute)}-${safe(value)}`;

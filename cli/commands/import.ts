@@ -111,7 +111,7 @@ async function importRecords(
     seconds: Math.round(performance.now() - began) / 1000,
     ...(uploaded.failedCount > 0 ? { rejectsFile } : {}),
   });
-  const tell = (uploaded: Uploaded) => {
+  const report = (uploaded: Uploaded) => {
     const outcome = outcomeOf(uploaded);
     print(options, outcome, () => describe(kindName, datasetId, outcome));
     if (uploaded.failedCount > 0) note(`The refused records are in ${rejectsFile}`);
@@ -119,7 +119,7 @@ async function importRecords(
   const finished = options.force ? undefined : finishedUpload(client, datasetId, owner);
   // Records that were refused before are looked at again: how many may be is a question of this command, not of that.
   if (finished?.contentHash === hash && finished.totals.failedCount === 0)
-    return tell({ ...finished.totals, sentCount: 0 });
+    return report({ ...finished.totals, sentCount: 0 });
   const progress = importProgress(options);
   let next = options.force ? "run it without --force to continue" : "the same command continues";
   next += " where it was.";
@@ -144,7 +144,7 @@ async function importRecords(
       },
     });
     progress.end();
-    tell(uploaded);
+    report(uploaded);
   } catch (error) {
     progress.end();
     if (!(error instanceof TooManyFailuresError)) throw error;

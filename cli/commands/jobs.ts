@@ -53,7 +53,7 @@ export function addJobs(program: Command): void {
     .action((given: string, options: JobOptions) =>
       usingService(options, async (opened) => {
         const ids = idsOf(given, opened, options);
-        await tell(await opened.client.call(routes.getJob, ids), ids.jobId, options);
+        await report(await opened.client.call(routes.getJob, ids), ids.jobId, options);
       }),
     );
 
@@ -64,7 +64,7 @@ export function addJobs(program: Command): void {
       usingService(options, async (opened) => {
         const ids = idsOf(given, opened, options);
         const job = await waitForJob(opened, options, { ...ids, timeoutMs: options.timeout });
-        await tell(job, ids.jobId, options);
+        await report(job, ids.jobId, options);
       }),
     );
 }
@@ -73,7 +73,7 @@ function idsOf(given: string, { idOf }: Opened, { project }: JobOptions) {
   return { jobId: idOf(jobTypes, given, "job"), projectId: idOf("Project", project, "--project") };
 }
 
-async function tell(job: Job, jobId: string, options: JobOptions): Promise<void> {
+async function report(job: Job, jobId: string, options: JobOptions): Promise<void> {
   if (options.download !== undefined) {
     keep(options.download, (await fetchResult(job)).body);
     note(`The result is in ${options.download}`);

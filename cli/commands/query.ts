@@ -57,7 +57,7 @@ async function query(options: QueryOptions): Promise<void> {
       const lists = known.data.queries.map(({ conditions = [], user_ids: users }, at) => {
         return { users, asked: queries[at], isAbsent: conditions.some((one) => one.item_count === 0) };
       });
-      // Nobody uses what no item has, which tells nothing of the users; the service's message says so.
+      // Nobody uses what no item has, which says nothing about the users; the service's message says so.
       const answered = lists.filter(({ isAbsent }) => !isAbsent);
       if (answered.length < lists.length) process.exitCode = exitCodes.failed;
       print(options, { jobId: answer.jobId, result: json }, () =>

@@ -21,7 +21,7 @@ const changeKinds = {
   delete: "deleted",
 } as const;
 
-/** Outputs that a service gives anew with each answer: another value is no drift. */
+/** Outputs that a service changes with each response: another value is no drift. */
 const volatile = ["downloadUrl", "expiredAtSec"];
 
 /** What the program would change, the most dangerous first. */

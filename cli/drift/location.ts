@@ -70,7 +70,7 @@ export class Declarations {
   }
 }
 
-/** The places of a file where something is made with `new`. */
+/** The places of a file where something is constructed with `new`. */
 export function constructionsIn(file: string, text: string): Construction[] {
   const code = text.replace(stringOrComment, (found, string) => string ?? found.replace(/[^\n]/g, " "));
   return [...code.matchAll(construction)].map(({ index, 1: type = "", 3: name }) => {

@@ -70,7 +70,7 @@ export async function takeInventory(
   }
 }
 
-/** What each inventory holds that none of them manages; what several list is told by the first of them alone. */
+/** What each inventory holds that none of them manages; what several list is reported by the first of them alone. */
 export function unmanagedOf(inventories: readonly (Inventory | undefined)[]): Inventory["found"][] {
   const managed = new Set(
     inventories.flatMap((one) => [...(one?.managed ?? [])].map((id) => `${one?.service} ${id}`)),

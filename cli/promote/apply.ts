@@ -16,7 +16,7 @@ export interface Change {
   /** The entry as it is begun. */
   readonly entry: Release;
   readonly lockPolicy: LockPolicy;
-  /** Whether what the service has changed is looked at first, so that it is put right. */
+  /** Whether what the service has changed is looked at first, so that it is reverted. */
   readonly refresh?: boolean;
   /** URNs of the only resources that may change. */
   readonly target?: readonly string[];
@@ -56,7 +56,7 @@ export async function applyChange(change: Change): Promise<Release> {
   return end(change);
 }
 
-/** Writes down how it ended and what the stack holds now. */
+/** Records how it ended and what the stack holds now. */
 async function end({ open, file, entry }: Change, failure?: string): Promise<Release> {
   const { resources } = await open.state();
   const checks = await runChecks(open, resources).catch((error: Error) => error);
@@ -78,7 +78,7 @@ async function end({ open, file, entry }: Change, failure?: string): Promise<Rel
   return ended;
 }
 
-/** The history is committed: it does not tell where on a machine the program lies. */
+/** The history is committed: it does not say where on a machine the program is. */
 function withoutFolder(text: string, { of }: OpenStack): string {
   return text.replaceAll(resolve(of.cwd), ".").replace(/\.$/, "");
 }

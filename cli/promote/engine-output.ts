@@ -1,6 +1,6 @@
 import type { EngineEvent } from "@pulumi/pulumi/automation";
 
-/** What the engine says while it works: its lines as they come, and its errors to be told once more at the end. */
+/** What the engine says while it works: its lines as they come, and its errors to be repeated at the end. */
 export class Progress {
   readonly #errors = new Set<string>();
 
@@ -12,7 +12,7 @@ export class Progress {
       if (diagnosticEvent?.severity !== "error") return;
       const { urn, message } = diagnosticEvent;
       const words = titled(urn, message);
-      // The stack fails because a resource did, which is told by itself.
+      // The stack fails because a resource did, which is reported by itself.
       if (!/^(Stack \S+: )?update failed$/.test(words)) this.#errors.add(words);
     },
   };

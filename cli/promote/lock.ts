@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isRunning } from "../../client/process";
 import type { OpenStack } from "../release/stack";
 
-/** Who holds the lock of a stack, as the engine tells it. */
+/** Who holds the lock of a stack, as the engine reports it. */
 export interface LockOwner {
   readonly user: string;
   readonly host: string;
@@ -18,7 +18,7 @@ export interface LockPolicy {
   readonly log: (message: string) => void;
 }
 
-/** The owners that the engine names in its refusal; none where its backend does not tell them. */
+/** The owners that the engine names in its refusal; none where its backend does not name them. */
 export function lockOwners(message: string): LockOwner[] {
   const owners = message.matchAll(/created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)/g);
   return [...owners].map(([, user = "", host = "", pid, since = ""]) => ({
@@ -31,7 +31,7 @@ export function lockOwners(message: string): LockOwner[] {
 
 /**
  * Works on a stack that a killed engine may have left locked.
- * A lock is taken away only where its owner is known to be dead: a process of this machine that is no more.
+ * A lock is removed only where its owner is known to have ended: a process of this machine that no longer runs.
  */
 export async function unlocking<T>(
   open: OpenStack,

@@ -6,7 +6,7 @@ export const comparables = ["from", "former"] as const;
 /** One of the two things to compare with: the stack that is promoted, or what served before. */
 export type Comparable = (typeof comparables)[number];
 
-/** How good a model is beside those that it follows; NDCG@20 on held-out data, where the service tells it. */
+/** How good a model is beside those that it follows; NDCG@20 on held-out data, where the service reports it. */
 export interface QualityComparison {
   readonly model: string;
   readonly from?: number;

@@ -19,7 +19,7 @@ export interface RollbackRequest {
   readonly to?: string;
   /** Whether what the program declares is to serve again. */
   readonly undo: boolean;
-  /** Whether it is only told what would be done. */
+  /** Whether it only reports what would be done. */
   readonly preview: boolean;
   readonly log: (message: string) => void;
 }
@@ -52,8 +52,8 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   }
   const target = request.undo ? undefined : await targetOf(open, file, before, to);
   const after = target?.contents?.deployments ?? [];
-  const told = { stack, before, after, ...(target && { to: target.id }) };
-  if (request.preview) return told;
+  const planned = { stack, before, after, ...(target && { to: target.id }) };
+  if (request.preview) return planned;
 
   if (!resumed) await file.giveUpInterrupted();
   const entry: Release = {
@@ -72,7 +72,7 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
     target: targetsIn(resources),
     pinned: Object.fromEntries(after.map((served) => [served.name, pinOf(served)])),
   });
-  return { ...told, after: release.contents?.deployments ?? [], release };
+  return { ...planned, after: release.contents?.deployments ?? [], release };
 }
 
 /** A rollback that was interrupted goes on to where it was going: what serves now may be its own doing. */

@@ -46,12 +46,12 @@ export function withQuestion(command: Command): Command {
 
 type AskRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
 
-/** Submits a question, waits for the answer, fetches it, and hands it over to be told. */
+/** Submits a question, waits for the answer, fetches it, and hands it over to be printed. */
 export async function ask<R extends AskRoute>(
   options: AskOptions,
   route: R,
   request: (of: { projectId: string; modelId: string; name: string }) => Input<R>,
-  tell: (answer: Answer, opened: Opened) => Promise<void>,
+  report: (answer: Answer, opened: Opened) => Promise<void>,
 ): Promise<void> {
   await usingService(options, async (opened) => {
     const projectId = opened.idOf("Project", options.project, "--project");
@@ -72,7 +72,7 @@ export async function ask<R extends AskRoute>(
     // Charts are fetched by the command itself, which needs no telling how.
     const message = job.jobResult?.message?.replace(/\s*Add &format=svg\b.*$/, "");
     if (message) note(escapeControls(message));
-    await tell({ jobId, job, result }, opened);
+    await report({ jobId, job, result }, opened);
   });
 }
 

@@ -3,7 +3,7 @@ import type { Mapping } from "../../records/mapping/mapping";
 import type { SourceFile } from "../../records/source";
 import type { ServiceOptions } from "../stack/service";
 
-/** What an import can be told. */
+/** The options of an import. */
 export interface ImportOptions extends ServiceOptions {
   readonly dataset?: string;
   readonly format?: "ndjson" | "json" | "csv" | "parquet";

@@ -22,7 +22,7 @@ export function resourcesOf(resources: readonly StackResource[], type: string): 
     .sort((one, other) => logicalName(one.urn).localeCompare(logicalName(other.urn), "en"));
 }
 
-/** What a stack holds, as a release tells it; values that are secret are masked. */
+/** What a stack holds, as a release describes it; values that are secret are masked. */
 export function contentsOf(resources: readonly StackResource[]): Contents {
   const of = (type: string) => resourcesOf(resources, type);
   return {
@@ -68,11 +68,11 @@ export function servesTheSame(one: readonly Served[], other: readonly Served[]):
   return ids(one) === ids(other);
 }
 
-/** The quality of models that are told of already is left out. */
+/** The quality of models that are listed already is left out. */
 function servedBy(
   deployment: StackResource,
   resources: readonly StackResource[],
-  told: readonly StackResource[] = [],
+  listed: readonly StackResource[] = [],
 ): Served {
   const role = (part: Role) => {
     const key = `${part}ModelId`;
@@ -83,7 +83,7 @@ function servedBy(
     return {
       modelId,
       ...maybe("model", urn && logicalName(urn)),
-      ...maybe("quality", resource && !told.includes(resource) ? qualityOf(resource) : undefined),
+      ...maybe("quality", resource && !listed.includes(resource) ? qualityOf(resource) : undefined),
     };
   };
   const generator = role("generator") ?? { modelId: "" };

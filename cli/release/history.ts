@@ -99,7 +99,7 @@ const releaseFile = z.strictObject({
 export type Quality = z.output<typeof quality>;
 /** What one deployment serves. */
 export type Served = z.output<typeof served>;
-/** What a stack holds, as far as a release tells it. */
+/** What a stack holds, as far as a release describes it. */
 export type Contents = z.output<typeof contents>;
 /** One release, promotion or rollback of a stack. */
 export type Release = z.output<typeof entry>;
@@ -144,7 +144,7 @@ export class ReleaseFile {
     return `${this.history.stack.split("/").at(-1)}-${this.releases.length + 1}`;
   }
 
-  /** Writes down that an interrupted entry is not carried on, because the next one is begun instead. */
+  /** Records that an interrupted entry is not resumed, because the next one is begun instead. */
   async giveUpInterrupted(): Promise<void> {
     if (!this.interrupted) return;
     const reason = `It was interrupted, and ${this.nextId} took its place.`;

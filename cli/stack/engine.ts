@@ -66,18 +66,18 @@ export async function openStack({ cwd, stack: name, env }: StackOf): Promise<Ope
     project,
     programFolder: programFolder(workDir, main),
     preview(onConfig) {
-      const heard = ({ preludeEvent }: EngineEvent) => {
+      const onPrelude = ({ preludeEvent }: EngineEvent) => {
         if (!preludeEvent) return;
         // Every other command costs a start of the engine; it is needed only where there are secrets.
-        const told = Object.entries(preludeEvent.config ?? {});
-        const plain = told.every(([, value]) => !value.includes("[secret]"));
-        const known = Object.fromEntries(told.map(([key, value]) => [key, { value }]));
+        const entries = Object.entries(preludeEvent.config ?? {});
+        const plain = entries.every(([, value]) => !value.includes("[secret]"));
+        const known = Object.fromEntries(entries.map(([key, value]) => [key, { value }]));
         onConfig(plain ? Promise.resolve(known) : stack.getAllConfig());
       };
       return dryRun({ cwd, stack: name }, (onEvent) =>
         stack.preview({
           onEvent: (event) => {
-            heard(event);
+            onPrelude(event);
             onEvent(event);
           },
           color: "never",
@@ -113,7 +113,7 @@ async function dryRun(
   { cwd, stack }: StackOf,
   run: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
 ): Promise<DryRun> {
-  // What comes when a step is through tells more than what comes before it, but does not always come.
+  // What comes when a step has ended says more than what comes before it, but does not always come.
   const steps = new Map<string, Step>();
   const warnings: { urn?: string | undefined; text: string }[] = [];
   const errors = new Set<string>();

@@ -5,7 +5,7 @@ import type { Settings } from "../../client/settings";
 import { note, type OutputOptions } from "../terminal/output";
 import { readStack, type StackView, stackNames } from "./stack";
 
-/** What every command that calls the service can be told. */
+/** The options of every command that calls the service. */
 export interface ServiceOptions extends OutputOptions {
   readonly service?: string;
   readonly stack?: string;

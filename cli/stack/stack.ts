@@ -9,7 +9,7 @@ export interface StackResource {
   readonly outputs: Readonly<Record<string, unknown>>;
 }
 
-/** What a stack tells a command: its configuration, and what it holds. */
+/** What a command reads of a stack: its configuration, and what it holds. */
 export interface StackView {
   readonly name: string;
   /** The folder that relative paths of the program start from. */
@@ -64,7 +64,7 @@ export async function unknownStack(name: string, cwd: string): Promise<Error> {
   return new Error(`There is no stack ${name}; ${there}. \`pulumi stack init ${name}\` makes it.`);
 }
 
-/** The stacks of the project that a folder is in; none where it is in none, or the engine cannot tell them. */
+/** The stacks of the project that a folder is in; none where it is in none, or the engine cannot list them. */
 export async function stackNames(cwd: string): Promise<string[]> {
   let folder = resolve(cwd);
   while (!isProject(folder) && dirname(folder) !== folder) folder = dirname(folder);

@@ -35,9 +35,9 @@ export class CommandError extends Error {
 }
 
 /** Has something done when somebody presses Ctrl+C, and ends the command; gives what calls it off. */
-export function onInterrupt(tell: () => void): () => void {
+export function onInterrupt(report: () => void): () => void {
   const interrupted = () => {
-    tell();
+    report();
     process.exit(exitCodes.interrupted);
   };
   process.once("SIGINT", interrupted);

@@ -44,7 +44,7 @@ export function fitted(text: string, stream: NodeJS.WriteStream): string {
     .join("\n");
 }
 
-/** Lines of one cell beyond which the rows are told one by one. */
+/** Lines of one cell beyond which the rows are printed one by one. */
 const tallest = 4;
 
 /** Rows under their headings, each column as wide as its widest cell; where that is too wide, cells are broken. */

@@ -1,7 +1,7 @@
 import { CommandError } from "./exit";
 import { fitted } from "./layout";
 
-/** What every command that tells something can be asked for. */
+/** The options of every command that prints a result. */
 export interface OutputOptions {
   readonly json?: true;
 }

@@ -42,10 +42,10 @@ export function importProgress(options: OutputOptions): {
       end: () => bar.stop(),
     };
   }
-  const tell = everyFewSeconds();
+  const report = everyFewSeconds();
   return {
     update: (progress) =>
-      tell(() => {
+      report(() => {
         const share = Math.floor((100 * progress.bytes) / Math.max(1, progress.totalBytes));
         return `${Math.min(100, share)} % | ${words(progress)}`;
       }),
@@ -54,7 +54,7 @@ export function importProgress(options: OutputOptions): {
 }
 
 /**
- * Shows what a job does: the API tells its state but not how far it is, so that there is time passed and what such a
+ * Shows what a job does: the API reports its status but not its progress, so that there is time passed and what such a
  * job usually takes where that is known, and no time left.
  */
 export function jobProgress(
@@ -85,11 +85,11 @@ export function jobProgress(
       },
     };
   }
-  const tell = everyFewSeconds();
+  const report = everyFewSeconds();
   return {
     update: (job) => {
       see(job);
-      tell(() => `${jobId}: ${words()}`);
+      report(() => `${jobId}: ${words()}`);
     },
     end: () => undefined,
   };
@@ -105,10 +105,10 @@ function moving(): string {
 }
 
 function everyFewSeconds(): (text: () => string) => void {
-  let told = performance.now();
+  let reportedAt = performance.now();
   return (text) => {
-    if (performance.now() - told < plainEveryMs) return;
-    told = performance.now();
+    if (performance.now() - reportedAt < plainEveryMs) return;
+    reportedAt = performance.now();
     note(text());
   };
 }

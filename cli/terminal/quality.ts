@@ -1,6 +1,6 @@
 import { counted } from "./output";
 
-/** What a training measured, as far as it is told. */
+/** What a training measured, as far as it is known. */
 export interface Measured {
   readonly ndcgAt20?: number | null | undefined;
   readonly popularityNdcgAt20?: number | null | undefined;

@@ -5,7 +5,7 @@ export class Addresses {
 
   constructor(private readonly publicUrl?: string) {}
 
-  /** The base address that callers are told. */
+  /** The base address that callers get. */
   get url(): string {
     return this.publicUrl?.replace(/\/+$/, "") ?? this.localUrl;
   }

@@ -128,7 +128,7 @@ export interface Secrets {
 
 const secretLength = 20;
 
-/** The secret in a file that only its owner may read, made once. */
+/** The secret in a file that only its owner may read, created once. */
 export function secretText(file: string, prefix = ""): string {
   if (!existsSync(file)) writeWhole(file, `${prefix}${randomBytes(24).toString("base64url")}\n`);
   chmodSync(file, 0o600);

@@ -4,7 +4,7 @@ import { readRunning } from "./lock";
 
 /**
  * Which data a folder holds, found without making or starting anything: "" where it holds none, undefined where that
- * cannot be told, as of data that an older version wrote.
+ * is unknown, as for data that an older version wrote.
  */
 export function instanceIn(dir: string): string | undefined {
   const folder = folderAt(dir);

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import Database from "libsql";
 import { type Folder, writeWhole } from "./folder";
 
-/** What a service writes down about itself while it runs. */
+/** What a service records about itself while it runs. */
 export interface Running {
   readonly pid: number;
   /** The machine or container that the process id is of; older versions did not write it. */
@@ -85,7 +85,7 @@ export function readRunning(folder: Folder): Running | undefined {
   }
 }
 
-/** Writes down who serves the folder. */
+/** Records who serves the folder. */
 export function writeRunning(folder: Folder, running: Running): void {
   writeWhole(folder.runningFile, JSON.stringify({ host: hostname(), ...running }));
 }

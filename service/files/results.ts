@@ -19,7 +19,7 @@ export async function removeExpiredResults({ folder, store, clock }: Basis): Pro
   for (const { jobId, file } of results) if (!kept.has(jobId)) rmSync(file, { force: true });
 }
 
-/** Removes the results of queries and clusterings that were made from a dataset, because they list its users. */
+/** Removes the results of queries and clusterings that were computed from a dataset, because they list its users. */
 export async function removeResultsOf({ folder, store }: Basis, dataset: DatasetTable): Promise<void> {
   const rows = await store.db
     .selectFrom("jobs")

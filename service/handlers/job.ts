@@ -93,7 +93,7 @@ async function refuseWithoutEvents(db: Db, project: ProjectTable): Promise<void>
   );
 }
 
-/** Addresses are made when they are asked for, since a restart may have moved the service. */
+/** Addresses are created on request, since a restart may have moved the service. */
 function resultOf(job: JobTable, call: Call): object | null {
   if (job.result === null) return null;
   const result = JSON.parse(job.result) as object;

@@ -74,7 +74,7 @@ async function unpacked(request: FastifyRequest, packed: Buffer): Promise<Buffer
 const [quote, backslash] = [0x22, 0x5c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Refuses JSON that is too deep or has too many parts; told without parsing, which would take seconds. */
+/** Refuses JSON that is too deep or has too many parts; found without parsing, which would take seconds. */
 function refuseCostly(bytes: Buffer): void {
   let depth = 0;
   let deepest = 0;

@@ -11,7 +11,7 @@ export interface Keyed {
   readonly fingerprint: string;
 }
 
-/** What tells one call from another: the operation and its body, byte by byte. */
+/** What distinguishes one call from another: the operation and its body, byte by byte. */
 export function fingerprintOf(path: string, body: Buffer): string {
   return createHash("sha256").update(`${path}\n`).update(body).digest("base64");
 }

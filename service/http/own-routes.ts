@@ -57,7 +57,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void
 
 const forwarding = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
 
-/** A proxy on this machine speaks for others, which its headers tell. */
+/** A proxy on this machine speaks for others, which its headers name. */
 function isFromThisMachine({ ip, headers }: FastifyRequest): boolean {
   return /^(::ffff:)?127\.|^::1$/.test(ip) && !forwarding.some((name) => name in headers);
 }

@@ -168,7 +168,7 @@ function asServiceError(error: unknown, request: FastifyRequest): ServiceError {
     return new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
   if (statusCode >= 400 && statusCode < 500)
     return new ServiceError("BAD_REQUEST", `The request cannot be read: ${message}.`);
-  return new ServiceError("INTERNAL", "The service failed; its log tells more under the request id.");
+  return new ServiceError("INTERNAL", "The service failed; see its log under the request id.");
 }
 
 /** Query strings are left out, for a download's signature is one. */

@@ -3,7 +3,7 @@ import { encode, type jobStatuses } from "../../contract";
 import { version } from "../../package.json";
 import type { ServerContext } from "./context";
 
-/** What the service tells about itself. */
+/** What the service reports about itself. */
 export const statusReply = z.object({
   version: z.string(),
   url: z.string(),

@@ -117,7 +117,7 @@ export class Jobs {
     }
   }
 
-  /** Writes down that a job has not succeeded, however often that takes: a disk may be full, for example. */
+  /** Records that a job has not succeeded, however often that takes: a disk may be full, for example. */
   private async end(job: JobTable, error: unknown, began: number): Promise<void> {
     const { store, clock, log, closing, options } = this.context;
     const message = error instanceof Error ? error.message : String(error);

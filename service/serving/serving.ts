@@ -115,7 +115,7 @@ export class Serving {
     } catch {
       throw new ServiceError(
         "UNAVAILABLE",
-        `The models of project ${entry.row.project_id} cannot be loaded (the log tells why); deploy it again with /submit-deployment-job.`,
+        `The models of project ${entry.row.project_id} cannot be loaded (see the log); deploy it again with /submit-deployment-job.`,
         { headers: { "retry-after": "5" } },
       );
     }

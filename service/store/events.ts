@@ -25,7 +25,7 @@ export async function countDeletion(db: Db, dataset: DatasetTable): Promise<numb
 const rowsPerInsert = 100;
 const inserts = new Map<number, CompiledQuery>();
 
-/** Writes the rows whose ids are not there yet and tells how many these were. */
+/** Writes the rows whose ids are not there yet and returns how many these were. */
 export async function insertEvents(db: Db, rows: readonly EventTable[]): Promise<number> {
   let written = 0;
   for (let from = 0; from < rows.length; from += rowsPerInsert) {

@@ -11,7 +11,7 @@ export async function forget(db: Db, row: ForgottenUserTable): Promise<void> {
   await dropNeedless(db);
 }
 
-/** The users that a model must not know, told how many deletions its training had seen. */
+/** The users that a model must not know, given how many deletions its training had seen. */
 export async function forgottenSince(db: Db, eventDatasetId: string, seen: number): Promise<Set<string>> {
   const rows = await db
     .selectFrom("forgotten_users")

@@ -38,7 +38,7 @@ export interface DatasetTable {
   name: string;
   num_shards: number;
   attribute_schema: string | null;
-  /** How often events were deleted or replaced; tells what a snapshot has seen. */
+  /** How often events were deleted or replaced; shows what a snapshot has seen. */
   deletions: number;
   created_ts: number;
 }
@@ -57,7 +57,7 @@ export interface RecordTable {
   attributes: string;
 }
 
-/** An event; `seq` grows with each write, so that what came after a snapshot can be told. */
+/** An event; `seq` grows with each write, so that what came after a snapshot is known. */
 export interface EventTable {
   seq: number;
   dataset: number;
@@ -145,7 +145,7 @@ export interface ForgottenUserTable {
 /** The answer to a call that carried an idempotency key. */
 export interface IdempotencyTable {
   idempotency_key: string;
-  /** Of the operation and the body, so that a key used for something else is told. */
+  /** Of the operation and the body, so that a key used for something else is noticed. */
   fingerprint: string;
   reply: string;
   created_ts: number;

@@ -14,7 +14,7 @@ export interface ClusteringTask {
   readonly jsonFile: string;
 }
 
-/** Groups the users whose vectors lie close to each other and tells what marks each group. */
+/** Groups the users whose vectors lie close to each other and says what marks each group. */
 export async function cluster(db: Db, task: ClusteringTask): Promise<{ message: string | null }> {
   const { stored, attributes } = await modelAndItems(db, task);
   const schema = task.data.items.attribute_schema;

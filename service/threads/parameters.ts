@@ -10,7 +10,7 @@ export function parametersOf(given: JsonMap): G1Parameters {
   return Object.fromEntries(entries) as G1Parameters;
 }
 
-/** What a training tells beside the model, under the names that algorithm_parameters has. */
+/** What a training reports beside the model, under the names that algorithm_parameters has. */
 export function reportOf({ parameters, report }: TrainedModel) {
   const { regularizationExponent, ...others } = parameters;
   return {
