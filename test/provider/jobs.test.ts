@@ -203,7 +203,7 @@ describe("a training", () => {
     await nextRun({ ...observed.config, "recommender:minQuality": '{"gate":1,"other":0}' });
     const job = await submit("gate");
     await expect(finish("gate", job.id)).rejects.toThrow(
-      /Model gate: model \S+ is not good enough: it has NDCG@20 0\.\d+, at least 1\.0000 is asked for/,
+      /Model gate: model \S+ is not good enough: it has NDCG@20 0\.\d+, at least 1\.0000 is required/,
     );
     await train("other");
     await nextRun({ ...observed.config, "recommender:minQuality": "0.001" });
