@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import ms, { type StringValue } from "ms";
 import { z } from "zod";
 import { tolerant } from "../contract";
@@ -182,6 +183,13 @@ const embeddedPrefix = "embedded:";
 /** The folder of the embedded service that a configuration means; undefined for a service elsewhere. */
 export function embeddedFolder(baseUrl: string): string | undefined {
   return baseUrl.startsWith(embeddedPrefix) ? baseUrl.slice(embeddedPrefix.length) : undefined;
+}
+
+/** The settings of a program that runs in another folder: one with the embedded service is relative to that. */
+export function besideProgram(settings: Settings, programFolder: string): Settings {
+  const folder = embeddedFolder(settings.baseUrl);
+  if (folder === undefined) return settings;
+  return { ...settings, baseUrl: embeddedPrefix + resolve(programFolder, folder) };
 }
 
 /** A schema as the service at an address accepts it, as far as that is known: only the embedded one's limits are. */

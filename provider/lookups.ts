@@ -1,7 +1,7 @@
-import { isAbsolute, relative, resolve } from "node:path";
+import { isAbsolute, relative } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { type Recommendation, type RecommendationInput, recommendItems } from "../client/serving";
-import { embeddedFolder, readSettings } from "../client/settings";
+import { besideProgram, readSettings } from "../client/settings";
 import { type Input as CallInput, type Reply, type Route, routes } from "../contract";
 import { checkConfiguration } from "./dynamic/program-check";
 import { openSession } from "./run/session";
@@ -18,16 +18,11 @@ async function session() {
   checkConfiguration();
   const config = new pulumi.Config("recommender");
   const settings = readSettings((key) => config.get(key));
-  return openSession({ ...settings, baseUrl: besideProgram(settings.baseUrl) });
-}
-
-/** The providers run in the folder of the program; a program within another process runs in the folder of that. */
-function besideProgram(baseUrl: string): string {
-  const folder = embeddedFolder(baseUrl);
   const root = pulumi.runtime.getRootDirectory();
+  // The providers run in the folder of the program; a program within another process runs in the folder of that.
   // Where the language host does not say where the root is, the SDK answers with the word `rootDirectory`.
   const isInside = !isAbsolute(root) || !relative(root, process.cwd()).startsWith("..");
-  return folder === undefined || isInside ? baseUrl : `embedded:${resolve(root, folder)}`;
+  return openSession(isInside ? settings : besideProgram(settings, root));
 }
 
 function lookup<R extends Route>(route: R): Lookup<CallInput<R>, Reply<R>> {

@@ -67,7 +67,7 @@ async function drift(options: DriftOptions): Promise<void> {
   }
   const { formatOf, renderers } = await import("../drift/render/formats.js");
   const { compareStacks } = await import("../drift/compare.js");
-  const { selectedStack } = await import("../stack/engine.js");
+  const { selectedStack } = await import("../stack/open.js");
   const { fails } = await import("../drift/failing.js");
   const { verdictOf } = await import("../drift/render/words.js");
   const { writeFile } = await import("node:fs/promises");

@@ -44,7 +44,7 @@ export function addRelease(program: Command): void {
 async function run(stack: string, options: ReleaseOptions): Promise<void> {
   const { begin, evidenceOf } = await import("../release/evidence.js");
   const { ReleaseFile } = await import("../release/history.js");
-  const { OpenStack } = await import("../release/stack.js");
+  const { OpenStack } = await import("../stack/open.js");
   const { againstRelease, sameContents } = await import("../release/gate.js");
   const open = await OpenStack.open({ cwd: options.cwd, stack });
   const folder = releasesFolder(options);

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { ConfigMap } from "@pulumi/pulumi/automation";
 import { nounOf } from "../../provider/run/urn";
-import { openStack, type StackOf, type StateResource, stateIn } from "../stack/engine";
+import { previewOf, refreshOf, stateIn } from "../stack/dry-run";
+import { OpenStack, type StackOf, type StateResource } from "../stack/open";
 import { programIn } from "../stack/program";
 import { Commands } from "./commands";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
@@ -10,7 +11,7 @@ import { changesOf, driftOf, type Reading } from "./findings";
 import { Declarations } from "./location";
 import { masked, secretTexts } from "./masking";
 import { isReal, refOf, rulesOf } from "./resource";
-import { connectToService, type Inventory, takeInventory, unmanagedOf } from "./unmanaged";
+import { type Inventory, takeInventory, unmanagedOf } from "./unmanaged";
 
 /** Compares the program with the state and the state with the service; writes to neither. */
 export async function compareStack(of: StackOf): Promise<StackReport> {
@@ -56,17 +57,17 @@ interface Compared {
 }
 
 async function compare(of: StackOf): Promise<Compared> {
-  const open = await openStack(of);
-  const environment = { ...process.env, ...of.env };
+  const open = await OpenStack.open(of);
+  const { environment } = open;
   let configured: (config: ConfigMap | Promise<ConfigMap>) => void = () => {};
   const config = new Promise<ConfigMap>((resolve) => {
     configured = resolve;
   });
-  const previewed = open.preview(configured).finally(() => configured({}));
-  const refreshed = open.refresh();
+  const previewed = previewOf(open, configured).finally(() => configured({}));
+  const refreshed = refreshOf(open);
   const listed = refreshed.then(async (run) => {
     const settings = await config;
-    return takeInventory(stateIn(run), () => connectToService(settings, open.programFolder, environment));
+    return takeInventory(stateIn(run), () => open.connect(settings));
   });
   const secrets = config.then((known) => secretTexts(known, environment));
   const [preview, refresh, inventory] = await Promise.all([previewed, refreshed, listed]).catch(
@@ -75,7 +76,7 @@ async function compare(of: StackOf): Promise<Compared> {
     },
   );
   const differs = [...preview.steps, ...refresh.steps].some(({ op }) => !unchanging.includes(op));
-  const state = differs ? await open.state() : stateIn(refresh);
+  const state = differs ? (await open.state()).resources : stateIn(refresh);
   const resources = state.filter(isReal);
   const commands = new Commands(
     of.stack,

@@ -1,5 +1,6 @@
 import { nounOf, titleOf } from "../../provider/run/urn";
-import type { DryRun, StateResource, Step } from "../stack/engine";
+import type { DryRun, Step } from "../stack/dry-run";
+import type { StateResource } from "../stack/open";
 import { type Commands, topOf } from "./commands";
 import { type Operation, ofChange, ofDrift } from "./consequence";
 import { effects, type Finding, type Location, type ResourceRef } from "./finding";

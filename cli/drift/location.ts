@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { globSync } from "tinyglobby";
 import { nounOf, partsOf } from "../../provider/run/urn";
-import type { StateResource } from "../stack/engine";
+import type { StateResource } from "../stack/open";
 import type { Location } from "./finding";
 import { jobOf } from "./resource";
 

@@ -1,7 +1,7 @@
 import * as recommender from "../../provider";
 import type { Rules } from "../../provider/lifecycle/noun";
 import { logicalName, nounOf } from "../../provider/run/urn";
-import type { StateResource } from "../stack/engine";
+import type { StateResource } from "../stack/open";
 import type { ResourceRef } from "./finding";
 
 /** The job beside each resource that waits for one, under the same name. */

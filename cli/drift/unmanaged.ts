@@ -1,10 +1,7 @@
-import { resolve } from "node:path";
-import type { ConfigMap } from "@pulumi/pulumi/automation";
-import { connect } from "../../client/connect";
-import { readSettings } from "../../client/settings";
+import type { Client } from "../../client/client";
 import { routes } from "../../contract";
 import { nounOf } from "../../provider/run/urn";
-import type { StateResource } from "../stack/engine";
+import type { StateResource } from "../stack/open";
 import type { Unmanaged } from "./finding";
 
 /** What the service of a stack holds, as far as the API lists it. */
@@ -16,22 +13,10 @@ export interface Inventory {
   readonly managed: ReadonlySet<string>;
 }
 
-/** Connects to the service that a stack is configured for, as its program does. */
-export async function connectToService(
-  config: ConfigMap,
-  programFolder: string,
-  environment: NodeJS.ProcessEnv,
-) {
-  const settings = readSettings((key) => config[`recommender:${key}`]?.value, environment);
-  const folder = /^embedded:(.+)$/.exec(settings.baseUrl)?.[1];
-  const baseUrl = folder ? `embedded:${resolve(programFolder, folder)}` : settings.baseUrl;
-  return { baseUrl, client: await connect({ ...settings, baseUrl }) };
-}
-
 /** Lists what is in the account and in the projects of a stack. */
 export async function takeInventory(
   state: readonly StateResource[],
-  connection: () => ReturnType<typeof connectToService>,
+  connect: () => Promise<Client>,
 ): Promise<Inventory | undefined> {
   const own = state.filter(({ type }) => nounOf(type) !== undefined);
   if (own.length === 0) return undefined;
@@ -41,7 +26,7 @@ export async function takeInventory(
     ...ofType("Project").map(({ id }) => id),
     ...ofType("Model", "Deployment").map(({ outputs }) => outputs?.projectId as string | undefined),
   ]);
-  const { baseUrl, client } = await connection();
+  const client = await connect();
   try {
     const { eventDatasets } = await client.call(routes.listEventDatasets, {});
     const datasets = eventDatasets.map(({ eventDatasetId, name, numShards }) => ({
@@ -64,7 +49,7 @@ export async function takeInventory(
         }));
       });
     const models = (await Promise.all(lists)).flat();
-    return { service: baseUrl, found: [...datasets, ...models], managed };
+    return { service: client.service, found: [...datasets, ...models], managed };
   } finally {
     await client.close();
   }

@@ -5,7 +5,7 @@ import { partsOf, titleOf } from "../../provider/run/urn";
 import { runChecks, withChecks } from "../release/checks";
 import { contentsOf, servedIn, servesTheSame } from "../release/contents";
 import type { Release, ReleaseFile } from "../release/history";
-import type { OpenStack } from "../release/stack";
+import type { OpenStack } from "../stack/open";
 import { Progress } from "./engine-output";
 import { type LockPolicy, unlocking } from "./lock";
 

@@ -1,4 +1,5 @@
 import type { EngineEvent } from "@pulumi/pulumi/automation";
+import { errorsIn, titled } from "../stack/engine-words";
 
 /** What the engine says while it works: its lines as they come, and its errors to be repeated at the end. */
 export class Progress {
@@ -11,28 +12,24 @@ export class Progress {
     onEvent: ({ diagnosticEvent }: EngineEvent) => {
       if (diagnosticEvent?.severity !== "error") return;
       const { urn, message } = diagnosticEvent;
-      const words = titled(urn, message);
+      const words = titled(urn, oneLine(message));
       // The stack fails because a resource did, which is reported by itself.
-      if (!/^(Stack \S+: )?update failed$/.test(words)) this.#errors.add(words);
+      if (words !== "update failed") this.#errors.add(words);
     },
   };
 
   /** Why the engine failed. */
   reason(error: Error): string {
     if (this.#errors.size > 0) return [...this.#errors].join("; ");
-    const lines = error.message.split("\n").filter((line) => line.startsWith("error: "));
-    return lines.map((line) => line.slice("error: ".length)).join("; ") || error.message;
+    return errorsIn(error).join("; ");
   }
 }
 
-function titled(urn: string | undefined, message: string): string {
-  const text = message
+function oneLine(message: string): string {
+  return message
     .replace(/^error: /, "")
     .replace(/^\d+ errors? occurred:\s*/, "")
     .replace(/\s*\n\s*/g, " ")
     .replace(/^\* /, "")
     .trim();
-  const [type, name] = urn?.split("::").slice(2) ?? [];
-  const title = name ? `${type?.split(":").at(-1)} ${name}: ` : "";
-  return text.startsWith(title) ? text : title + text;
 }

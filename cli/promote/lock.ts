@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRunning } from "../../client/process";
-import type { OpenStack } from "../release/stack";
+import type { OpenStack } from "../stack/open";
 
 /** Who holds the lock of a stack, as the engine reports it. */
 export interface LockOwner {

@@ -6,7 +6,7 @@ import { contentsOf, resourcesOf, servedIn } from "../release/contents";
 import { begin, evidenceOf } from "../release/evidence";
 import { againstPromotion, type Evidence, type ReasonCode, sameContents } from "../release/gate";
 import { type Quality, type Release, ReleaseFile, type Served } from "../release/history";
-import { OpenStack } from "../release/stack";
+import { OpenStack } from "../stack/open";
 import { applyChange } from "./apply";
 import { type LockPolicy, unlocking } from "./lock";
 import { type Comparable, compareQuality, floorsOf } from "./quality";

@@ -2,10 +2,10 @@ import { undefinedIfMissing } from "../../client/refusals";
 import { routes } from "../../contract";
 import { type Pinned, pinnedModelsKey, readPinned } from "../../provider/run/pinned";
 import { logicalName } from "../../provider/run/urn";
-import { resourcesOf, type StackResource, servedIn, servesTheSame } from "../release/contents";
+import { resourcesOf, servedIn, servesTheSame } from "../release/contents";
 import { begin } from "../release/evidence";
 import { type Contents, type Release, ReleaseFile, type Served } from "../release/history";
-import { OpenStack } from "../release/stack";
+import { OpenStack, type StateResource } from "../stack/open";
 import { programIn } from "../stack/program";
 import { applyChange } from "./apply";
 import { withQuality } from "./promotion";
@@ -147,7 +147,7 @@ function pinOf({ generator, ranker }: Served): Pinned {
 }
 
 /** Nothing but the deployments may change: a rollback trains nothing and loads nothing. */
-function targetsIn(resources: readonly StackResource[]): string[] {
+function targetsIn(resources: readonly StateResource[]): string[] {
   const deployments = resourcesOf(resources, "Deployment");
   const names = deployments.map(({ urn }) => logicalName(urn));
   const jobs = resourcesOf(resources, "DeploymentJob").filter((job) => names.includes(logicalName(job.urn)));

@@ -1,16 +1,16 @@
 import { systemClock } from "../../client/clock";
 import type { ServingCheck } from "../../client/serving";
 import { logicalName } from "../../provider/run/urn";
-import { resourcesOf, type StackResource } from "./contents";
+import type { OpenStack, StateResource } from "../stack/open";
+import { resourcesOf } from "./contents";
 import type { Contents } from "./history";
-import type { OpenStack } from "./stack";
 
 type DeploymentCheck = NonNullable<Contents["deployments"][number]["check"]>;
 
 /** Tries what each deployment of a stack declares as its check, now; those without one are left out. */
 export async function runChecks(
   open: OpenStack,
-  resources: readonly StackResource[],
+  resources: readonly StateResource[],
 ): Promise<ReadonlyMap<string, DeploymentCheck>> {
   const declared = resourcesOf(resources, "Deployment").filter(({ outputs }) => outputs?.check);
   const results = new Map<string, DeploymentCheck>();

@@ -1,29 +1,18 @@
 import { logicalName, typePrefix } from "../../provider/run/urn";
+import type { StateResource } from "../stack/open";
 import { type Contents, type Quality, quality, type Served } from "./history";
-
-/** A resource as the state of a stack keeps it. */
-export interface StackResource {
-  readonly urn: string;
-  readonly type: string;
-  readonly id?: string;
-  /** It was replaced, and is still to be deleted. */
-  readonly delete?: boolean;
-  readonly retainOnDelete?: boolean;
-  readonly outputs?: Readonly<Record<string, unknown>>;
-  readonly propertyDependencies?: Readonly<Record<string, readonly string[] | null>>;
-}
 
 type Role = "generator" | "ranker";
 
 /** The resources of one kind that a stack has, in the order of their names. */
-export function resourcesOf(resources: readonly StackResource[], type: string): StackResource[] {
+export function resourcesOf(resources: readonly StateResource[], type: string): StateResource[] {
   return resources
     .filter((resource) => resource.type === typePrefix + type && !resource.delete)
     .sort((one, other) => logicalName(one.urn).localeCompare(logicalName(other.urn), "en"));
 }
 
 /** What a stack holds, as a release describes it; values that are secret are masked. */
-export function contentsOf(resources: readonly StackResource[]): Contents {
+export function contentsOf(resources: readonly StateResource[]): Contents {
   const of = (type: string) => resourcesOf(resources, type);
   return {
     records: ["EventRecords", "ItemRecords", "UserRecords"].flatMap((type) =>
@@ -55,7 +44,7 @@ export function contentsOf(resources: readonly StackResource[]): Contents {
 }
 
 /** What each deployment of a stack serves. */
-export function servedIn(resources: readonly StackResource[]): Served[] {
+export function servedIn(resources: readonly StateResource[]): Served[] {
   return resourcesOf(resources, "Deployment").map((resource) => servedBy(resource, resources));
 }
 
@@ -70,9 +59,9 @@ export function servesTheSame(one: readonly Served[], other: readonly Served[]):
 
 /** The quality of models that are listed already is left out. */
 function servedBy(
-  deployment: StackResource,
-  resources: readonly StackResource[],
-  listed: readonly StackResource[] = [],
+  deployment: StateResource,
+  resources: readonly StateResource[],
+  listed: readonly StateResource[] = [],
 ): Served {
   const role = (part: Role) => {
     const key = `${part}ModelId`;
@@ -90,7 +79,7 @@ function servedBy(
   return { name: logicalName(deployment.urn), generator, ...maybe("ranker", role("ranker")) };
 }
 
-function qualityOf(resource: StackResource): Quality | undefined {
+function qualityOf(resource: StateResource): Quality | undefined {
   const given = map(resource, "quality");
   const keys = Object.keys(quality.shape);
   const entries = keys.filter((key) => typeof given?.[key] === "number").map((key) => [key, given?.[key]]);
@@ -108,16 +97,16 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, entry]) => [key, plain(entry)]));
 }
 
-function text({ outputs }: StackResource, key: string): string {
+function text({ outputs }: StateResource, key: string): string {
   return String(plain(outputs?.[key]) ?? "");
 }
 
-function number({ outputs }: StackResource, key: string): number | undefined {
+function number({ outputs }: StateResource, key: string): number | undefined {
   const value = outputs?.[key];
   return typeof value === "number" ? value : undefined;
 }
 
-function map({ outputs }: StackResource, key: string): Record<string, never> | undefined {
+function map({ outputs }: StateResource, key: string): Record<string, never> | undefined {
   const value = plain(outputs?.[key]);
   return typeof value === "object" && value !== null ? (value as Record<string, never>) : undefined;
 }

@@ -1,10 +1,10 @@
 import { compareStack } from "../drift/compare";
+import type { OpenStack } from "../stack/open";
 import { programIn, versionsOf } from "../stack/program";
 import { runChecks, withChecks } from "./checks";
 import { contentsOf } from "./contents";
 import type { Evidence } from "./gate";
 import type { Release } from "./history";
-import type { OpenStack } from "./stack";
 
 /** Looks at a stack from all sides: its program, its state and its service. */
 export async function evidenceOf(open: OpenStack, releases: string): Promise<Evidence> {

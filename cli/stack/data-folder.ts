@@ -23,7 +23,8 @@ export function withFolder(command: Command): Command {
 export async function folderOf({ data, ...options }: FolderOptions): Promise<string> {
   if (options.stack === undefined && options.cwd === undefined) return data;
   const { settings } = await settingsOf(options);
-  const [, folder] = /^embedded:(.+)/.exec(settings.baseUrl) ?? [];
+  const { embeddedFolder } = await import("../../client/settings.js");
+  const folder = embeddedFolder(settings.baseUrl);
   if (folder === undefined)
     throw new Error(
       `--stack ${options.stack}: the service is not an embedded one, and only those have a folder.`,

@@ -3,7 +3,8 @@ import { type Command, Option } from "commander";
 import type { Client } from "../../client/client";
 import type { Settings } from "../../client/settings";
 import { note, type OutputOptions } from "../terminal/output";
-import { readStack, type StackView, stackNames } from "./stack";
+import { stackNames } from "./names";
+import { readStack, type StackView } from "./view";
 
 /** The options of every command that calls the service. */
 export interface ServiceOptions extends OutputOptions {
@@ -39,7 +40,7 @@ export function withService(command: Command): Command {
 export async function settingsOf(
   options: ServiceOptions,
 ): Promise<{ settings: Settings; stack: StackView | undefined; environment: NodeJS.ProcessEnv }> {
-  const { readSettings } = await import("../../client/settings.js");
+  const { besideProgram, readSettings } = await import("../../client/settings.js");
   if (options.cwd !== undefined && options.stack === undefined)
     throw new Error("--cwd names the folder of a stack's project: give --stack too.");
   const stack = options.stack === undefined ? undefined : await readStack(options.stack, options.cwd);
@@ -47,7 +48,12 @@ export async function settingsOf(
     ? { ...process.env, RECOMMENDER_BASE_URL: options.service }
     : process.env;
   const settings = readSettings((key) => stack?.config(key), environment);
-  return { settings: options.service ? settings : besideProgram(settings, stack), stack, environment };
+  // The provider's folder is that of the program, wherever the command is run.
+  const isOfStack = stack !== undefined && options.service === undefined;
+  return {
+    settings: isOfStack ? besideProgram(settings, stack.programFolder) : settings,
+    ...{ stack, environment },
+  };
 }
 
 /** Does something with the service and closes the connections to it, whatever comes of it. */
@@ -68,7 +74,8 @@ export async function usingService<T>(
 
 /** Only a program and `recommender serve` make a service: of an empty one there is nothing to ask. */
 export async function refuseAbsent({ baseUrl }: Settings, { stack }: ServiceOptions): Promise<void> {
-  const dir = /^embedded:(.+)/.exec(baseUrl)?.[1];
+  const { embeddedFolder } = await import("../../client/settings.js");
+  const dir = embeddedFolder(baseUrl);
   if (dir === undefined) return;
   const { existing } = await import("../../service/embedded.js");
   if (await existing(dir)) return;
@@ -81,13 +88,6 @@ export async function refuseAbsent({ baseUrl }: Settings, { stack }: ServiceOpti
   throw new Error(
     `${none} Name a stack with --stack or a service with --service, or start one with \`recommender serve\`.`,
   );
-}
-
-/** The provider's folder is that of the program, wherever the command is run. */
-function besideProgram(settings: Settings, stack: StackView | undefined): Settings {
-  const dir = /^embedded:(.+)/.exec(settings.baseUrl)?.[1];
-  if (!stack || dir === undefined) return settings;
-  return { ...settings, baseUrl: `embedded:${resolve(stack.programFolder, dir)}` };
 }
 
 function idIn(stack: StackView | undefined): Opened["idOf"] {

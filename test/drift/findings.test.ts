@@ -7,7 +7,7 @@ import { masked, secretTexts } from "../../cli/drift/masking";
 import { differences } from "../../cli/drift/properties";
 import { rulesOf } from "../../cli/drift/resource";
 import { unmanagedOf } from "../../cli/drift/unmanaged";
-import type { Step } from "../../cli/stack/engine";
+import type { Step } from "../../cli/stack/dry-run";
 import * as recommender from "../../provider";
 import { nounOf } from "../../provider/run/urn";
 import { change, cleanStack, drifted, reportOf } from "./sample";

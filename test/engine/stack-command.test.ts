@@ -73,7 +73,7 @@ test("a command takes service and ids by name from a stack", async () => {
   );
   expect(await run("models", "list", "--stack", "test")).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^--stack test: failed to find project settings file/),
+    err: expect.stringMatching(/^Stack test: failed to find project settings file/),
   });
 });
 

@@ -1,14 +1,15 @@
-import { contentsOf, type StackResource, servedIn, servesTheSame } from "../../cli/release/contents";
+import { contentsOf, servedIn, servesTheSame } from "../../cli/release/contents";
+import type { StateResource } from "../../cli/stack/open";
 
 const type = (noun: string) => `pulumi-nodejs:dynamic/recommender:${noun}`;
-const resource = (noun: string, name: string, outputs: object, more: Partial<StackResource> = {}) => ({
+const resource = (noun: string, name: string, outputs: object, more: Partial<StateResource> = {}) => ({
   urn: `urn:pulumi:dev::shop::${type(noun)}::${name}`,
   type: type(noun),
   outputs: outputs as Record<string, unknown>,
   ...more,
 });
 const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:x" };
-const model = (name: string, id: string, more: Partial<StackResource> = {}) =>
+const model = (name: string, id: string, more: Partial<StateResource> = {}) =>
   resource(
     "Model",
     name,

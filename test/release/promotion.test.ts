@@ -5,7 +5,7 @@ import { compareQuality, floorsOf } from "../../cli/promote/quality";
 import { commentOf, type Review, reviewText } from "../../cli/promote/review";
 import { againstPromotion, type Evidence, sameContents } from "../../cli/release/gate";
 import type { Contents, Release } from "../../cli/release/history";
-import type { OpenStack } from "../../cli/release/stack";
+import type { OpenStack } from "../../cli/stack/open";
 
 const contents = (modelId = "m1", ndcgAt20 = 0.5, result = "passed"): Contents => ({
   records: [{ name: "history", type: "EventRecords", contentHash: "sha256:1" }],

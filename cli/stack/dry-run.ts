@@ -1,0 +1,72 @@
+import type { ConfigMap, EngineEvent, StepEventMetadata } from "@pulumi/pulumi/automation";
+import { errorsIn, titled } from "./engine-words";
+import { type OpenStack, type StateResource, unknownStack } from "./open";
+
+/** A step that the engine would take for one resource. */
+export type Step = StepEventMetadata;
+
+/** One run of the engine that changed nothing. */
+export interface DryRun {
+  readonly steps: readonly Step[];
+  readonly warnings: readonly { readonly urn?: string | undefined; readonly text: string }[];
+}
+
+/** What the program would change; the configuration is known long before that. */
+export function previewOf(open: OpenStack, onConfig: (config: Promise<ConfigMap>) => void): Promise<DryRun> {
+  const onPrelude = ({ preludeEvent }: EngineEvent) => {
+    if (!preludeEvent) return;
+    // Every other command costs a start of the engine; it is needed only where there are secrets.
+    const entries = Object.entries(preludeEvent.config ?? {});
+    const plain = entries.every(([, value]) => !value.includes("[secret]"));
+    const known = Object.fromEntries(entries.map(([key, value]) => [key, { value }]));
+    onConfig(plain ? Promise.resolve(known) : open.allConfig());
+  };
+  return dryRun(open, (onEvent) =>
+    open.stack.preview({
+      onEvent: (event) => {
+        onPrelude(event);
+        onEvent(event);
+      },
+      color: "never",
+    }),
+  );
+}
+
+/** What the service has changed. */
+export function refreshOf(open: OpenStack): Promise<DryRun> {
+  return dryRun(open, (onEvent) => open.stack.previewRefresh({ onEvent, color: "never" }));
+}
+
+/** The state as a refresh found it: all resources, without what they depend on and where they were declared. */
+export function stateIn({ steps }: DryRun): StateResource[] {
+  const known = new Map<string, StateResource>();
+  for (const { old } of steps) if (old && !known.has(old.urn)) known.set(old.urn, old);
+  return [...known.values()];
+}
+
+async function dryRun(
+  open: OpenStack,
+  run: (onEvent: (event: EngineEvent) => void) => Promise<unknown>,
+): Promise<DryRun> {
+  // What comes when a step has ended says more than what comes before it, but does not always come.
+  const steps = new Map<string, Step>();
+  const warnings: { urn?: string | undefined; text: string }[] = [];
+  const errors = new Set<string>();
+  const onEvent = ({ resourcePreEvent, resOutputsEvent, diagnosticEvent }: EngineEvent) => {
+    const step = (resOutputsEvent ?? resourcePreEvent)?.metadata;
+    if (step) steps.set(`${step.op} ${step.urn}`, step);
+    if (!diagnosticEvent) return;
+    const { urn, severity, message } = diagnosticEvent;
+    const text = titled(urn, message.replace(/^error: /, "").trim());
+    if (severity === "error") errors.add(text);
+    if (severity === "warning") warnings.push({ urn, text });
+  };
+  try {
+    await run(onEvent);
+  } catch (error) {
+    const words = errors.size > 0 ? [...errors] : errorsIn(error as Error);
+    const refusal = `Stack ${open.name} could not be compared:\n${words.join("\n")}`;
+    throw (await unknownStack(open.of, error)) ?? new Error(refusal, { cause: error });
+  }
+  return { steps: [...steps.values()], warnings };
+}

@@ -1,0 +1,162 @@
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { type ConfigMap, LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
+import type { Client } from "../../client/client";
+import { connect } from "../../client/connect";
+import { besideProgram, readSettings } from "../../client/settings";
+import { stackNames } from "./names";
+
+/** A stack of a project folder. */
+export interface StackOf {
+  /** Folder of the project. */
+  readonly cwd: string;
+  readonly stack: string;
+  /** Variables for the engine, over those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A resource as the state keeps it, as far as commands need it. */
+export interface StateResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string;
+  readonly custom?: boolean;
+  readonly external?: boolean;
+  /** It was replaced, and is still to be deleted. */
+  readonly delete?: boolean;
+  readonly retainOnDelete?: boolean;
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly dependencies?: readonly string[];
+  readonly propertyDependencies?: Readonly<Record<string, readonly string[] | null>>;
+  readonly stackTrace?: readonly { readonly sourcePosition?: string }[];
+}
+
+/** The state of a stack. */
+export interface State {
+  readonly resources: readonly StateResource[];
+  /** What the engine was doing when it was killed. */
+  readonly pending: readonly { readonly urn: string }[];
+}
+
+/** A stack that commands work on, without becoming the one that is selected. */
+export class OpenStack {
+  #config: Promise<ConfigMap> | undefined;
+
+  private constructor(
+    readonly of: StackOf,
+    readonly stack: Stack,
+    readonly project: string,
+    /** The folder that relative paths of the program start from. */
+    readonly programFolder: string,
+  ) {}
+
+  /** Opens a stack through the engine that is on PATH. */
+  static open(of: StackOf): Promise<OpenStack> {
+    const workDir = resolve(of.cwd);
+    return asked(of, async () => {
+      const workspace = await LocalWorkspace.create({ workDir, ...(of.env && { envVars: { ...of.env } }) });
+      // Selecting would change the stack that the user's own commands work on.
+      workspace.selectStack = async () => {};
+      const { name, main } = await workspace.projectSettings();
+      return new OpenStack(of, await Stack.select(of.stack, workspace), name, programFolder(workDir, main));
+    });
+  }
+
+  get name(): string {
+    return this.of.stack;
+  }
+
+  get engineVersion(): string {
+    return this.stack.workspace.pulumiVersion;
+  }
+
+  get environment(): NodeJS.ProcessEnv {
+    return { ...process.env, ...this.of.env };
+  }
+
+  async state(): Promise<State> {
+    const exported = await asked(this.of, () => this.stack.exportStack());
+    const deployment = (exported.deployment ?? {}) as {
+      resources?: StateResource[];
+      pending_operations?: { resource: { urn: string } }[];
+    };
+    const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
+    return { resources: deployment.resources ?? [], pending };
+  }
+
+  /** The configuration of the stack with its secrets in the clear: never to be shown. */
+  async config(): Promise<(key: string) => string | undefined> {
+    return readerOf(await this.allConfig());
+  }
+
+  /** Each question to the engine is a process of its own: this one is asked once. */
+  allConfig(): Promise<ConfigMap> {
+    this.#config ??= asked(this.of, () => this.stack.getAllConfig());
+    return this.#config;
+  }
+
+  /** Connects to the service of the stack, as its program does; the configuration is given where it is known. */
+  async connect(config?: ConfigMap): Promise<Client> {
+    const settings = readSettings(readerOf(config ?? (await this.allConfig())), this.environment);
+    return connect(besideProgram(settings, this.programFolder));
+  }
+
+  /** Calls something with a client of the stack's service. */
+  async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.close();
+    }
+  }
+}
+
+/** The stack that is selected in a folder. */
+export async function selectedStack(cwd: string): Promise<string> {
+  const workspace = await LocalWorkspace.create({ workDir: resolve(cwd) });
+  const current = (await workspace.listStacks()).find((stack) => stack.current);
+  if (!current) throw new Error("No stack is selected; name one with --stack, or see `pulumi stack ls`.");
+  return current.name;
+}
+
+/** Says that there is no such stack, and which there are, where that is why the engine refused. */
+export async function unknownStack({ stack, cwd }: StackOf, error: unknown): Promise<Error | undefined> {
+  if (!(error instanceof Error) || !/no stack named/.test(`${error.name} ${error.message}`)) return undefined;
+  const names = await stackNames(cwd);
+  const there = names.length > 0 ? `there are ${names.join(", ")}` : "the project has none yet";
+  return new Error(`There is no stack ${stack}; ${there}. \`pulumi stack init ${stack}\` makes it.`);
+}
+
+async function asked<T>(of: StackOf, question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    const refusal = `Stack ${of.stack}: ${reason(error as Error)}`;
+    throw (await unknownStack(of, error)) ?? new Error(refusal, { cause: error });
+  }
+}
+
+/** The engine's own words without the frame that the Automation API puts around them. */
+function reason({ message }: Error): string {
+  if (/ENOENT.*pulumi|spawn pulumi|pulumi: not found/i.test(message)) {
+    return (
+      "there is no `pulumi` on the PATH to read it with. Put the folder of one there; " +
+      "in a clone of pulumi-recommender, `npm run recommender -- …` does."
+    );
+  }
+  const [said = ""] = message.split(/\n\s*err\?:/);
+  return (/^error: ([\s\S]*)/m.exec(said)?.[1] ?? said).trim();
+}
+
+function readerOf(config: ConfigMap): (key: string) => string | undefined {
+  return (key) => config[`recommender:${key}`]?.value;
+}
+
+/** Where a program runs, as the engine decides it: the folder of `main`, which may be a file or a folder. */
+function programFolder(root: string, main: string | undefined): string {
+  if (!main) return root;
+  const path = resolve(root, main);
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);
+}
