@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
-import ms, { type StringValue } from "ms";
 import { z } from "zod";
 import { tolerant } from "../contract";
 import { inWords } from "../contract/words";
+import { durationMs, jsonOrUndefined } from "./parse";
 
 const duration = (fallback: string) =>
   z
     .string()
     .default(fallback)
     .transform((text, context) => {
-      const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);
-      if (value !== undefined && value > 0) return value;
+      const value = durationMs(text);
+      if (value !== undefined) return value;
       context.addIssue(`expected a time such as 90m or 5h, received ${JSON.stringify(text)}`);
       return z.NEVER;
     });
@@ -63,7 +63,7 @@ const schema = z.object({
     .string()
     .default("{}")
     .transform((text, context) => {
-      const floors = qualityFloors.safeParse(parsedJson(text));
+      const floors = qualityFloors.safeParse(jsonOrUndefined(text));
       if (floors.success) return typeof floors.data === "number" ? { "*": floors.data } : floors.data;
       context.addIssue('expected a number from 0 to 1, or one for each model as in {"weekly": 0.2}');
       return z.NEVER;
@@ -156,14 +156,6 @@ function checkCredentials(settings: Settings): void {
     if (!settings[key]) {
       throw new SettingsError(`recommender:tokenUrl needs recommender:${key}. ${howToSet(key)}`);
     }
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

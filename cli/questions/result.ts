@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { Job } from "../../client/job";
+import { jsonOrUndefined } from "../../client/parse";
 
 /** What lies behind the address of a job's result. */
 export interface Result {
@@ -38,11 +39,7 @@ export async function fetchResult(job: Job, form: Readonly<Record<string, string
 
 /** The JSON of a result; undefined where it is none. */
 export function jsonOf({ body }: Result): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return undefined;
-  }
+  return jsonOrUndefined(body.toString("utf8"));
 }
 
 /** Keeps a result in a file. */

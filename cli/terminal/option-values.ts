@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import ms, { type StringValue } from "ms";
+import { durationMs } from "../../client/parse";
 
 /** Reads a whole number of an option, within bounds. */
 export function whole(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -13,8 +13,8 @@ export function whole(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string)
 
 /** Reads a time such as 90d, 12h or 30m of an option, in milliseconds. */
 export function duration(text: string): number {
-  const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);
-  if (value !== undefined && value > 0) return value;
+  const value = durationMs(text);
+  if (value !== undefined) return value;
   throw new InvalidArgumentError("Expected a time with its unit, as in 90d, 12h or 30m.");
 }
 

@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { Clock } from "../clock";
 import { readRefusal, TokenError } from "../errors";
+import { jsonOrUndefined } from "../parse";
 
 /** An access token and how long it serves. */
 interface Token {
@@ -93,9 +94,9 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
       const said = `${statusCode} ${code ? `${code}: ` : ""}${message}${cure}`;
       throw new TokenError(`${origin} refused a token for the scope ${scope}: ${said}`, { transient });
     }
-    const reply = tokenReply.safeParse(parsed(text)).data;
+    const reply = tokenReply.safeParse(jsonOrUndefined(text)).data;
     if (!reply) {
-      const transient = parsed(text) === undefined && text.trimStart().startsWith("{");
+      const transient = jsonOrUndefined(text) === undefined && text.trimStart().startsWith("{");
       throw new TokenError(`${origin} answered ${statusCode} without an access_token`, { transient });
     }
     const { access_token: value, expires_in: seconds } = reply;
@@ -157,7 +158,7 @@ export class TokenCache {
 
 /** A JWT says when it expires; where the clocks disagree, its whole lifetime counts instead. */
 function jwtLifetimeMs(token: string): number | undefined {
-  const payload = parsed(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+  const payload = jsonOrUndefined(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const { iat, exp } = (payload ?? {}) as { iat?: unknown; exp?: unknown };
   if (typeof exp !== "number") return undefined;
   const now = Date.now() / 1000;
@@ -174,12 +175,4 @@ export function hidden(text: string, secret: string): string {
 /** Long unbroken words may be secrets that we cannot know. */
 function masked(text: string): string {
   return text.replace(/[\w+/=.-]{20,}/g, "[masked]");
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

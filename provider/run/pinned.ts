@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
+import { jsonOrUndefined } from "../../client/parse";
 import { id } from "../../contract/field";
 import { issuesText } from "../../contract/words";
 
@@ -23,7 +24,7 @@ export interface Pinned {
 /** What the configuration of a stack pins, by the logical names of deployments. */
 export function readPinned(text: string | undefined): Readonly<Record<string, Pinned>> {
   if (!text) return {};
-  const read = pinnedModels.safeParse(parsed(text));
+  const read = pinnedModels.safeParse(jsonOrUndefined(text) ?? text);
   if (read.success) return read.data as Record<string, Pinned>;
   throw new Error(
     `recommender:${pinnedModelsKey}: expected models by the names of deployments, as \`recommender rollback\` ` +
@@ -36,12 +37,4 @@ export function readPinned(text: string | undefined): Readonly<Record<string, Pi
 export function pinnedHere(name: string): Pinned | undefined {
   const fromStack = new pulumi.Config("recommender").get(pinnedModelsKey);
   return readPinned(process.env[pinnedModelsVariable] || fromStack)[name];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,0 +1,16 @@
+import ms, { type StringValue } from "ms";
+
+/** The value that a text holds as JSON; undefined where it is no JSON. */
+export function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The milliseconds of a time with its unit, as in 90m; undefined for anything else. */
+export function durationMs(text: string): number | undefined {
+  const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);
+  return value !== undefined && value > 0 ? value : undefined;
+}
