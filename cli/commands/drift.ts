@@ -1,14 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Failure, fails, failures } from "../drift/failing";
+import type { Format } from "../drift/render/formats";
 import { exitCodes } from "../terminal/exit";
 import { fitted } from "../terminal/layout";
 
 interface DriftOptions {
   readonly stack?: string[];
   readonly cwd: string;
-  readonly format?: "text" | "markdown" | "json" | "sarif" | "html";
+  readonly format?: Format;
   readonly json?: true;
   readonly output?: string[];
-  readonly failOn: ("drift" | "changes" | "replace" | "unmanaged" | "none")[];
+  readonly failOn: readonly Failure[];
   readonly schema?: true;
 }
 
@@ -61,14 +63,13 @@ export function addDrift(program: Command): void {
 /** Loaded here and not above, so that the other commands do not wait for the engine's interface. */
 async function drift(options: DriftOptions): Promise<void> {
   if (options.schema) {
-    const { jsonSchema } = await import("../drift/schema.js");
+    const { jsonSchema } = await import("../drift/finding.js");
     process.stdout.write(`${JSON.stringify(jsonSchema(), null, 2)}\n`);
     return;
   }
   const { formatOf, renderers } = await import("../drift/render/formats.js");
   const { compareStacks } = await import("../drift/compare.js");
   const { selectedStack } = await import("../stack/open.js");
-  const { fails } = await import("../drift/failing.js");
   const { verdictOf } = await import("../drift/render/words.js");
   const { writeFile } = await import("node:fs/promises");
   const chosen = options.json ? "json" : options.format;
@@ -87,9 +88,8 @@ function collect(file: string, earlier: string[] = []): string[] {
   return [...earlier, file];
 }
 
-function failOn(text: string): string[] {
-  const known = ["drift", "changes", "replace", "unmanaged", "none"];
-  const words = text.split(",").map((word) => word.trim());
-  if (words.every((word) => known.includes(word))) return words;
-  throw new InvalidArgumentError(`Expected one or more of ${known.join(", ")}, separated by commas.`);
+function failOn(text: string): readonly Failure[] {
+  const words = text.split(",").map((word) => word.trim() as Failure);
+  if (words.every((word) => failures.includes(word))) return words;
+  throw new InvalidArgumentError(`Expected one or more of ${failures.join(", ")}, separated by commas.`);
 }

@@ -126,6 +126,11 @@ export const reportSchema = z
   })
   .meta({ title: "Report of recommender drift" });
 
+/** The schema of the JSON report, as JSON Schema of 2020-12. */
+export function jsonSchema(): object {
+  return z.toJSONSchema(reportSchema);
+}
+
 /** A difference between the program and the state, or between the state and the service. */
 export type Finding = z.output<typeof finding>;
 /** One property of a finding. */

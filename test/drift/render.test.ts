@@ -4,9 +4,9 @@ import Ajv2020 from "ajv/dist/2020";
 import Ajv4 from "ajv-draft-04";
 import addFormats from "ajv-formats";
 import type { Finding } from "../../cli/drift/finding";
+import { jsonSchema } from "../../cli/drift/finding";
 import { type Format, formatOf, renderers } from "../../cli/drift/render/formats";
 import { markerOf, renderMarkdown } from "../../cli/drift/render/markdown";
-import { jsonSchema } from "../../cli/drift/schema";
 import { change, cleanStack, drifted, reportOf, stackReport } from "./sample";
 
 const formats = Object.keys(renderers) as Format[];

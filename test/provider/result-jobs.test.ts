@@ -18,15 +18,16 @@ afterAll(async () => {
 });
 
 describe("queries and groups of users", () => {
+  const listeners = (genre: string) => ({
+    name: "q",
+    projectId,
+    modelId: models[0],
+    queryType: "user_list",
+    queries: [{ conditions: [{ attribute: "genre", value: genre, lowerBound: 0.5 }] }],
+  });
+
   test("give a result that can be downloaded, and are forgotten by a delete", async () => {
-    const conditions = [{ attribute: "genre", value: "jazz", lowerBound: 0.5 }];
-    const query = {
-      name: "q",
-      projectId,
-      modelId: models[0],
-      queryType: "user_list",
-      queries: [{ conditions }],
-    };
+    const query = listeners("jazz");
     const job = await provider.create("QueryingJob", query);
     const { state } = await provider.create("UserQuery", { ...query, submittedJobId: job.id });
     expect(state).toMatchObject({
@@ -55,14 +56,7 @@ describe("queries and groups of users", () => {
   });
 
   test("that match nothing say so in the output of the run", async () => {
-    const conditions = [{ attribute: "genre", value: "polka", lowerBound: 0.5 }];
-    const query = {
-      name: "q",
-      projectId,
-      modelId: models[0],
-      queryType: "user_list",
-      queries: [{ conditions }],
-    };
+    const query = listeners("polka");
     const job = await provider.create("QueryingJob", query);
     const { state } = await provider.create("UserQuery", { ...query, submittedJobId: job.id });
     expect(provider.said).toContainEqual(

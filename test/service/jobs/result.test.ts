@@ -1,4 +1,4 @@
-import { limits } from "../../../contract";
+import { type Input, limits, type routes } from "../../../contract";
 import { ManualClock } from "../../../service";
 import { Running } from "../running";
 import { openShop, trainModel } from "../shop";
@@ -16,6 +16,18 @@ describe("results of queries and clusterings", () => {
   });
   afterAll(() => api.end());
 
+  type Querying = Input<(typeof routes)["submitQueryingJob"]>;
+  const submit = async <T extends Querying["queryType"]>(
+    queryType: T,
+    queries: Extract<Querying, { queryType: T }>["queries"],
+  ) => {
+    const job = { name: "q", projectId, modelId, queryType, queries } as Querying;
+    return (await api.call("submitQueryingJob", job)).jobId;
+  };
+  const cluster = async (minUserNum: number) => {
+    const job = { name: "c", projectId, modelId, parameters: { minUserNum } };
+    return (await api.call("submitClusteringJob", job)).jobId;
+  };
   const download = async (jobId: string, more = "") => {
     const { jobResult } = await api.finished(projectId, jobId);
     return api.raw(`${jobResult?.downloadUrl}${more}`);
@@ -25,13 +37,7 @@ describe("results of queries and clusterings", () => {
     const conditions = [{ attribute: "genre", value: "drama", lowerBound: 0.6 }];
     const both = [...conditions, { attribute: "genre", value: "comedy", lowerBound: 0.01 }];
     const queries = [{ conditions }, { conditions: both }];
-    const { jobId } = await api.call("submitQueryingJob", {
-      name: "fans",
-      projectId,
-      modelId,
-      queryType: "user_list",
-      queries,
-    });
+    const jobId = await submit("user_list", queries);
     const job = await api.finished(projectId, jobId);
     expect(job).toMatchObject({
       jobType: "QUERYING",
@@ -54,13 +60,7 @@ describe("results of queries and clusterings", () => {
       { attribute: "genre", value: "drama" },
       { attribute: "genre", value: "opera", bins: 4 },
     ];
-    const { jobId } = await api.call("submitQueryingJob", {
-      name: "d",
-      projectId,
-      modelId,
-      queryType: "user_distribution",
-      queries,
-    });
+    const jobId = await submit("user_distribution", queries);
     const { jobResult } = await api.finished(projectId, jobId);
     expect(jobResult?.message).toContain("No item has genre = opera");
     const { body } = await download(jobId);
@@ -77,13 +77,7 @@ describe("results of queries and clusterings", () => {
 
   test("a form or a query that the result does not have is refused", async () => {
     const queries = [{ attribute: "genre", value: "drama\u0001&<\ud800" }];
-    const { jobId } = await api.call("submitQueryingJob", {
-      name: "d",
-      projectId,
-      modelId,
-      queryType: "user_distribution",
-      queries,
-    });
+    const jobId = await submit("user_distribution", queries);
     for (const wrong of ["&format=svg&query=abc", "&format=svg&query=99999", "&query=-1", "&format=pdf"])
       expect(await download(jobId, wrong)).toMatchObject({ status: 400, body: { error: {} } });
     // Characters that XML cannot hold are replaced.
@@ -93,13 +87,7 @@ describe("results of queries and clusterings", () => {
 
   test("a value of many letters that no item has is told at once, by its beginning", async () => {
     const value = `drama ${"x".repeat(limits.valueCharacters - 6)}`;
-    const { jobId } = await api.call("submitQueryingJob", {
-      name: "d",
-      projectId,
-      modelId,
-      queryType: "user_list",
-      queries: [{ conditions: [{ attribute: "genre", value }] }],
-    });
+    const jobId = await submit("user_list", [{ conditions: [{ attribute: "genre", value }] }]);
     const { jobResult } = await api.finished(projectId, jobId);
     expect(jobResult?.message).toMatch(
       /^No item has genre = drama x{54}…; 60 items have other values, .* drama,/,
@@ -107,24 +95,15 @@ describe("results of queries and clusterings", () => {
   });
 
   test("an attribute that every object has by nature is none of an item", async () => {
-    const { jobId } = await api.call("submitQueryingJob", {
-      name: "d",
-      projectId,
-      modelId,
-      queryType: "user_list",
-      queries: [{ conditions: [{ attribute: "constructor", value: String(Object) }] }],
-    });
+    const jobId = await submit("user_list", [
+      { conditions: [{ attribute: "constructor", value: String(Object) }] },
+    ]);
     const { body } = await download(jobId);
     expect(body.queries[0]).toMatchObject({ conditions: [{ item_count: 0 }] });
   });
 
   test("a clustering finds the groups and tells what marks them; small groups are dropped", async () => {
-    const { jobId } = await api.call("submitClusteringJob", {
-      name: "c",
-      projectId,
-      modelId,
-      parameters: { minUserNum: 5 },
-    });
+    const jobId = await cluster(5);
     const { body } = await download(jobId);
     expect(body.groups.length).toBeGreaterThanOrEqual(2);
     for (const group of body.groups) {
@@ -132,13 +111,7 @@ describe("results of queries and clusterings", () => {
       expect(group.user_ids).toHaveLength(group.size);
       expect(group.markers[0]).toMatchObject({ attribute: "genre", lift: expect.any(Number) });
     }
-    const none = await api.call("submitClusteringJob", {
-      name: "c",
-      projectId,
-      modelId,
-      parameters: { minUserNum: 1000 },
-    });
-    const job = await api.finished(projectId, none.jobId);
+    const job = await api.finished(projectId, await cluster(1000));
     expect(job).toMatchObject({
       jobStatus: "SUCCEED",
       jobResult: { message: "No group has 1000 users or more." },
@@ -146,14 +119,12 @@ describe("results of queries and clusterings", () => {
   });
 
   test("an address holds for a day, for its own job, and needs no key", async () => {
-    const ask = () =>
-      api.call("submitClusteringJob", { name: "c", projectId, modelId, parameters: { minUserNum: 5 } });
-    const { jobId } = await ask();
-    const other = await ask();
+    const jobId = await cluster(5);
+    const otherJobId = await cluster(5);
     const { jobResult } = await api.finished(projectId, jobId);
     const url = jobResult?.downloadUrl as string;
     const forged = [
-      url.replace(jobId, other.jobId),
+      url.replace(jobId, otherJobId),
       url.replace(/expires=\d+/, "expires=99999999999"),
       url.replace(/&signature.*/, ""),
     ];
