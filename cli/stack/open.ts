@@ -52,7 +52,8 @@ export class OpenStack {
   ) {}
 
   /** Opens a stack through the engine that is on PATH. */
-  static open(of: StackOf): Promise<OpenStack> {
+  static async open(of: StackOf): Promise<OpenStack> {
+    if (of.stack === "") throw new Error("--stack needs the name of a stack; see `pulumi stack ls`.");
     const workDir = resolve(of.cwd);
     return asked(of, async () => {
       const workspace = await LocalWorkspace.create({ workDir, ...(of.env && { envVars: { ...of.env } }) });
