@@ -36,7 +36,7 @@ export async function recommendItems(
 export interface ServingCheck {
   readonly userIds: readonly string[];
   readonly minResults: number;
-  readonly maxLatencyMs?: number;
+  readonly maxLatencyMs?: number | undefined;
 }
 
 /** Whether anything serves the project; where the API does not say that nothing does, something does. */
@@ -61,7 +61,7 @@ export async function serves(
  * A user goes by the place in the check: the engine keeps the words in the state, and ids of users are personal data.
  */
 export async function tryOut(
-  { check, qps }: { readonly check?: ServingCheck; readonly qps: number },
+  { check, qps }: { readonly check?: ServingCheck | undefined; readonly qps: number },
   servingUri: string | undefined,
   { client, clock }: { readonly client: Client; readonly clock: Clock },
 ): Promise<string | undefined> {

@@ -1,9 +1,10 @@
 import type * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
 import { algorithmFields, type G1Parameters, type JsonMap, routes } from "../contract";
 import { id } from "../contract/field";
-import { declared, Resource } from "./dynamic/resource";
+import { Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Noun } from "./lifecycle/noun";
+import { defineNoun } from "./lifecycle/noun";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
@@ -36,8 +37,7 @@ export class Algorithm extends Resource {
   declare readonly algorithmParameters: pulumi.Output<JsonMap>;
 
   constructor(name: string, args: AlgorithmArgs, options?: pulumi.CustomResourceOptions) {
-    const defaults = { name: undefined, algorithmType: "G1", algorithmParameters: {} };
-    super("Algorithm", name, declared(defaults, args), ["algorithmId"], options);
+    super(Algorithm.lifecycle, name, args, options);
     this.algorithmId = this.id;
   }
 
@@ -45,23 +45,13 @@ export class Algorithm extends Resource {
   static readonly lifecycle = lifecycle(algorithm());
 }
 
-interface State {
-  readonly projectId: string;
-  readonly name: string;
-  readonly algorithmType: AlgorithmType;
-  readonly algorithmParameters: JsonMap;
-  readonly existingId?: string;
-}
-
 /** The API can neither read an algorithm, nor change it, nor delete it. */
-function algorithm(): Noun<State, { algorithmId: string }> {
-  return {
+function algorithm() {
+  return defineNoun({
     type: "Algorithm",
     args: algorithmFields.extend({ existingId: id.optional() }),
-    ...writeOnce(
-      ["projectId", "name", "algorithmType", "algorithmParameters"],
-      "Models of it are trained again.",
-    ),
+    outputs: z.object({ algorithmId: id }),
+    ...writeOnce(algorithmFields, "Models of it are trained again."),
 
     async create({ projectId, name, algorithmType, algorithmParameters }, context) {
       const { reply } = await createOnce(context, {
@@ -75,5 +65,5 @@ function algorithm(): Noun<State, { algorithmId: string }> {
     async adopt(algorithmId) {
       return { algorithmId };
     },
-  };
+  });
 }

@@ -1,12 +1,14 @@
 import type * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
 import { hasFailed, hasSucceeded, type Job } from "../client/job";
 import { undefinedIfMissing } from "../client/refusals";
 import { serves } from "../client/serving";
 import { deploymentFields, routes } from "../contract";
-import { declared, Resource } from "./dynamic/resource";
+import { id } from "../contract/field";
+import { Resource } from "./dynamic/resource";
 import { submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Noun } from "./lifecycle/noun";
+import { defineNoun } from "./lifecycle/noun";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 
@@ -33,7 +35,7 @@ export class DeploymentJob extends Resource {
   declare readonly projectId: pulumi.Output<string>;
 
   constructor(name: string, args: DeploymentJobArgs, options?: pulumi.CustomResourceOptions) {
-    super("DeploymentJob", name, declared({ name: undefined }, args), ["jobId"], options);
+    super(DeploymentJob.lifecycle, name, args, options);
   }
 
   /** @internal */
@@ -41,13 +43,7 @@ export class DeploymentJob extends Resource {
 }
 
 /** What a deployment is submitted with, as it reaches a lifecycle. */
-export interface DeploymentState {
-  readonly projectId: string;
-  readonly name: string;
-  readonly generatorModelId: string;
-  readonly rankerModelId?: string;
-  readonly qps: number;
-}
+export type DeploymentState = z.output<typeof deploymentFields>;
 
 /** Submits a deployment; once, should it follow from an earlier job. */
 export function submitDeployment(args: DeploymentState, context: Context, follows?: string): Promise<string> {
@@ -59,11 +55,12 @@ export function requestOf({ projectId, name, generatorModelId, rankerModelId, qp
   return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
 }
 
-/** The API has no way to read a job that it has forgotten, nor to stop one; so no read, and delete only warns. */
-function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
-  return {
+/** The API has no way to read a job that it has forgotten, nor to stop one; so no read, and delete only tells. */
+function deploymentJob() {
+  return defineNoun({
     type: "DeploymentJob",
     args: deploymentFields,
+    outputs: z.object({ jobId: id }),
     replaceOn: ["projectId"],
     ignoreChanges: ["name"],
     redo: true,
@@ -91,7 +88,7 @@ function deploymentJob(): Noun<DeploymentState, { jobId: string }> {
           `${projectId} ${outlook}. Take it out of service with \`recommender shutdown --project ${projectId}\`.`,
       );
     },
-  };
+  });
 }
 
 /** Whether the project of a job that has not failed serves from now on, in words; undefined where it does not. */

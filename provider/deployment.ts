@@ -2,21 +2,15 @@ import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { notServing, undefinedIfMissing } from "../client/refusals";
-import { type ServingCheck, serves, tryOut } from "../client/serving";
+import { serves, tryOut } from "../client/serving";
 import { deploymentFields, limits, routes } from "../contract";
 import { atMost, id } from "../contract/field";
-import {
-  DeploymentJob,
-  type DeploymentJobArgs,
-  type DeploymentState,
-  requestOf,
-  submitDeployment,
-} from "./deployment-job";
-import { declared, Resource, siblingOptions } from "./dynamic/resource";
+import { DeploymentJob, type DeploymentJobArgs, requestOf, submitDeployment } from "./deployment-job";
+import { Resource, siblingOptions } from "./dynamic/resource";
 import { finishJob, type Job, jobKinds } from "./jobs/jobs";
 import { PartialStateError } from "./lifecycle/failure";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Noun } from "./lifecycle/noun";
+import { defineNoun } from "./lifecycle/noun";
 import { changesOf } from "./lifecycle/wording";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
@@ -49,6 +43,25 @@ const checkArgs = z.strictObject({
   maxLatencyMs: z.number().positive().optional(),
 });
 
+const deploymentArgs = deploymentFields.extend({
+  submittedJobId: id.optional(),
+  check: checkArgs.optional(),
+  rollback: z.boolean().default(false),
+  existingId: id.optional(),
+});
+
+const deploymentOutputs = z.object({
+  servingUri: z.string().optional(),
+  deploymentJobId: id.optional(),
+  // The submitted job that was taken back by a rollback.
+  rolledBackJobId: id.optional(),
+  // The check of what serves failed; it is run again until it passes. Why is not kept: it names users.
+  checkFailed: z.literal(true).optional(),
+});
+
+type State = z.output<typeof deploymentArgs>;
+type Outputs = z.output<typeof deploymentOutputs>;
+
 /** The models that serve a project's recommendation call. */
 export class Deployment extends Resource {
   declare readonly projectId: pulumi.Output<string>;
@@ -62,19 +75,15 @@ export class Deployment extends Resource {
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
-    const { check, rollback, existingId, ...asked } = declared(
-      { name: undefined, qps: limits.defaultQps },
-      args,
-    );
+    const { check, rollback, existingId, ...asked } = args;
     const pinned = pinnedHere(name);
     const { rankerModelId: _, ...others } = asked;
     const submitted = pinned ? { ...others, ...pinned } : asked;
-    const outputs = ["servingUri", "deploymentJobId"];
-    const properties = { ...submitted, check, rollback: rollback ?? false };
+    const properties = { ...submitted, check, rollback };
     if (existingId === undefined) {
       const job = new DeploymentJob(name, submitted, siblingOptions(options, "Deployment", "DeploymentJob"));
-      super("Deployment", name, { ...properties, submittedJobId: job.jobId }, outputs, options);
-    } else super("Deployment", name, { ...properties, existingId }, outputs, options);
+      super(Deployment.lifecycle, name, { ...properties, submittedJobId: job.jobId }, options);
+    } else super(Deployment.lifecycle, name, { ...properties, existingId }, options);
     if (pinned) {
       const models = Object.values(pinned).join(" and ");
       pulumi.log.warn(
@@ -89,31 +98,11 @@ export class Deployment extends Resource {
   static readonly lifecycle = lifecycle(deployment());
 }
 
-interface State extends DeploymentState {
-  readonly submittedJobId?: string;
-  readonly check?: ServingCheck;
-  readonly rollback: boolean;
-  readonly existingId?: string;
-}
-
-interface Outputs {
-  readonly servingUri?: string;
-  readonly deploymentJobId?: string;
-  /** The submitted job that was taken back by a rollback. */
-  readonly rolledBackJobId?: string;
-  /** The check of what serves failed; it is run again until it passes. Why is not kept: it names users. */
-  readonly checkFailed?: true;
-}
-
-function deployment(): Noun<State, Outputs> {
-  return {
+function deployment() {
+  return defineNoun({
     type: "Deployment",
-    args: deploymentFields.extend({
-      submittedJobId: id.optional(),
-      check: checkArgs.optional(),
-      rollback: z.boolean().default(false),
-      existingId: id.optional(),
-    }),
+    args: deploymentArgs,
+    outputs: deploymentOutputs,
     replaceOn: ["projectId"],
     // The name is that of the job; it does not deploy again.
     ignoreChanges: ["name"],
@@ -208,7 +197,7 @@ function deployment(): Noun<State, Outputs> {
       await notServing(client.call(routes.shutdownDeployment, { projectId }));
       run.shutDown.add(projectId);
     },
-  };
+  });
 }
 
 /** What was deployed, once its check passes; where it fails, the state keeps it with the reason, so that it is not lost. */

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
 import { undefinedIfMissing } from "../client/refusals";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
-import { declared, Resource } from "./dynamic/resource";
+import { Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Noun } from "./lifecycle/noun";
+import { defineNoun } from "./lifecycle/noun";
 import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
@@ -28,13 +29,15 @@ export interface DatasetArgs {
 /** The arguments of a dataset, checked. */
 export const datasetArgs = datasetFields.extend({ existingId: id.optional() });
 
-/** What a dataset is declared with, as it reaches a lifecycle. */
-export interface DatasetState {
-  readonly name: string;
-  readonly numShards: number;
-  readonly attributeSchema?: Readonly<Record<string, AttributeHandling>> | null;
-  readonly existingId?: string;
-}
+type DatasetState = z.output<typeof datasetArgs>;
+
+const datasetOutputs = z.object({
+  eventDatasetId: id,
+  // Where no schema is declared: the one that the service answered to that, as JSON, for the state keeps no null.
+  __inferred: z.string().optional(),
+});
+
+type Outputs = z.output<typeof datasetOutputs>;
 
 /** A dataset of what users did with items; several projects may share one. */
 export class EventDataset extends Resource {
@@ -44,13 +47,7 @@ export class EventDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super(
-      "EventDataset",
-      name,
-      declared({ name: undefined, attributeSchema: null }, args),
-      ["eventDatasetId"],
-      options,
-    );
+    super(EventDataset.lifecycle, name, args, options);
     // Known in a preview that changes it in place.
     this.eventDatasetId = this.id;
   }
@@ -59,16 +56,11 @@ export class EventDataset extends Resource {
   static readonly lifecycle = lifecycle(eventDataset());
 }
 
-interface Outputs {
-  readonly eventDatasetId: string;
-  /** Where no schema is declared: the schema in the response, as JSON, for the state keeps no null. */
-  readonly __inferred?: string;
-}
-
-function eventDataset(): Noun<DatasetState, Outputs> {
-  return {
+function eventDataset() {
+  return defineNoun({
     type: "EventDataset",
     args: datasetArgs,
+    outputs: datasetOutputs,
     replaceOn: ["numShards"],
 
     replacing: ({ title, changes }) =>
@@ -125,7 +117,7 @@ function eventDataset(): Noun<DatasetState, Outputs> {
       await undefinedIfMissing(client.call(routes.deleteEventDataset, { eventDatasetId }));
       run.eventDatasets.forget();
     },
-  };
+  });
 }
 
 type Found = Reply<typeof routes.getEventDataset>;
@@ -144,7 +136,7 @@ function seen(found: Found, declared: DatasetState & Partial<Outputs>): Partial<
 function schemaSeen(
   found: Schema | null,
   { attributeSchema, __inferred }: DatasetState & Partial<Outputs>,
-): Pick<DatasetState, "attributeSchema"> {
+): Partial<DatasetState> {
   if (__inferred !== undefined)
     return { attributeSchema: isDeepStrictEqual(found, JSON.parse(__inferred)) ? null : found };
   return attributeSchema == null ? {} : { attributeSchema: found };

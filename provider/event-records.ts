@@ -58,13 +58,7 @@ export class EventRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: EventRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super(
-      "EventRecords",
-      name,
-      declareRecords(args, recordKinds.events),
-      ["recordCount", "failedCount"],
-      options,
-    );
+    super(EventRecords.lifecycle, name, declareRecords(args, recordKinds.events), options);
   }
 
   /** @internal */

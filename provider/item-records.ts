@@ -38,13 +38,7 @@ export class ItemRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: ItemRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super(
-      "ItemRecords",
-      name,
-      declareRecords(args, recordKinds.items),
-      ["recordCount", "failedCount"],
-      options,
-    );
+    super(ItemRecords.lifecycle, name, declareRecords(args, recordKinds.items), options);
   }
 
   /** @internal */

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { ApiError } from "../client/client";
 import { meansInUse, undefinedIfMissing } from "../client/refusals";
 import { type Json, type JsonMap, type Reply, routes } from "../contract";
-import { id, label } from "../contract/field";
-import { declared, Resource, siblingOptions } from "./dynamic/resource";
+import { id, jsonMap, label } from "../contract/field";
+import { Resource, siblingOptions } from "./dynamic/resource";
 import { finishJob, jobKinds, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Noun } from "./lifecycle/noun";
+import { defineNoun } from "./lifecycle/noun";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 import { partsOf, titleOf } from "./run/urn";
@@ -43,6 +43,14 @@ export interface Quality {
   readonly heldOutUsers?: number;
 }
 
+const modelOutputs = z.object({
+  modelId: id,
+  trainingJobId: id.optional(),
+  algorithmType: z.string().optional(),
+  algorithmParameters: jsonMap.optional(),
+  quality: z.custom<Quality>().optional(),
+});
+
 /** A trained model. */
 export class Model extends Resource {
   declare readonly modelId: pulumi.Output<string>;
@@ -59,8 +67,7 @@ export class Model extends Resource {
   constructor(name: string, args: ModelArgs, given?: pulumi.CustomResourceOptions) {
     // The service deletes no model that serves, and the next one serves only once it is there.
     const { deleteBeforeReplace, ...options } = given ?? {};
-    const { algorithmId, triggers, ...model } = declared({ name: undefined }, args);
-    const outputs = ["modelId", "trainingJobId", "algorithmType", "algorithmParameters", "quality"];
+    const { algorithmId, triggers, ...model } = args;
     if (args.existingId === undefined) {
       if (algorithmId === undefined) throw new Error(`Model ${name}: algorithmId is needed to train it`);
       const training = {
@@ -70,12 +77,12 @@ export class Model extends Resource {
         triggers: triggers ?? [],
       };
       const job = new TrainingJob(name, training, siblingOptions(options, "Model", "TrainingJob"));
-      super("Model", name, { ...model, submittedJobId: job.jobId, algorithmId }, outputs, options);
+      super(Model.lifecycle, name, { ...model, submittedJobId: job.jobId, algorithmId }, options);
     } else {
       if (algorithmId !== undefined || triggers !== undefined) {
         throw new Error(`Model ${name}: existingId adopts a model as it is; remove algorithmId and triggers`);
       }
-      super("Model", name, model, outputs, options);
+      super(Model.lifecycle, name, model, options);
     }
     // Known in a preview that only renames it.
     this.modelId = this.id;
@@ -91,26 +98,10 @@ export class Model extends Resource {
   static readonly lifecycle = lifecycle(model());
 }
 
-interface State {
-  readonly projectId: string;
-  readonly algorithmId?: string;
-  readonly name: string;
-  readonly submittedJobId?: string;
-  readonly existingId?: string;
-}
-
-interface Outputs {
-  readonly modelId: string;
-  readonly trainingJobId?: string;
-  readonly algorithmType?: string;
-  readonly algorithmParameters?: JsonMap;
-  readonly quality?: Quality;
-}
-
 type Found = Reply<typeof routes.getModel>;
 
-function model(): Noun<State, Outputs> {
-  return {
+function model() {
+  return defineNoun({
     type: "Model",
     args: z.strictObject({
       projectId: id,
@@ -119,6 +110,7 @@ function model(): Noun<State, Outputs> {
       submittedJobId: id.optional(),
       existingId: id.optional(),
     }),
+    outputs: modelOutputs,
     replaceOn: ["projectId", "submittedJobId"],
     // Another algorithm is another training job, which decides.
     ignoreChanges: ["algorithmId"],
@@ -221,10 +213,10 @@ function model(): Noun<State, Outputs> {
       await undefinedIfMissing(deleted);
       run.models.forget();
     },
-  };
+  });
 }
 
-function described(found: Found): Partial<Outputs> {
+function described(found: Found): Partial<z.output<typeof modelOutputs>> {
   return {
     ...(found.algorithmType != null && { algorithmType: found.algorithmType }),
     ...(found.algorithmParameters != null && { algorithmParameters: found.algorithmParameters }),

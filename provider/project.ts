@@ -1,9 +1,11 @@
 import type * as pulumi from "@pulumi/pulumi";
+import { z } from "zod";
 import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { declared, Resource } from "./dynamic/resource";
+import { Resource } from "./dynamic/resource";
+import { picked } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Noun } from "./lifecycle/noun";
+import { defineNoun } from "./lifecycle/noun";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
@@ -41,8 +43,7 @@ export class Project extends Resource {
   declare readonly servingUri: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: ProjectArgs, options?: pulumi.CustomResourceOptions) {
-    const defaults = { name: undefined, projectType: "RECOMMEND_ITEMS_TO_USER" };
-    super("Project", name, declared(defaults, args), ["projectId", "servingUri"], options);
+    super(Project.lifecycle, name, args, options);
     this.projectId = this.id;
   }
 
@@ -50,32 +51,21 @@ export class Project extends Resource {
   static readonly lifecycle = lifecycle(project());
 }
 
-interface State {
-  readonly name: string;
-  readonly projectType: ProjectType;
-  readonly userDatasetId: string;
-  readonly itemDatasetId: string;
-  readonly eventDatasetId: string;
-  readonly targetEventType: string;
-  readonly existingId?: string;
-}
-
 /** The API can neither read a project, nor change it, nor delete it. */
-function project(): Noun<State, { projectId: string; servingUri?: string }> {
-  return {
+function project() {
+  return defineNoun({
     type: "Project",
     args: projectFields.extend({ existingId: id.optional() }),
+    outputs: z.object({ projectId: id, servingUri: z.string().optional() }),
     ...writeOnce(
-      ["name", "projectType", "userDatasetId", "itemDatasetId", "eventDatasetId", "targetEventType"],
-      "Its algorithms, models and deployment belong to it and are created again: this trains again.",
+      projectFields,
+      "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
     ),
 
     async create(args, context) {
-      const { name, projectType, userDatasetId, itemDatasetId, eventDatasetId, targetEventType } = args;
-      const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
       const { reply } = await createOnce(context, {
         route: routes.createProject,
-        request: { name, projectType, targetEventType, ...datasets },
+        request: picked(projectFields, args),
         idOf: ({ projectId }) => projectId,
       });
       const { projectId, servingUri } = reply;
@@ -85,5 +75,5 @@ function project(): Noun<State, { projectId: string; servingUri?: string }> {
     async adopt(projectId) {
       return { projectId };
     },
-  };
+  });
 }

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { undefinedIfMissing } from "../client/refusals";
 import { type Json, routes } from "../contract";
 import { id, json, label } from "../contract/field";
-import { declared, Resource } from "./dynamic/resource";
+import { Resource } from "./dynamic/resource";
 import { isOver, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Noun } from "./lifecycle/noun";
+import { defineNoun } from "./lifecycle/noun";
 import { log } from "./run/engine";
 
 /** What a training is submitted with. */
@@ -30,7 +30,7 @@ export class TrainingJob extends Resource {
   declare readonly projectId: pulumi.Output<string>;
 
   constructor(name: string, args: TrainingJobArgs, options?: pulumi.CustomResourceOptions) {
-    super("TrainingJob", name, declared({ name: undefined, triggers: [] }, args), ["jobId"], options);
+    super(TrainingJob.lifecycle, name, args, options);
     this.jobId = this.id;
   }
 
@@ -53,16 +53,9 @@ export function modelOf(jobId: string): string | undefined {
   return jobId.startsWith(lostJob) ? jobId.slice(lostJob.length) : undefined;
 }
 
-interface State {
-  readonly projectId: string;
-  readonly algorithmId: string;
-  readonly name: string;
-  readonly triggers: readonly Json[];
-}
-
 /** The API has no way to read a job that it has forgotten, nor to stop one; so neither read nor update. */
-function trainingJob(): Noun<State, { jobId: string }> {
-  return {
+function trainingJob() {
+  return defineNoun({
     type: "TrainingJob",
     args: z.strictObject({
       projectId: id,
@@ -70,6 +63,7 @@ function trainingJob(): Noun<State, { jobId: string }> {
       name: label,
       triggers: z.array(json).default([]),
     }),
+    outputs: z.object({ jobId: id }),
     replaceOn: ["projectId", "algorithmId", "triggers"],
     // A model is renamed by itself; the job that trained it keeps its name.
     ignoreChanges: ["name"],
@@ -130,5 +124,5 @@ function trainingJob(): Noun<State, { jobId: string }> {
         );
       }
     },
-  };
+  });
 }

@@ -1,9 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
-import type { z } from "zod";
 import { clusteringFields, routes } from "../contract";
-import { declared, Resource, siblingOptions } from "./dynamic/resource";
+import { Resource, siblingOptions } from "./dynamic/resource";
 import { jobKinds } from "./jobs/jobs";
-import { finishedJob, type ResultKind, resultArgs, submittedJob } from "./jobs/result-job";
+import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
 import { lifecycle } from "./lifecycle/lifecycle";
 
 /** What a grouping of users is declared with. */
@@ -31,13 +30,7 @@ export class ClusteringJob extends Resource {
     args: Omit<UserClusteringArgs, "existingId">,
     options?: pulumi.CustomResourceOptions,
   ) {
-    super(
-      "ClusteringJob",
-      name,
-      declared({ name: undefined, clusterType: "user" }, args),
-      ["jobId"],
-      options,
-    );
+    super(ClusteringJob.lifecycle, name, args, options);
     this.jobId = this.id;
   }
 
@@ -59,38 +52,18 @@ export class UserClustering extends Resource {
     const beside = siblingOptions(options, "UserClustering", "ClusteringJob");
     const submittedJobId =
       existingId === undefined ? new ClusteringJob(name, asked, beside).jobId : undefined;
-    const defaults = { name: undefined, clusterType: "user", submittedJobId };
-    const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
-    const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
-    super("UserClustering", name, declared(defaults, args), outputs, { ...options, ...secret });
+    super(UserClustering.lifecycle, name, { ...args, submittedJobId }, options);
   }
 
   /** @internal */
-  static readonly lifecycle = lifecycle(finishedJob("UserClustering", clustering(resultArgs)));
+  static readonly lifecycle = lifecycle(finishedJob("UserClustering", clustering()));
 }
 
-interface State {
-  readonly projectId: string;
-  readonly modelId: string;
-  readonly name: string;
-  readonly clusterType: "user";
-  readonly parameters: { readonly minUserNum: number };
-  readonly submittedJobId?: string;
-  readonly existingId?: string;
-}
-
-function clustering(more: z.ZodRawShape = {}): ResultKind<State> {
+function clustering(): ResultKind {
   return {
     kind: jobKinds.clustering,
     route: routes.submitClusteringJob,
-    args: clusteringFields.extend(more),
-    keys: ["projectId", "modelId", "name", "clusterType", "parameters"],
-    request: ({ projectId, modelId, name, clusterType, parameters }) => ({
-      projectId,
-      modelId,
-      name,
-      clusterType,
-      parameters,
-    }),
+    fields: clusteringFields,
+    args: (more) => clusteringFields.extend(more),
   };
 }

@@ -1,9 +1,11 @@
 import type * as pulumi from "@pulumi/pulumi";
-import { routes } from "../contract";
-import { declared, Resource } from "./dynamic/resource";
-import { type AttributeHandling, type DatasetArgs, type DatasetState, datasetArgs } from "./event-dataset";
+import { z } from "zod";
+import { datasetFields, routes } from "../contract";
+import { id } from "../contract/field";
+import { Resource } from "./dynamic/resource";
+import { type AttributeHandling, type DatasetArgs, datasetArgs } from "./event-dataset";
 import { lifecycle } from "./lifecycle/lifecycle";
-import type { Noun } from "./lifecycle/noun";
+import { defineNoun } from "./lifecycle/noun";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
@@ -15,13 +17,7 @@ export class UserDataset extends Resource {
   declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super(
-      "UserDataset",
-      name,
-      declared({ name: undefined, attributeSchema: null }, args),
-      ["userDatasetId"],
-      options,
-    );
+    super(UserDataset.lifecycle, name, args, options);
     // Known in a preview that changes it in place.
     this.userDatasetId = this.id;
   }
@@ -31,11 +27,12 @@ export class UserDataset extends Resource {
 }
 
 /** The API can neither read a user dataset, nor change it, nor delete it. */
-function userDataset(): Noun<DatasetState, { userDatasetId: string }> {
-  return {
+function userDataset() {
+  return defineNoun({
     type: "UserDataset",
     args: datasetArgs,
-    ...writeOnce(["name", "numShards", "attributeSchema"], "Its records must be loaded into the new one."),
+    outputs: z.object({ userDatasetId: id }),
+    ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
 
     async create({ name, numShards, attributeSchema = null }, context) {
       const { reply } = await createOnce(context, {
@@ -49,5 +46,5 @@ function userDataset(): Noun<DatasetState, { userDatasetId: string }> {
     async adopt(userDatasetId) {
       return { userDatasetId };
     },
-  };
+  });
 }

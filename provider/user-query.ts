@@ -1,10 +1,11 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import { type Input, routes, tolerant } from "../contract";
+import { routes, tolerant } from "../contract";
 import { id, json, label, ours } from "../contract/field";
-import { declared, Resource, siblingOptions } from "./dynamic/resource";
+import { Resource, siblingOptions } from "./dynamic/resource";
 import { jobKinds } from "./jobs/jobs";
-import { finishedJob, type ResultKind, resultArgs, submittedJob } from "./jobs/result-job";
+import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
+import { picked } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
 
 /** A bound on a user's usage of one value of one item attribute. */
@@ -51,12 +52,20 @@ export interface UserQueryArgs {
   readonly existingId?: pulumi.Input<string>;
 }
 
+const queryingFields = z.strictObject({
+  projectId: id,
+  modelId: id,
+  name: label,
+  queryType: z.enum(["user_list", "user_distribution"], { error: "expected user_list or user_distribution" }),
+  queries: z.array(json).min(1),
+});
+
 /** A querying that was submitted; every `UserQuery` has one beside it. */
 export class QueryingJob extends Resource {
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(name: string, args: Omit<UserQueryArgs, "existingId">, options?: pulumi.CustomResourceOptions) {
-    super("QueryingJob", name, declared({ name: undefined }, args), ["jobId"], options);
+    super(QueryingJob.lifecycle, name, args, options);
     this.jobId = this.id;
   }
 
@@ -77,55 +86,25 @@ export class UserQuery extends Resource {
     const { existingId, ...asked } = args;
     const beside = siblingOptions(options, "UserQuery", "QueryingJob");
     const submittedJobId = existingId === undefined ? new QueryingJob(name, asked, beside).jobId : undefined;
-    const outputs = ["jobId", "downloadUrl", "expiredAtSec", "message"];
-    const secret = { additionalSecretOutputs: ["downloadUrl", ...(options?.additionalSecretOutputs ?? [])] };
-    super("UserQuery", name, declared({ name: undefined, submittedJobId }, args), outputs, {
-      ...options,
-      ...secret,
-    });
+    super(UserQuery.lifecycle, name, { ...args, submittedJobId }, options);
   }
 
   /** @internal */
-  static readonly lifecycle = lifecycle(finishedJob("UserQuery", querying(resultArgs)));
+  static readonly lifecycle = lifecycle(finishedJob("UserQuery", querying()));
 }
 
-interface State {
-  readonly projectId: string;
-  readonly modelId: string;
-  readonly name: string;
-  readonly queryType: "user_list" | "user_distribution";
-  readonly queries: readonly object[];
-  readonly submittedJobId?: string;
-  readonly existingId?: string;
-}
-
-function querying(more: z.ZodRawShape = {}): ResultKind<State> {
-  const request = ({ projectId, modelId, name, queryType, queries }: State) =>
-    ({ projectId, modelId, name, queryType, queries }) as Input<typeof routes.submitQueryingJob>;
-  // What a query may hold depends on its type; the contract says how.
-  const argsOf = (contract: z.ZodType) =>
-    z
-      .strictObject({
-        projectId: id,
-        modelId: id,
-        name: label,
-        queryType: z.enum(["user_list", "user_distribution"], {
-          error: "expected user_list or user_distribution",
-        }),
-        queries: z.array(json).min(1),
-        ...more,
-      })
-      .superRefine((args, context) => {
-        const { error } = contract.safeParse(request(args as unknown as State));
-        for (const issue of error?.issues ?? [])
-          context.addIssue({ ...issue } as z.core.$ZodRawIssue as never);
-      });
+function querying(): ResultKind {
   const route = routes.submitQueryingJob;
+  // What a query may hold depends on its type; the contract says how.
+  const checkedBy = (contract: z.ZodType, more: z.ZodRawShape) =>
+    queryingFields.extend(more).superRefine((args, context) => {
+      const { error } = contract.safeParse(picked(queryingFields, args));
+      for (const issue of error?.issues ?? []) context.addIssue({ ...issue } as z.core.$ZodRawIssue as never);
+    });
   return {
     kind: jobKinds.querying,
     route,
-    keys: ["projectId", "modelId", "name", "queryType", "queries"],
-    request,
-    args: ours(argsOf(route.request), argsOf(tolerant(route.request))),
+    fields: queryingFields,
+    args: (more) => ours(checkedBy(route.request, more), checkedBy(tolerant(route.request), more)),
   };
 }

@@ -38,13 +38,7 @@ export class UserRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: UserRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super(
-      "UserRecords",
-      name,
-      declareRecords(args, recordKinds.users),
-      ["recordCount", "failedCount"],
-      options,
-    );
+    super(UserRecords.lifecycle, name, declareRecords(args, recordKinds.users), options);
   }
 
   /** @internal */

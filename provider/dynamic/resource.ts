@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { Rules } from "../lifecycle/noun";
 import { eraseStored } from "../recovery/journal";
 import { typePrefix } from "../run/urn";
 import { checkConfiguration, checkDeclaration } from "./program-check";
@@ -8,17 +9,19 @@ import { traceProgram } from "./source-position";
 export abstract class Resource extends pulumi.CustomResource {
   /** @internal */
   constructor(
-    type: string,
+    { type, argumentNames, outputNames, secretOutputs }: Rules,
     name: string,
-    args: pulumi.Inputs,
-    outputs: readonly string[],
-    options: pulumi.CustomResourceOptions = {},
+    args: object,
+    given: pulumi.CustomResourceOptions = {},
   ) {
+    const secret = [...secretOutputs, ...(given.additionalSecretOutputs ?? [])];
+    const options = secret.length > 0 ? { ...given, additionalSecretOutputs: secret } : given;
     checkConfiguration();
     checkDeclaration(`${type} ${name}`, args, options);
     const token = typePrefix + type;
     const properties: pulumi.Inputs = {
-      ...Object.fromEntries(outputs.map((key) => [key, undefined])),
+      // What is left out gets its default from the lifecycle, and the program an output for it.
+      ...Object.fromEntries([...outputNames, ...argumentNames].map((key) => [key, undefined])),
       ...args,
     };
     properties.__provider = stub(type);
@@ -37,8 +40,8 @@ export abstract class Resource extends pulumi.CustomResource {
       restore();
     }
     // The engine tells the program an id when the state holds it.
-    const stored = outputs.map((key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key]);
-    pulumi.all([urn, this.id, ...stored]).apply(([whose, ...values]) => onStored(whose as string, values));
+    const told = outputNames.map((key) => (this as unknown as Record<string, pulumi.Output<unknown>>)[key]);
+    pulumi.all([urn, this.id, ...told]).apply(([whose, ...values]) => onStored(whose as string, values));
   }
 }
 
@@ -80,12 +83,6 @@ export function siblingOptions(
       .apply((value) => (typeof value === "string" ? renamed(value) : (value as pulumi.Alias))),
   );
   return { ...rest, aliases: own };
-}
-
-/** Arguments over their defaults; an argument that is given as undefined is not given. */
-export function declared<Args extends object>(defaults: pulumi.Inputs, args: Args): Args & pulumi.Inputs {
-  const given = Object.entries(args).filter(([, value]) => value !== undefined);
-  return { ...defaults, ...Object.fromEntries(given) } as Args & pulumi.Inputs;
 }
 
 /**

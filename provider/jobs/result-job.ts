@@ -1,74 +1,79 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { undefinedIfMissing } from "../../client/refusals";
 import { type Input, routes } from "../../contract";
 import { id } from "../../contract/field";
-import type { Noun } from "../lifecycle/noun";
+import { picked } from "../lifecycle/arguments";
+import { defineNoun, type ObjectSchema, secret } from "../lifecycle/noun";
 import { log } from "../run/engine";
 import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
 
-/** What a finished querying or clustering gives. */
-export interface ResultOutputs {
-  readonly jobId: string;
-  readonly downloadUrl?: string;
-  readonly expiredAtSec?: number;
-  readonly message?: string;
-}
+const resultOutputs = z.object({
+  jobId: id,
+  // Whoever has it needs no further credentials.
+  downloadUrl: secret(z.string().optional()),
+  expiredAtSec: z.number().optional(),
+  message: z.string().optional(),
+});
 
-/** What both kinds are submitted with at least. */
-interface Submission {
-  readonly projectId: string;
-  readonly name: string;
-}
+type ResultOutputs = z.output<typeof resultOutputs>;
 
 type ResultRoute = typeof routes.submitQueryingJob | typeof routes.submitClusteringJob;
 
-/** A querying or clustering: its route, its arguments, and how they become the request. */
-export interface ResultKind<Args extends Submission> {
+/** A querying or clustering: its route, and the fields of its request. */
+export interface ResultKind {
   readonly kind: JobKind;
   readonly route: ResultRoute;
-  readonly args: z.ZodObject;
-  readonly keys: readonly (keyof Args & string)[];
-  request(args: Args): Input<ResultRoute>;
+  readonly fields: z.ZodObject;
+  /** What it is declared with: the fields, and what the result adds. */
+  args(more: z.ZodRawShape): z.ZodObject;
 }
 
-/** The job that was submitted, in the state before the wait for it begins; the API cannot stop or delete it. */
-export function submittedJob<Args extends Submission>(
-  type: string,
-  { route, args, keys, request }: ResultKind<Args>,
-): Noun<Args, { jobId: string }> {
-  return {
+/** What both kinds are declared with at least. */
+interface Declared {
+  readonly projectId: string;
+  readonly name: string;
+  readonly submittedJobId?: string | undefined;
+  readonly existingId?: string | undefined;
+}
+
+function requestOf({ fields }: ResultKind, args: Declared): Input<ResultRoute> {
+  return picked(fields, args) as Input<ResultRoute>;
+}
+
+/** The job that was submitted, written down before the wait for it begins; the API has no way to stop or delete it. */
+export function submittedJob(type: string, kind: ResultKind) {
+  return defineNoun({
     type,
-    args,
-    replaceOn: keys,
+    args: kind.args({}) as ObjectSchema<Declared>,
+    outputs: z.object({ jobId: id }),
+    replaceOn: Object.keys(kind.fields.shape) as (keyof Declared)[],
 
     async create(given, context) {
-      const jobId = await submitJob(context, route, request(given));
+      const jobId = await submitJob(context, kind.route, requestOf(kind, given));
       return { id: jobId, jobId };
     },
 
     async leave() {},
-  };
+  });
 }
 
-/** What the result is declared with beside that. */
-export const resultArgs = { submittedJobId: id.optional(), existingId: id.optional() };
+const resultArgs = { submittedJobId: id.optional(), existingId: id.optional() };
 
 /** The result of the job; the API keeps it as long as it likes, so that deleting only forgets it. */
-export function finishedJob<Args extends Submission & { submittedJobId?: string; existingId?: string }>(
-  type: string,
-  { kind, route, args, keys, request }: ResultKind<Args>,
-): Noun<Args, ResultOutputs> {
-  return {
+export function finishedJob(type: string, result: ResultKind) {
+  const { kind, route, fields } = result;
+  return defineNoun({
     type,
-    args,
-    replaceOn: [...keys, "submittedJobId"],
-    // An adopted result was submitted by somebody else.
+    args: result.args(resultArgs) as ObjectSchema<Declared>,
+    outputs: resultOutputs,
+    replaceOn: [...(Object.keys(fields.shape) as (keyof Declared)[]), "submittedJobId"],
+    // A result that is taken over was asked for by somebody else.
     adoptedWithout: ["submittedJobId"],
 
     async create(given, context) {
       const { projectId, submittedJobId: jobId = "" } = given;
       const submitAgain = (follows: string, name = given.name) =>
-        submitJob(context, route, request({ ...given, name }), { follows });
+        submitJob(context, route, requestOf(result, { ...given, name }), { follows });
       const job = await finishJob(context, { kind, projectId, jobId, submitAgain });
       // A result that holds nothing says why.
       if (job.jobResult?.message) await log.warn(context.urn, job.jobResult.message);
@@ -91,7 +96,7 @@ export function finishedJob<Args extends Submission & { submittedJobId?: string;
     },
 
     async leave() {},
-  };
+  });
 }
 
 function outputs({ jobResult }: Job, jobId: string): ResultOutputs {

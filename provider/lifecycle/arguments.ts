@@ -112,3 +112,8 @@ export function pick(properties: Properties, keys: readonly string[]): Propertie
   const wanted = [...keys, "__urn", "__firstName"].filter((key) => properties[key] !== undefined);
   return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
 }
+
+/** Of what a resource is declared with, the fields that a schema names: never the hidden ones. */
+export function picked<S extends z.ZodObject>({ shape }: S, args: z.output<S> | object): z.output<S> {
+  return Object.fromEntries(Object.entries(args).filter(([key]) => key in shape)) as z.output<S>;
+}

@@ -13,7 +13,7 @@ import { logicalName } from "../run/urn";
 import { compare, faults, holdsUnknown, pick, withDefaults, withName } from "./arguments";
 import { refuseGone, serviceMark, whereabouts } from "./belonging";
 import { PartialStateError, titled, withoutStack } from "./failure";
-import type { Noun, Rules } from "./noun";
+import { type Noun, type Rules, rulesOf } from "./noun";
 import { changesOf, type Replacement } from "./wording";
 
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
@@ -73,9 +73,7 @@ export function lifecycle<Args extends object, Outputs extends object>(
     });
 
   return {
-    argumentNames: argKeys,
-    replaceOn: noun.replaceOn,
-    readable: noun.read !== undefined,
+    ...rulesOf(noun),
 
     async configure({ config }) {
       connectToEngine();

@@ -4,10 +4,30 @@ import type { Urn } from "../run/engine";
 import type { Run } from "../run/session";
 import type { Replacement } from "./wording";
 
+/** The schema of an object. */
+export type ObjectSchema<T extends object> = z.ZodObject & z.ZodType<T>;
+
+/** Marks an output as secret in the state of every stack. */
+export function secret<S extends z.ZodType>(schema: S): S {
+  secrets.add(schema);
+  return schema;
+}
+
+const secrets = new WeakSet<z.ZodType>();
+
+/** Says what a noun is; the types of its methods follow from its schemas. */
+export function defineNoun<Args extends object, Outputs extends object>(
+  noun: Noun<Args, Outputs>,
+): Noun<Args, Outputs> {
+  return noun;
+}
+
 /** The lifecycle of one noun of the API: what it accepts, and how it is created, read, updated and deleted. */
 export interface Noun<Args extends object, Outputs extends object> {
   readonly type: string;
-  readonly args: z.ZodObject;
+  readonly args: ObjectSchema<Args>;
+  /** What the state holds beside the arguments; names that begin with `__` stay hidden from programs. */
+  readonly outputs: ObjectSchema<Outputs>;
   /** Arguments that the API cannot change: another value replaces it. */
   readonly replaceOn: readonly (keyof Args & string)[];
   /** Whether what a killed run did to it is done over by an update, should the program have gone back since. */
@@ -38,9 +58,27 @@ export interface Noun<Args extends object, Outputs extends object> {
 
 /** What can be known of a noun without running it. */
 export interface Rules {
+  readonly type: string;
   readonly argumentNames: readonly string[];
+  readonly outputNames: readonly string[];
+  /** Outputs that are secret whatever the program says. */
+  readonly secretOutputs: readonly string[];
   /** Arguments that cannot be changed in place. */
   readonly replaceOn: readonly string[];
   /** Whether the API can read it back. */
   readonly readable: boolean;
+}
+
+/** Reads the rules of a noun off its schemas. */
+export function rulesOf<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Rules {
+  const { type, args, outputs, replaceOn, read } = noun;
+  const named = Object.entries(outputs.shape).filter(([name]) => !name.startsWith("__"));
+  return {
+    type,
+    argumentNames: Object.keys(args.shape),
+    outputNames: named.map(([name]) => name),
+    secretOutputs: named.flatMap(([name, schema]) => (secrets.has(schema as z.ZodType) ? [name] : [])),
+    replaceOn,
+    readable: read !== undefined,
+  };
 }

@@ -1,12 +1,13 @@
+import type { z } from "zod";
 import type { Noun } from "./noun";
 
-/** What nouns share that the API cannot read, change or delete: a change creates another one and orphans this one. */
-export function writeOnce<Key extends string>(
-  keys: readonly Key[],
+/** What nouns share that the API cannot read, change or delete: a change makes another one and orphans this one. */
+export function writeOnce<S extends z.ZodObject>(
+  fields: S,
   consequence: string,
-): Pick<Noun<object, object>, "replacing"> & { replaceOn: readonly Key[] } {
+): Pick<Noun<object, object>, "replacing"> & { replaceOn: readonly (keyof S["shape"] & string)[] } {
   return {
-    replaceOn: keys,
+    replaceOn: Object.keys(fields.shape),
     replacing: ({ title, changes }) =>
       `Replacing ${title}: ${changes.join(", ")}. The API cannot change it; the old one is orphaned, as the API ` +
       `cannot delete it. ${consequence}`,

@@ -1,66 +1,59 @@
 import { z } from "zod";
 import { id } from "../../contract/field";
 import { shardsOf } from "../../records/capacity";
-import { type Format, formats } from "../../records/formats/format";
+import { formats } from "../../records/formats/format";
 import { type RecordKind, recordKindAt } from "../../records/kind";
 import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
 import { contentHash, findFiles, hashable, unreadable } from "../../records/source";
 import { defaultParallel, type Progress, upload } from "../../records/upload";
-import type { Noun } from "../lifecycle/noun";
+import { defineNoun, type ObjectSchema } from "../lifecycle/noun";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
 
-interface State {
-  readonly source: string;
-  readonly contentHash: string;
-  readonly format?: Format;
-  readonly mapping?: Mapping;
-  readonly maxFailures?: number;
-  readonly parallel?: number;
-  readonly numShards?: number;
-  readonly rejectsFile?: string;
-}
-
-interface Outputs {
-  readonly recordCount: number;
-  readonly failedCount: number;
-}
-
 const progressEveryMs = 1000;
 
+const source = z
+  .string()
+  .min(1)
+  .superRefine((text, context) => {
+    if (text.startsWith(unreadable)) context.addIssue(text.slice(unreadable.length));
+  });
+
+/** What records are declared with, beside the id of their dataset. */
+const recordsShape = {
+  source,
+  contentHash: z.string(),
+  format: z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional(),
+  // Which fields there are to map depends on the kind of record.
+  mapping: z.custom<Mapping>(),
+  maxFailures: z.int().min(0).default(0),
+  parallel: z.int().min(1).max(64).default(defaultParallel),
+  numShards: z.int().min(1).optional(),
+  rejectsFile: z.string().min(1).optional(),
+};
+
+const recordsOutputs = z.object({ recordCount: z.int(), failedCount: z.int() });
+
+type State = z.output<z.ZodObject<typeof recordsShape>>;
+
 /** What becomes of the records of a source: they are sent, and sent again when they have changed. */
-export function filling(
-  type: string,
-  kind: RecordKind,
-  datasetKey: DatasetKey,
-): Noun<State & { readonly [K in DatasetKey]?: string }, Outputs> {
-  return {
+export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, datasetKey: Key) {
+  const mapping = mappingSchema(kind).default({});
+  const args = z.strictObject({ [datasetKey]: id, ...recordsShape, mapping });
+  return defineNoun({
     type,
-    args: z.strictObject({
-      [datasetKey]: id,
-      source: z
-        .string()
-        .min(1)
-        .superRefine((source, context) => {
-          if (source.startsWith(unreadable)) context.addIssue(source.slice(unreadable.length));
-        }),
-      contentHash: z.string(),
-      format: z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional(),
-      mapping: mappingSchema(kind).default({}),
-      maxFailures: z.int().min(0).default(0),
-      parallel: z.int().min(1).max(64).default(defaultParallel),
-      numShards: z.int().min(1).optional(),
-      rejectsFile: z.string().min(1).optional(),
-    }),
+    // A computed key is any key to the compiler.
+    args: args as unknown as ObjectSchema<State & { readonly [K in DatasetKey]: string }>,
+    outputs: recordsOutputs,
     replaceOn: [datasetKey],
     // The hash shows whether there is anything to upload; a file that only moved is the same.
     ignoreChanges: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
 
     async create(args, context) {
-      const datasetId = args[datasetKey] as string;
+      const datasetId = args[datasetKey];
       return { id: datasetId, ...(await fill(kind, datasetId, args, context)) };
     },
 
@@ -77,7 +70,7 @@ export function filling(
           : `The ${kind.noun}s stay in dataset ${datasetId}: the API has no call to delete them.`;
       await log.info(urn, fate);
     },
-  };
+  });
 }
 
 async function fill(
@@ -86,10 +79,10 @@ async function fill(
   args: State,
   context: Context,
   basis?: string,
-): Promise<Outputs> {
+): Promise<z.output<typeof recordsOutputs>> {
   const { client, urn, title, run, settings } = context;
   const kind = recordKindAt(settings.baseUrl, declared);
-  const { mapping = {}, maxFailures = 0, parallel = defaultParallel } = args;
+  const { mapping, maxFailures, parallel } = args;
   const files = await findFiles(args.source, args.format);
   if ((await contentHash(hashable(files), mapping)) !== args.contentHash) {
     throw new Error("the source was changed after the program looked at it; run `pulumi up` again");

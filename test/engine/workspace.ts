@@ -33,7 +33,7 @@ export async function engineWorkspace(
     if (language === "typescript") return writeFile(join(directory, "index.ts"), text);
     const { code } = await transform(text, {
       jsc: { parser: { syntax: "typescript" }, target: "es2022" },
-      module: { type: "commonjs" },
+      module: { type: "commonjs", noInterop: true },
     });
     await writeFile(join(directory, "index.js"), code);
   };

@@ -13,7 +13,7 @@ import { type Harm, World } from "./world";
 const { SEQUENCES, SEED = "-546949215" } = process.env;
 const runs = Number(SEQUENCES ?? 300);
 const longestMs = 2 * 3_600_000;
-jest.setTimeout(SEQUENCES ? 2 * longestMs : 600_000);
+jest.setTimeout(SEQUENCES ? 2 * longestMs : 1_800_000);
 
 let observed: ObservedService;
 let proxy: FaultProxy;
