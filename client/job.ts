@@ -46,7 +46,7 @@ export function hasSucceeded(job: Job): boolean {
   return successWords.has(job.jobStatus.toUpperCase());
 }
 
-/** Whether a job has ended without. */
+/** Whether a job has failed. */
 export function hasFailed(job: Job, { failedJobStatuses }: Settings): boolean {
   const word = job.jobStatus.toUpperCase();
   return failureWords.has(word) || failedJobStatuses.includes(word);

@@ -55,7 +55,7 @@ const deploymentOutputs = z.object({
   deploymentJobId: id.optional(),
   // The submitted job that was taken back by a rollback.
   rolledBackJobId: id.optional(),
-  // The check of what serves failed; it is run again until it passes. Why is not kept: it names users.
+  // The check of what serves failed; it is run again until it passes. The reason is not an output: the engine keeps the message itself.
   checkFailed: z.literal(true).optional(),
 });
 

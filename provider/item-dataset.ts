@@ -18,7 +18,6 @@ export class ItemDataset extends Resource {
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
     super(ItemDataset.lifecycle, name, args, options);
-    // Known in a preview that changes it in place.
     this.itemDatasetId = this.id;
   }
 

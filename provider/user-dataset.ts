@@ -18,7 +18,6 @@ export class UserDataset extends Resource {
 
   constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
     super(UserDataset.lifecycle, name, args, options);
-    // Known in a preview that changes it in place.
     this.userDatasetId = this.id;
   }
 

@@ -67,7 +67,7 @@ export function finishedJob(type: string, result: ResultKind) {
     args: result.args(resultArgs) as ObjectSchema<Declared>,
     outputs: resultOutputs,
     replaceOn: [...(Object.keys(fields.shape) as (keyof Declared)[]), "submittedJobId"],
-    // A result that is taken over was asked for by somebody else.
+    // A result that is adopted was asked for by somebody else.
     adoptedWithout: ["submittedJobId"],
 
     async create(given, context) {

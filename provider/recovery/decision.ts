@@ -7,9 +7,10 @@
  *
  * An asked call whose writer has ended, or whose response did not arrive, is lost. Four rules hold:
  *
- * 1. Nothing is sent before it is in the journal as asked.
- * 2. An entry is erased only when the state of the stack holds its id, when the service has refused the call, when what
- *    it created is gone, or when the user has decided.
+ * 1. Nothing is sent before it is in the journal as asked; where that cannot be written, the run warns and goes on.
+ * 2. An entry is erased only when the state of the stack holds its id or that of a job that followed it, when the
+ *    service has refused the call or never got it, when what it created is gone or orphaned with a warning, when the
+ *    user has decided, or after 30 days.
  * 3. A lost call is resolved in exactly one way: repeated under its key, or its object found in a list and adopted, or
  *    the user is asked. Another one is created only where the list proves that there is none, or where the user says so.
  * 4. Nothing is deleted in the service while another row of the stack claims it (`run/claims.ts`).

@@ -50,7 +50,7 @@ export class Claims {
   async #otherHolder(own: StackRow): Promise<StackRow | undefined> {
     this.#stored ??= this.#read(own);
     const others = await this.holders(own);
-    // One for each: in state of before rows had tokens two may look the same.
+    // One for each: older state has no tokens, so that two rows may look the same.
     for (const gone of [own, ...this.#released.of(own)]) {
       const at = others.findIndex((row) => isSame(row, gone));
       if (at >= 0) others.splice(at, 1);

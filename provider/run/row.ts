@@ -3,7 +3,7 @@
  * State of earlier versions lacks some of it, so that everything is optional.
  */
 export interface HiddenProperties {
-  /** Where the engine's dynamic provider loads the lifecycle from; an input only. */
+  /** Where the engine's dynamic provider loads the lifecycle from. */
   readonly __provider?: string;
   /** The resource that the row is of; a dynamic provider is not told otherwise. */
   readonly __urn?: string | undefined;
@@ -21,9 +21,9 @@ export interface HiddenProperties {
   readonly __unknown?: string;
   /** The logical name that became the name in the service, where an alias has changed the former since. */
   readonly __firstName?: string;
-  /** The option `replaceOnChanges`, which a dynamic provider must heed by itself; an input only. */
+  /** The option `replaceOnChanges`, which a dynamic provider must heed by itself. */
   readonly __replaceOn?: readonly string[];
-  /** Arguments that stay unknown because what they come from has failed; an input only. */
+  /** Arguments that stay unknown because what they come from has failed; never stored, for `check` removes it. */
   readonly __unresolved?: readonly unknown[];
   /** The schema that the service inferred where none was declared, as JSON. */
   readonly __inferred?: string;
