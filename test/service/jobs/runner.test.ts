@@ -158,21 +158,25 @@ describe("threads", () => {
     const { projectId } = shop;
     const modelId = await trainModel(api, shop);
     const distribution = { attribute: "genre", value: "drama", bins: 1000 };
-    const { jobId: long } = await api.call("submitQueryingJob", {
-      projectId,
-      modelId,
-      name: "long",
-      queryType: "user_distribution",
-      queries: Array.from({ length: 100 }, () => distribution),
-    });
-    await eventually(async () => (await read(long)).jobStatus === "RUNNING");
+    // Enough of them that the last is still far off when the deployment ends, unless that waits its turn behind them.
+    let last = "";
+    for (let count = 0; count < 30; count++) {
+      const { jobId } = await api.call("submitQueryingJob", {
+        projectId,
+        modelId,
+        name: `query ${count}`,
+        queryType: "user_distribution",
+        queries: Array.from({ length: 100 }, () => distribution),
+      });
+      last = jobId;
+    }
     const { jobId } = await api.call("submitDeploymentJob", {
       projectId,
       name: "live",
       generatorModelId: modelId,
     });
     await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
-    expect(await read(long)).toMatchObject({ jobStatus: "RUNNING" });
+    expect((await read(last)).jobStatus).not.toBe("SUCCEED");
     await end();
   });
 
