@@ -112,7 +112,10 @@ export class Account {
     const entry = this.#begun.get(key);
     return this.said.some(
       ({ urn, message }) =>
-        entry !== undefined && urn === entry.urn && /may have/.test(message) && message.includes(entry.at),
+        entry !== undefined &&
+        urn === entry.urn &&
+        /may have|got no response/.test(message) &&
+        message.includes(entry.at),
     );
   }
 
