@@ -8,6 +8,9 @@ import { type OutputOptions, print } from "../terminal/output";
 /** Longer than a service takes that ends by force what it cannot end otherwise. */
 const patienceMs = 30_000;
 
+/** A process has the lock before its name is written; the name of a former one is gone after so long. */
+const nameSettlesMs = 1000;
+
 /** Adds `recommender stop`. */
 export function addStop(program: Command): void {
   withFolder(program.command("stop"))
@@ -28,15 +31,20 @@ export function addStop(program: Command): void {
 
 /** Ends the process that has locked a folder, waits until the folder is free, and gives the process's id. */
 export async function stop(dir: string): Promise<number | undefined> {
-  const { folderAt, isLocked, readRunning } = await import("../../service/index.js");
+  const { findRunning, folderAt, isLocked, readRunning } = await import("../../service/index.js");
   const folder = folderAt(dir);
   const until = Date.now() + patienceMs;
   let ending: number | undefined;
+  let named: { readonly pid: number | undefined; readonly since: number } | undefined;
   while (isLocked(folder)) {
     const { pid, host = hostname() } = readRunning(folder) ?? {};
     if (host !== hostname()) throw new Error(servedElsewhere(folder, pid, host));
-    // Whoever starts has the lock before its name is written, so a former name may still be there.
-    if (pid !== undefined && pid !== ending && signalled(pid, folder.path)) ending = pid;
+    if (pid !== named?.pid) named = { pid, since: Date.now() };
+    if (pid !== undefined && pid !== ending) {
+      const isSettled = Date.now() - (named?.since ?? 0) >= nameSettlesMs;
+      const isItself = isSettled || (await findRunning(folder))?.pid === pid;
+      if (isItself && signalled(pid, folder.path)) ending = pid;
+    }
     if (Date.now() > until) throw new Error(stillServed(folder, ending));
     await sleep(20);
   }

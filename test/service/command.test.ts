@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -125,6 +126,22 @@ describe("recommender", () => {
     writeFileSync(folder.runningFile, running);
     expect(await findRunning(folder)).toMatchObject({ url: service.url });
     await service.end();
+  });
+
+  test("stop signals no process whose name was left by a former service", async () => {
+    const service = await serve("--data", data);
+    const folder = folderAt(data);
+    const running = readFileSync(folder.runningFile, "utf8");
+    const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+    writeFileSync(folder.runningFile, JSON.stringify({ ...JSON.parse(running), pid: stranger.pid }));
+    // As a service that starts does, a moment after it has the lock.
+    setTimeout(() => writeFileSync(folder.runningFile, running), 900);
+    expect(await run("stop", "--data", data)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Stopped"),
+    });
+    expect([service.child.exitCode, stranger.exitCode, stranger.signalCode]).toEqual([0, null, null]);
+    stranger.kill();
   });
 
   test("a folder whose process is stuck is neither deleted nor said to be free", async () => {
