@@ -22,7 +22,7 @@ runCommand(async () => {
     ["npm run pulumi -- preview --diff", "what a change would do"],
     ["npm run pulumi -- refresh --yes", "what changed outside"],
     ["npm run pulumi -- stack output --show-secrets", "also what is secret"],
-    ["npm run pulumi -- destroy --yes", "remove all of it"],
+    ["npm run pulumi -- destroy --yes", "delete what the API can delete"],
   ]);
 });
 
