@@ -21,7 +21,8 @@ beforeAll(async () => {
   env = { ...Object.fromEntries(own), PULUMI_HOME: join(clone, ".pulumi-home") };
 });
 afterAll(async () => {
-  await inClone(process.execPath, join(clone, "dist/cli/main.js"), "stop");
+  const data = join(clone, "examples/quickstart/.recommender");
+  await inClone(process.execPath, join(clone, "dist/cli/main.js"), "stop", "--data", data);
   await rm(clone, { recursive: true, force: true });
 });
 
