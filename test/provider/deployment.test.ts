@@ -1,6 +1,7 @@
 import { routes } from "../../contract";
 import type { Properties } from "../../provider/run/row";
 import { ObservedService } from "../engine/observed-service";
+import { type Deployed, deployWith, redeployWith } from "./deploying";
 import { DynamicProvider, partialState, unknownValue } from "./dynamic-provider";
 import { trainedProject } from "./trained-project";
 
@@ -29,23 +30,8 @@ async function nextRun(): Promise<void> {
 
 const submitted = () => observed.calls().filter((call) => call.includes("/submit-")).length;
 
-async function deploy(args: Properties) {
-  const declared = { name: "live", projectId, qps: 50, rollback: false, ...args };
-  const { check, rollback, ...request } = declared as Properties & { check?: unknown };
-  const job = await provider.create("DeploymentJob", request);
-  const news = { ...declared, submittedJobId: job.id };
-  return { job, news, ...(await provider.create("Deployment", news)) };
-}
-
-/** What the engine does when the models of a deployment change: the job first, then the deployment. */
-async function redeploy(from: Awaited<ReturnType<typeof deploy>>, change: Properties) {
-  const declared: Properties = { ...from.state, ...change };
-  const { check, rollback, name, generatorModelId, rankerModelId, qps } = declared;
-  const asked = { projectId, name, generatorModelId, qps, ...(rankerModelId ? { rankerModelId } : {}) };
-  const job = await provider.update("DeploymentJob", from.job.id, from.job.state, asked);
-  const news = { ...asked, rollback, ...(check ? { check } : {}), submittedJobId: job.jobId };
-  return { job, news, update: () => provider.update("Deployment", projectId, from.state, news) };
-}
+const deploy = (args: Properties) => deployWith(provider, projectId, args);
+const redeploy = (from: Deployed, change: Properties) => redeployWith(provider, projectId, from, change);
 
 /** Which model answers can be told from the deployment's own record. */
 async function serving(jobId: unknown): Promise<unknown> {

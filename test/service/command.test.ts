@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -8,6 +9,8 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -133,15 +136,19 @@ describe("recommender", () => {
     const folder = folderAt(data);
     const running = readFileSync(folder.runningFile, "utf8");
     const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
-    writeFileSync(folder.runningFile, JSON.stringify({ ...JSON.parse(running), pid: stranger.pid }));
-    // As a service that starts does, a moment after it has the lock.
-    setTimeout(() => writeFileSync(folder.runningFile, running), 900);
-    expect(await run("stop", "--data", data)).toMatchObject({
-      code: 0,
-      out: expect.stringContaining("Stopped"),
-    });
-    expect([service.child.exitCode, stranger.exitCode, stranger.signalCode]).toEqual([0, null, null]);
+    // Once asked for a proof, it has the name written that a service writes when it has the lock.
+    const former = createServer((_, response) => {
+      writeFileSync(folder.runningFile, running);
+      response.end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(former, "listening");
+    const url = `http://127.0.0.1:${(former.address() as AddressInfo).port}`;
+    writeFileSync(folder.runningFile, JSON.stringify({ ...JSON.parse(running), pid: stranger.pid, url }));
+    const stopped = await run("stop", "--data", data);
+    expect([stopped.code, stranger.exitCode, stranger.signalCode]).toEqual([0, null, null]);
+    expect(service.child.exitCode).toBe(0);
     stranger.kill();
+    former.close();
   });
 
   test("a folder whose process is stuck is neither deleted nor said to be free", async () => {

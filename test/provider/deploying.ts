@@ -1,0 +1,29 @@
+import type { Properties } from "../../provider/run/row";
+import type { DynamicProvider } from "./dynamic-provider";
+
+/** A deployment as the engine makes it: the job first, then the deployment that waits for it. */
+export async function deployWith(provider: DynamicProvider, projectId: string, args: Properties) {
+  const declared = { name: "live", projectId, qps: 50, rollback: false, ...args };
+  const { check, rollback, ...request } = declared as Properties & { check?: unknown };
+  const job = await provider.create("DeploymentJob", request);
+  const news = { ...declared, submittedJobId: job.id };
+  return { job, news, ...(await provider.create("Deployment", news)) };
+}
+
+/** What came of it. */
+export type Deployed = Awaited<ReturnType<typeof deployWith>>;
+
+/** What the engine does when the models of a deployment change: the job first, then the deployment. */
+export async function redeployWith(
+  provider: DynamicProvider,
+  projectId: string,
+  from: Deployed,
+  change: Properties,
+) {
+  const declared: Properties = { ...from.state, ...change };
+  const { check, rollback, name, generatorModelId, rankerModelId, qps } = declared;
+  const asked = { projectId, name, generatorModelId, qps, ...(rankerModelId ? { rankerModelId } : {}) };
+  const job = await provider.update("DeploymentJob", from.job.id, from.job.state, asked);
+  const news = { ...asked, rollback, ...(check ? { check } : {}), submittedJobId: job.jobId };
+  return { job, news, update: () => provider.update("Deployment", projectId, from.state, news) };
+}
