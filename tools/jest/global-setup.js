@@ -19,7 +19,7 @@ module.exports = async () => {
     process.env.RECOMMENDER_TESTS_FOLDER = process.env.TMPDIR;
   }
   process.env.XDG_STATE_HOME = fs.mkdtempSync(path.join(os.tmpdir(), "recommender-state-"));
-  // Messages are looked for as they are worded; where a terminal breaks them is tried by test/cli/width.test.ts.
+  // Messages are looked for as they are worded; where a terminal breaks them is tried by test/cli/terminal/width.test.ts.
   process.env.COLUMNS = "1000";
   const preload = JSON.stringify(path.join(__dirname, "fast-start.js"));
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ""} --require ${preload}`.trim();

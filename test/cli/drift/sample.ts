@@ -1,12 +1,12 @@
-import { Commands } from "../../cli/drift/commands";
-import { type Operation, ofChange, ofDrift } from "../../cli/drift/consequence";
+import { Commands } from "../../../cli/drift/commands";
+import { type Operation, ofChange, ofDrift } from "../../../cli/drift/consequence";
 import {
   type Finding,
   type PropertyFinding,
   type Report,
   reportVersion,
   type StackReport,
-} from "../../cli/drift/finding";
+} from "../../../cli/drift/finding";
 
 const urn = (type: string, name: string) =>
   `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:${type}::${name}`;

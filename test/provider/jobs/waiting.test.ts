@@ -1,11 +1,11 @@
-import { usualTime } from "../../client/job";
-import { readSettings } from "../../client/settings";
-import { routes } from "../../contract";
-import { finishJob, jobKinds } from "../../provider/jobs/jobs";
-import type { Context } from "../../provider/run/context";
-import { log } from "../../provider/run/engine";
-import { Run } from "../../provider/run/session";
-import { type Answer, clientOf, reply, scriptedServer } from "../client/server";
+import { usualTime } from "../../../client/job";
+import { readSettings } from "../../../client/settings";
+import { routes } from "../../../contract";
+import { finishJob, jobKinds } from "../../../provider/jobs/jobs";
+import type { Context } from "../../../provider/run/context";
+import { log } from "../../../provider/run/engine";
+import { Run } from "../../../provider/run/session";
+import { type Answer, clientOf, reply, scriptedServer } from "../../client/server";
 
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 beforeAll(() => {

@@ -1,4 +1,4 @@
-import { filled, fitted, properties, table } from "../../cli/terminal/layout";
+import { filled, fitted, properties, table } from "../../../cli/terminal/layout";
 
 const terminal = (columns: number) => ({ columns }) as NodeJS.WriteStream;
 const longest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));

@@ -1,5 +1,5 @@
-import { contentsOf, servedIn, servesTheSame } from "../../cli/release/contents";
-import type { StateResource } from "../../cli/stack/open";
+import { contentsOf, servedIn, servesTheSame } from "../../../cli/release/contents";
+import type { StateResource } from "../../../cli/stack/open";
 
 const type = (noun: string) => `pulumi-nodejs:dynamic/recommender:${noun}`;
 const resource = (noun: string, name: string, outputs: object, more: Partial<StateResource> = {}) => ({

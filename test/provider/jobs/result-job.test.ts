@@ -1,6 +1,6 @@
-import { ObservedService } from "../engine/observed-service";
-import { DynamicProvider } from "./dynamic-provider";
-import { trainedProject } from "./trained-project";
+import { ObservedService } from "../../engine/observed-service";
+import { DynamicProvider } from "../dynamic-provider";
+import { trainedProject } from "../trained-project";
 
 let observed: ObservedService;
 let provider: DynamicProvider;

@@ -1,11 +1,11 @@
 import { hostname } from "node:os";
-import type { StackReport } from "../../cli/drift/finding";
-import { lockOwners, unlocking } from "../../cli/promote/lock";
-import { compareQuality, floorsOf } from "../../cli/promote/quality";
-import { commentOf, type Review, reviewText } from "../../cli/promote/review";
-import { againstPromotion, type Evidence, sameContents } from "../../cli/release/gate";
-import type { Contents, Release } from "../../cli/release/history";
-import type { OpenStack } from "../../cli/stack/open";
+import type { StackReport } from "../../../cli/drift/finding";
+import { lockOwners, unlocking } from "../../../cli/promote/lock";
+import { compareQuality, floorsOf } from "../../../cli/promote/quality";
+import { commentOf, type Review, reviewText } from "../../../cli/promote/review";
+import { againstPromotion, type Evidence, sameContents } from "../../../cli/release/gate";
+import type { Contents, Release } from "../../../cli/release/history";
+import type { OpenStack } from "../../../cli/stack/open";
 
 const contents = (modelId = "m1", ndcgAt20 = 0.5, result = "passed"): Contents => ({
   records: [{ name: "history", type: "EventRecords", contentHash: "sha256:1" }],
@@ -33,7 +33,7 @@ const release: Release = {
 const report: StackReport = {
   stack: "dev",
   project: "shop",
-  folder: ".",
+  folder: "../../release",
   resources: 1,
   observed: 1,
   changes: [],

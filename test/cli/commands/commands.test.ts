@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { trainModel } from "../service/shop";
-import { ShopCommand } from "./shop-command";
+import { trainModel } from "../../service/shop";
+import { ShopCommand } from "../shop-command";
 
 let shop: ShopCommand;
 beforeAll(async () => {
@@ -276,7 +276,7 @@ test("nothing is written or sent where arguments are wrong", async () => {
     [["jobs", "wait", "j", "--project", "p", "--timeout", "soon"], /with its unit/],
     [["models", "list"], /--project is missing: .* --stack NAME/],
     [["models", "lists"], /unknown command 'lists'/],
-    [["datasets", "list", "--cwd", "."], /give --stack too/],
+    [["datasets", "list", "--cwd", ".."], /give --stack too/],
   ];
   const ended = await Promise.all(wrong.map(([args]) => shop.run(...args)));
   for (const [at, [args, message]] of wrong.entries()) {

@@ -1,5 +1,5 @@
-import { Claims } from "../../provider/run/claims";
-import { rowOf, type StackRow } from "../../provider/run/row";
+import { Claims } from "../../../provider/run/claims";
+import { rowOf, type StackRow } from "../../../provider/run/row";
 
 const row = (name: string, made: string | undefined, id = "x") =>
   rowOf("EventDataset", id, { __urn: `urn:pulumi:s::p::t::${name}`, ...(made && { __made: made }) });

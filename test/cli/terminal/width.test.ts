@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { put } from "../../provider/recovery/journal";
-import { command } from "../service/process";
-import { everyCommand } from "./every-command";
-import { ShopCommand } from "./shop-command";
+import { put } from "../../../provider/recovery/journal";
+import { command } from "../../service/process";
+import { everyCommand } from "../every-command";
+import { ShopCommand } from "../shop-command";
 
 // What other tests leave behind is none of these tests' business.
 const stateHome = mkdtempSync(join(tmpdir(), "recommender-state-"));

@@ -1,4 +1,4 @@
-import { nounOf, partsOf, titleOf, typePrefix } from "../../provider/run/urn";
+import { nounOf, partsOf, titleOf, typePrefix } from "../../../provider/run/urn";
 
 test("a URN tells stack, type and name, within components and with colons in the name", () => {
   const urn = `urn:pulumi:dev::shop::my:index:Group$${typePrefix}EventDataset::clicks::eu`;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { routes } from "../../contract";
-import { entriesOf } from "../../provider/recovery/journal";
-import { ObservedService } from "../engine/observed-service";
-import { DynamicProvider } from "./dynamic-provider";
+import { routes } from "../../../contract";
+import { entriesOf } from "../../../provider/recovery/journal";
+import { ObservedService } from "../../engine/observed-service";
+import { DynamicProvider } from "../dynamic-provider";
 
 type Properties = Record<string, unknown>;
 

@@ -4,13 +4,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { type AddressInfo, createServer } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { routes } from "../../contract";
-import { digest, type Entry, entriesOf, put, unreadableFiles } from "../../provider/recovery/journal";
-import { log } from "../../provider/run/engine";
-import { ObservedService } from "../engine/observed-service";
-import { keyOf, newStack } from "../faults/rows";
-import { type Declared, SmallEngine } from "../faults/small-engine";
-import { DynamicProvider } from "./dynamic-provider";
+import { routes } from "../../../contract";
+import { digest, type Entry, entriesOf, put, unreadableFiles } from "../../../provider/recovery/journal";
+import { log } from "../../../provider/run/engine";
+import { ObservedService } from "../../engine/observed-service";
+import { keyOf, newStack } from "../../faults/rows";
+import { type Declared, SmallEngine } from "../../faults/small-engine";
+import { DynamicProvider } from "../dynamic-provider";
 
 let observed: ObservedService;
 let engine: SmallEngine;

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatted, type Release, ReleaseFile } from "../../cli/release/history";
+import { formatted, type Release, ReleaseFile } from "../../../cli/release/history";
 
 const folder = mkdtempSync(join(tmpdir(), "releases-"));
 afterAll(() => rmSync(folder, { recursive: true }));

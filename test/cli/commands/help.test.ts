@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { command, run } from "../service/process";
-import { type Described, everyCommand } from "./every-command";
+import { command, run } from "../../service/process";
+import { type Described, everyCommand } from "../every-command";
 
 const { help: wholeHelp, commands } = everyCommand();
-const page = readFileSync(join(__dirname, "../../docs/cli.md"), "utf8");
+const page = readFileSync(join(__dirname, "../../../docs/cli.md"), "utf8");
 
 test("all commands are there", () => {
   const paths = commands.map(({ path }) => path);
@@ -65,7 +65,7 @@ describe("docs/cli.md", () => {
 });
 
 test("the pages show commands and screens that fit into 80 columns", () => {
-  const root = join(__dirname, "../..");
+  const root = join(__dirname, "../../..");
   const docs = readdirSync(join(root, "docs")).filter((file) => file.endsWith(".md"));
   const long = ["README.md", ...docs.map((file) => `docs/${file}`)].flatMap((file) =>
     [...readFileSync(join(root, file), "utf8").matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)]

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { embedded } from "../../service";
-import { ObservedService } from "../engine/observed-service";
-import { DynamicProvider } from "./dynamic-provider";
+import { embedded } from "../../../service";
+import { ObservedService } from "../../engine/observed-service";
+import { DynamicProvider } from "../dynamic-provider";
 import { dataset, type Properties } from "./rules";
 
 const providers: DynamicProvider[] = [];

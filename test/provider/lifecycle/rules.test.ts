@@ -1,6 +1,6 @@
-import * as recommender from "../../provider";
-import { stub } from "../../provider/dynamic/resource";
-import { DynamicProvider, unknownValue } from "./dynamic-provider";
+import * as recommender from "../../../provider";
+import { stub } from "../../../provider/dynamic/resource";
+import { DynamicProvider, unknownValue } from "../dynamic-provider";
 import { clustering, dataset, deployment, type Properties, project, query, records, rules } from "./rules";
 
 const types = Object.keys(rules);

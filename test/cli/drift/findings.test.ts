@@ -1,15 +1,15 @@
-import { Commands } from "../../cli/drift/commands";
-import { ofChange } from "../../cli/drift/consequence";
-import { fails } from "../../cli/drift/failing";
-import { driftOf } from "../../cli/drift/findings";
-import { constructionsIn } from "../../cli/drift/location";
-import { masked, secretTexts } from "../../cli/drift/masking";
-import { differences } from "../../cli/drift/properties";
-import { rulesOf } from "../../cli/drift/resource";
-import { unmanagedOf } from "../../cli/drift/unmanaged";
-import type { Step } from "../../cli/stack/dry-run";
-import * as recommender from "../../provider";
-import { nounOf } from "../../provider/run/urn";
+import { Commands } from "../../../cli/drift/commands";
+import { ofChange } from "../../../cli/drift/consequence";
+import { fails } from "../../../cli/drift/failing";
+import { driftOf } from "../../../cli/drift/findings";
+import { constructionsIn } from "../../../cli/drift/location";
+import { masked, secretTexts } from "../../../cli/drift/masking";
+import { differences } from "../../../cli/drift/properties";
+import { rulesOf } from "../../../cli/drift/resource";
+import { unmanagedOf } from "../../../cli/drift/unmanaged";
+import type { Step } from "../../../cli/stack/dry-run";
+import * as recommender from "../../../provider";
+import { nounOf } from "../../../provider/run/urn";
 import { change, cleanStack, drifted, reportOf } from "./sample";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";

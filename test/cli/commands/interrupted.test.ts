@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Entry, entriesOf, put } from "../../provider/recovery/journal";
-import { run } from "../service/process";
+import { type Entry, entriesOf, put } from "../../../provider/recovery/journal";
+import { run } from "../../service/process";
 
 const urn = (name: string) => `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:UserDataset::${name}`;
 const entry = (name: string, more: Partial<Entry> = {}): Entry => ({

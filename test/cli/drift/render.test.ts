@@ -3,10 +3,10 @@ import { join } from "node:path";
 import Ajv2020 from "ajv/dist/2020";
 import Ajv4 from "ajv-draft-04";
 import addFormats from "ajv-formats";
-import type { Finding } from "../../cli/drift/finding";
-import { jsonSchema } from "../../cli/drift/finding";
-import { type Format, formatOf, renderers } from "../../cli/drift/render/formats";
-import { markerOf, renderMarkdown } from "../../cli/drift/render/markdown";
+import type { Finding } from "../../../cli/drift/finding";
+import { jsonSchema } from "../../../cli/drift/finding";
+import { type Format, formatOf, renderers } from "../../../cli/drift/render/formats";
+import { markerOf, renderMarkdown } from "../../../cli/drift/render/markdown";
 import { change, cleanStack, drifted, reportOf, stackReport } from "./sample";
 
 const formats = Object.keys(renderers) as Format[];
@@ -187,7 +187,7 @@ describe("Markdown for the comment of a review", () => {
 
 describe("for programs", () => {
   test("JSON is as its published schema says, and the schema is not indifferent", () => {
-    const published = JSON.parse(readFileSync(join(__dirname, "../../docs/drift.schema.json"), "utf8"));
+    const published = JSON.parse(readFileSync(join(__dirname, "../../../docs/drift.schema.json"), "utf8"));
     expect(published).toEqual(JSON.parse(JSON.stringify(jsonSchema())));
     const validate = new Ajv2020({ strict: true }).compile(published);
     validate(JSON.parse(renderers.json(reportOf(stackReport(), cleanStack()))));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
-import { renderHtml } from "../../cli/drift/render/html";
+import { renderHtml } from "../../../cli/drift/render/html";
 import { startBrowser } from "./browser";
 import { cleanStack, reportOf, stackReport } from "./sample";
 
