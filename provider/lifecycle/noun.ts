@@ -59,6 +59,10 @@ export interface Noun<Args extends object, Outputs extends object> {
 /** What can be known of a noun without running it. */
 export interface Rules {
   readonly type: string;
+  /** The schema of what it is declared with. */
+  readonly args: z.ZodObject;
+  /** The schema of what the state holds beside the arguments. */
+  readonly outputs: z.ZodObject;
   readonly argumentNames: readonly string[];
   readonly outputNames: readonly string[];
   /** Outputs that are secret whatever the program says. */
@@ -75,6 +79,8 @@ export function rulesOf<Args extends object, Outputs extends object>(noun: Noun<
   const named = Object.entries(outputs.shape).filter(([name]) => !name.startsWith("__"));
   return {
     type,
+    args,
+    outputs,
     argumentNames: Object.keys(args.shape),
     outputNames: named.map(([name]) => name),
     secretOutputs: named.flatMap(([name, schema]) => (secrets.has(schema as z.ZodType) ? [name] : [])),
