@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Rules } from "../lifecycle/noun";
 import { eraseStored } from "../recovery/journal";
 import { typePrefix } from "../run/urn";
+import "./carrier";
 import { checkConfiguration, checkDeclaration } from "./program-check";
 import { traceProgram } from "./source-position";
 

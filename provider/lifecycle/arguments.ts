@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { issuesText } from "../../contract/words";
 import type { Properties } from "../run/row";
+import { unknownValue } from "../run/unknown-value";
 import { logicalName } from "../run/urn";
 
 /** What of a noun decides which differences matter. */
@@ -104,7 +105,7 @@ function member(value: unknown, key: PropertyKey): unknown {
 /** Whether a value is not known yet, or a part of it. */
 export function holdsUnknown(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.values(value).some(holdsUnknown);
-  return value === pulumi.runtime.unknownValue;
+  return value === unknownValue;
 }
 
 /** The arguments among the properties of a state. */

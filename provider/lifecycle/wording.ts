@@ -1,4 +1,4 @@
-import * as pulumi from "@pulumi/pulumi";
+import { unknownValue } from "../run/unknown-value";
 
 /** What is to be replaced and why, as far as a message may say it. */
 export interface Replacement {
@@ -36,7 +36,7 @@ function changeOf(key: string, place: string, before: unknown, after: unknown): 
 
 /** A value that cannot be secret; undefined for any other. */
 function formatValue(key: string, value: unknown): string | undefined {
-  if (value === pulumi.runtime.unknownValue) return "a value not known yet";
+  if (value === unknownValue) return "a value not known yet";
   const hash = typeof value === "string" ? contentHash.exec(value) : null;
   if (hash) return `sha256:${hash[1]}…`;
   const isPlain = plainArguments.includes(key) && ["number", "string"].includes(typeof value);

@@ -1,37 +1,47 @@
 import { connect } from "node:net";
-import * as pulumi from "@pulumi/pulumi";
-import { listenForCancel } from "./cancellation";
 
 /** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
 export type Urn = string | undefined;
 
+/** How much a message matters. */
+export type Severity = "debug" | "info" | "warn";
+
+/** Runs the lifecycles for an engine: as resources of a dynamic provider, or as a plugin. */
+export interface Carrier {
+  /** Called before the first lifecycle runs. */
+  connect(): void;
+  /** Address of the engine that this process works for; undefined in any other process. */
+  engineAddress(): string | undefined;
+  /** Shows a message beside the resource it is about; one that is ephemeral is replaced by what comes next. */
+  log(severity: Severity, message: string, urn: Urn, isEphemeral: boolean): Promise<void>;
+}
+
+/** Nobody listens to a process that no carrier has set up. */
+let carrier: Carrier = { connect: () => {}, engineAddress: () => undefined, log: async () => {} };
+
+/** Names the carrier of this process. */
+export function carryBy(chosen: Carrier): void {
+  carrier = chosen;
+}
+
+/** Connects this process to its engine. */
+export function connectToEngine(): void {
+  carrier.connect();
+}
+
+/** Address of the engine that this process works for; undefined in any other process. */
+export function engineAddress(): string | undefined {
+  return carrier.engineAddress();
+}
+
 /** Logs to the output of the running command, beside the resource it is about. */
 export const log = {
   /** Shown while the work goes on, replaced by what comes next. */
-  progress: (urn: Urn, message: string) => pulumi.log.info(message, named(urn), undefined, true),
-  info: (urn: Urn, message: string) => pulumi.log.info(message, named(urn)),
-  warn: (urn: Urn, message: string) => pulumi.log.warn(message, named(urn)),
-  debug: (urn: Urn, message: string) => pulumi.log.debug(message, named(urn)),
+  progress: (urn: Urn, message: string) => carrier.log("info", message, urn, true),
+  info: (urn: Urn, message: string) => carrier.log("info", message, urn, false),
+  warn: (urn: Urn, message: string) => carrier.log("warn", message, urn, false),
+  debug: (urn: Urn, message: string) => carrier.log("debug", message, urn, false),
 };
-
-/**
- * Connects a dynamic provider's process to its engine: what it says, and the engine's request to stop.
- * The process gets the engine's address but does not pass it to the SDK, so that messages would come out as text
- * of no severity and of no resource.
- */
-export function connectToEngine(): void {
-  const address = engineAddress();
-  if (!address) return;
-  listenForCancel();
-  pulumi.runtime.resetOptions(pulumi.getProject(), pulumi.getStack(), -1, address, "", false, "");
-}
-
-/** Address of the engine that a dynamic provider's process works for; undefined in any other process. */
-export function engineAddress(): string | undefined {
-  const [, script, ...args] = process.argv;
-  // With --logflow, options for the log come before it.
-  return script?.includes("dynamic-provider") ? args.find((arg) => /:\d+$/.test(arg)) : undefined;
-}
 
 /** Whether an engine is still at work: the processes that it started do not notice when it is killed. */
 export function engineAnswers(address: string | undefined): Promise<boolean> {
@@ -49,7 +59,7 @@ export function engineAnswers(address: string | undefined): Promise<boolean> {
 
 const lookEveryMs = 5_000;
 
-/** Ends a dynamic provider's process some time after its engine, when it is at nothing that must be brought to its end. */
+/** Ends a provider's process some time after its engine, when it is at nothing that must be brought to its end. */
 export function endWithEngine(isBusy: () => boolean): void {
   const address = engineAddress();
   if (!address || watching) return;
@@ -63,8 +73,3 @@ export function endWithEngine(isBusy: () => boolean): void {
 }
 
 let watching = false;
-
-/** The log needs a resource only for its URN. */
-function named(urn: Urn): pulumi.Resource | undefined {
-  return urn ? ({ urn: pulumi.output(urn) } as pulumi.Resource) : undefined;
-}
