@@ -104,7 +104,7 @@ async function waitFor(
 ): Promise<Job> {
   const { clock, settings, urn, run } = context;
   const signal = run.cancelled;
-  const limitMs = settings[kind.limit];
+  const limitMs = context.timeoutMs ?? settings[kind.limit];
   const began = clock.now();
   const usually = usualTime(kind, settings);
   const job = await watchJob(first, {
@@ -138,7 +138,9 @@ async function waitFor(
   throw new Error(
     `${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running; the ` +
       "next `pulumi up` waits for it and does not submit it again. " +
-      `Wait longer with \`pulumi config set recommender:${kind.limit} 12h\`.`,
+      (context.timeoutMs === undefined
+        ? `Wait longer with \`pulumi config set recommender:${kind.limit} 12h\`.`
+        : "Wait longer with the option customTimeouts."),
   );
 }
 

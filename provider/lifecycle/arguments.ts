@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { issuesText } from "../../contract/words";
 import type { Properties } from "../run/row";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName } from "../run/urn";
+import type { Fault } from "./protocol";
 
 /** What of a noun decides which differences matter. */
 interface Comparable {
@@ -82,7 +82,7 @@ export function withName(schema: z.ZodObject, olds: Properties, news: Properties
  * What is wrong with arguments; whatever is not known yet is left alone.
  * Without a property of its own, for beside one the engine would print the value.
  */
-export function faults(schema: z.ZodObject, given: Properties): pulumi.dynamic.CheckFailure[] {
+export function faults(schema: z.ZodObject, given: Properties): Fault[] {
   const args = Object.fromEntries(Object.entries(given).filter(([key]) => !key.startsWith("__")));
   const unresolved = given.__unresolved ?? [];
   const issues = schema.safeParse(args).error?.issues ?? [];

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type * as pulumi from "@pulumi/pulumi";
 import { isOutage } from "../../client/errors";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
 import { isCreating } from "../recovery/create-once";
@@ -13,25 +12,24 @@ import { logicalName } from "../run/urn";
 import { compare, faults, holdsUnknown, pick, withDefaults, withName } from "./arguments";
 import { refuseGone, serviceMark, whereabouts } from "./belonging";
 import { PartialStateError, titled, withoutStack } from "./failure";
-import { type Noun, type Rules, rulesOf } from "./noun";
+import { type Noun, rulesOf } from "./noun";
+import type { Call, Lifecycle } from "./protocol";
 import { changesOf, type Replacement } from "./wording";
 
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
 const stateVersion = 1;
 
-/** The lifecycle of a noun as the engine's dynamic provider runs it. */
-export function lifecycle<Args extends object, Outputs extends object>(
-  noun: Noun<Args, Outputs>,
-): pulumi.dynamic.ResourceProvider & Rules {
+/** The lifecycle of a noun as a carrier runs it. */
+export function lifecycle<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Lifecycle {
   type State = Args & Outputs;
   const { type } = noun;
   const argKeys = Object.keys(noun.args.shape);
   // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
   let settings: () => Settings;
 
-  const contextOf = async (properties: Properties): Promise<Context> => {
+  const contextOf = async (properties: Properties, { timeoutMs }: Call = {}): Promise<Context> => {
     const urn = properties.__urn;
-    return { ...(await openSession(settings())), urn, title: titleOf(urn) };
+    return { ...(await openSession(settings())), urn, title: titleOf(urn), timeoutMs };
   };
   const kept = (properties: Properties, outputs: object): Properties => {
     const { __provider, ...rest } = properties;
@@ -109,7 +107,8 @@ export function lifecycle<Args extends object, Outputs extends object>(
         if (unknownOf(id)) {
           // Repeated under its key, or adopted: either way under another id.
           runOf(settings()).unknown.set(news.__urn ?? "", id);
-          return { changes: true, replaces: argKeys.slice(0, 1) };
+          const replaces = argKeys.slice(0, 1);
+          return { changes: true, changed: replaces, replaces, deleteBeforeReplace: false };
         }
         const { effective, replaces } = compare(noun, id, olds, news);
         const words = replaces.includes("existingId")
@@ -125,14 +124,14 @@ export function lifecycle<Args extends object, Outputs extends object>(
           (undone && noun.redo === true) ||
           noun.unsettled?.(olds as State) === true ||
           where === "moved";
-        return { changes, replaces, deleteBeforeReplace: false };
+        return { changes, changed: effective, replaces, deleteBeforeReplace: false };
       });
     },
 
-    async create(asked: Properties) {
+    async create(asked: Properties, call?: Call) {
       // Tells copies of one id apart: a replacement may have found again what it replaces.
       const inputs = { ...asked, __made: randomUUID().slice(0, 8) };
-      const context = await contextOf(inputs);
+      const context = await contextOf(inputs, call);
       context.run.reached.add(context.urn);
       return titled(context, async () => {
         const { existingId } = inputs as { existingId?: string };
@@ -179,14 +178,14 @@ export function lifecycle<Args extends object, Outputs extends object>(
       });
     },
 
-    async update(id: string, olds: Properties, news: Properties) {
+    async update(id: string, olds: Properties, news: Properties, call?: Call) {
       const where = refuseGone(olds, settings());
       const { update } = noun;
       // Only its service is remembered again: there is nothing to change.
       const isSettled = !olds.__partial && noun.unsettled?.(olds as State) !== true;
       const isSame = where === "moved" && isSettled && compare(noun, id, olds, news).effective.length === 0;
       if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };
-      const context = await contextOf(news);
+      const context = await contextOf(news, call);
       return titled(context, async () => {
         if (olds.__unknown) context.run.unknown.set(context.urn ?? "", olds.__unknown);
         const updated = update.call(noun, id, olds as State, news as Args, context).catch((error) => {

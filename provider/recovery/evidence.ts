@@ -3,7 +3,7 @@ import { saysYes } from "../../client/settings";
 import type { Reply, Route } from "../../contract";
 import type { Context } from "../run/context";
 import type { Run } from "../run/session";
-import { logicalName } from "../run/urn";
+import { carriedUrn, logicalName } from "../run/urn";
 import type { Creation } from "./creation";
 import type { Evidence } from "./decision";
 import { isOf, isRecent } from "./earlier-run";
@@ -73,9 +73,11 @@ export async function candidates<R extends Route, Listed>(
 }
 
 /** Objects that the journal has for other resources were not created by a call for this one. */
-function createdForOthers({ client, urn }: Context, { path }: Route): string[] {
+function createdForOthers({ client, urn = "" }: Context, { path }: Route): string[] {
   return allEntries()
-    .filter((entry) => entry.urn !== urn && isOf(entry, client) && entry.path === path)
+    .filter(
+      (entry) => carriedUrn(entry.urn) !== carriedUrn(urn) && isOf(entry, client) && entry.path === path,
+    )
     .flatMap(({ id }) => id ?? []);
 }
 

@@ -16,6 +16,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { isRunning } from "../../client/process";
 import { makeFolder, stateFolder } from "../../client/state-folder";
+import { carriedUrn } from "../run/urn";
 
 /** A call that creates, recorded before it is sent. */
 export interface Entry {
@@ -161,8 +162,8 @@ function read(file: string): Entry | undefined {
 }
 
 function folderOf(urn: string): string {
-  // Stacks of the same name may lie in two backends.
-  return join(stateFolder("creations"), digest([urn, process.env.PULUMI_BACKEND_URL ?? ""]));
+  // What a killed run of one carrier began is found by the other. Stacks of the same name may lie in two backends.
+  return join(stateFolder("creations"), digest([carriedUrn(urn), process.env.PULUMI_BACKEND_URL ?? ""]));
 }
 
 /** Stacks of the same name may run the same creation at once: each engine has files of its own. */

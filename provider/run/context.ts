@@ -6,4 +6,6 @@ export interface Context extends Session {
   readonly urn: Urn;
   /** The resource as people know it: `EventDataset clicks`. */
   readonly title: string;
+  /** How long jobs are waited for; what the configuration says unless set. */
+  readonly timeoutMs?: number | undefined;
 }

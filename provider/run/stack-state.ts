@@ -3,6 +3,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { promisify } from "node:util";
 import { isSame, type Properties, rowOf, type StackRow } from "./row";
+import { nounOf } from "./urn";
 
 /** What the stack of a run holds. */
 export interface StackState {
@@ -15,8 +16,6 @@ export class StackStateError extends Error {
   override readonly name = "StackStateError";
 }
 
-/** Where the URN of a resource of this package has its noun. */
-const typeToken = /^pulumi-nodejs:dynamic\/recommender:(\w+)$/;
 const run = promisify(execFile);
 
 interface Cli {
@@ -76,7 +75,7 @@ async function exported(way: readonly string[], { program, timeoutMs }: Cli): Pr
   const { stdout } = await run(program, args, { timeout: timeoutMs, maxBuffer: 2 ** 30 });
   const { deployment } = JSON.parse(stdout) as { deployment?: { resources?: readonly ExportedRow[] } };
   return (deployment?.resources ?? []).flatMap(({ urn, type, id, outputs = {} }) => {
-    const noun = typeToken.exec(type)?.[1];
+    const noun = nounOf(type);
     return noun && id ? [{ ...rowOf(noun, id, outputs), urn }] : [];
   });
 }

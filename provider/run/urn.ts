@@ -1,7 +1,10 @@
-/** Begins the type of every resource of this package. */
+/** Begins the type of every resource of this package that a dynamic provider carries. */
 export const typePrefix = "pulumi-nodejs:dynamic/recommender:";
 
-const ours = new RegExp(`${typePrefix}(\\w+)$`);
+/** Begins the type of every resource of this package that the plugin carries. */
+export const pluginTypePrefix = "recommender:index:";
+
+const ours = new RegExp(`(?:${typePrefix}|${pluginTypePrefix})(\\w+)$`);
 
 /** What a URN says; `type` begins with the types of the components that the resource is in. */
 export function partsOf(urn: string | undefined): { stack: string; type: string; name: string } {
@@ -22,4 +25,11 @@ export function titleOf({ type, name }: { readonly type: string; readonly name: 
 /** The noun of a resource of this package; undefined for those of others. */
 export function nounOf(type: string): string | undefined {
   return ours.exec(type)?.[1];
+}
+
+/** The name of a resource that is the same under both carriers, whose types differ: the one of a dynamic provider. */
+export function carriedUrn(urn: string): string {
+  const parts = urn.split("::");
+  parts[2] = (parts[2] ?? "").replace(/(^|\$)recommender:index:/g, `$1${typePrefix}`);
+  return parts.join("::");
 }

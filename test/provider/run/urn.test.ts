@@ -1,4 +1,4 @@
-import { nounOf, partsOf, titleOf, typePrefix } from "../../../provider/run/urn";
+import { carriedUrn, nounOf, partsOf, titleOf, typePrefix } from "../../../provider/run/urn";
 
 test("a URN tells stack, type and name, within components and with colons in the name", () => {
   const urn = `urn:pulumi:dev::shop::my:index:Group$${typePrefix}EventDataset::clicks::eu`;
@@ -12,4 +12,12 @@ test("a URN tells stack, type and name, within components and with colons in the
 test("only a resource of this package has a noun, not what stands below one", () => {
   expect(nounOf("pulumi:pulumi:Stack")).toBeUndefined();
   expect(nounOf(`${typePrefix}Project$my:index:Thing`)).toBeUndefined();
+});
+
+test("a resource is the same under both carriers, in components and under parents of ours too", () => {
+  const urnOf = (types: string) => `urn:pulumi:dev::shop::${types}::recommender:index:a$b::c`;
+  const dynamic = urnOf(`my:Comp$${typePrefix}Project$${typePrefix}Model`);
+  expect(carriedUrn(urnOf("my:Comp$recommender:index:Project$recommender:index:Model"))).toBe(dynamic);
+  expect(carriedUrn(dynamic)).toBe(dynamic);
+  expect(nounOf("recommender:index:Model")).toBe("Model");
 });
