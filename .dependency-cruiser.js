@@ -4,7 +4,7 @@
  */
 const orders = {
   ".": ["cli", "provider", "records", "client", "service", "contract"],
-  provider: ["*", "dynamic jobs records", "lifecycle", "recovery", "run"],
+  provider: ["index", "program plugin", "dynamic", "*", "jobs records", "lifecycle", "recovery", "run"],
   service: ["*", "http", "handlers", "jobs", "serving", "threads", "files", "store", "base algorithms"],
   "service/algorithms": ["index", "inference", "training", "*", "kernel"],
 };
@@ -33,6 +33,18 @@ const forbidden = [
     comment: "This must work without Pulumi; only provider/ and cli/ import it.",
     from: { path: "^(contract|client|records|service)/" },
     to: { path: "(node_modules/|^)@pulumi/" },
+  },
+  {
+    name: "sdk-in-carriers-only",
+    comment:
+      "Another carrier runs this without Pulumi's SDK, which takes half a second to load; only provider/program " +
+      "and provider/dynamic import it, others its types alone.",
+    from: { path: "^provider/", pathNot: "^provider/(program|dynamic)/" },
+    to: {
+      path: "(node_modules/|^)@pulumi/pulumi/",
+      pathNot: "@pulumi/pulumi/proto/",
+      dependencyTypesNot: ["type-only"],
+    },
   },
   {
     name: "service-by-its-doors",

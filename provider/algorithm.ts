@@ -1,69 +1,27 @@
-import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
-import { algorithmFields, type G1Parameters, type JsonMap, routes } from "../contract";
+import { algorithmFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { defineNoun } from "./lifecycle/noun";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
-/** Kind of algorithm. */
-export type AlgorithmType = "G1";
-
-/** What an algorithm is declared with. */
-export interface AlgorithmArgs {
-  /** Id of the project that owns it. */
-  readonly projectId: pulumi.Input<string>;
-  /** Name of the algorithm; the logical name unless set. */
-  readonly name?: pulumi.Input<string>;
-  /** Kind of algorithm; G1 unless set. */
-  readonly algorithmType?: pulumi.Input<AlgorithmType>;
-  /**
-   * Parameters: those of the embedded service's G1, or whatever another service has.
-   * The empty object, which is the default, lets the service choose all of them.
-   */
-  readonly algorithmParameters?: pulumi.Input<G1Parameters | JsonMap>;
-  /** Id of an existing algorithm to adopt instead of creating one. */
-  readonly existingId?: pulumi.Input<string>;
-}
-
-/** A configuration from which models are trained. */
-export class Algorithm extends Resource {
-  declare readonly algorithmId: pulumi.Output<string>;
-  declare readonly projectId: pulumi.Output<string>;
-  declare readonly name: pulumi.Output<string>;
-  declare readonly algorithmType: pulumi.Output<AlgorithmType>;
-  declare readonly algorithmParameters: pulumi.Output<JsonMap>;
-
-  constructor(name: string, args: AlgorithmArgs, options?: pulumi.CustomResourceOptions) {
-    super(Algorithm.lifecycle, name, args, options);
-    this.algorithmId = this.id;
-  }
-
-  /** @internal */
-  static readonly lifecycle = lifecycle(algorithm());
-}
-
 /** The API can neither read an algorithm, nor change it, nor delete it. */
-function algorithm() {
-  return defineNoun({
-    type: "Algorithm",
-    args: algorithmFields.extend({ existingId: id.optional() }),
-    outputs: z.object({ algorithmId: id }),
-    ...writeOnce(algorithmFields, "Models of it are trained again."),
+export const algorithm = lifecycle({
+  type: "Algorithm",
+  args: algorithmFields.extend({ existingId: id.optional() }),
+  outputs: z.object({ algorithmId: id }),
+  ...writeOnce(algorithmFields, "Models of it are trained again."),
 
-    async create({ projectId, name, algorithmType, algorithmParameters }, context) {
-      const { reply } = await createOnce(context, {
-        route: routes.createAlgorithm,
-        request: { projectId, name, algorithmType, algorithmParameters },
-        idOf: ({ algorithmId }) => algorithmId,
-      });
-      return { id: reply.algorithmId, algorithmId: reply.algorithmId };
-    },
+  async create({ projectId, name, algorithmType, algorithmParameters }, context) {
+    const { reply } = await createOnce(context, {
+      route: routes.createAlgorithm,
+      request: { projectId, name, algorithmType, algorithmParameters },
+      idOf: ({ algorithmId }) => algorithmId,
+    });
+    return { id: reply.algorithmId, algorithmId: reply.algorithmId };
+  },
 
-    async adopt(algorithmId) {
-      return { algorithmId };
-    },
-  });
-}
+  async adopt(algorithmId) {
+    return { algorithmId };
+  },
+});

@@ -1,30 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { undefinedIfMissing } from "../client/refusals";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
-import { Resource } from "./dynamic/resource";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { defineNoun } from "./lifecycle/noun";
 import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
-
-/** How an attribute is handled. */
-export type AttributeHandling = "NUMERICAL" | "CATEGORICAL";
-
-/** What every kind of dataset is declared with. */
-export interface DatasetArgs {
-  /** Name of the dataset; the logical name unless set. */
-  readonly name?: pulumi.Input<string>;
-  /** Number of shards, each of at most 100,000 records; another number creates another dataset. */
-  readonly numShards: pulumi.Input<number>;
-  /** Handling of each named attribute; null lets the service infer it. */
-  readonly attributeSchema?: pulumi.Input<Record<string, pulumi.Input<AttributeHandling>> | null>;
-  /** Id of an existing dataset to adopt instead of creating one. */
-  readonly existingId?: pulumi.Input<string>;
-}
 
 /** The arguments of a dataset, checked. */
 export const datasetArgs = datasetFields.extend({ existingId: id.optional() });
@@ -39,86 +21,68 @@ const datasetOutputs = z.object({
 
 type Outputs = z.output<typeof datasetOutputs>;
 
-/** A dataset of what users did with items; several projects may share one. */
-export class EventDataset extends Resource {
-  declare readonly eventDatasetId: pulumi.Output<string>;
-  declare readonly name: pulumi.Output<string>;
-  declare readonly numShards: pulumi.Output<number>;
-  declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
+/** A dataset of what users did with items. */
+export const eventDataset = lifecycle({
+  type: "EventDataset",
+  args: datasetArgs,
+  outputs: datasetOutputs,
+  replaceOn: ["numShards"],
 
-  constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
-    super(EventDataset.lifecycle, name, args, options);
-    // Known in a preview that changes it in place.
-    this.eventDatasetId = this.id;
-  }
+  replacing: ({ title, changes }) =>
+    `Replacing ${title} deletes its events: ${changes.join(", ")}. Its records must be loaded again; ` +
+    "set the option protect to forbid it.",
 
-  /** @internal */
-  static readonly lifecycle = lifecycle(eventDataset());
-}
+  async create({ name, numShards, attributeSchema = null }, context) {
+    const { client, run } = context;
+    const request = { name, numShards, attributeSchema };
+    const { reply } = await createOnce(context, {
+      route: routes.createEventDataset,
+      request,
+      idOf: ({ eventDatasetId }) => eventDatasetId,
+      findLost: {
+        name: "event datasets",
+        list: async () => (await client.call(routes.listEventDatasets, {})).eventDatasets,
+        match: (found) =>
+          isDeepStrictEqual({ ...request, ...seen(found, request) }, request) ? found : undefined,
+        listIsImmediate: true,
+      },
+      isThere: async (made) => (await find(made.eventDatasetId, context)) !== undefined,
+    });
+    run.eventDatasets.forget();
+    return { id: reply.eventDatasetId, ...outputs(reply.eventDatasetId, request, reply) };
+  },
 
-function eventDataset() {
-  return defineNoun({
-    type: "EventDataset",
-    args: datasetArgs,
-    outputs: datasetOutputs,
-    replaceOn: ["numShards"],
+  async adoptable(id, args, context) {
+    await fitting(id, args, context);
+  },
 
-    replacing: ({ title, changes }) =>
-      `Replacing ${title} deletes its events: ${changes.join(", ")}. Its records must be loaded again; ` +
-      "set the option protect to forbid it.",
+  async adopt(id, args, context) {
+    const found = await fitting(id, args, context);
+    const changes = Object.entries(seen(found, args)).filter(
+      ([key, value]) => !isDeepStrictEqual(value, args[key as keyof DatasetState] ?? null),
+    );
+    if (changes.length === 0) return outputs(id, args, found);
+    await log.warn(
+      context.urn,
+      `adopting ${id} changes its ${changes.map(([key]) => key).join(" and its ")}`,
+    );
+    return change(id, args, context);
+  },
 
-    async create({ name, numShards, attributeSchema = null }, context) {
-      const { client, run } = context;
-      const request = { name, numShards, attributeSchema };
-      const { reply } = await createOnce(context, {
-        route: routes.createEventDataset,
-        request,
-        idOf: ({ eventDatasetId }) => eventDatasetId,
-        findLost: {
-          name: "event datasets",
-          list: async () => (await client.call(routes.listEventDatasets, {})).eventDatasets,
-          match: (found) =>
-            isDeepStrictEqual({ ...request, ...seen(found, request) }, request) ? found : undefined,
-          listIsImmediate: true,
-        },
-        isThere: async (made) => (await find(made.eventDatasetId, context)) !== undefined,
-      });
-      run.eventDatasets.forget();
-      return { id: reply.eventDatasetId, ...outputs(reply.eventDatasetId, request, reply) };
-    },
+  async read(id, state, context) {
+    const found = await find(id, context);
+    return found && { ...state, ...seen(found, state), eventDatasetId: id };
+  },
 
-    async adoptable(id, args, context) {
-      await fitting(id, args, context);
-    },
+  async update(id, _olds, news, context) {
+    return change(id, news, context);
+  },
 
-    async adopt(id, args, context) {
-      const found = await fitting(id, args, context);
-      const changes = Object.entries(seen(found, args)).filter(
-        ([key, value]) => !isDeepStrictEqual(value, args[key as keyof DatasetState] ?? null),
-      );
-      if (changes.length === 0) return outputs(id, args, found);
-      await log.warn(
-        context.urn,
-        `adopting ${id} changes its ${changes.map(([key]) => key).join(" and its ")}`,
-      );
-      return change(id, args, context);
-    },
-
-    async read(id, state, context) {
-      const found = await find(id, context);
-      return found && { ...state, ...seen(found, state), eventDatasetId: id };
-    },
-
-    async update(id, _olds, news, context) {
-      return change(id, news, context);
-    },
-
-    async delete(eventDatasetId, _state, { client, run }) {
-      await undefinedIfMissing(client.call(routes.deleteEventDataset, { eventDatasetId }));
-      run.eventDatasets.forget();
-    },
-  });
-}
+  async delete(eventDatasetId, _state, { client, run }) {
+    await undefinedIfMissing(client.call(routes.deleteEventDataset, { eventDatasetId }));
+    run.eventDatasets.forget();
+  },
+});
 
 type Found = Reply<typeof routes.getEventDataset>;
 type Schema = DatasetState["attributeSchema"] & object;

@@ -1,19 +1,25 @@
 export { Client } from "../client/client";
 export type { G1Parameters, Json, JsonMap } from "../contract";
 export { numShardsFor } from "../records/capacity";
-export { Algorithm, type AlgorithmArgs, type AlgorithmType } from "./algorithm";
-export { Deployment, type DeploymentArgs, type DeploymentCheck } from "./deployment";
-export { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
-export { type AttributeHandling, type DatasetArgs, EventDataset } from "./event-dataset";
-export { type EventMapping, type EventRecord, EventRecords, type EventRecordsArgs } from "./event-records";
-export { ItemDataset } from "./item-dataset";
-export { type ItemMapping, type ItemRecord, ItemRecords, type ItemRecordsArgs } from "./item-records";
-export * from "./lookups";
-export { Model, type ModelArgs, type Quality } from "./model";
-export { Project, type ProjectArgs, type ProjectType } from "./project";
-export { TrainingJob, type TrainingJobArgs } from "./training-job";
-export { ClusteringJob, UserClustering, type UserClusteringArgs } from "./user-clustering";
-export { UserDataset } from "./user-dataset";
+export type { Quality } from "./model";
+export { Algorithm, type AlgorithmArgs, type AlgorithmType } from "./program/algorithm";
+export { Deployment, type DeploymentArgs, type DeploymentCheck } from "./program/deployment";
+export { DeploymentJob, type DeploymentJobArgs } from "./program/deployment-job";
+export { type AttributeHandling, type DatasetArgs, EventDataset } from "./program/event-dataset";
+export {
+  type EventMapping,
+  type EventRecord,
+  EventRecords,
+  type EventRecordsArgs,
+} from "./program/event-records";
+export { ItemDataset } from "./program/item-dataset";
+export { type ItemMapping, type ItemRecord, ItemRecords, type ItemRecordsArgs } from "./program/item-records";
+export * from "./program/lookups";
+export { Model, type ModelArgs } from "./program/model";
+export { Project, type ProjectArgs, type ProjectType } from "./program/project";
+export { TrainingJob, type TrainingJobArgs } from "./program/training-job";
+export { ClusteringJob, UserClustering, type UserClusteringArgs } from "./program/user-clustering";
+export { UserDataset } from "./program/user-dataset";
 export {
   QueryingJob,
   type UsageCondition,
@@ -21,5 +27,5 @@ export {
   type UserListQuery,
   UserQuery,
   type UserQueryArgs,
-} from "./user-query";
-export { type UserMapping, type UserRecord, UserRecords, type UserRecordsArgs } from "./user-records";
+} from "./program/user-query";
+export { type UserMapping, type UserRecord, UserRecords, type UserRecordsArgs } from "./program/user-records";

@@ -1,46 +1,5 @@
-import type * as pulumi from "@pulumi/pulumi";
-import type { JsonMap } from "../contract";
 import { recordKinds } from "../records/kind";
-import type { AttributesSource, FieldSource } from "../records/mapping/mapping";
-import { Resource } from "./dynamic/resource";
-import { lifecycle } from "./lifecycle/lifecycle";
-import { declareRecords, type RecordsArgs } from "./records/declaration";
 import { filling } from "./records/noun";
 
-/** An item with the attributes that the service may learn from. */
-export interface ItemRecord {
-  readonly itemId: pulumi.Input<string>;
-  /** Attribute name to value; an array means several categories. */
-  readonly attributes?: pulumi.Input<JsonMap>;
-}
-
-/** From which columns the fields of items come. */
-export interface ItemMapping {
-  readonly itemId?: FieldSource;
-  /** Columns to take as attributes; all that are no fields unless set. */
-  readonly attributes?: AttributesSource;
-}
-
-/** What items are loaded with. */
-export interface ItemRecordsArgs extends RecordsArgs<ItemRecord, ItemMapping> {
-  /** Id of the dataset that is filled; another one is filled anew. */
-  readonly itemDatasetId: pulumi.Input<string>;
-}
-
-/** Items from files or from the program, kept in a dataset. Items that leave the source stay in the dataset. */
-export class ItemRecords extends Resource {
-  declare readonly itemDatasetId: pulumi.Output<string>;
-  /** Changes with the content, for the triggers of a model. */
-  declare readonly contentHash: pulumi.Output<string>;
-  /** Records that the service took. */
-  declare readonly recordCount: pulumi.Output<number>;
-  /** Records that were refused. */
-  declare readonly failedCount: pulumi.Output<number>;
-
-  constructor(name: string, args: ItemRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super(ItemRecords.lifecycle, name, declareRecords(args, recordKinds.items), options);
-  }
-
-  /** @internal */
-  static readonly lifecycle = lifecycle(filling("ItemRecords", recordKinds.items, "itemDatasetId"));
-}
+/** Items from a source; the API can neither read them back nor delete them one by one. */
+export const itemRecords = filling("ItemRecords", recordKinds.items, "itemDatasetId");

@@ -1,31 +1,14 @@
-import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { ApiError } from "../client/client";
 import { meansInUse, undefinedIfMissing } from "../client/refusals";
-import { type Json, type JsonMap, type Reply, routes } from "../contract";
+import { type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
-import { Resource, siblingOptions } from "./dynamic/resource";
 import { finishJob, jobKinds, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { defineNoun } from "./lifecycle/noun";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 import { partsOf, titleOf } from "./run/urn";
-import { jobOf, modelOf, TrainingJob } from "./training-job";
-
-/** What a model is declared with. */
-export interface ModelArgs {
-  /** Id of the project. */
-  readonly projectId: pulumi.Input<string>;
-  /** Id of the algorithm that is trained; not needed with existingId. */
-  readonly algorithmId?: pulumi.Input<string>;
-  /** Name of the model, for people only; the logical name unless set. */
-  readonly name?: pulumi.Input<string>;
-  /** Any values: content hashes of records, a date, a nonce. When one of them changes, the model is trained again. */
-  readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
-  /** Id of an existing model to adopt instead of training one. */
-  readonly existingId?: pulumi.Input<string>;
-}
+import { jobOf, modelOf } from "./training-job";
 
 /** What the training measured on the data that it held out. */
 export interface Quality {
@@ -51,170 +34,122 @@ const modelOutputs = z.object({
   quality: z.custom<Quality>().optional(),
 });
 
-/** A trained model. */
-export class Model extends Resource {
-  declare readonly modelId: pulumi.Output<string>;
-  declare readonly projectId: pulumi.Output<string>;
-  declare readonly name: pulumi.Output<string>;
-  /** The job that trained it; undefined for an adopted model. */
-  declare readonly trainingJobId: pulumi.Output<string | undefined>;
-  declare readonly algorithmType: pulumi.Output<string | undefined>;
-  /** The parameters it was trained with. */
-  declare readonly algorithmParameters: pulumi.Output<JsonMap | undefined>;
-  /** What the training measured, where the service reports it. */
-  declare readonly quality: pulumi.Output<Quality | undefined>;
-
-  constructor(name: string, args: ModelArgs, given?: pulumi.CustomResourceOptions) {
-    // The service deletes no model that serves, and the next one serves only once it is there.
-    const { deleteBeforeReplace, ...options } = given ?? {};
-    const { algorithmId, triggers, ...model } = args;
-    if (args.existingId === undefined) {
-      if (algorithmId === undefined) throw new Error(`Model ${name}: algorithmId is needed to train it`);
-      const training = {
-        projectId: args.projectId,
-        algorithmId,
-        ...(model.name !== undefined && { name: model.name }),
-        triggers: triggers ?? [],
-      };
-      const job = new TrainingJob(name, training, siblingOptions(options, "Model", "TrainingJob"));
-      super(Model.lifecycle, name, { ...model, submittedJobId: job.jobId, algorithmId }, options);
-    } else {
-      if (algorithmId !== undefined || triggers !== undefined) {
-        throw new Error(`Model ${name}: existingId adopts a model as it is; remove algorithmId and triggers`);
-      }
-      super(Model.lifecycle, name, model, options);
-    }
-    // Known in a preview that only renames it.
-    this.modelId = this.id;
-    if (deleteBeforeReplace) {
-      pulumi.log.warn(
-        "deleteBeforeReplace does not apply to models: the former one may serve until the next one does, and is deleted then",
-        this,
-      );
-    }
-  }
-
-  /** @internal */
-  static readonly lifecycle = lifecycle(model());
-}
-
 type Found = Reply<typeof routes.getModel>;
 
-function model() {
-  return defineNoun({
-    type: "Model",
-    args: z.strictObject({
-      projectId: id,
-      algorithmId: id.optional(),
-      name: label,
-      submittedJobId: id.optional(),
-      existingId: id.optional(),
-    }),
-    outputs: modelOutputs,
-    replaceOn: ["projectId", "submittedJobId"],
-    // Another algorithm is another training job, which decides.
-    ignoreChanges: ["algorithmId"],
-    // An adopted model has no job.
-    adoptedWithout: ["submittedJobId"],
+/** A model, which a training job creates. */
+export const model = lifecycle({
+  type: "Model",
+  args: z.strictObject({
+    projectId: id,
+    algorithmId: id.optional(),
+    name: label,
+    submittedJobId: id.optional(),
+    existingId: id.optional(),
+  }),
+  outputs: modelOutputs,
+  replaceOn: ["projectId", "submittedJobId"],
+  // Another algorithm is another training job, which decides.
+  ignoreChanges: ["algorithmId"],
+  // An adopted model has no job.
+  adoptedWithout: ["submittedJobId"],
 
-    async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
-      const { client, run } = context;
-      const read = (modelId: string) =>
-        undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }));
-      const submitAgain = (follows: string, named = name) =>
-        submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name: named }, { follows });
-      const rename = async (found: Found) => {
-        // A name that was changed between the submission and now is not the job's.
-        if (found.name != null && found.name !== name)
-          await client.call(routes.updateModel, { projectId, modelId: found.modelId, name });
-      };
-      let jobId = submittedJobId;
-      const made = modelOf(submittedJobId);
-      if (made !== undefined) {
-        const found = await read(made);
-        if (found) {
-          await rename(found);
-          return { id: made, modelId: made, ...described(found) };
-        }
-        jobId = await submitAgain(`again-${submittedJobId}`);
+  async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
+    const { client, run } = context;
+    const read = (modelId: string) =>
+      undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }));
+    const submitAgain = (follows: string, named = name) =>
+      submitJob(context, routes.submitTrainingJob, { projectId, algorithmId, name: named }, { follows });
+    const rename = async (found: Found) => {
+      // A name that was changed between the submission and now is not the job's.
+      if (found.name != null && found.name !== name)
+        await client.call(routes.updateModel, { projectId, modelId: found.modelId, name });
+    };
+    let jobId = submittedJobId;
+    const made = modelOf(submittedJobId);
+    if (made !== undefined) {
+      const found = await read(made);
+      if (found) {
+        await rename(found);
+        return { id: made, modelId: made, ...described(found) };
       }
-      let found: Found | undefined;
-      const job = await finishJob(context, {
-        kind: jobKinds.training,
-        projectId,
-        jobId,
-        submitAgain,
-        resultIsThere: async ({ jobResult }) => {
-          const modelId = jobResult?.modelId;
-          // Training again would not help a service that does not report the model.
-          if (!modelId) throw new Error(`training job ${jobId} succeeded, but names no model`);
-          found = await read(modelId);
-          return found !== undefined;
-        },
-      });
-      run.models.forget();
-      const modelId = job.jobResult?.modelId as string;
-      // It is known to be of this job, whatever else may have its name.
-      run.created.get(routes.submitTrainingJob.path)?.add(jobOf(modelId));
-      if (found) await rename(found);
-      const quality = withoutNulls(job.jobData?.quality);
-      const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
-      const words = quality && qualityWords(quality);
-      if (words) await log.info(context.urn, `trained with ${words}`);
-      refuseBelow(quality?.ndcgAt20, modelId, context);
-      return {
-        id: modelId,
-        modelId,
-        trainingJobId: job.id,
-        ...(found && described(found)),
-        ...(parameters && { algorithmParameters: parameters }),
-        ...(quality && { quality }),
-      };
-    },
-
-    async adoptable(modelId, { projectId }, context) {
-      if (await find(modelId, projectId, context)) return;
-      throw new Error(`existingId ${modelId}: there is no such model in project ${projectId}`);
-    },
-
-    async adopt(modelId, { projectId, name }, context) {
-      const found = await find(modelId, projectId, context);
-      if (found?.name !== name) await context.client.call(routes.updateModel, { projectId, modelId, name });
-      return { modelId, ...(found && described(found)) };
-    },
-
-    async read(modelId, state, context) {
-      const found = await find(modelId, state.projectId, context);
-      return found && { ...state, ...(found.name != null && { name: found.name }) };
-    },
-
-    async update(
+      jobId = await submitAgain(`again-${submittedJobId}`);
+    }
+    let found: Found | undefined;
+    const job = await finishJob(context, {
+      kind: jobKinds.training,
+      projectId,
+      jobId,
+      submitAgain,
+      resultIsThere: async ({ jobResult }) => {
+        const modelId = jobResult?.modelId;
+        // Training again would not help a service that does not report the model.
+        if (!modelId) throw new Error(`training job ${jobId} succeeded, but names no model`);
+        found = await read(modelId);
+        return found !== undefined;
+      },
+    });
+    run.models.forget();
+    const modelId = job.jobResult?.modelId as string;
+    // It is known to be of this job, whatever else may have its name.
+    run.created.get(routes.submitTrainingJob.path)?.add(jobOf(modelId));
+    if (found) await rename(found);
+    const quality = withoutNulls(job.jobData?.quality);
+    const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
+    const words = quality && qualityWords(quality);
+    if (words) await log.info(context.urn, `trained with ${words}`);
+    refuseBelow(quality?.ndcgAt20, modelId, context);
+    return {
+      id: modelId,
       modelId,
-      { trainingJobId, algorithmType, algorithmParameters, quality },
-      news,
-      { client, run },
-    ) {
-      await client.call(routes.updateModel, { projectId: news.projectId, modelId, name: news.name });
-      run.models.forget();
-      const kept = { trainingJobId, algorithmType, algorithmParameters, quality };
-      return {
-        modelId,
-        ...(Object.fromEntries(Object.entries(kept).filter(([, value]) => value)) as object),
-      };
-    },
+      trainingJobId: job.id,
+      ...(found && described(found)),
+      ...(parameters && { algorithmParameters: parameters }),
+      ...(quality && { quality }),
+    };
+  },
 
-    async delete(modelId, { projectId }, context) {
-      const { client, run } = context;
-      const deleted = client.call(routes.deleteModel, { projectId, modelId }).catch(async (error) => {
-        if (error instanceof ApiError && meansInUse(error))
-          error.message += `. ${await howToFree(projectId, context)}`;
-        throw error;
-      });
-      await undefinedIfMissing(deleted);
-      run.models.forget();
-    },
-  });
-}
+  async adoptable(modelId, { projectId }, context) {
+    if (await find(modelId, projectId, context)) return;
+    throw new Error(`existingId ${modelId}: there is no such model in project ${projectId}`);
+  },
+
+  async adopt(modelId, { projectId, name }, context) {
+    const found = await find(modelId, projectId, context);
+    if (found?.name !== name) await context.client.call(routes.updateModel, { projectId, modelId, name });
+    return { modelId, ...(found && described(found)) };
+  },
+
+  async read(modelId, state, context) {
+    const found = await find(modelId, state.projectId, context);
+    return found && { ...state, ...(found.name != null && { name: found.name }) };
+  },
+
+  async update(
+    modelId,
+    { trainingJobId, algorithmType, algorithmParameters, quality },
+    news,
+    { client, run },
+  ) {
+    await client.call(routes.updateModel, { projectId: news.projectId, modelId, name: news.name });
+    run.models.forget();
+    const kept = { trainingJobId, algorithmType, algorithmParameters, quality };
+    return {
+      modelId,
+      ...(Object.fromEntries(Object.entries(kept).filter(([, value]) => value)) as object),
+    };
+  },
+
+  async delete(modelId, { projectId }, context) {
+    const { client, run } = context;
+    const deleted = client.call(routes.deleteModel, { projectId, modelId }).catch(async (error) => {
+      if (error instanceof ApiError && meansInUse(error))
+        error.message += `. ${await howToFree(projectId, context)}`;
+      throw error;
+    });
+    await undefinedIfMissing(deleted);
+    run.models.forget();
+  },
+});
 
 function described(found: Found): Partial<z.output<typeof modelOutputs>> {
   return {

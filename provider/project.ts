@@ -1,79 +1,32 @@
-import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { Resource } from "./dynamic/resource";
 import { picked } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { defineNoun } from "./lifecycle/noun";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
-/** What a project recommends. */
-export type ProjectType = "RECOMMEND_ITEMS_TO_USER";
-
-/** What a project is declared with. */
-export interface ProjectArgs {
-  /** Name of the project; the logical name unless set. */
-  readonly name?: pulumi.Input<string>;
-  /** What the project recommends; RECOMMEND_ITEMS_TO_USER unless set. */
-  readonly projectType?: pulumi.Input<ProjectType>;
-  /** Id of the dataset of its users. */
-  readonly userDatasetId: pulumi.Input<string>;
-  /** Id of the dataset of its items. */
-  readonly itemDatasetId: pulumi.Input<string>;
-  /** Id of the dataset of its events; several projects may share one. */
-  readonly eventDatasetId: pulumi.Input<string>;
-  /** The event type that models are optimised for. */
-  readonly targetEventType: pulumi.Input<string>;
-  /** Id of an existing project to adopt instead of creating one. */
-  readonly existingId?: pulumi.Input<string>;
-}
-
-/** A use of one user, one item and one event dataset. */
-export class Project extends Resource {
-  declare readonly projectId: pulumi.Output<string>;
-  declare readonly name: pulumi.Output<string>;
-  declare readonly projectType: pulumi.Output<ProjectType>;
-  declare readonly userDatasetId: pulumi.Output<string>;
-  declare readonly itemDatasetId: pulumi.Output<string>;
-  declare readonly eventDatasetId: pulumi.Output<string>;
-  declare readonly targetEventType: pulumi.Output<string>;
-  /** Address of the project's recommendation service, where the service reports it. */
-  declare readonly servingUri: pulumi.Output<string | undefined>;
-
-  constructor(name: string, args: ProjectArgs, options?: pulumi.CustomResourceOptions) {
-    super(Project.lifecycle, name, args, options);
-    this.projectId = this.id;
-  }
-
-  /** @internal */
-  static readonly lifecycle = lifecycle(project());
-}
-
 /** The API can neither read a project, nor change it, nor delete it. */
-function project() {
-  return defineNoun({
-    type: "Project",
-    args: projectFields.extend({ existingId: id.optional() }),
-    outputs: z.object({ projectId: id, servingUri: z.string().optional() }),
-    ...writeOnce(
-      projectFields,
-      "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
-    ),
+export const project = lifecycle({
+  type: "Project",
+  args: projectFields.extend({ existingId: id.optional() }),
+  outputs: z.object({ projectId: id, servingUri: z.string().optional() }),
+  ...writeOnce(
+    projectFields,
+    "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
+  ),
 
-    async create(args, context) {
-      const { reply } = await createOnce(context, {
-        route: routes.createProject,
-        request: picked(projectFields, args),
-        idOf: ({ projectId }) => projectId,
-      });
-      const { projectId, servingUri } = reply;
-      return { id: projectId, projectId, ...(servingUri != null && { servingUri }) };
-    },
+  async create(args, context) {
+    const { reply } = await createOnce(context, {
+      route: routes.createProject,
+      request: picked(projectFields, args),
+      idOf: ({ projectId }) => projectId,
+    });
+    const { projectId, servingUri } = reply;
+    return { id: projectId, projectId, ...(servingUri != null && { servingUri }) };
+  },
 
-    async adopt(projectId) {
-      return { projectId };
-    },
-  });
-}
+  async adopt(projectId) {
+    return { projectId };
+  },
+});

@@ -1,42 +1,10 @@
-import type * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { undefinedIfMissing } from "../client/refusals";
-import { type Json, routes } from "../contract";
+import { routes } from "../contract";
 import { id, json, label } from "../contract/field";
-import { Resource } from "./dynamic/resource";
 import { isOver, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { defineNoun } from "./lifecycle/noun";
 import { log } from "./run/engine";
-
-/** What a training is submitted with. */
-export interface TrainingJobArgs {
-  /** Id of the project. */
-  readonly projectId: pulumi.Input<string>;
-  /** Id of the algorithm that is trained. */
-  readonly algorithmId: pulumi.Input<string>;
-  /** Name of the job and of the model that it trains; the logical name unless set. */
-  readonly name?: pulumi.Input<string>;
-  /** Any values: content hashes of records, a date, a nonce. When one of them changes, it trains again. */
-  readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
-}
-
-/**
- * A training that was submitted. Every `Model` has one beside it, so that the job is in the state before the wait
- * for it begins: whatever happens to the wait, no training is lost and none is run twice.
- */
-export class TrainingJob extends Resource {
-  declare readonly jobId: pulumi.Output<string>;
-  declare readonly projectId: pulumi.Output<string>;
-
-  constructor(name: string, args: TrainingJobArgs, options?: pulumi.CustomResourceOptions) {
-    super(TrainingJob.lifecycle, name, args, options);
-    this.jobId = this.id;
-  }
-
-  /** @internal */
-  static readonly lifecycle = lifecycle(trainingJob());
-}
 
 /** Of 80 columns, what the engine's "    warning: " leaves of the line; it breaks none by itself. */
 const lineColumns = 67;
@@ -54,75 +22,73 @@ export function modelOf(jobId: string): string | undefined {
 }
 
 /** The API has no way to read a job that it has forgotten, nor to stop one; so neither read nor update. */
-function trainingJob() {
-  return defineNoun({
-    type: "TrainingJob",
-    args: z.strictObject({
-      projectId: id,
-      algorithmId: id,
-      name: label,
-      triggers: z.array(json).default([]),
-    }),
-    outputs: z.object({ jobId: id }),
-    replaceOn: ["projectId", "algorithmId", "triggers"],
-    // A model is renamed by itself; the job that trained it keeps its name.
-    ignoreChanges: ["name"],
+export const trainingJob = lifecycle({
+  type: "TrainingJob",
+  args: z.strictObject({
+    projectId: id,
+    algorithmId: id,
+    name: label,
+    triggers: z.array(json).default([]),
+  }),
+  outputs: z.object({ jobId: id }),
+  replaceOn: ["projectId", "algorithmId", "triggers"],
+  // A model is renamed by itself; the job that trained it keeps its name.
+  ignoreChanges: ["name"],
 
-    replacing({ name, changes }) {
-      const words = `Model ${name}: this trains again, because of ${changes.join(", ")}.`;
-      return words.length <= lineColumns ? words : words.replaceAll(" → ", "\n→ ");
-    },
+  replacing({ name, changes }) {
+    const words = `Model ${name}: this trains again, because of ${changes.join(", ")}.`;
+    return words.length <= lineColumns ? words : words.replaceAll(" → ", "\n→ ");
+  },
 
-    async create({ projectId, algorithmId, name, triggers }, context) {
-      const { client, run, urn } = context;
-      const request = { projectId, algorithmId, name };
-      const jobId = await submitJob(context, routes.submitTrainingJob, request, {
-        identity: { projectId, algorithmId, triggers },
-        // A submission without a response shows up once its model, which has its name, is trained.
-        findLost: {
-          name: `models of ${projectId}`,
-          list: async () => (await client.call(routes.listModels, { projectId })).models,
-          match: (model) => (model.name === name ? { jobId: jobOf(model.modelId) } : undefined),
-          listIsImmediate: false,
-          // The job that this one replaces may still be at a model of the same name.
-          isUnambiguous: !run.replacing.has(urn),
-          describe: (jobId) => `model ${modelOf(jobId)}`,
-          fix: "When the training has ended, `pulumi up` finds its model, or adopt that with existingId of the Model.",
-        },
-        isThere: async ({ jobId }) => {
-          const modelId = modelOf(jobId);
-          const there = modelId
-            ? client.call(routes.getModel, { projectId, modelId })
-            : client.call(routes.getJob, { projectId, jobId });
-          return (await undefinedIfMissing<unknown>(there)) !== undefined;
-        },
-      });
-      return { id: jobId, jobId };
-    },
+  async create({ projectId, algorithmId, name, triggers }, context) {
+    const { client, run, urn } = context;
+    const request = { projectId, algorithmId, name };
+    const jobId = await submitJob(context, routes.submitTrainingJob, request, {
+      identity: { projectId, algorithmId, triggers },
+      // A submission without a response shows up once its model, which has its name, is trained.
+      findLost: {
+        name: `models of ${projectId}`,
+        list: async () => (await client.call(routes.listModels, { projectId })).models,
+        match: (model) => (model.name === name ? { jobId: jobOf(model.modelId) } : undefined),
+        listIsImmediate: false,
+        // The job that this one replaces may still be at a model of the same name.
+        isUnambiguous: !run.replacing.has(urn),
+        describe: (jobId) => `model ${modelOf(jobId)}`,
+        fix: "When the training has ended, `pulumi up` finds its model, or adopt that with existingId of the Model.",
+      },
+      isThere: async ({ jobId }) => {
+        const modelId = modelOf(jobId);
+        const there = modelId
+          ? client.call(routes.getModel, { projectId, modelId })
+          : client.call(routes.getJob, { projectId, jobId });
+        return (await undefinedIfMissing<unknown>(there)) !== undefined;
+      },
+    });
+    return { id: jobId, jobId };
+  },
 
-    async delete(jobId, { projectId }, { client, run, settings, urn }) {
-      let modelId = modelOf(jobId);
-      if (modelId === undefined) {
-        const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
-        if (job && !isOver(job, settings)) {
-          await log.warn(
-            urn,
-            `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it creates is ` +
-              `orphaned in project ${projectId}.`,
-          );
-          return;
-        }
-        modelId = job?.jobResult?.modelId ?? undefined;
-      }
-      // A run that ended during the wait has no model in the state that would have been deleted before.
-      if (!modelId || (await run.claims.holders({ type: "Model", id: modelId })).length > 0) return;
-      if (await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))) {
+  async delete(jobId, { projectId }, { client, run, settings, urn }) {
+    let modelId = modelOf(jobId);
+    if (modelId === undefined) {
+      const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
+      if (job && !isOver(job, settings)) {
         await log.warn(
           urn,
-          `Model ${modelId} is orphaned in project ${projectId}: no resource holds it. Adopt it with existingId of a Model, ` +
-            `or delete it with \`recommender models delete --project ${projectId} ${modelId}\`.`,
+          `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it creates is ` +
+            `orphaned in project ${projectId}.`,
         );
+        return;
       }
-    },
-  });
-}
+      modelId = job?.jobResult?.modelId ?? undefined;
+    }
+    // A run that ended during the wait has no model in the state that would have been deleted before.
+    if (!modelId || (await run.claims.holders({ type: "Model", id: modelId })).length > 0) return;
+    if (await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))) {
+      await log.warn(
+        urn,
+        `Model ${modelId} is orphaned in project ${projectId}: no resource holds it. Adopt it with existingId of a Model, ` +
+          `or delete it with \`recommender models delete --project ${projectId} ${modelId}\`.`,
+      );
+    }
+  },
+});

@@ -1,69 +1,16 @@
-import type * as pulumi from "@pulumi/pulumi";
 import { clusteringFields, routes } from "../contract";
-import { Resource, siblingOptions } from "./dynamic/resource";
 import { jobKinds } from "./jobs/jobs";
 import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
-import { lifecycle } from "./lifecycle/lifecycle";
 
-/** What a grouping of users is declared with. */
-export interface UserClusteringArgs {
-  /** Id of the project. */
-  readonly projectId: pulumi.Input<string>;
-  /** Id of the model whose view of the users is grouped. */
-  readonly modelId: pulumi.Input<string>;
-  /** Name of the job; the logical name unless set. */
-  readonly name?: pulumi.Input<string>;
-  /** What is grouped; user unless set. */
-  readonly clusterType?: pulumi.Input<"user">;
-  /** Clustering parameters; groups with fewer users than minUserNum are dropped. */
-  readonly parameters: pulumi.Input<{ minUserNum?: pulumi.Input<number> }>;
-  /** Id of an existing job whose result to adopt instead of submitting one. */
-  readonly existingId?: pulumi.Input<string>;
-}
+const clustering: ResultKind = {
+  kind: jobKinds.clustering,
+  route: routes.submitClusteringJob,
+  fields: clusteringFields,
+  args: (more) => clusteringFields.extend(more),
+};
 
-/** A clustering that was submitted; every `UserClustering` has one beside it. */
-export class ClusteringJob extends Resource {
-  declare readonly jobId: pulumi.Output<string>;
+/** The job that groups users. */
+export const clusteringJob = submittedJob("ClusteringJob", clustering);
 
-  constructor(
-    name: string,
-    args: Omit<UserClusteringArgs, "existingId">,
-    options?: pulumi.CustomResourceOptions,
-  ) {
-    super(ClusteringJob.lifecycle, name, args, options);
-    this.jobId = this.id;
-  }
-
-  /** @internal */
-  static readonly lifecycle = lifecycle(submittedJob("ClusteringJob", clustering()));
-}
-
-/** Groups of a model's users. */
-export class UserClustering extends Resource {
-  declare readonly jobId: pulumi.Output<string>;
-  /** Where the result can be fetched until it expires; secret, as it needs no further credentials. */
-  declare readonly downloadUrl: pulumi.Output<string | undefined>;
-  /** When the address stops working, in seconds since 1970. */
-  declare readonly expiredAtSec: pulumi.Output<number | undefined>;
-  declare readonly message: pulumi.Output<string | undefined>;
-
-  constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
-    const { existingId, ...asked } = args;
-    const beside = siblingOptions(options, "UserClustering", "ClusteringJob");
-    const submittedJobId =
-      existingId === undefined ? new ClusteringJob(name, asked, beside).jobId : undefined;
-    super(UserClustering.lifecycle, name, { ...args, submittedJobId }, options);
-  }
-
-  /** @internal */
-  static readonly lifecycle = lifecycle(finishedJob("UserClustering", clustering()));
-}
-
-function clustering(): ResultKind {
-  return {
-    kind: jobKinds.clustering,
-    route: routes.submitClusteringJob,
-    fields: clusteringFields,
-    args: (more) => clusteringFields.extend(more),
-  };
-}
+/** Its result. */
+export const userClustering = finishedJob("UserClustering", clustering);

@@ -1,46 +1,5 @@
-import type * as pulumi from "@pulumi/pulumi";
-import type { JsonMap } from "../contract";
 import { recordKinds } from "../records/kind";
-import type { AttributesSource, FieldSource } from "../records/mapping/mapping";
-import { Resource } from "./dynamic/resource";
-import { lifecycle } from "./lifecycle/lifecycle";
-import { declareRecords, type RecordsArgs } from "./records/declaration";
 import { filling } from "./records/noun";
 
-/** A user with the attributes that the service may learn from. */
-export interface UserRecord {
-  readonly userId: pulumi.Input<string>;
-  /** Attribute name to value; an array means several categories. */
-  readonly attributes?: pulumi.Input<JsonMap>;
-}
-
-/** From which columns the fields of users come. */
-export interface UserMapping {
-  readonly userId?: FieldSource;
-  /** Columns to take as attributes; all that are no fields unless set. */
-  readonly attributes?: AttributesSource;
-}
-
-/** What users are loaded with. */
-export interface UserRecordsArgs extends RecordsArgs<UserRecord, UserMapping> {
-  /** Id of the dataset that is filled; another one is filled anew. */
-  readonly userDatasetId: pulumi.Input<string>;
-}
-
-/** Users from files or from the program, kept in a dataset. Users that leave the source stay in the dataset. */
-export class UserRecords extends Resource {
-  declare readonly userDatasetId: pulumi.Output<string>;
-  /** Changes with the content, for the triggers of a model. */
-  declare readonly contentHash: pulumi.Output<string>;
-  /** Records that the service took. */
-  declare readonly recordCount: pulumi.Output<number>;
-  /** Records that were refused. */
-  declare readonly failedCount: pulumi.Output<number>;
-
-  constructor(name: string, args: UserRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super(UserRecords.lifecycle, name, declareRecords(args, recordKinds.users), options);
-  }
-
-  /** @internal */
-  static readonly lifecycle = lifecycle(filling("UserRecords", recordKinds.users, "userDatasetId"));
-}
+/** Users from a source; the API can neither read them back nor delete them one by one. */
+export const userRecords = filling("UserRecords", recordKinds.users, "userDatasetId");

@@ -1,5 +1,5 @@
-import * as recommender from "../../provider";
 import type { Rules } from "../../provider/lifecycle/noun";
+import { nouns } from "../../provider/nouns";
 import { logicalName, nounOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { ResourceRef } from "./finding";
@@ -22,9 +22,7 @@ export function isReal({ type, custom, external }: StateResource): boolean {
   return custom === true && external !== true && !type.startsWith("pulumi:");
 }
 
-const nouns = recommender as unknown as Record<string, { lifecycle?: Rules }>;
-
 /** What is known of a noun without running it; undefined for resources of others. */
 export function rulesOf(type: string): Rules | undefined {
-  return nouns[nounOf(type) ?? ""]?.lifecycle;
+  return nouns[nounOf(type) ?? ""];
 }

@@ -3,7 +3,8 @@ import { undefinedIfMissing } from "../../client/refusals";
 import { type Input, routes } from "../../contract";
 import { id } from "../../contract/field";
 import { picked } from "../lifecycle/arguments";
-import { defineNoun, type ObjectSchema, secret } from "../lifecycle/noun";
+import { lifecycle } from "../lifecycle/lifecycle";
+import { type ObjectSchema, secret } from "../lifecycle/noun";
 import { log } from "../run/engine";
 import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
 
@@ -42,7 +43,7 @@ function requestOf({ fields }: ResultKind, args: Declared): Input<ResultRoute> {
 
 /** The job that was submitted, written down before the wait for it begins; the API has no way to stop or delete it. */
 export function submittedJob(type: string, kind: ResultKind) {
-  return defineNoun({
+  return lifecycle({
     type,
     args: kind.args({}) as ObjectSchema<Declared>,
     outputs: z.object({ jobId: id }),
@@ -62,7 +63,7 @@ const resultArgs = { submittedJobId: id.optional(), existingId: id.optional() };
 /** The result of the job; the API keeps it as long as it likes, so that deleting only forgets it. */
 export function finishedJob(type: string, result: ResultKind) {
   const { kind, route, fields } = result;
-  return defineNoun({
+  return lifecycle({
     type,
     args: result.args(resultArgs) as ObjectSchema<Declared>,
     outputs: resultOutputs,

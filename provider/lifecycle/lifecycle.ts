@@ -19,7 +19,7 @@ import { changesOf, type Replacement } from "./wording";
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
 const stateVersion = 1;
 
-/** The lifecycle of a noun as a carrier runs it. */
+/** Has a noun go through what every noun goes through; the types of its methods follow from its schemas. */
 export function lifecycle<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Lifecycle {
   type State = Args & Outputs;
   const { type } = noun;

@@ -15,13 +15,6 @@ export function secret<S extends z.ZodType>(schema: S): S {
 
 const secrets = new WeakSet<z.ZodType>();
 
-/** Says what a noun is; the types of its methods follow from its schemas. */
-export function defineNoun<Args extends object, Outputs extends object>(
-  noun: Noun<Args, Outputs>,
-): Noun<Args, Outputs> {
-  return noun;
-}
-
 /** The lifecycle of one noun of the API: what it accepts, and how it is created, read, updated and deleted. */
 export interface Noun<Args extends object, Outputs extends object> {
   readonly type: string;

@@ -7,7 +7,8 @@ import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
 import { contentHash, findFiles, hashable, unreadable } from "../../records/source";
 import { defaultParallel, type Progress, upload } from "../../records/upload";
-import { defineNoun, type ObjectSchema } from "../lifecycle/noun";
+import { lifecycle } from "../lifecycle/lifecycle";
+import type { ObjectSchema } from "../lifecycle/noun";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 
@@ -43,7 +44,7 @@ type State = z.output<z.ZodObject<typeof recordsShape>>;
 export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, datasetKey: Key) {
   const mapping = mappingSchema(kind).default({});
   const args = z.strictObject({ [datasetKey]: id, ...recordsShape, mapping });
-  return defineNoun({
+  return lifecycle({
     type,
     // A computed key is any key to the compiler.
     args: args as unknown as ObjectSchema<State & { readonly [K in DatasetKey]: string }>,

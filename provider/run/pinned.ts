@@ -1,4 +1,3 @@
-import * as pulumi from "@pulumi/pulumi";
 import { z } from "zod";
 import { jsonOrUndefined } from "../../client/parse";
 import { id } from "../../contract/field";
@@ -31,10 +30,4 @@ export function readPinned(text: string | undefined): Readonly<Record<string, Pi
       `writes them: ${issuesText(read.error.issues)}. Without it the program decides: ` +
       `\`pulumi config rm recommender:${pinnedModelsKey}\`.`,
   );
-}
-
-/** The models that the running stack pins a deployment to, after a rollback; the environment wins, as always. */
-export function pinnedHere(name: string): Pinned | undefined {
-  const fromStack = new pulumi.Config("recommender").get(pinnedModelsKey);
-  return readPinned(process.env[pinnedModelsVariable] || fromStack)[name];
 }

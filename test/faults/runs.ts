@@ -3,7 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import { Client, endpointToken } from "../../client/client";
 import { readSettings } from "../../client/settings";
 import * as recommender from "../../provider";
-import { stub } from "../../provider/dynamic/resource";
+import { stub } from "../../provider/dynamic/stub";
 import type { StackRow } from "../../provider/run/row";
 import { Run, useSession } from "../../provider/run/session";
 import { TestClock } from "../client/server";

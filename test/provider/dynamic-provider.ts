@@ -12,7 +12,7 @@ import * as provider from "@pulumi/pulumi/proto/provider_pb";
 import * as status from "@pulumi/pulumi/proto/status_pb";
 import * as empty from "google-protobuf/google/protobuf/empty_pb";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { stub } from "../../provider/dynamic/resource";
+import { stub } from "../../provider/dynamic/stub";
 
 type Properties = Record<string, unknown>;
 

@@ -92,6 +92,20 @@ describe("the direction of imports", () => {
     ]);
   });
 
+  test("the SDK's code fails outside the carriers, its types pass", async () => {
+    const sdk = "node_modules/@pulumi/pulumi/";
+    const found = await violations({
+      [`${sdk}package.json`]: '{ "name": "@pulumi/pulumi", "main": "index.js", "types": "index.d.ts" }',
+      [`${sdk}index.js`]: "exports.value = 1;\n",
+      [`${sdk}index.d.ts`]: "export declare const value: number;\nexport type Value = number;\n",
+      "provider/program/project.ts": 'export { value } from "@pulumi/pulumi";\n',
+      "provider/dynamic/engine.ts": 'export { value } from "@pulumi/pulumi";\n',
+      "provider/project.ts": 'import type { Value } from "@pulumi/pulumi";\nexport type Id = Value;\n',
+      "provider/run/session.ts": 'export { value } from "@pulumi/pulumi";\n',
+    });
+    expect(found).toEqual([`sdk-in-carriers-only: provider/run/session.ts → ${sdk}index.js`]);
+  });
+
   test("a new room without a place in the order fails", async () => {
     const found = await violations({
       "service/http/server.ts": 'export { value } from "../cellar/wine";\n',

@@ -1,5 +1,5 @@
 import * as recommender from "../../../provider";
-import { stub } from "../../../provider/dynamic/resource";
+import { stub } from "../../../provider/dynamic/stub";
 import { DynamicProvider, unknownValue } from "../dynamic-provider";
 import { clustering, dataset, deployment, type Properties, project, query, records, rules } from "./rules";
 

@@ -1,10 +1,10 @@
 import { isAbsolute, relative } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { type Recommendation, type RecommendationInput, recommendItems } from "../client/serving";
-import { besideProgram, readSettings } from "../client/settings";
-import { type Input as CallInput, type Reply, type Route, routes } from "../contract";
-import { checkConfiguration } from "./dynamic/program-check";
-import { openSession } from "./run/session";
+import { type Recommendation, type RecommendationInput, recommendItems } from "../../client/serving";
+import { besideProgram, readSettings } from "../../client/settings";
+import { type Input as CallInput, type Reply, type Route, routes } from "../../contract";
+import { openSession } from "../run/session";
+import { checkConfiguration } from "./program-check";
 
 /** Reads something of the service from within a program; with `Output`, from arguments that are outputs. */
 type Lookup<Args, Result> = (args: Args) => Promise<Result>;

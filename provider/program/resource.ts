@@ -1,8 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
+import "../dynamic/carrier";
+import { stub } from "../dynamic/stub";
 import type { Rules } from "../lifecycle/noun";
 import { eraseStored } from "../recovery/journal";
 import { typePrefix } from "../run/urn";
-import "./carrier";
 import { checkConfiguration, checkDeclaration } from "./program-check";
 import { traceProgram } from "./source-position";
 
@@ -84,12 +85,4 @@ export function siblingOptions(
       .apply((value) => (typeof value === "string" ? renamed(value) : (value as pulumi.Alias))),
   );
   return { ...rest, aliases: own };
-}
-
-/**
- * What enters the state instead of code: the name under which the installed package keeps the lifecycle.
- * It is looked up from the program's folder, so that a package that refers to itself is found too.
- */
-export function stub(type: string): string {
-  return `exports.handler=()=>require("module").createRequire(process.cwd()+"/")("pulumi-recommender").${type}.lifecycle`;
 }

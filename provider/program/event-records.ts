@@ -1,0 +1,65 @@
+import type * as pulumi from "@pulumi/pulumi";
+import type { JsonMap } from "../../contract";
+import { recordKinds } from "../../records/kind";
+import type { AttributesSource, FieldSource } from "../../records/mapping/mapping";
+import type { TimeUnit } from "../../records/mapping/timestamp";
+import { eventRecords } from "../event-records";
+import { declareRecords, type RecordsArgs } from "./records";
+import { Resource } from "./resource";
+
+/** One act of a user on an item. */
+export interface EventRecord {
+  /** Unique id; built from user, item and time unless set. */
+  readonly eventId?: pulumi.Input<string>;
+  readonly userId: pulumi.Input<string>;
+  readonly itemId: pulumi.Input<string>;
+  /**
+   * Time of the event: an ISO date (UTC where it names no zone), seconds or milliseconds. A number below
+   * 100,000,000,000 is seconds, from there on it is milliseconds, unless the mapping gives its unit.
+   */
+  readonly ts: pulumi.Input<number | string>;
+  /** Kind of act; a project optimises one of them. */
+  readonly eventType: pulumi.Input<string>;
+  /** Weight in training; 1 unless set. */
+  readonly eventValue?: pulumi.Input<number>;
+  /** Properties of the event; need not match the dataset's schema. */
+  readonly attributes?: pulumi.Input<JsonMap>;
+}
+
+/** From which columns the fields of events come. */
+export interface EventMapping {
+  readonly eventId?: FieldSource;
+  readonly userId?: FieldSource;
+  readonly itemId?: FieldSource;
+  readonly ts?: FieldSource;
+  /** Unit of a `ts` that is a number; seconds or milliseconds, by its size, unless set. */
+  readonly tsUnit?: TimeUnit;
+  readonly eventType?: FieldSource;
+  readonly eventValue?: FieldSource;
+  /** Columns to take as attributes; all that are no fields unless set. */
+  readonly attributes?: AttributesSource;
+}
+
+/** What events are loaded with. */
+export interface EventRecordsArgs extends RecordsArgs<EventRecord, EventMapping> {
+  /** Id of the dataset that is filled; another one is filled anew. */
+  readonly eventDatasetId: pulumi.Input<string>;
+}
+
+/** Events from files or from the program, kept in a dataset. Events that leave the source stay in the dataset. */
+export class EventRecords extends Resource {
+  declare readonly eventDatasetId: pulumi.Output<string>;
+  /** Changes with the content, for the triggers of a model. */
+  declare readonly contentHash: pulumi.Output<string>;
+  /** Records that the service took. */
+  declare readonly recordCount: pulumi.Output<number>;
+  /** Records that were refused. */
+  declare readonly failedCount: pulumi.Output<number>;
+
+  constructor(name: string, args: EventRecordsArgs, options?: pulumi.CustomResourceOptions) {
+    super(EventRecords.lifecycle, name, declareRecords(args, recordKinds.events), options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = eventRecords;
+}

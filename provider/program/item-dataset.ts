@@ -1,0 +1,20 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { itemDataset } from "../item-dataset";
+import type { AttributeHandling, DatasetArgs } from "./event-dataset";
+import { Resource } from "./resource";
+
+/** A dataset of items. */
+export class ItemDataset extends Resource {
+  declare readonly itemDatasetId: pulumi.Output<string>;
+  declare readonly name: pulumi.Output<string>;
+  declare readonly numShards: pulumi.Output<number>;
+  declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
+
+  constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
+    super(ItemDataset.lifecycle, name, args, options);
+    this.itemDatasetId = this.id;
+  }
+
+  /** @internal */
+  static readonly lifecycle = itemDataset;
+}

@@ -1,0 +1,66 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { Json, JsonMap } from "../../contract";
+import { model, type Quality } from "../model";
+import { Resource, siblingOptions } from "./resource";
+import { TrainingJob } from "./training-job";
+
+/** What a model is declared with. */
+export interface ModelArgs {
+  /** Id of the project. */
+  readonly projectId: pulumi.Input<string>;
+  /** Id of the algorithm that is trained; not needed with existingId. */
+  readonly algorithmId?: pulumi.Input<string>;
+  /** Name of the model, for people only; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** Any values: content hashes of records, a date, a nonce. When one of them changes, the model is trained again. */
+  readonly triggers?: pulumi.Input<pulumi.Input<Json>[]>;
+  /** Id of an existing model to adopt instead of training one. */
+  readonly existingId?: pulumi.Input<string>;
+}
+
+/** A trained model. */
+export class Model extends Resource {
+  declare readonly modelId: pulumi.Output<string>;
+  declare readonly projectId: pulumi.Output<string>;
+  declare readonly name: pulumi.Output<string>;
+  /** The job that trained it; undefined for an adopted model. */
+  declare readonly trainingJobId: pulumi.Output<string | undefined>;
+  declare readonly algorithmType: pulumi.Output<string | undefined>;
+  /** The parameters it was trained with. */
+  declare readonly algorithmParameters: pulumi.Output<JsonMap | undefined>;
+  /** What the training measured, where the service reports it. */
+  declare readonly quality: pulumi.Output<Quality | undefined>;
+
+  constructor(name: string, args: ModelArgs, given?: pulumi.CustomResourceOptions) {
+    // The service deletes no model that serves, and the next one serves only once it is there.
+    const { deleteBeforeReplace, ...options } = given ?? {};
+    const { algorithmId, triggers, ...model } = args;
+    if (args.existingId === undefined) {
+      if (algorithmId === undefined) throw new Error(`Model ${name}: algorithmId is needed to train it`);
+      const training = {
+        projectId: args.projectId,
+        algorithmId,
+        ...(model.name !== undefined && { name: model.name }),
+        triggers: triggers ?? [],
+      };
+      const job = new TrainingJob(name, training, siblingOptions(options, "Model", "TrainingJob"));
+      super(Model.lifecycle, name, { ...model, submittedJobId: job.jobId, algorithmId }, options);
+    } else {
+      if (algorithmId !== undefined || triggers !== undefined) {
+        throw new Error(`Model ${name}: existingId adopts a model as it is; remove algorithmId and triggers`);
+      }
+      super(Model.lifecycle, name, model, options);
+    }
+    // Known in a preview that only renames it.
+    this.modelId = this.id;
+    if (deleteBeforeReplace) {
+      pulumi.log.warn(
+        "deleteBeforeReplace does not apply to models: the former one may serve until the next one does, and is deleted then",
+        this,
+      );
+    }
+  }
+
+  /** @internal */
+  static readonly lifecycle = model;
+}

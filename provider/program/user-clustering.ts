@@ -1,0 +1,57 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { clusteringJob, userClustering } from "../user-clustering";
+import { Resource, siblingOptions } from "./resource";
+
+/** What a grouping of users is declared with. */
+export interface UserClusteringArgs {
+  /** Id of the project. */
+  readonly projectId: pulumi.Input<string>;
+  /** Id of the model whose view of the users is grouped. */
+  readonly modelId: pulumi.Input<string>;
+  /** Name of the job; the logical name unless set. */
+  readonly name?: pulumi.Input<string>;
+  /** What is grouped; user unless set. */
+  readonly clusterType?: pulumi.Input<"user">;
+  /** Clustering parameters; groups with fewer users than minUserNum are dropped. */
+  readonly parameters: pulumi.Input<{ minUserNum?: pulumi.Input<number> }>;
+  /** Id of an existing job whose result to adopt instead of submitting one. */
+  readonly existingId?: pulumi.Input<string>;
+}
+
+/** A clustering that was submitted; every `UserClustering` has one beside it. */
+export class ClusteringJob extends Resource {
+  declare readonly jobId: pulumi.Output<string>;
+
+  constructor(
+    name: string,
+    args: Omit<UserClusteringArgs, "existingId">,
+    options?: pulumi.CustomResourceOptions,
+  ) {
+    super(ClusteringJob.lifecycle, name, args, options);
+    this.jobId = this.id;
+  }
+
+  /** @internal */
+  static readonly lifecycle = clusteringJob;
+}
+
+/** Groups of a model's users. */
+export class UserClustering extends Resource {
+  declare readonly jobId: pulumi.Output<string>;
+  /** Where the result can be fetched until it expires; secret, as it needs no further credentials. */
+  declare readonly downloadUrl: pulumi.Output<string | undefined>;
+  /** When the address stops working, in seconds since 1970. */
+  declare readonly expiredAtSec: pulumi.Output<number | undefined>;
+  declare readonly message: pulumi.Output<string | undefined>;
+
+  constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
+    const { existingId, ...asked } = args;
+    const beside = siblingOptions(options, "UserClustering", "ClusteringJob");
+    const submittedJobId =
+      existingId === undefined ? new ClusteringJob(name, asked, beside).jobId : undefined;
+    super(UserClustering.lifecycle, name, { ...args, submittedJobId }, options);
+  }
+
+  /** @internal */
+  static readonly lifecycle = userClustering;
+}

@@ -1,0 +1,20 @@
+import type * as pulumi from "@pulumi/pulumi";
+import { userDataset } from "../user-dataset";
+import type { AttributeHandling, DatasetArgs } from "./event-dataset";
+import { Resource } from "./resource";
+
+/** A dataset of users. */
+export class UserDataset extends Resource {
+  declare readonly userDatasetId: pulumi.Output<string>;
+  declare readonly name: pulumi.Output<string>;
+  declare readonly numShards: pulumi.Output<number>;
+  declare readonly attributeSchema: pulumi.Output<Record<string, AttributeHandling> | null>;
+
+  constructor(name: string, args: DatasetArgs, options?: pulumi.CustomResourceOptions) {
+    super(UserDataset.lifecycle, name, args, options);
+    this.userDatasetId = this.id;
+  }
+
+  /** @internal */
+  static readonly lifecycle = userDataset;
+}
