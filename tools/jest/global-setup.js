@@ -1,3 +1,4 @@
+const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
@@ -23,6 +24,13 @@ module.exports = async () => {
   process.env.COLUMNS = "1000";
   const preload = JSON.stringify(path.join(__dirname, "fast-start.js"));
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ""} --require ${preload}`.trim();
+  process.env.RECOMMENDER_COMPILED = fs.mkdtempSync(path.join(os.tmpdir(), "recommender-compiled-"));
+  execFileSync(process.execPath, [
+    path.join(__dirname, "write-compiled.js"),
+    process.env.RECOMMENDER_COMPILED,
+  ]);
+  // The engine's processes end before it would pay them to tidy up.
+  Object.assign(process.env, { GOGC: "off", GOMEMLIMIT: "1GiB" });
   process.env.PATH = `${bin}${path.delimiter}${process.env.PATH}`;
 };
 
