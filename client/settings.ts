@@ -40,13 +40,19 @@ const schema = z.object({
   tokenCommand: z.string().optional(),
   /** Address of a token endpoint, OAuth 2 client credentials. */
   tokenUrl: url.optional(),
+  /** The client's name at the token endpoint. */
   clientId: z.string().optional(),
+  /** The client's secret at the token endpoint. */
   clientSecret: z.string().optional(),
   /** First pause between two looks at a job; later ones grow to 30 s. */
   jobPollMs: count(1000, "a whole number of milliseconds"),
+  /** How long a training is waited for, such as 90m or 5h. */
   trainingTimeout: duration("8h"),
+  /** How long a deployment is waited for, such as 90m or 5h. */
   deploymentTimeout: duration("3h"),
+  /** How long a query about users is waited for, such as 90m or 5h. */
   queryingTimeout: duration("3h"),
+  /** How long a grouping of users is waited for, such as 90m or 5h. */
   clusteringTimeout: duration("3h"),
   /** Words of job_status, beside FAILED and its like, that mean a job has failed. */
   failedJobStatuses: z

@@ -7,7 +7,12 @@ import { plainCheck } from "./plain";
 import { InvalidTime, type TimeUnit, timestampMs, timeUnits } from "./timestamp";
 
 /** Where a field comes from: the column of that name, or one value for all records. */
-export type FieldSource = string | { readonly value: string | number };
+export type FieldSource =
+  | string
+  | {
+      /** The value of the field in every record. */
+      readonly value: string | number;
+    };
 
 /** Which columns the attributes are: those named, or the one that holds them all; else every column that is no field. */
 export type AttributesSource = string | readonly string[];

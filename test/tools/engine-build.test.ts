@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { cachePlace } from "../../tools/engine/cache.js";
 import type { GoProgram } from "../../tools/engine/pinned.js";
-import { provideEngine } from "../../tools/engine/provide.js";
+import { provideEngine, provideHosts } from "../../tools/engine/provide.js";
 import {
   contentsOf,
   heardProgress,
@@ -119,6 +119,47 @@ describe("an engine built from source", () => {
     expect(await run.ended).toMatchObject({ code: 1 });
     expect(run.said()).toContain("stopped by SIGINT");
     expect(await contentsOf(cache)).toEqual([]);
+  });
+});
+
+describe("language hosts", () => {
+  test("are built beside an engine that is cached, with the script that one needs, and kept", async () => {
+    const { env, cache } = await machine();
+    const [engine, host] = await tinyPrograms();
+    const programs = [{ ...host, name: "pulumi-language-tiny", beside: "pulumi-language-tiny-exec" }];
+    await writeFile(join(host?.directory ?? "", "../pulumi-language-tiny-exec"), "#!/bin/sh\n");
+    const { bin: engineBin } = await provideEngine({
+      ...{ env, version, programs: [engine, host] as GoProgram[] },
+      progress: heardProgress().progress,
+    });
+    const made = await provideHosts({
+      ...{ env, programs: programs as GoProgram[] },
+      progress: heardProgress().progress,
+    });
+    expect(await contentsOf(made.bin)).toEqual(["pulumi-language-tiny", "pulumi-language-tiny-exec"]);
+    expect(execFileSync(join(made.bin, "pulumi-language-tiny"), { encoding: "utf8" })).toBe("unset\n");
+
+    const again = heardProgress();
+    expect(
+      await provideHosts({ env, programs: programs as GoProgram[], progress: again.progress }),
+    ).toMatchObject(made);
+    expect(await provideEngine({ env, version, programs: [], progress: again.progress })).toMatchObject({
+      bin: engineBin,
+    });
+    expect(again.heard).toEqual([]);
+    expect(await contentsOf(cache)).toHaveLength(2);
+  });
+
+  test("are those on PATH, where they are there", async () => {
+    const { env } = await machine();
+    const [, host] = await tinyPrograms();
+    const bin = await temporaryFolder();
+    await writeFile(join(bin, "pulumi-language-nodejs"), "");
+    const found = provideHosts({
+      ...{ env: { ...env, PATH: `/nowhere:${bin}` }, programs: [host] as GoProgram[] },
+      progress: heardProgress().progress,
+    });
+    expect(await found).toEqual({ bin });
   });
 });
 

@@ -8,11 +8,23 @@ const { WayClosed, codeOf, reasonOf } = require("./way.js");
 /** @typedef {import("./pinned.js").GoProgram} GoProgram */
 
 /**
- * Builds the engine into `bin` out of the pinned Go modules.
- * @param {{ version: string, programs: GoProgram[], bin: string,
- *   progress: import("./progress.js").Progress, signal: AbortSignal, env: NodeJS.ProcessEnv }} options
+ * @typedef {object} BuildOptions
+ * @property {string} version
+ * @property {GoProgram[]} programs
+ * @property {string} bin
+ * @property {import("./progress.js").Progress} progress
+ * @property {AbortSignal} signal
+ * @property {NodeJS.ProcessEnv} env
  */
-async function buildEngine({ version, programs, bin, progress, signal, env }) {
+
+/** Builds the engine into `bin` out of the pinned Go modules. @param {BuildOptions} options */
+async function buildEngine(options) {
+  await buildPrograms(options);
+  await copyDynamicProvider(options.bin);
+}
+
+/** Builds programs into `bin` out of the pinned Go modules. @param {BuildOptions} options */
+async function buildPrograms({ version, programs, bin, progress, signal, env }) {
   /** @type {GoRunner} */
   const go = (program, args, onLine) => runGo(args, { cwd: program.directory, env, signal }, onLine);
   await requireGo(programs, go);
@@ -39,9 +51,25 @@ async function buildEngine({ version, programs, bin, progress, signal, env }) {
       clearInterval(ticking);
     }
     compiled = end;
+    if (program.beside) await copyBeside(program, program.beside, bin, go);
   }
   await fs.promises.rm(path.join(bin, "..", "source"), { recursive: true, force: true });
-  await copyDynamicProvider(bin);
+}
+
+/** @param {GoProgram} program @param {string} name @param {string} bin @param {GoRunner} go */
+async function copyBeside(program, name, bin, go) {
+  const file = path.join(bin, name);
+  await fs.promises.copyFile(path.join(await folderOf(program, go), "..", name), file);
+  await fs.promises.chmod(file, 0o755);
+}
+
+/** Where the source of a program lies. @param {GoProgram} program @param {GoRunner} go */
+async function folderOf(program, go) {
+  let folder = "";
+  await go(program, ["list", "-mod=readonly", "-f", "{{.Dir}}", program.package], (line) => {
+    folder = line;
+  });
+  return folder;
 }
 
 /**
@@ -55,10 +83,7 @@ async function buildEngine({ version, programs, bin, progress, signal, env }) {
 async function sourceOf(program, directory, go) {
   const { correction } = program;
   if (!correction) return program;
-  let original = "";
-  await go(program, ["list", "-mod=readonly", "-f", "{{.Dir}}", program.package], (line) => {
-    original = line;
-  });
+  const original = await folderOf(program, go);
   await fs.promises.mkdir(directory);
   const files = (await fs.promises.readdir(original)).filter((name) => /(?<!_test)\.go$/.test(name));
   for (const name of files) {
@@ -156,4 +181,4 @@ function runGo(args, { cwd, env, signal }, onLine) {
   });
 }
 
-module.exports = { buildEngine };
+module.exports = { buildEngine, buildPrograms };

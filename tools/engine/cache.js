@@ -33,15 +33,25 @@ function cachePlace(cache, version) {
 }
 
 /**
+ * The place of the language hosts; another change of their pins is another place.
+ * @param {string} cache
+ * @param {string} version
+ */
+function hostsPlace(cache, version) {
+  return path.join(cache, `hosts-${version}-${process.platform}-${process.arch}`);
+}
+
+/**
  * The finished engine at a place, unless it is absent or a cleaner took a part of it away.
  * @param {string} place
+ * @param {string[]} names the files that belong to it
  * @returns {Engine | undefined}
  */
-function cachedEngine(place) {
+function cachedEngine(place, names = fileNames) {
   const bin = path.join(place, "bin");
   try {
     const marker = JSON.parse(fs.readFileSync(path.join(place, markerName), "utf8"));
-    const whole = fileNames.every((name) => fs.statSync(path.join(bin, name)).size === marker.bytes[name]);
+    const whole = names.every((name) => fs.statSync(path.join(bin, name)).size === marker.bytes[name]);
     return whole ? { version: marker.version, bin, source: marker.source } : undefined;
   } catch {
     return undefined;
@@ -50,18 +60,20 @@ function cachedEngine(place) {
 
 /**
  * Makes the engine in `making`, proves that it runs, and only then gives it its place.
- * @param {{ place: string, making: string, version: string, source: "download" | "build" }} target
+ * @param {{ place: string, making: string, version: string, source: "download" | "build", names?: string[] }} target
  * @param {(bin: string) => Promise<void>} fill
  * @returns {Promise<Engine>}
  */
-async function keepEngine({ place, making, version, source }, fill) {
+async function keepEngine({ place, making, version, source, names = fileNames }, fill) {
   const bin = path.join(making, "bin");
   try {
     await fs.promises.mkdir(bin, { recursive: true });
     await fill(bin);
-    const made = versionOf(path.join(bin, executable("pulumi")));
-    if (made !== version) throw new Error(`the engine says it is ${made}, not ${version}`);
-    const bytes = Object.fromEntries(fileNames.map((name) => [name, fs.statSync(path.join(bin, name)).size]));
+    if (names === fileNames) {
+      const made = versionOf(path.join(bin, executable("pulumi")));
+      if (made !== version) throw new Error(`the engine says it is ${made}, not ${version}`);
+    }
+    const bytes = Object.fromEntries(names.map((name) => [name, fs.statSync(path.join(bin, name)).size]));
     const marker = { version, source, bytes };
     await fs.promises.writeFile(path.join(making, markerName), JSON.stringify(marker, null, 2));
     await fs.promises.rm(place, { recursive: true, force: true });
@@ -84,4 +96,4 @@ async function sweepHalfMade(place) {
   }
 }
 
-module.exports = { cacheDirectory, cachePlace, cachedEngine, keepEngine, sweepHalfMade };
+module.exports = { cacheDirectory, cachePlace, hostsPlace, cachedEngine, keepEngine, sweepHalfMade };

@@ -17,6 +17,7 @@ const officialBase = "https://get.pulumi.com/releases/sdk";
  * @property {string} package import path of its main package
  * @property {string} [versionVariable] variable the linker sets to the version
  * @property {{ file: string, from: string, to: string }} [correction] what is changed in its source before it is built
+ * @property {string} [beside] a file next to the folder of its source that it needs next to itself
  */
 
 /**
@@ -45,4 +46,23 @@ const pinnedPrograms = [
   },
 ];
 
-module.exports = { pinnedVersion, oldestVersion, officialBase, pinnedPrograms };
+/**
+ * The language hosts that tests of other languages need. The Python one is of the same module as the Node one; the YAML
+ * one has the pins of the SDK generator, of which it shares most packages.
+ * @type {GoProgram[]}
+ */
+const pinnedHosts = [
+  {
+    name: "pulumi-language-python",
+    directory: path.join(__dirname, "language-nodejs"),
+    package: "github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python",
+    beside: "pulumi-language-python-exec",
+  },
+  {
+    name: "pulumi-language-yaml",
+    directory: path.join(__dirname, "../sdk"),
+    package: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml",
+  },
+];
+
+module.exports = { pinnedVersion, oldestVersion, officialBase, pinnedPrograms, pinnedHosts };

@@ -1,10 +1,18 @@
-const { randomUUID } = require("node:crypto");
+const { createHash, randomUUID } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
-const { cacheDirectory, cachePlace, cachedEngine, keepEngine, sweepHalfMade } = require("./cache.js");
+const {
+  cacheDirectory,
+  cachePlace,
+  cachedEngine,
+  hostsPlace,
+  keepEngine,
+  sweepHalfMade,
+} = require("./cache.js");
 const { withLock } = require("./lock.js");
 const { engineOnPath } = require("./on-path.js");
-const { pinnedVersion, oldestVersion, officialBase, pinnedPrograms } = require("./pinned.js");
+const { pinnedVersion, oldestVersion, officialBase, pinnedHosts, pinnedPrograms } = require("./pinned.js");
+const { executable } = require("./programs.js");
 const { Progress } = require("./progress.js");
 const { NoEngine, reasonOf } = require("./way.js");
 
@@ -35,7 +43,46 @@ async function provideEngine(options = {}) {
   }
 
   const place = cachePlace(cacheDirectory(env), version);
-  const cached = cachedEngine(place);
+  return fromCache({ place, progress, staleLockMs: options.staleLockMs }, () =>
+    makeEngine({ ...options, env, version, progress }, place, closed),
+  );
+}
+
+/**
+ * Finds the language hosts of Python and YAML or builds them: on PATH, in the cache, by building them.
+ * @param {Omit<ProvideOptions, "version">} [options]
+ * @returns {Promise<{ bin: string }>}
+ */
+async function provideHosts(options = {}) {
+  const { env = process.env, programs = pinnedHosts, progress = new Progress() } = options;
+  const names = programs.flatMap(({ name, beside }) => [executable(name), ...(beside ? [beside] : [])]);
+  const folders = (env.PATH ?? env.Path ?? "").split(path.delimiter);
+  const onPath = folders.find((folder) => names.every((name) => fs.existsSync(path.join(folder, name))));
+  if (onPath !== undefined) return { bin: onPath };
+
+  const pins = programs.map(({ directory }) => fs.readFileSync(path.join(directory, "go.mod")));
+  const version = createHash("sha256").update(Buffer.concat(pins)).digest("hex").slice(0, 12);
+  const place = hostsPlace(cacheDirectory(env), version);
+  return fromCache({ place, progress, staleLockMs: options.staleLockMs, names }, () =>
+    interruptible(async (signal) => {
+      progress.say(`no language hosts of Python and YAML yet; they are kept in ${place}`);
+      const { buildPrograms } = require("./build.js");
+      const making = `${place}.making-${randomUUID()}`;
+      return keepEngine({ place, making, version, source: "build", names }, (bin) =>
+        buildPrograms({ version, programs, bin, progress, signal, env }),
+      );
+    }),
+  );
+}
+
+/**
+ * What the cache holds at a place, or what is made for it, by one run at a time.
+ * @param {{ place: string, progress: Progress, staleLockMs: number | undefined, names?: string[] }} options
+ * @param {() => Promise<Engine>} make
+ * @returns {Promise<Engine>}
+ */
+async function fromCache({ place, progress, staleLockMs = 10_000, names }, make) {
+  const cached = cachedEngine(place, names);
   if (cached !== undefined) return cached;
 
   await fs.promises.mkdir(path.dirname(place), { recursive: true });
@@ -45,10 +92,28 @@ async function provideEngine(options = {}) {
     waited = true;
     progress.say("another run is preparing the same engine; waiting for it");
   };
-  return withLock({ place, staleMs: options.staleLockMs ?? 10_000, onWait }, async () => {
+  return withLock({ place, staleMs: staleLockMs, onWait }, async () => {
     await sweepHalfMade(place);
-    return cachedEngine(place) ?? (await makeEngine({ ...options, env, version, progress }, place, closed));
+    return cachedEngine(place, names) ?? (await make());
   });
+}
+
+/**
+ * Does work that stops when the process is asked to end.
+ * @template T
+ * @param {(signal: AbortSignal) => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+async function interruptible(work) {
+  const interruption = new AbortController();
+  const interrupt = (/** @type {NodeJS.Signals} */ name) =>
+    interruption.abort(new Error(`stopped by ${name}`));
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  try {
+    return await work(interruption.signal);
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  }
 }
 
 /**
@@ -57,15 +122,9 @@ async function provideEngine(options = {}) {
  * @param {{ way: string, error: unknown }[]} closed
  */
 async function makeEngine({ env, version, programs = pinnedPrograms, progress }, place, closed) {
-  const interruption = new AbortController();
-  const { signal } = interruption;
-  const interrupt = (/** @type {NodeJS.Signals} */ name) =>
-    interruption.abort(new Error(`stopped by ${name}`));
   const target = { place, making: `${place}.making-${randomUUID()}`, version };
   const base = env.RECOMMENDER_ENGINE_DOWNLOAD ?? officialBase;
-
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-  try {
+  return interruptible(async (signal) => {
     progress.say(`no engine yet (${reasonOf(closed[0]?.error)}); it is kept in ${place}`);
     try {
       // The HTTP client takes longer to load than the usual run takes in all.
@@ -88,9 +147,7 @@ async function makeEngine({ env, version, programs = pinnedPrograms, progress },
       closed.push({ way: "a build from source", error });
     }
     throw new NoEngine(closed);
-  } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-  }
+  });
 }
 
-module.exports = { provideEngine };
+module.exports = { provideEngine, provideHosts };
