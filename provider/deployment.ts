@@ -21,7 +21,7 @@ const checkArgs = z.strictObject({
 });
 
 const deploymentArgs = deploymentFields.extend({
-  submittedJobId: id.optional(),
+  submittedJobId: id.optional().describe("Id of the job that deploys it: `jobId` of a `DeploymentJob`."),
   check: checkArgs.optional(),
   rollback: z.boolean().default(false),
   existingId: id.optional(),
@@ -30,10 +30,9 @@ const deploymentArgs = deploymentFields.extend({
 const deploymentOutputs = z.object({
   servingUri: z.string().optional(),
   deploymentJobId: id.optional(),
-  // The submitted job that was taken back by a rollback.
-  rolledBackJobId: id.optional(),
+  rolledBackJobId: id.optional().describe("The submitted job that a rollback has reverted."),
   // The check of what serves failed; it is run again until it passes. The reason is not an output: the engine keeps the message itself.
-  checkFailed: z.literal(true).optional(),
+  checkFailed: z.literal(true).optional().describe("Whether the check of what serves failed."),
 });
 
 type State = z.output<typeof deploymentArgs>;

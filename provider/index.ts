@@ -18,10 +18,17 @@ export * from "./program/lookups";
 export { Model, type ModelArgs } from "./program/model";
 export { Project, type ProjectArgs, type ProjectType } from "./program/project";
 export { TrainingJob, type TrainingJobArgs } from "./program/training-job";
-export { ClusteringJob, UserClustering, type UserClusteringArgs } from "./program/user-clustering";
+export {
+  ClusteringJob,
+  type ClusteringParameters,
+  type ClusterType,
+  UserClustering,
+  type UserClusteringArgs,
+} from "./program/user-clustering";
 export { UserDataset } from "./program/user-dataset";
 export {
   QueryingJob,
+  type QueryType,
   type UsageCondition,
   type UserDistributionQuery,
   type UserListQuery,

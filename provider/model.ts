@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../client/client";
 import { meansInUse, undefinedIfMissing } from "../client/refusals";
-import { type Reply, routes } from "../contract";
+import { quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
 import { finishJob, jobKinds, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
@@ -31,7 +31,7 @@ const modelOutputs = z.object({
   trainingJobId: id.optional(),
   algorithmType: z.string().optional(),
   algorithmParameters: jsonMap.optional(),
-  quality: z.custom<Quality>().optional(),
+  quality: (quality as z.ZodType as z.ZodType<Quality>).optional(),
 });
 
 type Found = Reply<typeof routes.getModel>;
@@ -43,7 +43,7 @@ export const model = lifecycle({
     projectId: id,
     algorithmId: id.optional(),
     name: label,
-    submittedJobId: id.optional(),
+    submittedJobId: id.optional().describe("Id of the job that trains it: `jobId` of a `TrainingJob`."),
     existingId: id.optional(),
   }),
   outputs: modelOutputs,

@@ -58,7 +58,12 @@ export function submittedJob(type: string, kind: ResultKind) {
   });
 }
 
-const resultArgs = { submittedJobId: id.optional(), existingId: id.optional() };
+const resultArgs = {
+  submittedJobId: id
+    .optional()
+    .describe("Id of the job whose result it is: `jobId` of the resource that submits it."),
+  existingId: id.optional(),
+};
 
 /** The result of the job; the API keeps it as long as it likes, so that deleting only forgets it. */
 export function finishedJob(type: string, result: ResultKind) {

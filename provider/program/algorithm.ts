@@ -25,6 +25,7 @@ export interface AlgorithmArgs {
 
 /** A configuration from which models are trained. */
 export class Algorithm extends Resource {
+  /** The id, under the name that the API gives it. */
   declare readonly algorithmId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;

@@ -21,6 +21,7 @@ export interface DeploymentJobArgs {
  * wait for it begins.
  */
 export class DeploymentJob extends Resource {
+  /** The id of the job, for `submittedJobId` of a `Deployment`. */
   declare readonly jobId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
 

@@ -19,6 +19,7 @@ export interface DatasetArgs {
 
 /** A dataset of what users did with items; several projects may share one. */
 export class EventDataset extends Resource {
+  /** The id, under the name that the API gives it. */
   declare readonly eventDatasetId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
   declare readonly numShards: pulumi.Output<number>;

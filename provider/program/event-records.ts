@@ -28,13 +28,19 @@ export interface EventRecord {
 
 /** From which columns the fields of events come. */
 export interface EventMapping {
+  /** The column of `eventId`, or one value for all; the column of that name unless set. */
   readonly eventId?: FieldSource;
+  /** The column of `userId`, or one value for all; the column of that name unless set. */
   readonly userId?: FieldSource;
+  /** The column of `itemId`, or one value for all; the column of that name unless set. */
   readonly itemId?: FieldSource;
+  /** The column of `ts`, or one value for all; the column of that name unless set. */
   readonly ts?: FieldSource;
   /** Unit of a `ts` that is a number; seconds or milliseconds, by its size, unless set. */
   readonly tsUnit?: TimeUnit;
+  /** The column of `eventType`, or one value for all; the column of that name unless set. */
   readonly eventType?: FieldSource;
+  /** The column of `eventValue`, or one value for all; the column of that name unless set. */
   readonly eventValue?: FieldSource;
   /** Columns to take as attributes; all that are no fields unless set. */
   readonly attributes?: AttributesSource;

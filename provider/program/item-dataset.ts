@@ -5,6 +5,7 @@ import { Resource } from "./resource";
 
 /** A dataset of items. */
 export class ItemDataset extends Resource {
+  /** The id, under the name that the API gives it. */
   declare readonly itemDatasetId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
   declare readonly numShards: pulumi.Output<number>;

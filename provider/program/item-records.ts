@@ -15,6 +15,7 @@ export interface ItemRecord {
 
 /** From which columns the fields of items come. */
 export interface ItemMapping {
+  /** The column of `itemId`, or one value for all; the column of that name unless set. */
   readonly itemId?: FieldSource;
   /** Columns to take as attributes; all that are no fields unless set. */
   readonly attributes?: AttributesSource;

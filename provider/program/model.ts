@@ -20,11 +20,13 @@ export interface ModelArgs {
 
 /** A trained model. */
 export class Model extends Resource {
+  /** The id, under the name that the API gives it. */
   declare readonly modelId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
   /** The job that trained it; undefined for an adopted model. */
   declare readonly trainingJobId: pulumi.Output<string | undefined>;
+  /** Kind of the algorithm that it was trained with. */
   declare readonly algorithmType: pulumi.Output<string | undefined>;
   /** The parameters it was trained with. */
   declare readonly algorithmParameters: pulumi.Output<JsonMap | undefined>;

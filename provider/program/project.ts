@@ -25,6 +25,7 @@ export interface ProjectArgs {
 
 /** A use of one user, one item and one event dataset. */
 export class Project extends Resource {
+  /** The id, under the name that the API gives it. */
   declare readonly projectId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
   declare readonly projectType: pulumi.Output<ProjectType>;

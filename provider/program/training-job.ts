@@ -20,6 +20,7 @@ export interface TrainingJobArgs {
  * for it begins: whatever happens to the wait, no training is lost and none is run twice.
  */
 export class TrainingJob extends Resource {
+  /** The id of the job, for `submittedJobId` of a `Model`. */
   declare readonly jobId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
 

@@ -2,6 +2,15 @@ import type * as pulumi from "@pulumi/pulumi";
 import { clusteringJob, userClustering } from "../user-clustering";
 import { Resource, siblingOptions } from "./resource";
 
+/** What is grouped. */
+export type ClusterType = "user";
+
+/** How users are grouped. */
+export interface ClusteringParameters {
+  /** Groups with fewer users are dropped; 1 unless set. */
+  readonly minUserNum?: pulumi.Input<number>;
+}
+
 /** What a grouping of users is declared with. */
 export interface UserClusteringArgs {
   /** Id of the project. */
@@ -11,15 +20,16 @@ export interface UserClusteringArgs {
   /** Name of the job; the logical name unless set. */
   readonly name?: pulumi.Input<string>;
   /** What is grouped; user unless set. */
-  readonly clusterType?: pulumi.Input<"user">;
-  /** Clustering parameters; groups with fewer users than minUserNum are dropped. */
-  readonly parameters: pulumi.Input<{ minUserNum?: pulumi.Input<number> }>;
+  readonly clusterType?: pulumi.Input<ClusterType>;
+  /** How users are grouped. */
+  readonly parameters: pulumi.Input<ClusteringParameters>;
   /** Id of an existing job whose result to adopt instead of submitting one. */
   readonly existingId?: pulumi.Input<string>;
 }
 
 /** A clustering that was submitted; every `UserClustering` has one beside it. */
 export class ClusteringJob extends Resource {
+  /** The id of the job, for `submittedJobId` of a `UserClustering`. */
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(
@@ -37,11 +47,13 @@ export class ClusteringJob extends Resource {
 
 /** Groups of a model's users. */
 export class UserClustering extends Resource {
+  /** The id of the job whose result it is. */
   declare readonly jobId: pulumi.Output<string>;
   /** Where the result can be fetched until it expires; secret, as it needs no further credentials. */
   declare readonly downloadUrl: pulumi.Output<string | undefined>;
   /** When the address stops working, in seconds since 1970. */
   declare readonly expiredAtSec: pulumi.Output<number | undefined>;
+  /** What the service says of the result, if anything. */
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {

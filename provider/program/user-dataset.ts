@@ -5,6 +5,7 @@ import { Resource } from "./resource";
 
 /** A dataset of users. */
 export class UserDataset extends Resource {
+  /** The id, under the name that the API gives it. */
   declare readonly userDatasetId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
   declare readonly numShards: pulumi.Output<number>;

@@ -30,6 +30,9 @@ export interface UserDistributionQuery {
   readonly bins?: pulumi.Input<number>;
 }
 
+/** Whether users are listed or their distribution is drawn. */
+export type QueryType = "user_list" | "user_distribution";
+
 /** What is asked of a model about its users. */
 export interface UserQueryArgs {
   /** Id of the project. */
@@ -39,7 +42,7 @@ export interface UserQueryArgs {
   /** Name of the job; the logical name unless set. */
   readonly name?: pulumi.Input<string>;
   /** Whether users are listed or their distribution is drawn. */
-  readonly queryType: pulumi.Input<"user_list" | "user_distribution">;
+  readonly queryType: pulumi.Input<QueryType>;
   /** The queries, each of the kind that queryType says. */
   readonly queries: pulumi.Input<pulumi.Input<UserListQuery | UserDistributionQuery>[]>;
   /** Id of an existing job whose result to adopt instead of submitting one. */
@@ -48,6 +51,7 @@ export interface UserQueryArgs {
 
 /** A querying that was submitted; every `UserQuery` has one beside it. */
 export class QueryingJob extends Resource {
+  /** The id of the job, for `submittedJobId` of a `UserQuery`. */
   declare readonly jobId: pulumi.Output<string>;
 
   constructor(name: string, args: Omit<UserQueryArgs, "existingId">, options?: pulumi.CustomResourceOptions) {
@@ -61,11 +65,13 @@ export class QueryingJob extends Resource {
 
 /** What a model knows about its users' usage of item attribute values. */
 export class UserQuery extends Resource {
+  /** The id of the job whose result it is. */
   declare readonly jobId: pulumi.Output<string>;
   /** Where the result can be fetched until it expires; secret, as it needs no further credentials. */
   declare readonly downloadUrl: pulumi.Output<string | undefined>;
   /** When the address stops working, in seconds since 1970. */
   declare readonly expiredAtSec: pulumi.Output<number | undefined>;
+  /** What the service says of the result, if anything. */
   declare readonly message: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {

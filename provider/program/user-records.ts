@@ -15,6 +15,7 @@ export interface UserRecord {
 
 /** From which columns the fields of users come. */
 export interface UserMapping {
+  /** The column of `userId`, or one value for all; the column of that name unless set. */
   readonly userId?: FieldSource;
   /** Columns to take as attributes; all that are no fields unless set. */
   readonly attributes?: AttributesSource;

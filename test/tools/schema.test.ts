@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { nouns } from "../../provider/nouns";
+import { components } from "../../provider/plugin/components";
+import { packageSchema } from "../../tools/schema";
+
+const schema = packageSchema();
+const resource = (name: string) => schema.resources[`recommender:index:${name}`];
+
+test("schema.json is what the nouns and their TSDoc say now (npm run schema writes it)", () => {
+  const file = readFileSync(join(__dirname, "../../schema.json"), "utf8");
+  expect(file).toBe(`${JSON.stringify(schema, null, 2)}\n`);
+});
+
+test("every noun and every component is a resource, and what a dynamic stack holds is an alias of the noun", () => {
+  const types = [...Object.keys(nouns), ...components.map(({ type }) => type)];
+  expect(Object.keys(schema.resources).sort()).toEqual(
+    types.map((type) => `recommender:index:${type}`).sort(),
+  );
+  for (const type of Object.keys(nouns))
+    expect(resource(type)?.aliases).toEqual([{ type: `pulumi-nodejs:dynamic/recommender:${type}` }]);
+});
+
+test("arguments are inputs with their defaults, enums and rules; what a lifecycle finds out is an output", () => {
+  expect(resource("EventDataset")).toMatchObject({
+    requiredInputs: ["numShards"],
+    inputProperties: {
+      numShards: { type: "integer", willReplaceOnChanges: true },
+      attributeSchema: {
+        additionalProperties: { $ref: "#/types/recommender:index:AttributeHandling" },
+      },
+    },
+    properties: { eventDatasetId: { type: "string" } },
+  });
+  expect(resource("Deployment")?.inputProperties.qps).toMatchObject({ type: "integer", default: 1 });
+  expect(resource("EventRecords")?.inputProperties).not.toHaveProperty("contentHash");
+  expect(resource("EventRecords")?.properties).toHaveProperty("contentHash");
+  expect(resource("EventDataset")?.properties).not.toHaveProperty("__inferred");
+});
+
+test("secrets are secret: the address of a result, and the credentials of the provider", () => {
+  const { variables } = schema.config;
+  const secrets = Object.keys(variables).filter((key) => variables[key]?.secret);
+  expect(secrets).toEqual(["apiKey", "accessToken", "clientSecret"]);
+  expect(variables.apiKey?.defaultInfo).toEqual({ environment: ["RECOMMENDER_API_KEY"] });
+  for (const type of ["UserQuery", "UserClustering", "UserQueryResult", "UserClusteringResult"])
+    expect(resource(type)?.properties.downloadUrl).toMatchObject({ secret: true });
+});
+
+test("a component takes what its job and its result take, but for what links the two", () => {
+  const trained = resource("TrainedModel");
+  expect(Object.keys(trained?.inputProperties ?? {}).sort()).toEqual([
+    "algorithmId",
+    "name",
+    "projectId",
+    "triggers",
+  ]);
+  expect(trained?.requiredInputs).toEqual(["projectId", "algorithmId"]);
+  expect(trained?.properties).toMatchObject({ modelId: { type: "string" } });
+  expect(trained?.properties).not.toHaveProperty("submittedJobId");
+});

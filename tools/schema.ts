@@ -1,0 +1,183 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { environmentName, type SettingKey, secretKeys, settingKeys } from "../client/settings";
+import { type Route, routes, userDistributionQuery, userListQuery } from "../contract";
+import { license, version, description as wholeText } from "../package.json";
+import type { Rules } from "../provider/lifecycle/noun";
+import { nouns } from "../provider/nouns";
+import { components } from "../provider/plugin/components";
+import { languages } from "./schema/languages";
+import { Sources } from "./schema/sources";
+import { capital, type ObjectSpec, type PropertySpec, Types, token } from "./schema/types";
+
+/** What lies in the state of a program whose resources are dynamic ones. */
+const dynamicType = (type: string) => `pulumi-nodejs:dynamic/recommender:${type}`;
+
+/** A resource in a package schema. */
+interface ResourceSpec extends ObjectSpec {
+  readonly description: string;
+  readonly inputProperties: Readonly<Record<string, PropertySpec>>;
+  readonly requiredInputs: readonly string[];
+  readonly isComponent?: true;
+  readonly aliases?: readonly { readonly type: string }[];
+}
+
+/** The lookups, with the calls that answer them. */
+const lookups: Readonly<Record<string, Route>> = {
+  getEventDataset: routes.getEventDataset,
+  listEventDatasets: routes.listEventDatasets,
+  getModel: routes.getModel,
+  listModels: routes.listModels,
+  getJob: routes.getJob,
+  recommend: routes.recommendItemsToUser,
+};
+
+/** The Pulumi package schema: what the nouns' own schemas and the TSDoc of their classes say. */
+export function packageSchema() {
+  const sources = new Sources();
+  const types = new Types(sources);
+  const resources: Record<string, ResourceSpec> = {};
+  for (const rules of Object.values(nouns)) resources[token(rules.type)] = resource(rules, types);
+  for (const { type, job, result, description } of components)
+    resources[token(type)] = {
+      description,
+      isComponent: true,
+      ...joined(resources[token(job)], resources[token(result)]),
+    };
+  const functions = Object.fromEntries(
+    Object.entries(lookups).map(([name, route]) => [token(name), lookup(name, route, types)]),
+  );
+  const variables = settings(types);
+  if (types.undescribed.length > 0)
+    throw new Error(`these have no description; write a sentence of TSDoc: ${types.undescribed.join(", ")}`);
+  return {
+    name: "recommender",
+    displayName: "Recommender",
+    version,
+    description: wholeText,
+    keywords: ["pulumi", "recommender", "category/infrastructure", "kind/native"],
+    license,
+    meta: { moduleFormat: "(.*)" },
+    language: languages,
+    config: { variables },
+    provider: { description: "The service that resources belong to.", inputProperties: variables },
+    types: sorted(types.named),
+    resources,
+    functions,
+  };
+}
+
+function resource({ type, args, outputs, secretOutputs, replaceOn }: Rules, types: Types): ResourceSpec {
+  const documented = types.sources.resource(type);
+  if (!documented.text) types.undescribed.push(type);
+  const declared = types.object(typed(args), type, documented.args, documented.outputs);
+  const given = types.object(visible(outputs), type, documented.outputs);
+  // What the lifecycle finds out by itself is an argument only to it.
+  const isInput = ([key]: [string, unknown]) => documented.args.has(key) || key === "submittedJobId";
+  const inputs = Object.entries(declared.properties).filter(isInput);
+  return {
+    description: documented.text,
+    inputProperties: Object.fromEntries(
+      inputs.map(([key, spec]) => [
+        key,
+        replaceOn.includes(key) ? { ...spec, willReplaceOnChanges: true } : spec,
+      ]),
+    ),
+    requiredInputs: declared.required.filter((key) => documented.args.get(key)?.optional === false),
+    properties: Object.fromEntries(
+      Object.entries({ ...declared.properties, ...given.properties }).map(([key, spec]) => [
+        key,
+        secretOutputs.includes(key) ? { ...withoutDefault(spec), secret: true } : withoutDefault(spec),
+      ]),
+    ),
+    required: [...declared.required, ...given.required],
+    aliases: [{ type: dynamicType(type) }],
+  };
+}
+
+/** What a query may hold depends on its type, which a package schema cannot say: it may be of either. */
+function typed(args: z.ZodObject): z.ZodObject {
+  const queries = z.array(z.union([userListQuery, userDistributionQuery]));
+  return "queries" in args.shape ? args.safeExtend({ queries }) : args;
+}
+
+/** Names that begin with `__` stay hidden from programs. */
+function visible({ shape }: Rules["outputs"]): Rules["outputs"] {
+  return z.object(Object.fromEntries(Object.entries(shape).filter(([key]) => !key.startsWith("__"))));
+}
+
+function withoutDefault({ default: _, ...spec }: PropertySpec): PropertySpec {
+  return spec;
+}
+
+/** One declaration of a job and its result: what lies between the two is not asked for. */
+function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined) {
+  if (!job || !result) throw new Error("a component consists of a job and a result that are resources");
+  const own = <T>(properties: Readonly<Record<string, T>>) =>
+    Object.fromEntries(
+      Object.entries(properties).filter(([key]) => key !== "submittedJobId" && key !== "existingId"),
+    );
+  return {
+    inputProperties: own({ ...result.inputProperties, ...job.inputProperties }),
+    requiredInputs: [...new Set([...job.requiredInputs, ...result.requiredInputs])],
+    properties: own(result.properties),
+    required: result.required,
+  };
+}
+
+function lookup(name: string, { request, reply }: Route, types: Types) {
+  const { text, args } = types.sources.lookup(name);
+  if (!text) types.undescribed.push(name);
+  // `RecommendResult` is what the SDK of Go calls the whole answer.
+  const prefix = name === "recommend" ? "Recommended" : capital(name);
+  const inputs = types.message(request, prefix, args);
+  const { properties, required } = types.message(reply, prefix);
+  return {
+    description: text,
+    inputs:
+      name === "recommend"
+        ? {
+            ...inputs,
+            properties: {
+              ...inputs.properties,
+              servingUri: { type: "string", description: args.get("servingUri")?.text },
+            },
+          }
+        : inputs,
+    // The SDK of Python cannot read an answer with a field of any type.
+    outputs: {
+      properties: Object.fromEntries(
+        Object.entries(properties).filter(([, { $ref }]) => $ref !== "pulumi.json#/Any"),
+      ),
+      required,
+    },
+  };
+}
+
+/** The configuration of the provider. */
+function settings(types: Types): Record<string, PropertySpec> {
+  const texts = types.sources.membersOf("client/settings.ts", "schema");
+  const variable = (key: SettingKey): PropertySpec => {
+    const description = texts.get(key);
+    if (!description) types.undescribed.push(`recommender:${key}`);
+    return {
+      type: "string",
+      ...(description && { description }),
+      ...(secretKeys.some((one) => one === key) && { secret: true }),
+      defaultInfo: { environment: [environmentName(key)] },
+    };
+  };
+  return Object.fromEntries(settingKeys.map((key) => [key, variable(key)]));
+}
+
+function sorted<T>(named: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(named).sort(([a], [b]) => a.localeCompare(b, "en")));
+}
+
+if (require.main === module) {
+  const file = join(__dirname, "..", "schema.json");
+  const schema = packageSchema();
+  writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
+  console.log(`wrote ${file}: ${Object.keys(schema.resources).length} resources`);
+}

@@ -1,0 +1,178 @@
+import { join } from "node:path";
+import ts from "typescript";
+
+const root = join(__dirname, "../..");
+
+/** What TypeScript knows of one field. */
+export interface Field {
+  /** Its TSDoc on one line; empty where it has none. */
+  readonly text: string;
+  readonly optional: boolean;
+  readonly type: ts.Type;
+  /** The name by which its declaration refers to the type; the compiler forgets that of some. */
+  readonly typeName: string | undefined;
+}
+
+/** The fields of a type, by name. */
+export type Fields = ReadonlyMap<string, Field>;
+
+/** A resource as the sources describe it. */
+export interface Documented {
+  readonly text: string;
+  readonly args: Fields;
+  readonly outputs: Fields;
+}
+
+/** Reads the TSDoc of what the package exports, so that every description is written once, beside its code. */
+export class Sources {
+  readonly #checker: ts.TypeChecker;
+  readonly #exports: ReadonlyMap<string, ts.Symbol>;
+  readonly #program: ts.Program;
+
+  constructor() {
+    const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+    const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
+    const entry = join(root, "provider/index.ts");
+    this.#program = ts.createProgram([entry], options);
+    this.#checker = this.#program.getTypeChecker();
+    const module = this.#checker.getSymbolAtLocation(this.#program.getSourceFile(entry) as ts.SourceFile);
+    const exported = this.#checker.getExportsOfModule(module as ts.Symbol);
+    this.#exports = new Map(exported.map((symbol) => [symbol.name, this.#original(symbol)]));
+  }
+
+  /** The class of a resource, with what its constructor takes. */
+  resource(name: string): Documented {
+    const symbol = this.#exported(name);
+    const [declaration] = this.#checker
+      .getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration as ts.Node)
+      .getConstructSignatures();
+    const args = declaration?.parameters[1];
+    if (!args) throw new Error(`class ${name}: its constructor takes no arguments`);
+    return {
+      text: this.#textOf(symbol),
+      args: this.fieldsOf(this.#checker.getTypeOfSymbol(args)),
+      outputs: this.fieldsOf(this.#checker.getDeclaredTypeOfSymbol(symbol)),
+    };
+  }
+
+  /** What a function of the package does, in the words of its TSDoc, and what it takes. */
+  lookup(name: string): { readonly text: string; readonly args: Fields } {
+    const symbol = this.#exported(name);
+    const [call] = this.#checker
+      .getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration as ts.Node)
+      .getCallSignatures();
+    const args = call?.parameters[0];
+    return {
+      text: this.#textOf(symbol),
+      args: args ? this.fieldsOf(this.#checker.getTypeOfSymbol(args)) : new Map(),
+    };
+  }
+
+  /** The comments on the members of the object that a constant of a file is built from. */
+  membersOf(file: string, constant: string): ReadonlyMap<string, string> {
+    const source = this.#program.getSourceFile(join(root, file));
+    if (!source) throw new Error(`${file} is not part of the package`);
+    const found = new Map<string, string>();
+    const visit = (node: ts.Node): void => {
+      if (ts.isObjectLiteralExpression(node)) {
+        for (const member of node.properties) {
+          const name = member.name?.getText(source);
+          const symbol = member.name && this.#checker.getSymbolAtLocation(member.name);
+          if (name && symbol) found.set(name, this.#textOf(symbol));
+        }
+      } else ts.forEachChild(node, visit);
+    };
+    for (const statement of source.statements.filter(ts.isVariableStatement))
+      for (const declared of statement.declarationList.declarations)
+        if (declared.name.getText(source) === constant) visit(declared);
+    return found;
+  }
+
+  /** The name that the sources give to a type; undefined where they give none. */
+  nameOf(type: ts.Type): string | undefined {
+    const inner = this.#unwrapped(type);
+    const name = inner.aliasSymbol?.name ?? inner.symbol?.name;
+    return name && /^[A-Z]/.test(name) && !["Record", "Readonly", "Array", "ReadonlyArray"].includes(name)
+      ? name
+      : undefined;
+  }
+
+  /** What a type says of itself. */
+  textOf(type: ts.Type): string {
+    const inner = this.#unwrapped(type);
+    const symbol = inner.aliasSymbol ?? inner.symbol;
+    return symbol ? this.#textOf(symbol) : "";
+  }
+
+  /** The type of the entries of a list or a map. */
+  entryOf(type: ts.Type): ts.Type | undefined {
+    for (const form of this.#formsOf(type)) {
+      const entry = form.getNumberIndexType() ?? form.getStringIndexType();
+      if (entry) return entry;
+    }
+    return undefined;
+  }
+
+  /** The fields of a type; of all its forms, where it has several. */
+  fieldsOf(type: ts.Type): Fields {
+    const fields = new Map<string, Field>();
+    for (const form of this.#formsOf(type)) {
+      if (form.flags & (ts.TypeFlags.StringLike | ts.TypeFlags.NumberLike | ts.TypeFlags.BooleanLike))
+        continue;
+      for (const symbol of this.#checker.getPropertiesOfType(form)) {
+        if (fields.has(symbol.name)) continue;
+        fields.set(symbol.name, {
+          text: this.#textOf(symbol),
+          optional: (symbol.flags & ts.SymbolFlags.Optional) !== 0,
+          type: this.#checker.getTypeOfSymbol(symbol),
+          typeName: writtenName((symbol.declarations?.[0] as ts.PropertySignature | undefined)?.type),
+        });
+      }
+    }
+    return fields;
+  }
+
+  /** Of the forms of a type, the one that has these fields. */
+  formOf(type: ts.Type, names: readonly string[]): ts.Type | undefined {
+    if (names.length === 0) return undefined;
+    return this.#formsOf(type).find((form) => names.every((name) => form.getProperty(name)));
+  }
+
+  #formsOf(type: ts.Type): readonly ts.Type[] {
+    const inner = this.#unwrapped(type);
+    return inner.isUnion() ? inner.types : [inner];
+  }
+
+  /** What an `Input` or an `Output` stands for, without null and undefined. */
+  #unwrapped(type: ts.Type): ts.Type {
+    const parts = type.isUnionOrIntersection() ? type.types : [type];
+    const wrapper = parts.find((part) => ["Promise", "OutputInstance"].includes(part.symbol?.name));
+    const [inner] = wrapper ? this.#checker.getTypeArguments(wrapper as ts.TypeReference) : [];
+    if (inner) return this.#unwrapped(inner);
+    // The compiler forgets the name of what it takes null or undefined away from, unless there was none.
+    const some = this.#checker.getNonNullableType(type);
+    return some === type ? type : this.#unwrapped(some);
+  }
+
+  #exported(name: string): ts.Symbol {
+    const symbol = this.#exports.get(name);
+    if (!symbol) throw new Error(`provider/index.ts exports no ${name}`);
+    return symbol;
+  }
+
+  #original(symbol: ts.Symbol): ts.Symbol {
+    return symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol;
+  }
+
+  #textOf(symbol: ts.Symbol): string {
+    return ts.displayPartsToString(symbol.getDocumentationComment(this.#checker)).trim();
+  }
+}
+
+/** The name that a declaration writes for what an `Input` or `Output` holds. */
+function writtenName(node: ts.TypeNode | undefined): string | undefined {
+  if (!node || !ts.isTypeReferenceNode(node)) return undefined;
+  const name = node.typeName.getText();
+  if (/^(pulumi\.)?(Input|Output)$/.test(name)) return writtenName(node.typeArguments?.[0]);
+  return node.typeArguments ? undefined : name;
+}

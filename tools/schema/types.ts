@@ -1,0 +1,158 @@
+import type ts from "typescript";
+import { z } from "zod";
+import { tolerant } from "../../contract";
+import type { Fields, Sources } from "./sources";
+
+/** The type of a property in a package schema. */
+export interface TypeSpec {
+  readonly type?: string;
+  readonly $ref?: string;
+  readonly items?: TypeSpec;
+  readonly additionalProperties?: TypeSpec;
+  readonly oneOf?: readonly TypeSpec[];
+}
+
+/** A property in a package schema. */
+export interface PropertySpec extends TypeSpec {
+  readonly description?: string;
+  readonly default?: string | number | boolean;
+  readonly secret?: true;
+  readonly willReplaceOnChanges?: true;
+  readonly defaultInfo?: { readonly environment: readonly string[] };
+}
+
+/** The properties of an object in a package schema. */
+export interface ObjectSpec {
+  readonly properties: Readonly<Record<string, PropertySpec>>;
+  readonly required: readonly string[];
+}
+
+/** What JSON Schema says of a value, as far as it is used here. */
+interface Json {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Json[];
+  readonly oneOf?: readonly Json[];
+  readonly items?: Json;
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Json | boolean;
+  readonly description?: string;
+  readonly default?: unknown;
+}
+
+const singular = (name: string) => name.replace(/ies$/, "y").replace(/s$/, "");
+
+const any: TypeSpec = { $ref: "pulumi.json#/Any" };
+
+/** The token of something of the package. */
+export const token = (name: string): string => `recommender:index:${name}`;
+
+/** A name with a capital letter. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Collects the named types of the package, as the schemas of the nouns turn out to need them. */
+export class Types {
+  readonly named: Record<string, object> = {};
+  /** Fields that nobody has described. */
+  readonly undescribed: string[] = [];
+
+  constructor(readonly sources: Sources) {}
+
+  /** The properties of an object, with the descriptions that the sources give. */
+  object(schema: z.ZodObject, name: string, ...documented: Fields[]): ObjectSpec {
+    // What any service accepts: the limits of our own are not those of another. Descriptions are lost on the way.
+    const { properties = {}, ...json } = jsonSchema(tolerant(schema));
+    const described = Object.entries(properties).map(([key, value]) => [
+      key,
+      { ...value, description: (schema.shape[key] as z.ZodType).description },
+    ]);
+    return this.#members({ ...json, properties: Object.fromEntries(described) }, name, documented, true);
+  }
+
+  /** The same for what a call takes or answers, where descriptions are welcome, but not asked for. */
+  message(schema: z.ZodType, name: string, ...documented: Fields[]): ObjectSpec {
+    return this.#members(jsonSchema(schema), name, documented, false);
+  }
+
+  #members(json: Json, name: string, documented: readonly Fields[], strict: boolean): ObjectSpec {
+    const properties: Record<string, PropertySpec> = {};
+    for (const [key, value] of Object.entries(json.properties ?? {})) {
+      const fields = documented.flatMap((one) => one.get(key) ?? []);
+      const description = fields.map(({ text }) => text).find(Boolean) ?? value.description;
+      if (!description && strict) this.undescribed.push(`${name}.${key}`);
+      const named = fields[0]?.typeName ?? name + capital(key);
+      const spec = this.#typeOf(value, named, fields[0]?.type, strict);
+      properties[key] = { ...spec, ...(description && { description }), ...defaultOf(value) };
+    }
+    return { properties, required: json.required ?? [] };
+  }
+
+  #typeOf(json: Json, name: string, type: ts.Type | undefined, strict: boolean): TypeSpec {
+    const ways = (json.anyOf ?? json.oneOf)?.filter((way) => way.type !== "null");
+    if (ways) {
+      const [only] = ways;
+      if (ways.length === 1 && only) return this.#typeOf(only, name, type, strict);
+      const formOf = (way: Json) => type && this.sources.formOf(type, way.required ?? []);
+      return { oneOf: ways.map((way) => this.#typeOf(way, name, formOf(way) ?? type, strict)) };
+    }
+    if (Array.isArray(json.type)) {
+      const anyOf = json.type.map((one: string) => ({ ...json, type: one }));
+      return this.#typeOf({ anyOf }, name, type, strict);
+    }
+    const entry = type && this.sources.entryOf(type);
+    if (json.enum) return this.#name(this.#nameOf(type) ?? name, enumOf(json.enum), type);
+    if (json.const !== undefined) return { type: typeof json.const };
+    if (json.type === "array")
+      return { type: "array", items: this.#typeOf(json.items ?? {}, singular(name), entry, strict) };
+    if (json.type === "object" && json.properties) {
+      const known = this.#nameOf(type) ?? name;
+      const fields = type ? [this.sources.fieldsOf(type)] : [];
+      return this.#name(known, { type: "object", ...this.#members(json, known, fields, strict) }, type);
+    }
+    if (json.type === "object") {
+      const value = typeof json.additionalProperties === "object" ? json.additionalProperties : {};
+      return { type: "object", additionalProperties: this.#typeOf(value, name, entry, strict) };
+    }
+    return typeof json.type === "string" ? { type: json.type } : any;
+  }
+
+  #nameOf(type: ts.Type | undefined): string | undefined {
+    return type && this.sources.nameOf(type);
+  }
+
+  #name(name: string, definition: object, type: ts.Type | undefined): TypeSpec {
+    const description = type && this.sources.textOf(type);
+    const whole = { ...definition, ...(description && { description }) };
+    const known = this.named[token(name)];
+    if (known && JSON.stringify(known) !== JSON.stringify(whole))
+      throw new Error(`two types are called ${name}:\n${JSON.stringify(known)}\n${JSON.stringify(whole)}`);
+    this.named[token(name)] = whole;
+    return { $ref: `#/types/${token(name)}` };
+  }
+}
+
+function enumOf(values: readonly string[]): object {
+  return { type: "string", enum: values.map((value) => ({ value })) };
+}
+
+function jsonSchema(schema: z.ZodType): Json {
+  return z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+    override({ zodSchema, jsonSchema }) {
+      const { override, description } = (z.globalRegistry.get(zodSchema) ?? {}) as z.core.GlobalMeta;
+      if (!override) return;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as "type"];
+      Object.assign(jsonSchema, override, description && { description });
+    },
+  }) as Json;
+}
+
+/** SDKs fill in the defaults that every language can write. */
+function defaultOf({ default: value }: Json): { default?: string | number | boolean } {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? { default: value }
+    : {};
+}
