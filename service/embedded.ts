@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ownFile, processArguments } from "./base/own-file";
 import { isProof, proofOf } from "./base/proof";
 import { type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./files/folder";
-import { isLocked, readRunning } from "./files/lock";
+import { isLocked, isOfFirstVersion, nameSettlesMs, readRunning } from "./files/lock";
 
 export { instanceIn } from "./files/instance";
 
@@ -51,7 +51,7 @@ export async function embedded(
   const folder = folderAt(dir);
   refuseForeign(folder);
   const wasThere = isDataFolder(folder);
-  const until = Date.now() + patienceMs;
+  const began = Date.now();
   let child: ReturnType<typeof startDetached> | undefined;
   for (;;) {
     const found = await findRunning(folder);
@@ -61,7 +61,9 @@ export async function embedded(
       if (!started) await child?.end();
       return { ...found, started, created: started && !wasThere };
     }
-    if (Date.now() > until) throw new Error(noAnswer(folder));
+    const waitedMs = Date.now() - began;
+    if (waitedMs > (isServedByFirstVersion(folder) ? nameSettlesMs : patienceMs))
+      throw new Error(noAnswer(folder));
     if (!isLocked(folder)) child ??= startDetached(folder, idleMinutes);
     if (child?.ended() === folderBusyExitCode) child = undefined;
     else if (child?.ended() !== undefined) {
@@ -100,15 +102,25 @@ export async function findRunning(folder: Folder): Promise<Reachable | undefined
   }
 }
 
+function isServedByFirstVersion(folder: Folder): boolean {
+  const running = readRunning(folder);
+  return running !== undefined && isOfFirstVersion(running) && isLocked(folder);
+}
+
 function noAnswer(folder: Folder): string {
-  const waited = `within ${patienceMs / 1000} s`;
-  if (!isLocked(folder))
-    return `The service of ${folder.path} did not start ${waited}; see ${folder.logFile}.`;
+  if (isLocked(folder)) return notAnswering(folder);
+  return `The service of ${folder.path} did not start within ${patienceMs / 1000} s; see ${folder.logFile}.`;
+}
+
+/** Why the process that serves a folder cannot be used, and what to do. */
+export function notAnswering(folder: Folder, path = folder.path): string {
   const { pid } = readRunning(folder) ?? {};
+  const why = isServedByFirstVersion(folder)
+    ? "is of version 0.1.0, which this version cannot recognise"
+    : `does not answer; see ${folder.logFile}`;
   return (
-    `The folder ${folder.path} is served by ${pid === undefined ? "a process" : `process ${pid}`}, ` +
-    `but that did not answer ${waited}, or is of another version; see ${folder.logFile}, ` +
-    `end it with \`recommender stop --data ${folder.path}\`, and try again.`
+    `The folder ${path} is served by ${pid === undefined ? "a process" : `process ${pid}`}, which ${why}. ` +
+    `End it with \`recommender stop --data ${path}\` and try again: its data stays.`
   );
 }
 

@@ -9,10 +9,11 @@ export {
   existing,
   findRunning,
   folderBusyExitCode,
+  notAnswering,
   type Reachable,
 } from "./embedded";
 export { deleteData, type Folder, folderAt, isDataFolder, refuseForeign } from "./files/folder";
-export { FolderBusyError, isLocked, lockFolder, readRunning } from "./files/lock";
+export { FolderBusyError, isLocked, lockFolder, nameSettlesMs, readRunning } from "./files/lock";
 export { statusReply } from "./http/status";
 export { type Seed, seed } from "./seed";
 export { type Service, type StartOptions, startService } from "./start";

@@ -23,16 +23,12 @@ export function addStatus(program: Command): void {
         findRunning,
         folderAt,
         isLocked,
-        readRunning,
+        notAnswering,
         statusReply: schema,
       } = await import("../../service/index.js");
       const folder = folderAt(data);
       const running = await findRunning(folder);
-      if (!running && isLocked(folder))
-        throw new Error(
-          `Process ${readRunning(folder)?.pid} serves ${data} but does not answer, or is of another version; see ${folder.logFile}, ` +
-            `or end it with \`recommender stop --data ${data}\`.`,
-        );
+      if (!running && isLocked(folder)) throw new Error(notAnswering(folder, data));
       if (!running)
         throw new Error(`No service runs for ${data}; start one with \`recommender serve --data ${data}\`.`);
       const answer = await fetch(`${running.url}/status`, { headers: { apikey: running.key } });

@@ -8,9 +8,6 @@ import { type OutputOptions, print } from "../terminal/output";
 /** Longer than a service takes that ends by force what it cannot end otherwise. */
 const patienceMs = 30_000;
 
-/** A process has the lock before its name is written; the name of a former one is gone after so long. */
-const nameSettlesMs = 1000;
-
 /** Adds `recommender stop`. */
 export function addStop(program: Command): void {
   withFolder(program.command("stop"))
@@ -31,7 +28,9 @@ export function addStop(program: Command): void {
 
 /** Ends the process that has locked a folder, waits until the folder is free, and gives the process's id. */
 export async function stop(dir: string): Promise<number | undefined> {
-  const { findRunning, folderAt, isLocked, readRunning } = await import("../../service/index.js");
+  const { findRunning, folderAt, isLocked, nameSettlesMs, readRunning } = await import(
+    "../../service/index.js"
+  );
   const folder = folderAt(dir);
   const until = Date.now() + patienceMs;
   let ending: number | undefined;

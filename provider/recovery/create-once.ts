@@ -9,7 +9,8 @@ import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
 import { interrupted, isRecent, record } from "./earlier-run";
 import { candidates, createdBy, evidenceOf, fittingBefore, lookable } from "./evidence";
-import { digest, type Entry, forget } from "./journal";
+import { identityOf } from "./identity";
+import { type Entry, forget } from "./journal";
 import { UnknownCreationError } from "./unknown-creation";
 
 let underWay = 0;
@@ -26,7 +27,7 @@ export async function createOnce<R extends Route, Listed = never>(
 ): Promise<Created<R>> {
   // Without the name of the resource, the calls of earlier runs cannot be told from others.
   if (!context.urn) return unwritten(context, creation);
-  const identity = digest(creation.identity ?? creation.request);
+  const identity = identityOf(creation.identity ?? creation.request);
   const earlier = await interrupted(context, creation, identity);
   return inTurn(context, creation, () => carryOut(context, creation, identity, earlier));
 }

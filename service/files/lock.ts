@@ -85,6 +85,14 @@ export function readRunning(folder: Folder): Running | undefined {
   }
 }
 
+/** A process has the lock before its name is written; the name of a former one is gone after so long. */
+export const nameSettlesMs = 1000;
+
+/** Whether a service of 0.1.0 is named, which cannot prove that it serves the folder: it recorded no instance. */
+export function isOfFirstVersion({ url, instanceId }: Running): boolean {
+  return url !== undefined && instanceId === undefined;
+}
+
 /** Records who serves the folder. */
 export function writeRunning(folder: Folder, running: Running): void {
   writeWhole(folder.runningFile, JSON.stringify({ host: hostname(), ...running }));

@@ -1,6 +1,11 @@
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Deployment } from "@pulumi/pulumi/automation";
+import Database from "libsql";
+import { allEntries, type Entry, put } from "../../provider/recovery/journal";
+import { systemClock } from "../../service";
+import { ObservedService } from "./observed-service";
 import { OtherService } from "./other-service";
 import { engineWorkspace } from "./workspace";
 
@@ -55,5 +60,65 @@ test.each(["state-v1.json"])(
     expect([service.eventDatasets.size, service.models.size, service.deployed]).toEqual([0, 0, undefined]);
     await workspace.dispose();
     await service.stop();
+  },
+);
+
+/** The same with every call that creates, as the run was that left the recorded journal and data folder. */
+const journaledProgram = `${recordedProgram.replace(
+  "{ projectId: project.id }",
+  "{ projectId: project.id, algorithmParameters: { alpha: 0.1, dimensions: 4, epochs: 1, regularization: 0.1 } }",
+)}
+const asked = { projectId: project.id, modelId: model.modelId };
+new recommender.UserQuery("jazz", {
+  ...asked, queryType: "user_distribution", queries: [{ attribute: "genre", value: "jazz", bins: 2 }],
+});
+new recommender.UserClustering("groups", { ...asked, parameters: { minUserNum: 1 } });
+export const modelId = model.modelId;
+`;
+
+/** A service over the data folder that version 0.1.0 recorded, at the time it did. */
+async function serviceOfRecordedFolder(dataDir: string, recordedAt: number): Promise<ObservedService> {
+  cpSync(join(__dirname, "data-v1"), dataDir, { recursive: true });
+  const database = new Database(join(dataDir, "data.db"));
+  database.exec(readFileSync(join(dataDir, "data.sql"), "utf8"));
+  database.close();
+  rmSync(join(dataDir, "data.sql"));
+  const age = systemClock.now() - recordedAt;
+  return ObservedService.start({ dataDir, clock: { ...systemClock, now: () => systemClock.now() - age } });
+}
+
+test.each([
+  ["resumed", "the id was in the journal", (entry: Entry) => entry],
+  [
+    "repeated under its key",
+    "its response was lost",
+    ({ id: _, reply: __, ...asked }: Entry) => ({ ...asked, at: new Date().toISOString() }),
+  ],
+])(
+  "what a killed run of 0.1.0 created is %s where %s: over its data folder, nothing is created twice",
+  async (how, _, leave) => {
+    const journal: Entry[] = JSON.parse(readFileSync(join(__dirname, "journal-v1.json"), "utf8"));
+    const folder = mkdtempSync(join(tmpdir(), "recorded-"));
+    const service = await serviceOfRecordedFolder(join(folder, "data"), Date.parse(journal.at(-1)?.at ?? ""));
+    const XDG_STATE_HOME = join(folder, "xdg");
+    const workspace = await engineWorkspace(journaledProgram, { ...service.environment, XDG_STATE_HOME });
+    const own = { ...process.env };
+    Object.assign(process.env, workspace.stack.workspace.envVars);
+    try {
+      for (const entry of journal) put({ ...leave(entry), service: service.service.url });
+      const { outputs } = await workspace.stack.up();
+      expect(outputs.modelId?.value).toBe("model-cd2b9465e1c77521fe35");
+      const ids = (await workspace.stack.exportStack()).deployment.resources.map(({ id }: Recorded) => id);
+      expect(ids).toEqual(expect.arrayContaining(journal.map(({ id }) => id)));
+      const creating = service.calls().filter((call) => /^POST \/(create|submit)-/.test(call));
+      expect(creating).toHaveLength(how === "resumed" ? 0 : journal.length);
+      expect((await workspace.stack.preview()).changeSummary).toEqual({ same: 14 });
+      expect(allEntries()).toEqual([]);
+    } finally {
+      process.env = own;
+      await workspace.dispose();
+      await service.close();
+      rmSync(folder, { recursive: true });
+    }
   },
 );

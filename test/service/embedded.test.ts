@@ -109,6 +109,19 @@ describe("the embedded service of a folder", () => {
 });
 
 describe("a service of this process", () => {
+  test("is named at once where it is one of version 0.1.0 that still runs, with what ends it", async () => {
+    const api = await Running.start();
+    const { dataDir } = api.service;
+    const { runningFile } = folderAt(dataDir);
+    const { url, pid } = JSON.parse(readFileSync(runningFile, "utf8"));
+    writeFileSync(runningFile, JSON.stringify({ url, pid }));
+    await expect(embedded(dataDir)).rejects.toThrow(
+      `served by process ${pid}, which is of version 0.1.0, which this version cannot recognise. ` +
+        `End it with \`recommender stop --data ${dataDir}\` and try again: its data stays.`,
+    );
+    await api.end();
+  }, 10_000);
+
   test("ends by itself when nobody uses it", async () => {
     const clock = new ManualClock();
     let ended = () => {};
