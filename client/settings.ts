@@ -110,6 +110,17 @@ export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
 
+/** An environment without the variables that the given keys replace; one source of tokens replaces all others. */
+export function environmentBeside(
+  given: readonly SettingKey[],
+  environment: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  const ofTokens = [...tokenKeys, ...endpointKeys];
+  const replaced = tokenKeys.some((key) => given.includes(key)) ? [...given, ...ofTokens] : given;
+  const names = replaced.map(environmentName);
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
+}
+
 /** Reads the configuration, each key from the environment before the stack. */
 export function readSettings(
   fromStack: (key: SettingKey) => string | undefined,

@@ -1,0 +1,45 @@
+import { credentials } from "@grpc/grpc-js";
+import type * as engineGrpc from "@pulumi/pulumi/proto/engine_grpc_pb";
+import type * as engine from "@pulumi/pulumi/proto/engine_pb";
+import { carryBy, type Severity, type Urn } from "../run/engine";
+
+const levels = { debug: "DEBUG", info: "INFO", warn: "WARNING" } as const;
+
+let address: string | undefined;
+let send: ((request: engine.LogRequest) => Promise<void>) | undefined;
+/** Messages are shown in the order in which they were sent. */
+let last: Promise<void> = Promise.resolve();
+
+/** The plugin's way to its engine, whose address the engine gives when it starts the plugin. */
+export function carryFor(engineAddress: string | undefined): void {
+  if (engineAddress === address) return;
+  address = engineAddress;
+  send = undefined;
+}
+
+carryBy({ connect: () => {}, engineAddress: () => address, log });
+
+function log(severity: Severity, message: string, urn: Urn, isEphemeral: boolean): Promise<void> {
+  if (!address) return Promise.resolve();
+  const { LogRequest, LogSeverity } = require("@pulumi/pulumi/proto/engine_pb") as typeof engine;
+  const request = new LogRequest();
+  request.setSeverity(LogSeverity[levels[severity]]);
+  request.setMessage(message);
+  request.setUrn(urn ?? "");
+  request.setEphemeral(isEphemeral);
+  send ??= connectTo(address);
+  const sent = send;
+  last = last.then(() => sent(request));
+  return last;
+}
+
+/** Loaded when there is something to say: most runs that change nothing say nothing. */
+function connectTo(engineAddress: string): (request: engine.LogRequest) => Promise<void> {
+  const { EngineClient } = require("@pulumi/pulumi/proto/engine_grpc_pb") as typeof engineGrpc;
+  const client = new EngineClient(engineAddress, credentials.createInsecure());
+  return (request) =>
+    new Promise((resolve) => {
+      // An engine that has gone shows nothing; the work itself must not fail for that.
+      client.log(request, () => resolve());
+    });
+}

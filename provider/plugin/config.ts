@@ -1,0 +1,142 @@
+import {
+  CheckFailure,
+  type CheckRequest,
+  CheckResponse,
+  type ConfigureRequest,
+  ConfigureResponse,
+  type DiffRequest,
+  type DiffResponse,
+} from "@pulumi/pulumi/proto/provider_pb";
+import {
+  embeddedFolder,
+  environmentBeside,
+  readSettings,
+  type SettingKey,
+  type Settings,
+  SettingsError,
+  secretKeys,
+  settingKeys,
+} from "../../client/settings";
+import { nearest, unknownKey } from "../../contract/words";
+import { holdsUnknown } from "../lifecycle/arguments";
+import type { Fault } from "../lifecycle/protocol";
+import { pinnedModelsKey } from "../run/pinned";
+import type { Properties } from "../run/row";
+import { partsOf } from "../run/urn";
+import { diffResponse } from "./diff";
+import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values";
+
+const known: readonly string[] = [...settingKeys, pinnedModelsKey];
+
+/** What the engine adds to the inputs of any provider. */
+const ofEngine = ["version", "pluginDownloadURL", "pluginChecksums"];
+
+/** Where the configuration of this provider comes from. */
+export interface Configuration {
+  /** The text of a key, without `recommender:`. */
+  get(key: string): string | undefined;
+  /** What holds for a run; throws where something is missing or contradicts itself. */
+  settings(): Settings;
+}
+
+/** Checks what a provider is configured with: the keys, and that they are complete and agree. */
+export function checkConfig(request: CheckRequest): CheckResponse {
+  const raw = fromStruct(request.getNews());
+  const inputs = unsealed(raw);
+  const urn = request.getUrn();
+  const failures = unknownKeys(inputs, urn);
+  // A preview may not know all of it yet.
+  if (!holdsUnknown(inputs)) failures.push(...contradictions(inputs, urn));
+  const reply = new CheckResponse();
+  // Secret even where the program forgot to say so.
+  reply.setInputs(toStruct(withSealed(sealedLike(inputs, raw), secretKeys)));
+  reply.setFailuresList(failures.map(checkFailure));
+  return reply;
+}
+
+/** Another configuration is never a reason to replace anything: each resource knows the service it belongs to. */
+export function diffConfig(request: DiffRequest): DiffResponse {
+  const olds = unsealed(fromStruct(request.getOldInputs() ?? request.getOlds()));
+  const news = unsealed(fromStruct(request.getNews()));
+  const keys = new Set([...Object.keys(olds), ...Object.keys(news)]);
+  const changed = [...keys].filter((key) => JSON.stringify(olds[key]) !== JSON.stringify(news[key]));
+  const difference = { changes: changed.length > 0, changed, replaces: [], deleteBeforeReplace: false };
+  return diffResponse(difference, olds, news);
+}
+
+/** Takes the configuration of this process over: the engine starts one for each provider of a program. */
+export function configurationOf(request: ConfigureRequest): Configuration {
+  const inputs = unsealed(fromStruct(request.getArgs()));
+  const get = (key: string) => textOf(inputs[key]);
+  const environment = environmentFor(inputs, request.getUrn());
+  // Whatever else reads a variable must not see one that an input replaces.
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+  return { get, settings: () => readSettings(get) };
+}
+
+/** What the plugin can do. */
+export function configureResponse(): ConfigureResponse {
+  const reply = new ConfigureResponse();
+  reply.setAcceptsecrets(true);
+  reply.setSupportspreview(true);
+  return reply;
+}
+
+/** Why something is refused, for the engine. */
+export function checkFailure({ property, reason }: Fault): CheckFailure {
+  const failure = new CheckFailure();
+  failure.setProperty(property);
+  failure.setReason(reason);
+  return failure;
+}
+
+/**
+ * The variables that count beside the inputs. What a program gives a provider of its own wins over the environment, or
+ * it could not speak to two services; the default provider has the configuration of the stack, over which it wins.
+ */
+function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.ProcessEnv {
+  if (isDefault(urn)) return process.env;
+  const given = settingKeys.filter((key) => inputs[key] != null);
+  // The embedded service has a key of its own; what the environment holds is for another one.
+  const isEmbedded = embeddedFolder(textOf(inputs.baseUrl) ?? "") !== undefined;
+  return environmentBeside(isEmbedded ? [...given, "apiKey", "accessToken"] : given, process.env);
+}
+
+function isDefault(urn: string | undefined): boolean {
+  return urn !== undefined && /^default(_|$)/.test(partsOf(urn).name);
+}
+
+/** A mistyped key would leave its default in force, which for the address is a service on this machine. */
+function unknownKeys(inputs: Properties, urn: string): Fault[] {
+  const isOurs = projectOf(urn) === "recommender" && isDefault(urn);
+  return Object.keys(inputs)
+    .filter((key) => ![...known, ...ofEngine].includes(key) && !key.startsWith("__"))
+    .filter((key) => !isOurs || nearest(key, known) !== undefined)
+    .map((key) => ({
+      property: "",
+      reason:
+        `The configuration key recommender:${unknownKey(key, known).replace(/[^?]$/, "$&.")} ` +
+        `The keys are ${known.join(", ")}.`,
+    }));
+}
+
+function projectOf(urn: string): string {
+  return urn.split("::")[1] ?? "";
+}
+
+function contradictions(inputs: Properties, urn: string): Fault[] {
+  try {
+    readSettings((key: SettingKey) => textOf(inputs[key]), environmentFor(inputs, urn));
+    return [];
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const remedy = isDefault(urn) ? "" : " In a program it is an input of the provider.";
+    return [{ property: "", reason: error.message + remedy }];
+  }
+}
+
+/** SDKs send texts; YAML sends what stands there. */
+function textOf(value: unknown): string | undefined {
+  if (value == null) return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,172 @@
+import { type ConstructRequest, ConstructResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { RegisterResourceRequest, type RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
+import { Struct, Value } from "google-protobuf/google/protobuf/struct_pb";
+import { unknownKey } from "../../contract/words";
+import type { Lifecycle } from "../lifecycle/protocol";
+import { nouns } from "../nouns";
+import { unknownValue } from "../run/unknown-value";
+import { pluginTypePrefix } from "../run/urn";
+import { type Component, components } from "./components";
+import { NotFoundError } from "./failure";
+import { type Monitor, monitorAt } from "./monitor";
+
+/** Values as they came from the program or the engine: whatever is secret or not known yet stays so. */
+type Values = ReadonlyMap<string, Value>;
+
+/** What lies between the two resources of a component. */
+const internal = ["submittedJobId", "existingId"];
+
+/** Registers the two resources of a component: the second one waits for the job of the first. */
+export async function construct(request: ConstructRequest): Promise<ConstructResponse> {
+  const component = componentOf(request.getType());
+  const [jobNoun, resultNoun] = [nounOf(component.job), nounOf(component.result)];
+  const names = [...new Set([...jobNoun.argumentNames, ...resultNoun.argumentNames])];
+  const given = valuesOf(request.getInputs());
+  refuseUnknown(request, given, names);
+  const monitor = monitorAt(request.getMonitorendpoint());
+
+  const { urn } = await register(monitor, registrationOf(request));
+  const job = await register(monitor, childOf(request, urn, component.job, picked(given, jobNoun)));
+  const jobId = job.values.get("jobId") ?? unknown();
+  const args = new Map([...picked(given, resultNoun), ["submittedJobId", jobId]]);
+  const result = await register(monitor, childOf(request, urn, component.result, args, job.urn));
+
+  const outputs = visible(result.values, resultNoun, request.getDryrun());
+  await monitor.registerOutputs(urn, structOf(outputs));
+  return responseOf(urn, outputs, result.urn);
+}
+
+function componentOf(type: string): Component {
+  const name = type.slice(pluginTypePrefix.length);
+  const found = components.find((component) => component.type === name);
+  if (found) return found;
+  const names = components.map((component) => component.type);
+  throw new NotFoundError(`The component ${type}: ${unknownKey(name, names)}. They are ${names.join(", ")}.`);
+}
+
+function nounOf(type: string): Lifecycle {
+  const noun = nouns[type];
+  if (!noun) throw new NotFoundError(`There is no resource type ${type}.`);
+  return noun;
+}
+
+function refuseUnknown(request: ConstructRequest, given: Values, names: readonly string[]): void {
+  const known = names.filter((key) => !internal.includes(key));
+  const other = [...given.keys()].find((key) => !known.includes(key) && !key.startsWith("__"));
+  if (other === undefined) return;
+  const title = `${request.getType().split(":").at(-1)} ${request.getName()}`;
+  throw new Error(`${title}: ${unknownKey(other, known)}. It takes ${known.join(", ")}.`);
+}
+
+/** The component itself, with what the program says of it. */
+function registrationOf(request: ConstructRequest): RegisterResourceRequest {
+  const registration = new RegisterResourceRequest();
+  registration.setType(request.getType());
+  registration.setName(request.getName());
+  registration.setParent(request.getParent());
+  registration.setObject(new Struct());
+  registration.setAliasesList(request.getAliasesList());
+  registration.setDependenciesList(request.getDependenciesList());
+  for (const [name, reference] of request.getProvidersMap().entries())
+    registration.getProvidersMap().set(name, reference);
+  inherit(registration, request);
+  return registration;
+}
+
+/** One of its resources, under the same name; it depends on what the component depends on, for it does the work. */
+function childOf(
+  request: ConstructRequest,
+  parent: string,
+  type: string,
+  args: Values,
+  jobUrn?: string,
+): RegisterResourceRequest {
+  const registration = new RegisterResourceRequest();
+  registration.setType(pluginTypePrefix + type);
+  registration.setName(request.getName());
+  registration.setParent(parent);
+  registration.setCustom(true);
+  registration.setProvider(request.getProvidersMap().get("recommender") ?? "");
+  registration.setObject(structOf(args));
+  const all = new Set([...request.getDependenciesList(), ...(jobUrn ? [jobUrn] : [])]);
+  for (const key of args.keys()) {
+    const ofProgram = request.getInputdependenciesMap().get(key)?.getUrnsList() ?? [];
+    const urns = key === "submittedJobId" && jobUrn ? [jobUrn] : ofProgram;
+    const dependencies = new RegisterResourceRequest.PropertyDependencies();
+    dependencies.setUrnsList(urns);
+    registration.getPropertydependenciesMap().set(key, dependencies);
+    for (const urn of urns) all.add(urn);
+  }
+  registration.setDependenciesList([...all]);
+  const timeouts = request.getCustomtimeouts();
+  if (timeouts) {
+    const own = new RegisterResourceRequest.CustomTimeouts();
+    own.setCreate(timeouts.getCreate());
+    own.setUpdate(timeouts.getUpdate());
+    own.setDelete(timeouts.getDelete());
+    registration.setCustomtimeouts(own);
+  }
+  inherit(registration, request);
+  return registration;
+}
+
+/** Options of the component that hold for each of its resources. */
+function inherit(registration: RegisterResourceRequest, request: ConstructRequest): void {
+  registration.setAcceptsecrets(true);
+  registration.setSupportspartialvalues(true);
+  registration.setAliasspecs(true);
+  registration.setDeletedwith(request.getDeletedwith());
+  const [isProtected, isRetained] = [request.getProtect(), request.getRetainondelete()];
+  if (isProtected !== undefined) registration.setProtect(isProtected);
+  if (isRetained !== undefined) registration.setRetainondelete(isRetained);
+}
+
+async function register(
+  monitor: Monitor,
+  registration: RegisterResourceRequest,
+): Promise<{ readonly urn: string; readonly values: Values }> {
+  const registered: RegisterResourceResponse = await monitor.register(registration);
+  return { urn: registered.getUrn(), values: valuesOf(registered.getObject()) };
+}
+
+/** What a program sees of the component: what it sees of its second resource. */
+function visible(values: Values, noun: Lifecycle, isPreview: boolean): Values {
+  const names = [...noun.argumentNames, ...noun.outputNames].filter((key) => !internal.includes(key));
+  return new Map(
+    names.flatMap((key) => {
+      const value = values.get(key) ?? (isPreview ? unknown() : undefined);
+      return value ? [[key, value] as const] : [];
+    }),
+  );
+}
+
+function responseOf(urn: string, outputs: Values, resultUrn: string): ConstructResponse {
+  const reply = new ConstructResponse();
+  reply.setUrn(urn);
+  reply.setState(structOf(outputs));
+  for (const key of outputs.keys()) {
+    const dependencies = new ConstructResponse.PropertyDependencies();
+    dependencies.setUrnsList([resultUrn]);
+    reply.getStatedependenciesMap().set(key, dependencies);
+  }
+  return reply;
+}
+
+function picked(values: Values, { argumentNames }: Lifecycle): Values {
+  return new Map([...values].filter(([key]) => argumentNames.includes(key)));
+}
+
+function valuesOf(struct: Struct | undefined): Values {
+  return new Map(struct ? [...struct.getFieldsMap().entries()] : []);
+}
+
+/** A struct of values as they are. */
+function structOf(values: Values): Struct {
+  const struct = new Struct();
+  for (const [key, value] of values) struct.getFieldsMap().set(key, value);
+  return struct;
+}
+
+function unknown(): Value {
+  return Value.fromJavaScript(unknownValue);
+}

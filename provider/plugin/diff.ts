@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from "node:util";
+import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
+import type { Difference } from "../lifecycle/protocol";
+import type { Properties } from "../run/row";
+
+type Kind = "ADD" | "DELETE" | "UPDATE";
+
+/** What changes, with the place of each value that differs; what needs a replacement says so. */
+export function diffResponse(difference: Difference, olds: Properties, news: Properties): DiffResponse {
+  const { changes, changed, replaces, deleteBeforeReplace } = difference;
+  const { DIFF_SOME, DIFF_NONE } = DiffResponse.DiffChanges;
+  const reply = new DiffResponse();
+  reply.setChanges(changes ? DIFF_SOME : DIFF_NONE);
+  reply.setDiffsList(changed);
+  reply.setReplacesList(replaces);
+  reply.setDeletebeforereplace(deleteBeforeReplace);
+  reply.setHasdetaileddiff(true);
+  for (const key of changed) {
+    const found = [...differences(key, olds[key], news[key])];
+    // What is replaced for another reason than its arguments has none that differs.
+    for (const [path, kind] of found.length > 0 ? found : [[key, "UPDATE"] as const]) {
+      const diff = new PropertyDiff();
+      diff.setKind(PropertyDiff.Kind[replaces.includes(key) ? (`${kind}_REPLACE` as const) : kind]);
+      reply.getDetaileddiffMap().set(path, diff);
+    }
+  }
+  return reply;
+}
+
+/** The places at which two values differ, in the engine's notation: `queries[0].value`, `schema["a b"]`. */
+function* differences(path: string, before: unknown, after: unknown): Generator<readonly [string, Kind]> {
+  // The engine keeps no null, so that null and absent are the same to it.
+  if (isDeepStrictEqual(before ?? null, after ?? null)) return;
+  if (before == null) yield [path, "ADD"];
+  else if (after == null) yield [path, "DELETE"];
+  else if (isObject(before) && isObject(after) && Array.isArray(before) === Array.isArray(after)) {
+    for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
+      yield* differences(path + step(key, Array.isArray(before)), before[key], after[key]);
+  } else yield [path, "UPDATE"];
+}
+
+function step(key: string, isIndex: boolean): string {
+  if (isIndex) return `[${key}]`;
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import type { Client } from "../../client/client";
+import { undefinedIfMissing } from "../../client/refusals";
+import { routes } from "../../contract";
+import type { Lifecycle } from "../lifecycle/protocol";
+import type { Properties } from "../run/row";
+
+/** What `pulumi import` finds under an id: the id in the state, and what the engine would otherwise have stored. */
+export interface Imported {
+  readonly id: string;
+  readonly state: Properties;
+}
+
+interface Importer {
+  /** How the id of an import is written. */
+  readonly form: string;
+  find(client: Client, ...ids: readonly string[]): Promise<Imported | undefined>;
+}
+
+/** What the API can read, by noun; the program must be told so much that its next preview is empty. */
+const importers: Readonly<Record<string, Importer>> = {
+  EventDataset: {
+    form: "EVENT_DATASET_ID",
+    async find(client, id = "") {
+      const found = await undefinedIfMissing(client.call(routes.getEventDataset, { eventDatasetId: id }));
+      if (!found) return undefined;
+      const { name, numShards, attributeSchema = null } = found;
+      // A schema that is there counts as declared; otherwise one that somebody sets later is noticed.
+      const schema = attributeSchema === null ? { __inferred: "null" } : { attributeSchema };
+      return { id, state: { name, numShards, ...schema } };
+    },
+  },
+  Model: {
+    form: "PROJECT_ID/MODEL_ID",
+    async find(client, projectId = "", modelId = "") {
+      const found = await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }));
+      if (!found) return undefined;
+      const { name, algorithmType, algorithmParameters } = found;
+      const state = { projectId, name, modelId, algorithmType, algorithmParameters, existingId: modelId };
+      return { id: modelId, state };
+    },
+  },
+  Deployment: ofJob(["generatorModelId", "rankerModelId", "qps"], (projectId, jobId) => ({
+    id: projectId,
+    state: { deploymentJobId: jobId, existingId: projectId },
+  })),
+  DeploymentJob: ofJob(["generatorModelId", "rankerModelId", "qps"], submitted),
+  UserQuery: ofJob(["modelId", "queryType", "queries"], finished),
+  QueryingJob: ofJob(["modelId", "queryType", "queries"], submitted),
+  UserClustering: ofJob(["modelId", "clusterType", "parameters"], finished),
+  ClusteringJob: ofJob(["modelId", "clusterType", "parameters"], submitted),
+};
+
+/** Finds what is to be imported; undefined where there is no such object. */
+export async function importedState(
+  { type, argumentNames }: Lifecycle,
+  given: string,
+  clientHere: () => Promise<Client>,
+): Promise<Imported | undefined> {
+  const importer = importers[type];
+  if (!importer) {
+    const remedy = argumentNames.includes("existingId")
+      ? `Declare it with its arguments and existingId: "${given}"; \`pulumi up\` adopts it.`
+      : "Declare it with its arguments; `pulumi up` creates it.";
+    throw new Error(`${type} ${given} cannot be imported: the API cannot read it. ${remedy}`);
+  }
+  const ids = given.split("/");
+  if (ids.length !== importer.form.split("/").length || ids.includes(""))
+    throw new Error(`${type}: to import it, write its id as ${importer.form}, not ${given}`);
+  const found = await importer.find(await clientHere(), ...ids);
+  if (!found) return undefined;
+  return { id: found.id, state: { ...withoutNulls(found.state), __made: randomUUID().slice(0, 8) } };
+}
+
+/** What the record of a job says of the resource that submitted it or holds its result. */
+function ofJob(fields: readonly string[], place: (projectId: string, jobId: string) => Imported): Importer {
+  return {
+    form: "PROJECT_ID/JOB_ID",
+    async find(client, projectId = "", jobId = "") {
+      const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
+      if (!job) return undefined;
+      const data = Object.entries(job.jobData ?? {}).filter(([key]) => fields.includes(key));
+      if (data.length === 0)
+        throw new Error(`job ${jobId} of project ${projectId} is another kind of job: ${job.jobType}`);
+      const { id, state } = place(projectId, jobId);
+      return { id, state: { projectId, name: job.name, ...Object.fromEntries(data), ...state } };
+    },
+  };
+}
+
+function submitted(_projectId: string, jobId: string): Imported {
+  return { id: jobId, state: { jobId } };
+}
+
+function finished(_projectId: string, jobId: string): Imported {
+  return { id: jobId, state: { jobId, existingId: jobId } };
+}
+
+/** Without what the service left out, at any depth. */
+function withoutNulls<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(withoutNulls) as T;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([, inner]) => inner != null);
+  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutNulls(inner)])) as T;
+}

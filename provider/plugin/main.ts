@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { carryFor } from "./carrier";
+import { listen } from "./server";
+
+/**
+ * `pulumi-resource-recommender`: the engine starts it with its own address, reads the port from the first line of its
+ * output, and speaks Pulumi's protocol with it. It loads the SDK's protocol alone: all of the SDK takes half a second.
+ */
+async function main(): Promise<void> {
+  // With --logflow, options for the log come before it.
+  carryFor(process.argv.slice(2).find((arg) => /:\d+$/.test(arg)));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end());
+  process.stdout.write(`${await listen()}\n`);
+}
+
+/** The engine asks every plugin to end when a run is over, and kills it 5 s later. A call that creates is finished. */
+async function end(): Promise<void> {
+  const { isCreating } = await import("../recovery/create-once.js");
+  while (isCreating()) await sleep(20);
+  process.exit(0);
+}
+
+main().catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});

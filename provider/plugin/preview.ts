@@ -1,0 +1,31 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Lifecycle } from "../lifecycle/protocol";
+import type { Properties } from "../run/row";
+import { unknownValue } from "../run/unknown-value";
+
+/** The output that is the id of the object itself: `eventDatasetId` of an EventDataset. No update changes it. */
+export function idOutput({ type }: Pick<Lifecycle, "type">): string {
+  return `${type.charAt(0).toLowerCase()}${type.slice(1)}Id`;
+}
+
+/** What a program sees of a resource that is to be created: its arguments, and the id where an object is adopted. */
+export function previewOfCreate(noun: Lifecycle, inputs: Properties): Properties {
+  const { existingId } = inputs;
+  const id = idOutput(noun);
+  const isAdopted = noun.outputNames.includes(id) && existingId !== undefined;
+  return { ...unknownOutputs(noun), ...inputs, ...(isAdopted && { [id]: existingId }) };
+}
+
+/** What a program sees of a resource that is to be changed: the outputs may change, but not where no argument does. */
+export function previewOfUpdate(noun: Lifecycle, olds: Properties, news: Properties): Properties {
+  const changes = noun.argumentNames.some((key) => !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null));
+  const outputs = noun.outputNames.filter((key) => olds[key] !== undefined);
+  const formerly = Object.fromEntries(outputs.map((key) => [key, olds[key]]));
+  if (!changes) return { ...formerly, ...news };
+  const id = idOutput(noun);
+  return { ...unknownOutputs(noun), ...(formerly[id] !== undefined && { [id]: formerly[id] }), ...news };
+}
+
+function unknownOutputs({ outputNames }: Lifecycle): Properties {
+  return Object.fromEntries(outputNames.map((key) => [key, unknownValue]));
+}

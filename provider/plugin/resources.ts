@@ -1,0 +1,151 @@
+import {
+  type CheckRequest,
+  CheckResponse,
+  type CreateRequest,
+  CreateResponse,
+  type DeleteRequest,
+  type DiffRequest,
+  type DiffResponse,
+  type ReadRequest,
+  ReadResponse,
+  type UpdateRequest,
+  UpdateResponse,
+} from "@pulumi/pulumi/proto/provider_pb";
+import type { Client } from "../../client/client";
+import { unknownKey } from "../../contract/words";
+import { PartialStateError } from "../lifecycle/failure";
+import type { Lifecycle } from "../lifecycle/protocol";
+import { nouns } from "../nouns";
+import type { Properties } from "../run/row";
+import { nounOf, partsOf } from "../run/urn";
+import { checkFailure } from "./config";
+import { diffResponse } from "./diff";
+import { NotFoundError } from "./failure";
+import { importedState } from "./import";
+import { idOutput, previewOfCreate, previewOfUpdate } from "./preview";
+import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values";
+
+export async function check(request: CheckRequest): Promise<CheckResponse> {
+  const urn = request.getUrn();
+  const raw = fromStruct(request.getNews());
+  // A null of another language is nothing.
+  const given = Object.entries(unsealed(raw)).filter(([, value]) => value !== null);
+  const news: Properties = { ...Object.fromEntries(given), __urn: urn };
+  const { inputs, failures } = await lifecycleOf(urn).check(unsealed(fromStruct(request.getOlds())), news);
+  // Remembers where the name comes from: an alias under another name renames nothing.
+  if (news.name === undefined && inputs.name !== undefined)
+    Object.assign(inputs, { __firstName: inputs.name });
+  const reply = new CheckResponse();
+  reply.setInputs(toStruct(sealedLike(kept(inputs, raw), raw)));
+  reply.setFailuresList(failures.map(checkFailure));
+  return reply;
+}
+
+export async function diff(request: DiffRequest): Promise<DiffResponse> {
+  const urn = request.getUrn();
+  const noun = lifecycleOf(urn);
+  const olds = unsealed(fromStruct(request.getOlds()));
+  const news = { ...unsealed(fromStruct(request.getNews())), __urn: urn };
+  const difference = await noun.diff(request.getId(), olds, news);
+  const reply = diffResponse(difference, olds, news);
+  if (difference.replaces.length === 0) reply.setStablesList([idOutput(noun)]);
+  return reply;
+}
+
+export async function create(request: CreateRequest): Promise<CreateResponse> {
+  const urn = request.getUrn();
+  const noun = lifecycleOf(urn);
+  const raw = fromStruct(request.getProperties());
+  const inputs = { ...unsealed(raw), __urn: urn };
+  const state = (properties: object) => stateOf(noun, properties, raw);
+  const reply = new CreateResponse();
+  if (request.getPreview()) {
+    reply.setProperties(toStruct(state(previewOfCreate(noun, inputs))));
+    return reply;
+  }
+  const { id, outs } = await keepingPart(noun.create(inputs, callOf(request)), state);
+  reply.setId(id);
+  reply.setProperties(toStruct(state(outs)));
+  return reply;
+}
+
+export async function read(request: ReadRequest, clientHere: () => Promise<Client>): Promise<ReadResponse> {
+  const urn = request.getUrn();
+  const noun = lifecycleOf(urn);
+  const [raw, rawInputs] = [fromStruct(request.getProperties()), fromStruct(request.getInputs())];
+  // An import has no state yet, but an id.
+  const row =
+    Object.keys(raw).length === 0
+      ? await importedState(noun, request.getId(), clientHere)
+      : { id: request.getId(), state: inState(raw, urn) };
+  const reply = new ReadResponse();
+  if (!row) return reply;
+  const found = await noun.read(row.id, { ...row.state, __urn: urn });
+  reply.setId(found.id);
+  reply.setProperties(toStruct(stateOf(noun, found.props, raw)));
+  if (found.inputs) reply.setInputs(toStruct(sealedLike(kept(found.inputs, rawInputs), rawInputs, raw)));
+  return reply;
+}
+
+export async function update(request: UpdateRequest): Promise<UpdateResponse> {
+  const urn = request.getUrn();
+  const noun = lifecycleOf(urn);
+  const [rawOlds, raw] = [fromStruct(request.getOlds()), fromStruct(request.getNews())];
+  const [olds, news] = [inState(rawOlds, urn), { ...unsealed(raw), __urn: urn }];
+  const state = (properties: object) => stateOf(noun, properties, raw, rawOlds);
+  const reply = new UpdateResponse();
+  const outs = request.getPreview()
+    ? previewOfUpdate(noun, olds, news)
+    : (await keepingPart(noun.update(request.getId(), olds, news, callOf(request)), state)).outs;
+  reply.setProperties(toStruct(state(outs)));
+  return reply;
+}
+
+export async function remove(request: DeleteRequest): Promise<void> {
+  const urn = request.getUrn();
+  await lifecycleOf(urn).delete(request.getId(), inState(fromStruct(request.getProperties()), urn));
+}
+
+function lifecycleOf(urn: string): Lifecycle {
+  const type = partsOf(urn).type.split("$").at(-1) ?? "";
+  const noun = nouns[nounOf(type) ?? ""];
+  if (noun) return noun;
+  const names = Object.keys(nouns);
+  throw new NotFoundError(
+    `The resource type ${type}: ${unknownKey(type.split(":").at(-1) ?? "", names)}. They are ${names.join(", ")}.`,
+  );
+}
+
+/** What the lifecycles get of a row. State of before rows had tokens is told apart by the URN that it holds. */
+function inState(raw: Properties, urn: string): Properties {
+  const token = raw.__made ?? raw.__urn;
+  return { ...unsealed(raw), __urn: urn, ...(token !== undefined && { __made: token }) };
+}
+
+/** What the engine stores: secret where it was, and where the noun says so. */
+function stateOf(noun: Lifecycle, properties: object, ...origins: readonly Properties[]): Properties {
+  const state = kept(properties as Properties, origins[0]);
+  return withSealed(sealedLike(state, ...origins), noun.secretOutputs);
+}
+
+/** The engine names the resource in every request; only a program that may go back to a dynamic provider stores it. */
+function kept({ __urn, __provider: _, ...rest }: Properties, asked: Properties = {}): Properties {
+  return {
+    ...rest,
+    ...(asked.__urn !== undefined && { __urn }),
+    ...(asked.__provider !== undefined && { __provider: asked.__provider }),
+  };
+}
+
+/** Seals what an error keeps like any other state. */
+function keepingPart<T>(work: Promise<T>, state: (properties: object) => Properties): Promise<T> {
+  return work.catch((error) => {
+    if (error instanceof PartialStateError) error.properties = state(error.properties);
+    throw error;
+  });
+}
+
+/** The time that `customTimeouts` allows. */
+function callOf(request: { getTimeout(): number }): { timeoutMs?: number } {
+  return request.getTimeout() > 0 ? { timeoutMs: request.getTimeout() * 1000 } : {};
+}

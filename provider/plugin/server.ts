@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type handleUnaryCall, Server, ServerCredentials } from "@grpc/grpc-js";
+import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
+import { type IResourceProviderServer, ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
+import { GetSchemaResponse, ProviderHandshakeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import type { Client } from "../../client/client";
+import { version } from "../../package.json";
+import { cancel } from "../run/cancellation";
+import { openSession } from "../run/session";
+import { carryFor } from "./carrier";
+import { type Configuration, checkConfig, configurationOf, configureResponse, diffConfig } from "./config";
+import { failureOf } from "./failure";
+import { invoke } from "./invoke";
+
+let configuration: Configuration | undefined;
+
+const clientHere = async (): Promise<Client> => {
+  if (!configuration) throw new Error("the provider is not configured yet");
+  return (await openSession(configuration.settings())).client;
+};
+
+/** Loaded with the first resource: the nouns take as long as everything else together. */
+const resources = () => import("./resources.js");
+
+/** What the engine may ask of the plugin; it gets "unimplemented" for anything else. */
+const service: Partial<IResourceProviderServer> = {
+  handshake: answering(async (request) => {
+    carryFor(request.getEngineAddress());
+    const reply = new ProviderHandshakeResponse();
+    reply.setAcceptSecrets(true);
+    return reply;
+  }),
+  attach: answering(async (request) => {
+    carryFor(request.getAddress());
+    return new Empty();
+  }),
+  getPluginInfo: answering(async () => {
+    const reply = new PluginInfo();
+    reply.setVersion(version);
+    return reply;
+  }),
+  getSchema: answering(async () => {
+    const reply = new GetSchemaResponse();
+    reply.setSchema(readFileSync(join(packageFolder(), "schema.json"), "utf8"));
+    return reply;
+  }),
+
+  checkConfig: answering(async (request) => checkConfig(request)),
+  diffConfig: answering(async (request) => diffConfig(request)),
+  configure: answering(async (request) => {
+    const given = configurationOf(request);
+    configuration = given;
+    const config = { get: (key: string) => given.get(key.replace(/^recommender:/, "")) };
+    const { nouns } = await import("../nouns.js");
+    for (const noun of Object.values(nouns)) await noun.configure({ config });
+    return configureResponse();
+  }),
+
+  check: answering(async (request) => (await resources()).check(request)),
+  diff: answering(async (request) => (await resources()).diff(request)),
+  create: answering(async (request) => (await resources()).create(request)),
+  read: answering(async (request) => (await resources()).read(request, clientHere)),
+  update: answering(async (request) => (await resources()).update(request)),
+  delete: answering(async (request) => {
+    await (await resources()).remove(request);
+    return new Empty();
+  }),
+  invoke: answering(async (request) => invoke(request, clientHere)),
+  construct: answering(async (request) => (await import("./construct.js")).construct(request)),
+
+  // It comes at the end of every run too. A call that creates is finished all the same.
+  cancel: answering(async () => {
+    cancel();
+    return new Empty();
+  }),
+};
+
+/** Serves the plugin on a free port of this machine. */
+export function listen(): Promise<number> {
+  const unlimited = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
+  const server = new Server(unlimited);
+  server.addService(ResourceProviderService, service as IResourceProviderServer);
+  return new Promise((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
+}
+
+function answering<Request, Reply>(
+  work: (request: Request) => Promise<Reply>,
+): handleUnaryCall<Request, Reply> {
+  return ({ request }, callback) => {
+    work(request).then(
+      (reply) => callback(null, reply),
+      (error: Error) => callback(failureOf(error)),
+    );
+  };
+}
+
+/** The top folder of the package: above dist/ where this is compiled. */
+function packageFolder(): string {
+  const folder = join(__dirname, "../..");
+  return folder.endsWith("dist") ? join(folder, "..") : folder;
+}

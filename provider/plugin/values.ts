@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from "node:util";
+import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
+import type { Properties } from "../run/row";
+
+/** Marks an object of Pulumi's protocol that stands for something else. */
+const signatureKey = "4dabf18193072939515e22adb298388d";
+const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
+
+interface Secret {
+  readonly value: unknown;
+}
+
+/** Properties as the engine sends them: secret values are sealed. */
+export function fromStruct(struct: Struct | undefined): Properties {
+  return (struct?.toJavaScript() ?? {}) as Properties;
+}
+
+/** Properties as the engine takes them; what is undefined is left out. */
+export function toStruct(values: object): Struct {
+  return Struct.fromJavaScript(JSON.parse(JSON.stringify(values)) as Record<string, JavaScriptValue>);
+}
+
+/** A value as a secret of the state. */
+export function seal(value: unknown): unknown {
+  return isSecret(value) ? value : { [signatureKey]: secretSignature, value };
+}
+
+/** The same value in the clear, for the lifecycles. */
+export function unsealed<T>(value: T): T {
+  return opened(value) as T;
+}
+
+function opened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(opened);
+  if (!isObject(value)) return value;
+  if (isSecret(value)) return opened(value.value);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, opened(inner)]));
+}
+
+/** Whether a value is secret, or a part of it. */
+function holdsSecret(value: unknown): boolean {
+  return isSecret(value) || (isObject(value) && Object.values(value).some(holdsSecret));
+}
+
+/**
+ * Seals what was secret where the values come from: the news before the olds. A value that is none of theirs may hold a
+ * part of one, so that it is sealed where any of them was.
+ */
+export function sealedLike(values: object, ...origins: readonly Properties[]): Properties {
+  const sealed = Object.entries(values).map(([key, value]) => {
+    const candidates = origins.flatMap((origin) => (origin[key] === undefined ? [] : [origin[key]]));
+    const origin = candidates.find((one) => isDeepStrictEqual(opened(one), value));
+    return [key, sealedBy(value, origin ?? candidates.find(holdsSecret))];
+  });
+  return Object.fromEntries(sealed);
+}
+
+function sealedBy(value: unknown, origin: unknown): unknown {
+  if (value == null || !holdsSecret(origin)) return value;
+  if (isSecret(origin) || !isObject(origin) || !isObject(value)) return seal(value);
+  if (Array.isArray(value)) {
+    if (!Array.isArray(origin) || origin.length !== value.length) return seal(value);
+    return value.map((inner, index) => sealedBy(inner, origin[index]));
+  }
+  const members = Object.entries(value).map(([key, inner]) => [
+    key,
+    sealedBy(inner, (origin as Record<string, unknown>)[key]),
+  ]);
+  return Object.fromEntries(members);
+}
+
+/** Seals the named values. */
+export function withSealed(values: Properties, keys: readonly string[]): Properties {
+  const sealed = keys.filter((key) => values[key] != null).map((key) => [key, seal(values[key])]);
+  return { ...values, ...Object.fromEntries(sealed) };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function isSecret(value: unknown): value is Secret {
+  return isObject(value) && (value as Record<string, unknown>)[signatureKey] === secretSignature;
+}

@@ -1,0 +1,92 @@
+import { unknownValue } from "../../../provider/run/unknown-value";
+import { ObservedService } from "../../engine/observed-service";
+import { PluginProcess, secret, shortKeys } from "./plugin-process";
+
+let observed: ObservedService;
+let plugin: PluginProcess;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  plugin = await PluginProcess.start(undefined, { name: "mine" });
+});
+afterAll(async () => {
+  await plugin.stop();
+  await observed.close();
+});
+
+const remote = { baseUrl: "https://api.example.com", apiKey: "k-1", accessToken: "t-1" };
+
+test("what is secret by nature is sealed even where the program forgot, and what the program sealed stays so", async () => {
+  const { inputs, failures } = await plugin.checkConfig({ ...remote, baseUrl: secret(remote.baseUrl) });
+  expect(failures).toEqual([]);
+  expect(inputs).toEqual({
+    baseUrl: secret(remote.baseUrl),
+    apiKey: secret("k-1"),
+    accessToken: secret("t-1"),
+  });
+});
+
+test("a mistyped key is refused with the one that was meant", async () => {
+  const { failures } = await plugin.checkConfig({ baseURL: "x" });
+  expect(failures).toEqual([
+    expect.stringMatching(/recommender:baseURL is not known; did you mean baseUrl\?/),
+  ]);
+});
+
+test("settings that are missing, wrong or contradict each other are refused, and none of their values is shown", async () => {
+  const refused = async (news: object) => (await plugin.checkConfig({ ...news })).failures.join();
+  expect(await refused({ baseUrl: remote.baseUrl })).toMatch(
+    /recommender:apiKey is not set.*input of the provider/,
+  );
+  expect(await refused({ ...remote, jobPollMs: "soon" })).toMatch(/jobPollMs: expected a whole number/);
+  expect(await refused({ ...remote, tokenCommand: "echo t-2" })).toMatch(/contradict each other/);
+  expect(await refused({ ...remote, tokenCommand: "echo t-2" })).not.toMatch(/k-1|t-1|t-2/);
+});
+
+test("what a preview does not know yet is no reason to refuse anything", async () => {
+  const { failures, inputs } = await plugin.checkConfig({ ...remote, apiKey: unknownValue });
+  expect(failures).toEqual([]);
+  expect(inputs.apiKey).toEqual(secret(unknownValue));
+});
+
+test("a difference names its key and replaces nothing", async () => {
+  expect(await plugin.diffConfig(remote, remote)).toMatchObject({ changes: false, detailed: {} });
+  expect(await plugin.diffConfig(remote, { ...remote, baseUrl: "https://b", parallel: "2" })).toEqual({
+    changes: true,
+    replaces: [],
+    detailed: { baseUrl: "UPDATE", parallel: "ADD" },
+  });
+});
+
+test.each([
+  [
+    "a provider of the program's own has its inputs win over the environment, which fills gaps",
+    "mine",
+    "stack",
+  ],
+  [
+    "the default provider has the environment win over the configuration of the stack",
+    "default",
+    "environment",
+  ],
+])("%s", async (_, name, winner) => {
+  const other = await ObservedService.start();
+  const env = { ...other.environment, RECOMMENDER_JOB_POLL_MS: "70" };
+  const { jobPollMs: _gap, ...config } = shortKeys(observed.config);
+  const own = await PluginProcess.start(config, { env, name });
+  try {
+    await own.create("EventDataset", (await own.check("EventDataset", { numShards: 1 })).inputs);
+    const [asked, idle] = winner === "stack" ? [observed, other] : [other, observed];
+    expect(asked.calls()).toContain("POST /create-event-dataset");
+    expect(idle.calls()).toEqual([]);
+  } finally {
+    await own.stop();
+    await other.close();
+  }
+});
+
+test("the inputs of a provider may be sealed", async () => {
+  const sealed = Object.entries(shortKeys(observed.config)).map(([key, value]) => [key, secret(value)]);
+  const own = await PluginProcess.start(Object.fromEntries(sealed), { name: "mine" });
+  await expect(own.invoke("listEventDatasets", {})).resolves.toHaveProperty("eventDatasets");
+  await own.stop();
+});

@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
+import type { ProviderHandshakeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import * as provider from "@pulumi/pulumi/proto/provider_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { routes } from "../../../contract";
+import { version } from "../../../package.json";
+import { ObservedService } from "../../engine/observed-service";
+import { PluginProcess } from "./plugin-process";
+
+const folder = mkdtempSync(join(tmpdir(), "recommender-plugin-test-"));
+
+let observed: ObservedService;
+let plugin: PluginProcess;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  plugin = await PluginProcess.start(observed.config);
+});
+afterAll(async () => {
+  await plugin.stop();
+  await observed.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("it takes secrets and says its version", async () => {
+  const shaken = await plugin.call<ProviderHandshakeResponse>(
+    "handshake",
+    new provider.ProviderHandshakeRequest(),
+  );
+  expect(shaken.getAcceptSecrets()).toBe(true);
+  expect((await plugin.call<PluginInfo>("getPluginInfo", new Empty())).getVersion()).toBe(version);
+});
+
+test("a run that creates, reads and deletes loads nothing of the SDK but its protocol", async () => {
+  const list = join(folder, "modules.json");
+  const hook = join(folder, "hook.js");
+  const write = `require("fs").writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache)))`;
+  writeFileSync(hook, `process.on("exit", () => ${write});`);
+  const own = await PluginProcess.start(observed.config, {
+    node: ["--require", hook],
+    // Without what makes processes start faster in tests.
+    env: { NODE_OPTIONS: "" },
+  });
+  const { inputs } = await own.check("EventDataset", { numShards: 1 });
+  const { id, state } = await own.create("EventDataset", inputs);
+  await own.read("EventDataset", id, state);
+  await own.delete("EventDataset", id, state);
+  await own.invoke("listEventDatasets", {});
+  await own.stop();
+  const loaded: string[] = JSON.parse(readFileSync(list, "utf8"));
+  const ofSdk = loaded.filter((file) => file.includes("/@pulumi/pulumi/"));
+  expect(ofSdk.length).toBeGreaterThan(0);
+  expect(ofSdk.filter((file) => !file.includes("/@pulumi/pulumi/proto/"))).toEqual([]);
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("%s ends it at once, without an error", async (signal) => {
+  const own = await PluginProcess.start(observed.config);
+  const began = performance.now();
+  expect(await own.stop(signal)).toBe(0);
+  expect(performance.now() - began).toBeLessThan(2000);
+});
+
+test("an unknown resource, function or method is refused with what there is", async () => {
+  await expect(plugin.check("EventDatset", {})).rejects.toThrow(
+    /EventDatset is not known; did you mean EventDataset\?/,
+  );
+  await expect(plugin.invoke("getModl", {})).rejects.toThrow(/getModl is not known; did you mean getModel\?/);
+  await expect(plugin.call("getMapping", new provider.GetMappingRequest())).rejects.toThrow(/UNIMPLEMENTED/);
+});
+
+test("every lookup answers what the service does, and says which argument is wrong", async () => {
+  const created = await observed.call(routes.createEventDataset, { name: "clicks", numShards: 1 });
+  const { eventDatasetId } = created;
+  expect(await plugin.invoke("getEventDataset", { eventDatasetId })).toMatchObject({ name: "clicks" });
+  const { eventDatasets } = await plugin.invoke("listEventDatasets", {});
+  expect(eventDatasets).toContainEqual(expect.objectContaining({ eventDatasetId }));
+  await expect(plugin.invoke("getEventDataset", {})).rejects.toThrow(/eventDatasetId: missing/);
+  await expect(plugin.invoke("getJob", { projectId: "p", jobId: "j" })).rejects.toThrow(/get-job.*404/);
+  await expect(plugin.invoke("listModels", { projectId: "p" })).rejects.toThrow(/list-models.*404/);
+  await expect(plugin.invoke("getModel", { projectId: "p", modelId: "m" })).rejects.toThrow(/get-model.*404/);
+  await expect(plugin.invoke("recommend", { userId: "u" })).rejects.toThrow(/recommend/);
+});
+
+test("a process that is given no engine serves all the same", async () => {
+  const main = join(__dirname, "../../../dist/provider/plugin/main.js");
+  const child = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
+  const [port] = (await once(child.stdout, "data")) as [Buffer];
+  expect(Number(port)).toBeGreaterThan(0);
+  child.kill("SIGINT");
+  expect((await once(child, "exit"))[0]).toBe(0);
+});

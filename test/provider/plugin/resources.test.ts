@@ -1,0 +1,195 @@
+import { routes } from "../../../contract";
+import { unknownValue } from "../../../provider/run/unknown-value";
+import { ObservedService } from "../../engine/observed-service";
+import { PluginProcess, type Properties, secret, urnOf } from "./plugin-process";
+
+let observed: ObservedService;
+let plugin: PluginProcess;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  plugin = await PluginProcess.start(observed.config);
+});
+afterAll(async () => {
+  await plugin.stop();
+  await observed.close();
+});
+
+const declare = async (type: string, news: Properties, olds?: Properties, name?: string) =>
+  (await plugin.check(type, news, olds, name)).inputs;
+
+async function createDataset(news: Properties = {}) {
+  const inputs = await declare("EventDataset", { numShards: 1, ...news });
+  return { inputs, ...(await plugin.create("EventDataset", inputs)) };
+}
+
+/** Renames it behind Pulumi's back. */
+const rename = async (eventDatasetId: string, name: string) => {
+  const { attributeSchema = null } = await observed.call(routes.getEventDataset, { eventDatasetId });
+  await observed.call(routes.updateEventDataset, { eventDatasetId, name, attributeSchema } as never);
+};
+
+test("check fills in defaults and the logical name, refuses what is wrong, and leaves what is not known alone", async () => {
+  expect(await declare("EventDataset", { numShards: 2, attributeSchema: null })).toMatchObject({
+    name: "it",
+    numShards: 2,
+  });
+  const { failures } = await plugin.check("EventDataset", { numShards: 0, nme: "x" });
+  expect(failures.join()).toMatch(
+    /numShards: expected a whole number of at least 1.*nme is not known; did you mean name\?/,
+  );
+  expect((await plugin.check("EventDataset", { numShards: unknownValue })).failures).toEqual([]);
+});
+
+test("an alias under another name renames nothing, but a name that the program drops does", async () => {
+  const first = await declare("EventDataset", { numShards: 1 });
+  const renamed = await declare("EventDataset", { numShards: 1 }, first, "other");
+  expect(renamed.name).toBe("it");
+  expect((await declare("EventDataset", { numShards: 1 }, renamed, "third")).name).toBe("it");
+  const named = await declare("EventDataset", { numShards: 1, name: "by hand" }, renamed, "third");
+  expect((await declare("EventDataset", { numShards: 1 }, named, "third")).name).toBe("third");
+});
+
+test("a dataset is created, read, changed and deleted, and a run that changes nothing calls nothing", async () => {
+  const { id, inputs, state } = await createDataset({ attributeSchema: { age: "NUMERICAL" } });
+  expect(state).toMatchObject({ eventDatasetId: id, name: "it", numShards: 1 });
+  expect(Object.keys(state).filter((key) => ["__urn", "__provider"].includes(key))).toEqual([]);
+  observed.calls();
+  expect(await plugin.diff("EventDataset", id, state, inputs)).toEqual({
+    changes: false,
+    replaces: [],
+    detailed: {},
+  });
+  expect(observed.calls()).toEqual([]);
+
+  const news = { ...inputs, name: "renamed" };
+  const changed = await plugin.update("EventDataset", id, state, news);
+  expect(await observed.call(routes.getEventDataset, { eventDatasetId: id })).toMatchObject({
+    name: "renamed",
+  });
+  await rename(id, "by another hand");
+  const read = await plugin.read("EventDataset", id, changed, news);
+  expect(read.inputs).toMatchObject({ name: "by another hand", numShards: 1 });
+  await plugin.delete("EventDataset", id, changed);
+  expect((await plugin.read("EventDataset", id, changed)).id).toBe("");
+});
+
+test("a difference names the place of each value, and which of them replace the resource", async () => {
+  const { id, inputs, state } = await createDataset({
+    attributeSchema: { age: "NUMERICAL", "first name": "CATEGORICAL" },
+  });
+  const news = { ...inputs, numShards: 3, attributeSchema: { age: "CATEGORICAL", city: "CATEGORICAL" } };
+  expect(await plugin.diff("EventDataset", id, state, news)).toEqual({
+    changes: true,
+    replaces: ["numShards"],
+    detailed: {
+      numShards: "UPDATE_REPLACE",
+      "attributeSchema.age": "UPDATE",
+      "attributeSchema.city": "ADD",
+      'attributeSchema["first name"]': "DELETE",
+    },
+  });
+  expect(plugin.said.at(-1)).toMatchObject({
+    urn: urnOf("EventDataset"),
+    message: expect.stringMatching(/Replacing EventDataset it deletes its events: numShards 1 → 3/),
+  });
+  const { attributeSchema: _, ...without } = inputs;
+  expect((await plugin.diff("EventDataset", id, state, without)).detailed).toEqual({
+    attributeSchema: "DELETE",
+  });
+  const query = { name: "q", projectId: "p", modelId: "m", queryType: "user_list" };
+  const asking = (value: string) => ({
+    ...query,
+    queries: [{ conditions: [{ attribute: "genre", value }] }],
+  });
+  expect(await plugin.diff("QueryingJob", "j", asking("jazz"), asking("rock"))).toEqual({
+    changes: true,
+    replaces: ["queries"],
+    detailed: { "queries[0].conditions[0].value": "UPDATE_REPLACE" },
+  });
+});
+
+describe("a preview", () => {
+  test("of a create knows the arguments and not the outputs, and calls nothing", async () => {
+    const inputs = await declare("EventDataset", { numShards: 1 });
+    observed.calls();
+    const { id, state } = await plugin.create("EventDataset", inputs, { preview: true });
+    expect(id).toBe("");
+    expect(state).toMatchObject({ name: "it", numShards: 1, eventDatasetId: unknownValue });
+    expect(observed.calls()).toEqual([]);
+  });
+
+  test("knows the id of what is adopted", async () => {
+    const inputs = { name: "users", numShards: 1, existingId: "u-1" };
+    const { state } = await plugin.create("UserDataset", inputs, { preview: true });
+    expect(state).toMatchObject({ userDatasetId: "u-1" });
+  });
+
+  test("of an update knows the id, and the other outputs where no argument changes", async () => {
+    const { id, inputs, state } = await createDataset();
+    const news = { ...inputs, name: "renamed" };
+    observed.calls();
+    expect(await plugin.update("EventDataset", id, state, news, true)).toMatchObject({
+      name: "renamed",
+      eventDatasetId: id,
+    });
+    expect(observed.calls()).toEqual([]);
+    const job = { name: "live", projectId: "p", generatorModelId: "m", qps: 1 };
+    const preview = (change: Properties) =>
+      plugin.update("DeploymentJob", "j-1", { ...job, jobId: "j-1" }, { ...job, ...change }, true);
+    expect(await preview({ generatorModelId: "n" })).toMatchObject({ jobId: unknownValue });
+    expect(await preview({})).toMatchObject({ jobId: "j-1" });
+  });
+});
+
+describe("what the program seals", () => {
+  test("stays sealed in inputs and outputs, at its place, and the service gets it in the clear", async () => {
+    const attributeSchema = { age: secret("NUMERICAL"), city: "CATEGORICAL" };
+    const news = { name: secret("hush-1"), numShards: 1, attributeSchema };
+    const inputs = await declare("EventDataset", news);
+    expect(inputs).toMatchObject({ name: secret("hush-1"), attributeSchema });
+    const { id, state } = await plugin.create("EventDataset", inputs);
+    expect(state).toMatchObject({
+      name: secret("hush-1"),
+      attributeSchema,
+      numShards: 1,
+      eventDatasetId: id,
+    });
+    expect(await observed.call(routes.getEventDataset, { eventDatasetId: id })).toMatchObject({
+      name: "hush-1",
+      attributeSchema: { age: "NUMERICAL", city: "CATEGORICAL" },
+    });
+    await rename(id, "hush-2");
+    const read = await plugin.read("EventDataset", id, state, inputs);
+    expect([read.state.name, read.inputs.name]).toEqual([secret("hush-2"), secret("hush-2")]);
+    const updated = await plugin.update("EventDataset", id, state, { ...inputs, name: secret("hush-3") });
+    expect(updated.name).toEqual(secret("hush-3"));
+    const open = await plugin.update("EventDataset", id, updated, { ...inputs, name: "open" });
+    expect(open.name).toBe("open");
+    await plugin.diff("EventDataset", id, state, { ...inputs, name: secret("hush-4"), numShards: 2 });
+    const said = JSON.stringify([plugin.said, plugin.errors]);
+    expect(said).not.toMatch(/hush-/);
+    expect(said).not.toContain(observed.service.key);
+  });
+
+  test("is sealed in a preview too", async () => {
+    const inputs = await declare("EventDataset", { name: secret("hush-5"), numShards: 1 });
+    const { state } = await plugin.create("EventDataset", inputs, { preview: true });
+    expect(state.name).toEqual(secret("hush-5"));
+  });
+
+  test("is in no message of a call that fails", async () => {
+    const inputs = await declare("EventDataset", { name: secret("hush-6"), numShards: 1 });
+    await expect(plugin.create("EventDataset", { ...inputs, existingId: "gone" })).rejects.toThrow(
+      /EventDataset it: existingId gone: there is no such event dataset/,
+    );
+    expect(JSON.stringify([plugin.said, plugin.errors])).not.toMatch(/hush-6/);
+  });
+});
+
+test("what a program on its way back to a dynamic provider stores is kept", async () => {
+  const hidden = { __urn: "urn:pulumi:test::test::old::it", __provider: "exports.handler=()=>1" };
+  const inputs = await declare("EventDataset", { numShards: 1, ...hidden });
+  expect(inputs).toMatchObject({ __provider: hidden.__provider, __urn: urnOf("EventDataset") });
+  const { state } = await plugin.create("EventDataset", inputs);
+  expect(state).toMatchObject({ __provider: hidden.__provider, __urn: urnOf("EventDataset") });
+});
