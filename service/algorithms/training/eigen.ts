@@ -1,6 +1,3 @@
-const MAX_SWEEPS = 30;
-const PRECISION = 1e-7;
-
 /** Eigenvectors of a symmetric matrix. */
 export interface Eigen {
   /** Their matrix, one eigenvector per column. */
@@ -8,59 +5,160 @@ export interface Eigen {
   readonly values: Float64Array;
 }
 
-/** Finds the eigenvectors of a symmetric matrix, of which the upper triangle is read, by Jacobi's rotations. */
+/** A tridiagonal matrix that a symmetric one was turned into; row k of `rows` is what the k-th axis has become. */
+interface Tridiagonal {
+  readonly diagonal: Float64Array;
+  /** Beside the diagonal: the k-th element lies between k and k + 1. */
+  readonly beside: Float64Array;
+  readonly rows: Float64Array;
+}
+
+const MAX_TURNS = 60;
+
+/**
+ * Finds the eigenvectors of a symmetric matrix, of which the upper triangle is read: reflections make it tridiagonal,
+ * rotations make that diagonal (Golub, Van Loan: Matrix Computations, 8.3: the implicit QL form of the algorithm).
+ */
 export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
-  const matrix = Float64Array.from({ length: size * size }, (_, at) => {
-    const i = Math.floor(at / size);
-    const j = at % size;
-    return upper[i <= j ? at : j * size + i] as number;
-  });
-  // Rows are rotated, because they lie together in memory: row k becomes eigenvector k.
-  const rows = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) rows[i * size + i] = 1;
-  for (let sweep = 0, rotated = true; rotated && sweep < MAX_SWEEPS; sweep++) {
-    rotated = false;
-    for (let p = 0; p < size - 1; p++) {
-      for (let q = p + 1; q < size; q++) {
-        const off = matrix[p * size + q] as number;
-        const pp = matrix[p * size + p] as number;
-        const qq = matrix[q * size + q] as number;
-        if (Math.abs(off) <= PRECISION * Math.sqrt(Math.abs(pp * qq)) || Math.abs(off) < 1e-30) continue;
-        rotated = true;
-        const theta = (qq - pp) / (2 * off);
-        const t = (theta < 0 ? -1 : 1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1));
-        const c = 1 / Math.sqrt(t * t + 1);
-        const s = t * c;
-        rotateRows(matrix, p, q, c, s, size);
-        mirror(matrix, p, q, size);
-        matrix[p * size + p] = pp - t * off;
-        matrix[q * size + q] = qq + t * off;
-        matrix[p * size + q] = 0;
-        matrix[q * size + p] = 0;
-        rotateRows(rows, p, q, c, s, size);
-      }
+  const { diagonal, beside, rows } = tridiagonalize(upper, size);
+  for (let low = 0; low < size; low++) {
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
+      const high = blockEnd(diagonal, beside, low);
+      if (high === low) break;
+      turnBlock(diagonal, beside, rows, low, high);
     }
   }
-  const vectors = Float64Array.from(
-    { length: size * size },
-    (_, at) => rows[(at % size) * size + Math.floor(at / size)] as number,
-  );
-  return { vectors, values: Float64Array.from({ length: size }, (_, i) => matrix[i * size + i] as number) };
-}
-
-function rotateRows(of: Float64Array, p: number, q: number, c: number, s: number, size: number): void {
-  for (let k = 0, i = p * size, j = q * size; k < size; k++, i++, j++) {
-    const a = of[i] as number;
-    const b = of[j] as number;
-    of[i] = c * a - s * b;
-    of[j] = s * a + c * b;
+  const vectors = new Float64Array(size * size);
+  for (let i = 0; i < size; i++) {
+    for (let k = 0; k < size; k++) vectors[k * size + i] = rows[i * size + k] as number;
   }
+  return { vectors, values: diagonal };
 }
 
-/** Copies rows p and q to the columns p and q: away from the crossing of the two, a rotated matrix is symmetric. */
-function mirror(of: Float64Array, p: number, q: number, size: number): void {
+/** Reflects the axes one after another, each so that its row has nothing beyond the element beside the diagonal. */
+function tridiagonalize(upper: ArrayLike<number>, size: number): Tridiagonal {
+  const matrix = new Float64Array(size * size);
+  for (let i = 0; i < size; i++) {
+    for (let j = i; j < size; j++)
+      matrix[i * size + j] = matrix[j * size + i] = upper[i * size + j] as number;
+  }
+  const beside = new Float64Array(size);
+  const scales = new Float64Array(size);
+  const product = new Float64Array(size);
+  for (let k = 0; k < size - 1; k++) {
+    // The mirror of a reflection takes the place of the row that it clears.
+    const mirror = matrix.subarray(k * size, (k + 1) * size);
+    const from = k + 1;
+    const first = mirror[from] as number;
+    const beyond = dot(mirror, 0, mirror, 0, from + 1, size);
+    if (beyond === 0) {
+      beside[k] = first;
+      continue;
+    }
+    const length = Math.sqrt(first * first + beyond);
+    const reflected = first > 0 ? -length : length;
+    beside[k] = reflected;
+    mirror[from] = first - reflected;
+    const scale = 1 / (length * length - first * reflected);
+    scales[k] = scale;
+    for (let i = from; i < size; i++) product[i] = scale * dot(matrix, i * size, mirror, 0, from, size);
+    const half = (scale / 2) * dot(product, 0, mirror, 0, from, size);
+    for (let i = from; i < size; i++) product[i] = (product[i] as number) - half * (mirror[i] as number);
+    for (let i = from; i < size; i++) {
+      add(matrix, i * size, product, -(mirror[i] as number), from, size);
+      add(matrix, i * size, mirror, -(product[i] as number), from, size);
+    }
+  }
+  const diagonal = Float64Array.from({ length: size }, (_, i) => matrix[i * size + i] as number);
+  return { diagonal, beside, rows: reflectAxes(matrix, scales, size) };
+}
+
+/** Does all reflections to the axes. Those that a reflection does not reach yet are left out. */
+function reflectAxes(mirrors: Float64Array, scales: Float64Array, size: number): Float64Array {
+  const rows = new Float64Array(size * size);
+  for (let i = 0; i < size; i++) rows[i * size + i] = 1;
+  for (let k = size - 2; k >= 0; k--) {
+    if (scales[k] === 0) continue;
+    const mirror = mirrors.subarray(k * size, (k + 1) * size);
+    for (let i = k + 1; i < size; i++) {
+      const share = (scales[k] as number) * dot(rows, i * size, mirror, 0, k + 1, size);
+      add(rows, i * size, mirror, -share, k + 1, size);
+    }
+  }
+  return rows;
+}
+
+/** The last row that is still tied to this one. */
+function blockEnd(diagonal: Float64Array, beside: Float64Array, low: number): number {
+  let high = low;
+  for (; high < diagonal.length - 1; high++) {
+    const size = Math.abs(diagonal[high] as number) + Math.abs(diagonal[high + 1] as number);
+    if (Math.abs(beside[high] as number) <= Number.EPSILON * size) break;
+  }
+  return high;
+}
+
+/** One pass of rotations from the end of a block to its beginning, with Wilkinson's shift. */
+function turnBlock(
+  diagonal: Float64Array,
+  beside: Float64Array,
+  rows: Float64Array,
+  low: number,
+  high: number,
+): void {
+  const size = diagonal.length;
+  const off = beside[low] as number;
+  const slope = ((diagonal[low + 1] as number) - (diagonal[low] as number)) / (2 * off);
+  const shift = off / (slope + Math.sign(slope || 1) * Math.sqrt(slope * slope + 1));
+  let ahead = (diagonal[high] as number) - (diagonal[low] as number) + shift;
+  let [sine, cosine, moved] = [1, 1, 0];
+  for (let i = high - 1; i >= low; i--) {
+    const across = sine * (beside[i] as number);
+    const along = cosine * (beside[i] as number);
+    const length = Math.sqrt(across * across + ahead * ahead);
+    beside[i + 1] = length;
+    if (length === 0) {
+      diagonal[i + 1] = (diagonal[i + 1] as number) - moved;
+      beside[high] = 0;
+      return;
+    }
+    sine = across / length;
+    cosine = ahead / length;
+    const next = (diagonal[i + 1] as number) - moved;
+    const gap = ((diagonal[i] as number) - next) * sine + 2 * cosine * along;
+    moved = sine * gap;
+    diagonal[i + 1] = next + moved;
+    ahead = cosine * gap - along;
+    rotate(rows, i * size, (i + 1) * size, cosine, sine, size);
+  }
+  diagonal[low] = (diagonal[low] as number) - moved;
+  beside[low] = ahead;
+  beside[high] = 0;
+}
+
+function rotate(of: Float64Array, i: number, j: number, cosine: number, sine: number, size: number): void {
   for (let k = 0; k < size; k++) {
-    of[k * size + p] = of[p * size + k] as number;
-    of[k * size + q] = of[q * size + k] as number;
+    const a = of[i + k] as number;
+    const b = of[j + k] as number;
+    of[i + k] = cosine * a - sine * b;
+    of[j + k] = sine * a + cosine * b;
   }
+}
+
+function dot(a: Float64Array, atA: number, b: Float64Array, atB: number, from: number, to: number): number {
+  let sum = 0;
+  for (let k = from; k < to; k++) sum += (a[atA + k] as number) * (b[atB + k] as number);
+  return sum;
+}
+
+/** Adds so many times the one vector to a row. */
+function add(
+  to: Float64Array,
+  at: number,
+  vector: Float64Array,
+  times: number,
+  from: number,
+  end: number,
+): void {
+  for (let k = from; k < end; k++) to[at + k] = (to[at + k] as number) + times * (vector[k] as number);
 }

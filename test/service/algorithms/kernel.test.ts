@@ -84,20 +84,33 @@ test.each([
   });
 });
 
-test("eigenvectors take a symmetric matrix apart", () => {
+test.each([
+  [8, 8, 20],
+  [32, 32, 100],
+  [32, 32, 3],
+  [16, 10, 20],
+  [8, 8, 0],
+  [1, 1, 4],
+])("eigenvectors take a symmetric matrix apart (%i wide, %i filled, from %i rows)", (size, filled, from) => {
   const random = createRandom(6);
-  const rows = Float32Array.from({ length: 20 * 8 }, () => random.normal());
-  const matrix = plainGram(rows, 20, 8);
-  const { vectors, values } = eigenOf(matrix.flat(), 8);
-  matrix.forEach((row, i) => {
-    row.forEach((wanted, j) => {
-      let sum = 0;
-      for (let k = 0; k < 8; k++) {
-        sum += (vectors[i * 8 + k] as number) * (values[k] as number) * (vectors[j * 8 + k] as number);
-      }
-      expect(sum).toBeCloseTo(wanted, 4);
-    });
-  });
+  const rows = Float32Array.from({ length: from * size }, (_, at) =>
+    at % size < filled ? random.normal() : 0,
+  );
+  const matrix = plainGram(rows, from, size);
+  const { vectors, values } = eigenOf(matrix.flat(), size);
+  const column = (k: number) => Array.from({ length: size }, (_, i) => vectors[i * size + k] as number);
+  const columns = Array.from({ length: size }, (_, k) => column(k));
+  for (let i = 0; i < size; i++) {
+    for (let j = 0; j < size; j++) {
+      const sum = columns.reduce(
+        (total, each, k) => total + (each[i] as number) * (values[k] as number) * (each[j] as number),
+        0,
+      );
+      expect(sum).toBeCloseTo(matrix[i]?.[j] as number, 4);
+      const product = column(i).reduce((total, value, k) => total + value * (columns[j]?.[k] as number), 0);
+      expect(product).toBeCloseTo(i === j ? 1 : 0, 9);
+    }
+  }
 });
 
 test("a user folded in from his items gets nearly the trained vector", () => {
