@@ -69,14 +69,16 @@ async function drift(options: DriftOptions): Promise<void> {
   }
   const { formatOf, renderers } = await import("../drift/render/formats.js");
   const { compareStacks } = await import("../drift/compare.js");
-  const { selectedStack } = await import("../stack/open.js");
+  const { OpenStack, selectedStack } = await import("../stack/open.js");
   const { verdictOf } = await import("../drift/render/words.js");
   const { writeFile } = await import("node:fs/promises");
   const chosen = options.json ? "json" : options.format;
   // A name without a known extension is reported before the comparison, which takes a while.
   const files = (options.output ?? []).map((file) => ({ file, format: chosen ?? formatOf(file) }));
   const { cwd } = options;
-  const report = await compareStacks({ cwd, stacks: options.stack ?? [await selectedStack(cwd)] });
+  const names = new Set(options.stack ?? [await selectedStack(cwd)]);
+  const stacks = await Promise.all([...names].map((stack) => OpenStack.open({ cwd, stack })));
+  const report = await compareStacks(cwd, stacks);
   for (const { file, format } of files) await writeFile(file, renderers[format](report));
   if (files.length > 0)
     process.stdout.write(fitted(`${report.stacks.map(verdictOf).join("\n")}\n`, process.stdout));

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import type { ConfigMap } from "@pulumi/pulumi/automation";
 import { nounOf } from "../../provider/run/urn";
 import { previewOf, refreshOf, stateIn } from "../stack/dry-run";
-import { OpenStack, type StackOf, type StateResource } from "../stack/open";
+import type { OpenStack, StateResource } from "../stack/open";
 import { programIn } from "../stack/program";
 import { Commands } from "./commands";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
@@ -14,20 +14,17 @@ import { isReal, refOf, rulesOf } from "./resource";
 import { type Inventory, takeInventory, unmanagedOf } from "./unmanaged";
 
 /** Compares the program with the state and the state with the service; writes to neither. */
-export async function compareStack(of: StackOf): Promise<StackReport> {
-  const [only] = (await compareStacks({ ...of, stacks: [of.stack] })).stacks;
+export async function compareStack(open: OpenStack): Promise<StackReport> {
+  const [only] = (await compareStacks(open.of.cwd, [open])).stacks;
   return only as StackReport;
 }
 
 /** The same for several stacks: what one of them holds is unmanaged for none. */
-export async function compareStacks({
-  stacks,
-  ...of
-}: Omit<StackOf, "stack"> & { stacks: readonly string[] }): Promise<Report> {
+export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): Promise<Report> {
   const comparedAt = new Date().toISOString();
-  const program = programIn(of.cwd, "releases");
+  const program = programIn(cwd, "releases");
   const compared: Compared[] = [];
-  for (const stack of new Set(stacks)) compared.push(await compare({ ...of, stack }));
+  for (const open of stacks) compared.push(await compare(open));
   const unmanaged = unmanagedOf(compared.map(({ inventory }) => inventory));
   for (const [at, { report, commands }] of compared.entries()) {
     for (const { numShards, ...found } of unmanaged[at] ?? []) {
@@ -56,9 +53,8 @@ interface Compared {
   readonly secrets: readonly string[];
 }
 
-async function compare(of: StackOf): Promise<Compared> {
-  const open = await OpenStack.open(of);
-  const { environment } = open;
+async function compare(open: OpenStack): Promise<Compared> {
+  const { of, environment } = open;
   let configured: (config: ConfigMap | Promise<ConfigMap>) => void = () => {};
   const config = new Promise<ConfigMap>((resolve) => {
     configured = resolve;

@@ -82,10 +82,11 @@ async function look(request: PromotionRequest): Promise<Plan> {
 
   log(`Comparing ${from.name} and ${to.name} …`);
   const { resources } = await to.state();
+  const unpinnedTo = await to.withEnvironment({ [pinnedModelsVariable]: "{}" });
   const [evidence, report, config] = await Promise.all([
     evidenceOf(from, releases),
     // As if nothing were pinned: a promotion ends a rollback.
-    unlocking(to, lockPolicy, () => compareStack({ ...to.of, env: { [pinnedModelsVariable]: "{}" } })),
+    unlocking(to, lockPolicy, () => compareStack(unpinnedTo)),
     to.config(),
   ]);
   const reasons = againstPromotion(evidence, source).map((reason) => ({

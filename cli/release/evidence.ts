@@ -12,7 +12,7 @@ export async function evidenceOf(open: OpenStack, releases: string): Promise<Evi
   const { cwd } = open.of;
   const [{ resources }, config] = await Promise.all([open.state(), open.config()]);
   const [report, checks, program] = await Promise.all([
-    compareStack(open.of),
+    compareStack(open),
     runChecks(open, resources),
     programIn(cwd, releases),
   ]);

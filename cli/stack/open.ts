@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type ConfigMap, LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
+import { type ConfigMap, type LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
 import type { Client } from "../../client/client";
 import { connect } from "../../client/connect";
 import { besideProgram, readSettings } from "../../client/settings";
-import { stackNames } from "./names";
+import { stackNames, workspaceOf } from "./names";
 
 /** A stack of a project folder. */
 export interface StackOf {
@@ -56,12 +56,17 @@ export class OpenStack {
     if (of.stack === "") throw new Error("--stack needs the name of a stack; see `pulumi stack ls`.");
     const workDir = resolve(of.cwd);
     return asked(of, async () => {
-      const workspace = await LocalWorkspace.create({ workDir, ...(of.env && { envVars: { ...of.env } }) });
-      // Selecting would change the stack that the user's own commands work on.
-      workspace.selectStack = async () => {};
+      const workspace = await workspaceOf(workDir, of.env);
       const { name, main } = await workspace.projectSettings();
-      return new OpenStack(of, await Stack.select(of.stack, workspace), name, programFolder(workDir, main));
+      return new OpenStack(of, await quietStack(of.stack, workspace), name, programFolder(workDir, main));
     });
+  }
+
+  /** The same stack, with more variables for the engine. */
+  async withEnvironment(env: Readonly<Record<string, string>>): Promise<OpenStack> {
+    const other = await OpenStack.open({ ...this.of, env: { ...this.of.env, ...env } });
+    other.#config = this.allConfig();
+    return other;
   }
 
   get name(): string {
@@ -116,7 +121,7 @@ export class OpenStack {
 
 /** The stack that is selected in a folder. */
 export async function selectedStack(cwd: string): Promise<string> {
-  const workspace = await LocalWorkspace.create({ workDir: resolve(cwd) });
+  const workspace = await workspaceOf(resolve(cwd));
   const current = (await workspace.listStacks()).find((stack) => stack.current);
   if (!current) throw new Error("No stack is selected; name one with --stack, or see `pulumi stack ls`.");
   return current.name;
@@ -128,6 +133,17 @@ export async function unknownStack({ stack, cwd }: StackOf, error: unknown): Pro
   const names = await stackNames(cwd);
   const there = names.length > 0 ? `there are ${names.join(", ")}` : "the project has none yet";
   return new Error(`There is no stack ${stack}; ${there}. \`pulumi stack init ${stack}\` makes it.`);
+}
+
+/** A stack that asks the engine for nothing that no command needs: each question is a process of its own. */
+async function quietStack(name: string, workspace: LocalWorkspace): Promise<Stack> {
+  // Selecting would change the stack that the user's own commands work on.
+  workspace.selectStack = async () => {};
+  const stack = await Stack.select(name, workspace);
+  // After each update the Automation API asks for the outputs, twice, and for the history.
+  stack.outputs = async () => ({});
+  stack.info = async () => undefined;
+  return stack;
 }
 
 async function asked<T>(of: StackOf, question: () => Promise<T>): Promise<T> {

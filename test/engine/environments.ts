@@ -7,8 +7,9 @@ import type { Review } from "../../cli/promote/review";
 import type { History, Release } from "../../cli/release/history";
 import { routes } from "../../contract";
 import { command, type Ended, ended } from "../service/process";
+import { readKeptState } from "./kept-state";
 import { ObservedService } from "./observed-service";
-import { type EngineWorkspace, engineWorkspace } from "./workspace";
+import { type EngineWorkspace, engine, engineWorkspace } from "./workspace";
 
 const run = promisify(execFile);
 
@@ -132,11 +133,16 @@ export class Environments {
   }
 
   async #addStack(name: Name): Promise<void> {
-    const { directory: workDir, stack } = this.workspace;
+    const { directory: workDir, stack: first } = this.workspace;
     // Long enough to be interrupted in prod.
     this.services[name] = await ObservedService.start(name === "prod" ? { jobDelayMs: 5000 } : {});
-    const { envVars } = stack.workspace;
-    this.stacks[name] = await LocalWorkspace.createOrSelectStack({ stackName: name, workDir }, { envVars });
+    const { envVars } = first.workspace;
+    const stack = await LocalWorkspace.createStack(
+      { stackName: name, workDir },
+      { envVars, pulumiCommand: await engine() },
+    );
+    readKeptState(stack, join(workDir, "state"));
+    this.stacks[name] = stack;
     const config = Object.entries(this.services[name].config).map(([key, value]) => [
       key,
       { value, secret: /Key|Secret/.test(key) },

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { compareStack } from "../../cli/drift/compare";
+import { OpenStack } from "../../cli/stack/open";
 import { routes } from "../../contract";
 import { Environments } from "./environments";
 
@@ -181,7 +182,8 @@ describe("from dev to staging to prod, each with a service of its own", () => {
       from: { release: "staging-1" },
     });
     const env = at.workspace.stack.workspace.envVars;
-    const report = await compareStack({ cwd: at.workspace.directory, stack: "staging", env });
+    const open = await OpenStack.open({ cwd: at.workspace.directory, stack: "staging", env });
+    const report = await compareStack(open);
     expect({ changes: report.changes, drift: report.drift }).toEqual({ changes: [], drift: [] });
     expect(report.warnings.join()).toContain(`serving pinned models (${older}), not the program's`);
     expect(report.warnings.join()).toContain(

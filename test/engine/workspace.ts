@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
+import { LocalWorkspace, PulumiCommand, type Stack } from "@pulumi/pulumi/automation";
 import { transform } from "@swc/core";
 import { readKeptState } from "./kept-state";
 
@@ -80,6 +80,7 @@ async function stackIn(directory: string, workDir: string, stackName: string, en
   const stack = await LocalWorkspace.createStack(
     { stackName, workDir },
     {
+      pulumiCommand: await engine(),
       envVars: {
         PULUMI_HOME: join(directory, "home"),
         PULUMI_BACKEND_URL: `file://${state}`,
@@ -93,4 +94,12 @@ async function stackIn(directory: string, workDir: string, stackName: string, en
   );
   readKeptState(stack, state);
   return { directory, stack, dispose: () => rm(directory, { recursive: true, force: true }) };
+}
+
+let found: Promise<PulumiCommand> | undefined;
+
+/** The engine on PATH; each time that it is looked for costs one start of it. */
+export function engine(): Promise<PulumiCommand> {
+  found ??= PulumiCommand.get();
+  return found;
 }

@@ -11,6 +11,12 @@ function whenUsed(load) {
         if (name === "__esModule") return true;
         return name === "default" ? load() : load()[name];
       },
+      has: (_, name) => name in load(),
+      ownKeys: () => Reflect.ownKeys(load()),
+      getOwnPropertyDescriptor(_, name) {
+        const described = Reflect.getOwnPropertyDescriptor(load(), name);
+        return described && { ...described, configurable: true };
+      },
     },
   );
 }
