@@ -32,7 +32,7 @@ Examples:
   recommender jobs get ID --stack dev --download result.json`;
 
 /** The kinds of resource whose id is that of a job. */
-const jobTypes = ["TrainingJob", "DeploymentJob", "QueryingJob", "ClusteringJob"];
+const jobNouns = ["TrainingJob", "DeploymentJob", "QueryingJob", "ClusteringJob"];
 
 /** Adds `recommender jobs`. */
 export function addJobs(program: Command): void {
@@ -70,7 +70,7 @@ export function addJobs(program: Command): void {
 }
 
 function idsOf(given: string, { idOf }: Opened, { project }: JobOptions) {
-  return { jobId: idOf(jobTypes, given, "job"), projectId: idOf("Project", project, "--project") };
+  return { jobId: idOf(jobNouns, given, "job"), projectId: idOf("Project", project, "--project") };
 }
 
 async function report(job: Job, jobId: string, options: JobOptions): Promise<void> {

@@ -7,10 +7,10 @@ import type { OpenStack, StateResource } from "../stack/open";
 import { programIn } from "../stack/program";
 import { Commands } from "./commands";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
-import { changesOf, driftOf, type Reading } from "./findings";
+import { driftOf, pendingChangesOf, type Reading } from "./findings";
 import { Declarations } from "./location";
 import { masked, secretTexts } from "./masking";
-import { isReal, refOf, rulesOf } from "./resource";
+import { isReal, nounRulesOf, refOf } from "./resource";
 import { type Inventory, takeInventory, unmanagedOf } from "./unmanaged";
 
 /** Compares the program with the state and the state with the service; writes to neither. */
@@ -24,7 +24,7 @@ export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): 
   const comparedAt = new Date().toISOString();
   const program = programIn(cwd, "releases");
   const compared: Compared[] = [];
-  for (const open of stacks) compared.push(await compare(open));
+  for (const open of stacks) compared.push(await compareOne(open));
   const unmanaged = unmanagedOf(compared.map(({ inventory }) => inventory));
   for (const [at, { report, commands }] of compared.entries()) {
     for (const { numShards, ...found } of unmanaged[at] ?? []) {
@@ -53,7 +53,7 @@ interface Compared {
   readonly secrets: readonly string[];
 }
 
-async function compare(open: OpenStack): Promise<Compared> {
+async function compareOne(open: OpenStack): Promise<Compared> {
   const { of, environment } = open;
   let configured: (config: ConfigMap | Promise<ConfigMap>) => void = () => {};
   const config = new Promise<ConfigMap>((resolve) => {
@@ -85,7 +85,7 @@ async function compare(open: OpenStack): Promise<Compared> {
   const unobservable = resources
     .flatMap((resource) => unseenOf(resource) ?? [])
     .sort((a, b) => a.resource.urn.localeCompare(b.resource.urn));
-  const [changes, drift] = [changesOf(preview, reading), driftOf(refresh, reading)];
+  const [changes, drift] = [pendingChangesOf(preview, reading), driftOf(refresh, reading)];
   const reported = [...changes, ...drift].flatMap(({ resource, also }) => [resource.urn, ...also]);
   const warnings = [...preview.warnings, ...refresh.warnings].filter(
     ({ urn }) => !reported.includes(urn ?? ""),
@@ -120,7 +120,7 @@ function unseenOf(resource: StateResource): Unobservable | undefined {
       ? of("whether its provider reads it back")
       : undefined;
   }
-  if (rulesOf(resource.type)?.readable) return undefined;
+  if (nounRulesOf(resource.type)?.readable) return undefined;
   return of(/Records$/.test(noun) ? "its records" : /Job$/.test(noun) ? "its job" : "the whole of it");
 }
 

@@ -10,34 +10,34 @@ export interface Consequence {
   readonly words: string;
 }
 
-type Rules = Readonly<Record<Operation, Consequence>>;
+type Consequences = Readonly<Record<Operation, Consequence>>;
 
 const of = (effect: Effect, words: string): Consequence => ({ effect, words });
 
 const orphaned = "the old one is orphaned, as the API cannot delete it";
 
-const writeOnce = (anew: string): Rules => ({
+const writeOnce = (anew: string): Consequences => ({
   create: of("creates", "It is created; nothing else changes."),
   update: of("in place", "Only the state changes."),
   replace: of("replaces", `Another one is created and ${orphaned}. ${anew}`),
   delete: of("deletes", "It is forgotten and orphaned: the API cannot delete it."),
 });
 
-const records = (noun: string, kept: string): Rules => ({
+const records = (noun: string, kept: string): Consequences => ({
   create: of("uploads", `The ${noun} are uploaded.`),
   update: of("uploads", `The ${noun} that changed are uploaded.`),
   replace: of("uploads", `All ${noun} are uploaded into the other dataset.`),
   delete: of("none", `The resource is forgotten; ${kept}.`),
 });
 
-const result = (asked: string): Rules => ({
+const result = (asked: string): Consequences => ({
   create: of("creates", `${asked} runs.`),
   update: of("in place", "Only the state changes."),
   replace: of("creates", `${asked} runs again; the former result is forgotten.`),
   delete: of("none", "The result is forgotten; the service keeps it as long as it likes."),
 });
 
-const job = (name: string, effect: Effect): Rules => ({
+const job = (name: string, effect: Effect): Consequences => ({
   create: of(effect, `${name} is submitted.`),
   update: of(effect, `${name} is submitted.`),
   replace: of(effect, `${name} is submitted.`),
@@ -45,7 +45,7 @@ const job = (name: string, effect: Effect): Rules => ({
 });
 
 /** What a change of the program leads to, for each kind of resource. */
-const changeRules: Readonly<Record<string, Rules>> = {
+const ofChanges: Readonly<Record<string, Consequences>> = {
   EventDataset: {
     create: of("creates", "An empty dataset is created."),
     update: of("in place", "It is changed in place; its events stay."),
@@ -82,7 +82,7 @@ const changeRules: Readonly<Record<string, Rules>> = {
   ClusteringJob: job("A clustering", "creates"),
 };
 
-const otherChanges: Rules = {
+const otherChanges: Consequences = {
   create: of("creates", "It is created."),
   update: of("in place", "It is changed in place."),
   replace: of("replaces", "It is replaced."),
@@ -90,7 +90,7 @@ const otherChanges: Rules = {
 };
 
 /** The same where the option retainOnDelete keeps in the service what leaves the stack. */
-const retained: Readonly<Record<string, Partial<Rules>>> = {
+const retained: Readonly<Record<string, Partial<Consequences>>> = {
   EventDataset: {
     replace: of("replaces", "An empty one is created; the old one is kept with its events, but in no stack."),
     delete: of("none", "It is forgotten, and kept in the service with its events."),
@@ -117,7 +117,7 @@ export function ofChange(
     return of("in place", "Its check failed, and is run again; nothing is deployed.");
   }
   const kept = retain ? retained[type]?.[operation] : undefined;
-  return kept ?? (changeRules[type] ?? otherChanges)[operation];
+  return kept ?? (ofChanges[type] ?? otherChanges)[operation];
 }
 
 /** What reverting drift leads to. */

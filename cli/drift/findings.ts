@@ -5,7 +5,7 @@ import { type Commands, topOf } from "./commands";
 import { type Operation, ofChange, ofDrift } from "./consequence";
 import { effects, type Finding, type Location, type ResourceRef } from "./finding";
 import { differences, secrets } from "./properties";
-import { jobOf, refOf, rulesOf } from "./resource";
+import { jobBeside, nounRulesOf, refOf } from "./resource";
 
 /** What turns steps of the engine into findings: the commands, and where a resource is declared. */
 export interface Reading {
@@ -26,7 +26,7 @@ const changeKinds = {
 const volatile = ["downloadUrl", "expiredAtSec"];
 
 /** What the program would change, the most dangerous first. */
-export function changesOf({ steps }: DryRun, reading: Reading): Finding[] {
+export function pendingChangesOf({ steps }: DryRun, reading: Reading): Finding[] {
   const found = steps.filter(isReal).flatMap((step) => {
     const kind = changeKinds[step.op as keyof typeof changeKinds];
     return kind === undefined ? [] : [change(step, kind, reading)];
@@ -83,7 +83,7 @@ function change(step: Step, kind: "created" | "changed" | "replaced" | "deleted"
 function drift(step: Step, reading: Reading): Finding | undefined {
   if (step.op !== "update" && step.op !== "delete") return undefined;
   const noun = nounOf(step.type) ?? step.type;
-  const rules = rulesOf(step.type);
+  const rules = nounRulesOf(step.type);
   const kind = step.op === "update" ? "changed" : noun === "Deployment" ? "not serving" : "deleted";
   const [olds, news] = [step.old?.outputs ?? {}, step.new?.outputs ?? {}];
   let properties: Finding["properties"] = [];
@@ -116,7 +116,7 @@ function withoutJobs(findings: readonly Finding[], { commands }: Reading): Findi
   const byUrn = new Map(findings.map((finding) => [finding.resource.urn, finding]));
   const folded = new Set<string>();
   const merged = findings.map((finding) => {
-    const jobType = jobOf[finding.resource.type];
+    const jobType = jobBeside[finding.resource.type];
     const jobUrn = jobType && finding.resource.urn.replace(`:${finding.resource.type}::`, `:${jobType}::`);
     const job = jobUrn ? byUrn.get(jobUrn) : undefined;
     if (!jobUrn || !job) return finding;
@@ -137,7 +137,7 @@ function dependentsOf(urn: string, state: readonly StateResource[]): ResourceRef
   for (const { urn: own, dependencies = [] } of state) {
     if (dependencies.some((dependency) => reached.has(dependency))) reached.add(own);
   }
-  const jobs = Object.values(jobOf);
+  const jobs = Object.values(jobBeside);
   return state
     .filter((resource) => resource.urn !== urn && reached.has(resource.urn))
     .map(refOf)

@@ -4,10 +4,10 @@ import { globSync } from "tinyglobby";
 import { nounOf, partsOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { Location } from "./finding";
-import { jobOf } from "./resource";
+import { jobBeside } from "./resource";
 
 /** What declares each kind of job: the resource beside it. */
-const declarerOf = Object.fromEntries(Object.entries(jobOf).map(([noun, job]) => [job, noun]));
+const declarerOf = Object.fromEntries(Object.entries(jobBeside).map(([noun, job]) => [job, noun]));
 
 const sources = "**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}";
 const passedOver = ["**/node_modules/**", "**/.*/**", "**/*.d.ts"];

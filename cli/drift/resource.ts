@@ -5,7 +5,7 @@ import type { StateResource } from "../stack/open";
 import type { ResourceRef } from "./finding";
 
 /** The job beside each resource that waits for one, under the same name. */
-export const jobOf: Readonly<Record<string, string>> = {
+export const jobBeside: Readonly<Record<string, string>> = {
   Model: "TrainingJob",
   Deployment: "DeploymentJob",
   UserQuery: "QueryingJob",
@@ -23,6 +23,6 @@ export function isReal({ type, custom, external }: StateResource): boolean {
 }
 
 /** What is known of a noun without running it; undefined for resources of others. */
-export function rulesOf(type: string): Rules | undefined {
+export function nounRulesOf(type: string): Rules | undefined {
   return nouns[nounOf(type) ?? ""];
 }

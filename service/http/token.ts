@@ -8,7 +8,8 @@ import type { Basis } from "../files/basis";
 /** Seconds for which a token holds; the specification shows no lifetime. */
 export const tokenLifetimeSec = 60 * 60;
 
-interface Claims {
+/** What a token says, as the service signed it. */
+interface TokenPayload {
   readonly scope?: unknown;
   readonly exp?: unknown;
 }
@@ -17,9 +18,9 @@ const scopes = new Set<string>(Object.values(routes).map((route) => route.path))
 
 /** Issues and checks the tokens of one service. */
 export class Tokens {
-  private readonly sign: (claims: object) => string;
+  private readonly sign: (payload: TokenPayload) => string;
   private readonly key: Buffer;
-  private readonly verify: (token: string) => Claims;
+  private readonly verify: (token: string) => TokenPayload;
 
   constructor(private readonly context: Pick<Basis, "secrets" | "clock">) {
     const key = context.secrets.signing;
@@ -66,16 +67,16 @@ export class Tokens {
         `The header Authorization: Bearer <token> is missing; get a token for the scope ${scope} from /oauth/token.`,
       );
     }
-    const claims = this.claims(token);
-    if (!claims || Number(claims.exp) * 1000 <= this.context.clock.now()) {
+    const payload = this.payloadOf(token);
+    if (!payload || Number(payload.exp) * 1000 <= this.context.clock.now()) {
       throw unauthenticated(
-        `The access token is ${claims ? "expired" : "not valid"}; get a new one for the scope ${scope} from /oauth/token.`,
+        `The access token is ${payload ? "expired" : "not valid"}; get a new one for the scope ${scope} from /oauth/token.`,
       );
     }
-    if (claims.scope !== scope) {
+    if (payload.scope !== scope) {
       throw new ServiceError(
         "FORBIDDEN",
-        `The access token is for the scope ${String(claims.scope)}; get one for the scope ${scope} from /oauth/token.`,
+        `The access token is for the scope ${String(payload.scope)}; get one for the scope ${scope} from /oauth/token.`,
       );
     }
   }
@@ -92,7 +93,7 @@ export class Tokens {
       );
   }
 
-  private claims(token: string): Claims | undefined {
+  private payloadOf(token: string): TokenPayload | undefined {
     try {
       return this.verify(token);
     } catch {

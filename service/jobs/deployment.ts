@@ -4,7 +4,7 @@ import type { DeploymentTable, JobTable } from "../store/tables";
 import type { JobContext } from "./context";
 
 /** Puts the models of a job into service: prepared off the API's thread, then exchanged for the former ones at once. */
-export async function finishDeployment(job: JobTable, { store, serving, clock }: JobContext): Promise<void> {
+export async function runDeployment(job: JobTable, { store, serving, clock }: JobContext): Promise<void> {
   const data = JSON.parse(job.data) as {
     generatorModelId: string;
     rankerModelId: string | null;

@@ -14,7 +14,7 @@ type Querying = Request<(typeof routes)["submitQueryingJob"]>;
 type Clustering = Request<(typeof routes)["submitClusteringJob"]>;
 
 /** Carries out a query; its files are there before the job succeeds. */
-export async function finishQuerying(job: JobTable, context: JobContext): Promise<void> {
+export async function runQuerying(job: JobTable, context: JobContext): Promise<void> {
   const { pool, folder } = context;
   const query = JSON.parse(job.data) as Querying;
   await finish(job, context, query.modelId, async (data, model) => {
@@ -37,7 +37,7 @@ export async function finishQuerying(job: JobTable, context: JobContext): Promis
 }
 
 /** Carries out a clustering; its file is there before the job succeeds. */
-export async function finishClustering(job: JobTable, context: JobContext): Promise<void> {
+export async function runClustering(job: JobTable, context: JobContext): Promise<void> {
   const { pool, folder } = context;
   const { modelId, parameters } = JSON.parse(job.data) as Clustering;
   await finish(job, context, modelId, (data, model) =>

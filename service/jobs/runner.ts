@@ -1,51 +1,51 @@
-// jobs/ claims, runs and finishes jobs: trainings, deployments, queries and clusterings.
+// jobs/ takes, runs and finishes jobs: trainings, deployments, queries and clusterings.
 
 import { JobError, OutdatedError } from "../base/job-error";
-import { claim, fail, putBack, recover } from "../store/queue";
+import { fail, putBack, recover, take } from "../store/queue";
 import type { JobTable, JobType } from "../store/tables";
 import { lanes } from "../threads/pool";
 import type { JobContext } from "./context";
-import { finishDeployment } from "./deployment";
-import { finishClustering, finishQuerying } from "./result";
-import { finishTraining } from "./training";
+import { runDeployment } from "./deployment";
+import { runClustering, runQuerying } from "./result";
+import { runTraining } from "./training";
 
-/** How often the queue is looked at without anybody having asked for it. */
+/** How often the queue is checked although nobody called `wake`. */
 const pollMs = 5000;
 
-const finish = {
-  TRAINING: finishTraining,
-  DEPLOYMENT: finishDeployment,
-  QUERYING: finishQuerying,
-  CLUSTERING: finishClustering,
+const runners = {
+  TRAINING: runTraining,
+  DEPLOYMENT: runDeployment,
+  QUERYING: runQuerying,
+  CLUSTERING: runClustering,
 };
 
-/** Runs the jobs of the queue off the API's thread; what they bring is written here, in one stroke each. */
+/** Runs the jobs of the queue off the API's thread; the results of each are written here, in one transaction. */
 export class Jobs {
   private readonly running = new Map<number, JobType>();
   private readonly work = new Set<Promise<void>>();
-  private claiming: Promise<void> | undefined;
+  private taking: Promise<void> | undefined;
   private more = false;
 
   constructor(private readonly context: JobContext) {}
 
-  /** Takes up what an earlier process left. */
+  /** Puts back into the queue what an earlier process was running. */
   async recover(): Promise<void> {
     const { store, clock } = this.context;
     await store.transaction((db) => recover(db, clock.now()));
   }
 
-  /** Looks for waiting jobs; called whenever there may be one. */
+  /** Starts the jobs that wait; called whenever there may be one. */
   wake(): void {
     this.more = true;
-    this.claiming ??= this.claimAll()
-      .catch((error) => this.context.log.error({ err: error }, "jobs cannot be claimed; trying again soon"))
+    this.taking ??= this.takeAll()
+      .catch((error) => this.context.log.error({ err: error }, "jobs cannot be started; trying again soon"))
       .finally(() => {
-        this.claiming = undefined;
+        this.taking = undefined;
         if (this.more && !this.context.closing.aborted) this.wake();
       });
   }
 
-  /** Looks after the queue and the threads until the service closes. */
+  /** Checks the queue and the threads at intervals, until the service closes. */
   async watch(): Promise<void> {
     const { clock, closing } = this.context;
     while (!closing.aborted) {
@@ -62,8 +62,8 @@ export class Jobs {
 
   /** Resolves when no job waits or runs. */
   async idle(): Promise<void> {
-    while (this.claiming || this.work.size > 0) {
-      await this.claiming;
+    while (this.taking || this.work.size > 0) {
+      await this.taking;
       await Promise.all(this.work);
     }
   }
@@ -71,30 +71,30 @@ export class Jobs {
   /** Ends the threads; jobs under way go back into the queue. */
   async close(): Promise<void> {
     await this.context.pool.close();
-    await this.claiming;
+    await this.taking;
     await Promise.all(this.work);
   }
 
-  private async claimAll(): Promise<void> {
+  private async takeAll(): Promise<void> {
     while (this.more && !this.context.closing.aborted) {
       this.more = false;
-      for (const lane of lanes) while (await this.claimOne(lane));
+      for (const lane of lanes) while (await this.takeOne(lane));
     }
   }
 
-  private async claimOne({ kinds, threads }: (typeof lanes)[number]): Promise<boolean> {
+  private async takeOne({ kinds, threads }: (typeof lanes)[number]): Promise<boolean> {
     const { store, faults, clock, closing } = this.context;
     const busy = [...this.running.values()].filter((type) => kinds.includes(type)).length;
     // Jobs that are stretched wait side by side, for they need no thread while they wait.
     if (closing.aborted || (busy >= threads && faults.jobDelayMs === 0)) return false;
-    const job = await store.transaction((db) => claim(db, kinds, clock.now()));
+    const job = await store.transaction((db) => take(db, kinds, clock.now()));
     if (!job) return false;
     this.running.set(job.number, job.job_type);
     this.follow(this.run(job).finally(() => this.running.delete(job.number)));
     return true;
   }
 
-  /** Keeps an eye on work until it is done, and looks for more then. */
+  /** Counts work as under way until it is done, and then looks for more. */
   private follow(work: Promise<unknown>): void {
     const done = work.then(() => {
       this.work.delete(done);
@@ -110,7 +110,7 @@ export class Jobs {
       await clock.wait(faults.jobDelayMs, closing);
       if (closing.aborted) throw new Error("The service is closing.");
       faults.failJob(job);
-      await finish[job.job_type](job, this.context);
+      await runners[job.job_type](job, this.context);
       log.info({ ...about(job), jobMs: clock.now() - began }, "job succeeded");
     } catch (error) {
       await this.end(job, error, began);
@@ -138,7 +138,7 @@ export class Jobs {
         return log.warn(ended, again ? "job will be retried" : "job failed");
       } catch (failure) {
         log.error({ ...about(job), err: failure }, "the end of a job cannot be written; trying again soon");
-        // The next start finds the job running, and takes it up again.
+        // The next start finds the job marked as running, and runs it again.
         if (closing.aborted) return;
         await clock.wait(pollMs, closing);
       }

@@ -7,7 +7,7 @@ import type { JobTable } from "../store/tables";
 import type { JobContext } from "./context";
 
 /** Trains the model of a job and enters it together with the job's success. */
-export async function finishTraining(job: JobTable, context: JobContext): Promise<void> {
+export async function runTraining(job: JobTable, context: JobContext): Promise<void> {
   const { store, pool, clock, folder } = context;
   const data = JSON.parse(job.data) as { algorithmType: string; algorithmParameters: JsonMap };
   const project = await projectOf(store.db, job.project_id);

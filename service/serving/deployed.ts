@@ -23,8 +23,8 @@ export class Deployed {
   /** Null once the event dataset is deleted: then the models serve with what they learned. */
   private history: History | null;
   private readonly attributes: KeptAttributes;
-  /** Items that a forgotten user alone had placed, until their attributes place them. */
-  private readonly orphaned = new Set<string>();
+  /** Items that only the events of forgotten users had placed, until their attributes place them. */
+  private readonly unplaced = new Set<string>();
   private readonly generator: ServedModel;
   private readonly ranker: ServedModel | undefined;
   private readonly begin: Pick<Build, "lastSeq" | "deletions">;
@@ -50,7 +50,7 @@ export class Deployed {
   /** The ids of the best items for a user, without those that he has target events for. */
   async recommend(userId: string, limit: number): Promise<string[]> {
     const { generator, ranker } = this;
-    if (this.orphaned.size > 0) await this.placeOrphaned();
+    if (this.unplaced.size > 0) await this.placeUnplaced();
     let record: Promise<Attributes | undefined> | undefined;
     const vectorIn = async (served: ServedModel) => {
       const known = served.vectorOf(userId, this.history && (() => this.eventsOf(userId, served)));
@@ -74,13 +74,14 @@ export class Deployed {
     return this.attributes.of(itemIds);
   }
 
-  /** Takes note of the writes that came while it was prepared; those that its state has seen are left out. */
+  /** Applies the writes that were made while the deployment was built, without those that the build has read. */
   catchUp(changes: readonly Change[]): void {
     const events = changes.filter((change): change is EventsChange => "gone" in change);
     const gone = new Set(
       events.filter((change) => this.hasSeen(change)).flatMap((change) => change.gone.map(({ seq }) => seq)),
     );
-    // An event that came and went before the state was read lies behind its last seq and yet is in the past.
+    // An event that was written and deleted before the build read the events has a seq above the last one it read.
+    // So it looks like a new one, though it is gone.
     for (const change of changes) {
       this.apply(
         "come" in change ? { ...change, come: change.come.filter(({ seq }) => !gone.has(seq)) } : change,
@@ -88,7 +89,7 @@ export class Deployed {
     }
   }
 
-  /** Takes note of a write. */
+  /** Applies a write. */
   apply(change: Change): void {
     if ("items" in change) this.applyItems(change);
     else if (change.dataset !== this.data.events.number) return;
@@ -116,26 +117,26 @@ export class Deployed {
   }
 
   private forget(userId: string): void {
-    for (const id of this.generator.forget(userId)) this.orphaned.add(id);
-    for (const id of this.ranker?.forget(userId) ?? []) this.orphaned.add(id);
+    for (const id of this.generator.forget(userId)) this.unplaced.add(id);
+    for (const id of this.ranker?.forget(userId) ?? []) this.unplaced.add(id);
   }
 
   private applyItems({ dataset, items }: ItemsChange): void {
     if (dataset !== this.data.items.number) return;
     this.attributes.changed(items.keys());
     for (const [id, { attributes }] of items) {
-      this.orphaned.delete(id);
+      this.unplaced.delete(id);
       this.place(id, attributes);
     }
   }
 
   /** Read when they are next needed; an item that is written meanwhile is placed by what was written. */
-  private async placeOrphaned(): Promise<void> {
-    const ids = [...this.orphaned];
+  private async placeUnplaced(): Promise<void> {
+    const ids = [...this.unplaced];
     const rows = await this.recordsOf(this.data.items.number, ids);
     for (const row of rows)
-      if (this.orphaned.has(row.record_id)) this.place(row.record_id, JSON.parse(row.attributes));
-    for (const id of ids) this.orphaned.delete(id);
+      if (this.unplaced.has(row.record_id)) this.place(row.record_id, JSON.parse(row.attributes));
+    for (const id of ids) this.unplaced.delete(id);
   }
 
   private place(id: string, attributes: Attributes): void {

@@ -45,9 +45,9 @@ export class ServedModel {
   /** Lets go of what the model learned about a user; gives the ids of the items that no event places any more. */
   forget(userId: string): string[] {
     const user = this.users.find(userId);
-    const orphaned = user === undefined ? [] : this.recommender.forget(user);
-    if (orphaned.length > 0) this.vectors.clear();
+    const unplaced = user === undefined ? [] : this.recommender.forget(user);
+    if (unplaced.length > 0) this.vectors.clear();
     this.vectors.delete(userId);
-    return orphaned.map((item) => this.items.ids[item] as string);
+    return unplaced.map((item) => this.items.ids[item] as string);
   }
 }

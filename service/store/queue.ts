@@ -34,17 +34,13 @@ export async function enqueue(
 }
 
 /** Takes the oldest job of one of the kinds whose turn it is. */
-export async function claim(
-  db: Db,
-  jobTypes: readonly JobType[],
-  now: number,
-): Promise<JobTable | undefined> {
+export async function take(db: Db, kinds: readonly JobType[], now: number): Promise<JobTable | undefined> {
   const job = await db
     .selectFrom("jobs")
     .selectAll()
     .where("status", "=", "PENDING")
     .where("finished_ts", "is", null)
-    .where("job_type", "in", jobTypes)
+    .where("job_type", "in", kinds)
     .where("due_ts", "<=", now)
     .orderBy("number")
     .limit(1)
@@ -54,7 +50,7 @@ export async function claim(
   return { ...job, status: "RUNNING" };
 }
 
-/** Ends a job well. */
+/** Ends a job that has succeeded. */
 export async function succeed(
   db: Db,
   job: JobTable,
@@ -92,7 +88,7 @@ export async function putBack(db: Db, job: JobTable): Promise<void> {
   await db.updateTable("jobs").set({ status: "PENDING" }).where("number", "=", job.number).execute();
 }
 
-/** Takes up the jobs that a killed process left running; each such take-up is a retry. */
+/** Puts the jobs that a killed process was running back into the queue; each time counts as a retry. */
 export async function recover(db: Db, now: number): Promise<void> {
   const left = await db
     .selectFrom("jobs")

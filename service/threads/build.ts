@@ -19,7 +19,8 @@ export interface PlacedModel extends StoredModel {
   readonly itemVectors: Float32Array;
 }
 
-/** All that a deployment needs to serve; places are those of the generator, with what came after its training behind. */
+/** All that a deployment needs to serve. Users and items are numbered as in the generator; those that came after its
+ * training follow. */
 export interface Build {
   readonly generator: PlacedModel;
   readonly ranker: PlacedModel | null;

@@ -110,10 +110,10 @@ export class Recommender {
     const { start, index } = interactions;
     const items = [...index.subarray(start[user], start[user + 1])];
     for (const item of items) this.popularity[item] = (this.popularity[item] as number) - 1;
-    const orphaned = items.filter((item) => this.popularity[item] === 0);
-    for (const item of orphaned) this.place(item, undefined);
+    const unplaced = items.filter((item) => this.popularity[item] === 0);
+    for (const item of unplaced) this.place(item, undefined);
     this.folding = undefined;
-    return orphaned;
+    return unplaced;
   }
 
   /** The best items for a vector, or the most popular ones where there is none, without those excluded. */

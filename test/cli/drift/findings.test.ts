@@ -5,7 +5,7 @@ import { driftOf } from "../../../cli/drift/findings";
 import { constructionsIn } from "../../../cli/drift/location";
 import { masked, secretTexts } from "../../../cli/drift/masking";
 import { differences } from "../../../cli/drift/properties";
-import { rulesOf } from "../../../cli/drift/resource";
+import { nounRulesOf } from "../../../cli/drift/resource";
 import { unmanagedOf } from "../../../cli/drift/unmanaged";
 import type { Step } from "../../../cli/stack/dry-run";
 import * as recommender from "../../../provider";
@@ -114,7 +114,7 @@ describe("every kind of resource of the package", () => {
 
   test.each(types)("%s has consequences of its own for what a program does to it", (type) => {
     expect(nounOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toBe(type);
-    expect(rulesOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toMatchObject({
+    expect(nounRulesOf(`pulumi-nodejs:dynamic/recommender:${type}`)).toMatchObject({
       readable: expect.any(Boolean),
     });
     const others = ofChange("aws:s3/bucket:Bucket", "replace", []);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { folderAt, ManualClock, type StartOptions } from "../../../service";
 import { openStore } from "../../../service/store/database";
-import { claim } from "../../../service/store/queue";
+import { take } from "../../../service/store/queue";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 
@@ -264,7 +264,7 @@ test("the queue is looked through without the jobs that have ended", async () =>
     },
     transformResult: async ({ result }) => result,
   });
-  await claim(watched, ["TRAINING"], 0);
+  await take(watched, ["TRAINING"], 0);
   await db.destroy();
   const plan = database.prepare(`explain query plan ${asked[0]}`).all("PENDING", "TRAINING", 0, 1);
   expect(JSON.stringify(plan)).toContain("USING INDEX jobs_unfinished");
