@@ -1,15 +1,27 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { environmentName, type SettingKey, secretKeys, settingKeys } from "../client/settings";
-import { type Route, routes, userDistributionQuery, userListQuery } from "../contract";
+import { type Route, routes } from "../contract";
 import { license, version, description as wholeText } from "../package.json";
 import type { Rules } from "../provider/lifecycle/noun";
 import { nouns } from "../provider/nouns";
 import { components } from "../provider/plugin/components";
+import {
+  convertExamples,
+  convertedExamples,
+  type Examples,
+  exampleOf,
+  keepExamples,
+  pageOf,
+  writtenExamples,
+} from "./schema/examples";
 import { languages } from "./schema/languages";
 import { Sources } from "./schema/sources";
 import { capital, type ObjectSpec, type PropertySpec, Types, token } from "./schema/types";
+
+const root = join(__dirname, "..");
 
 /** What lies in the state of a program whose resources are dynamic ones. */
 const dynamicType = (type: string) => `pulumi-nodejs:dynamic/recommender:${type}`;
@@ -33,15 +45,18 @@ const lookups: Readonly<Record<string, Route>> = {
   recommend: routes.recommendItemsToUser,
 };
 
-/** The Pulumi package schema: what the nouns' own schemas and the TSDoc of their classes say. */
-export function packageSchema() {
+/** The Pulumi package schema. */
+export type PackageSchema = ReturnType<typeof packageSchema>;
+
+/** The Pulumi package schema: what the nouns' own schemas, the TSDoc of their classes and their examples say. */
+export function packageSchema(examples: Examples) {
   const sources = new Sources();
   const types = new Types(sources);
   const resources: Record<string, ResourceSpec> = {};
-  for (const rules of Object.values(nouns)) resources[token(rules.type)] = resource(rules, types);
+  for (const rules of Object.values(nouns)) resources[token(rules.type)] = resource(rules, types, examples);
   for (const { type, job, result, description } of components)
     resources[token(type)] = {
-      description,
+      description: pageOf(description, exampleOf(type, examples)),
       isComponent: true,
       ...joined(resources[token(job)], resources[token(result)]),
     };
@@ -68,16 +83,17 @@ export function packageSchema() {
   };
 }
 
-function resource({ type, args, outputs, secretOutputs, replaceOn }: Rules, types: Types): ResourceSpec {
+function resource(rules: Rules, types: Types, examples: Examples): ResourceSpec {
+  const { type, args, outputs, secretOutputs, replaceOn } = rules;
   const documented = types.sources.resource(type);
   if (!documented.text) types.undescribed.push(type);
-  const declared = types.object(typed(args), type, documented.args, documented.outputs);
+  const declared = types.object(args, type, documented.args, documented.outputs);
   const given = types.object(visible(outputs), type, documented.outputs);
   // What the lifecycle finds out by itself is an argument only to it.
   const isInput = ([key]: [string, unknown]) => documented.args.has(key) || key === "submittedJobId";
   const inputs = Object.entries(declared.properties).filter(isInput);
   return {
-    description: documented.text,
+    description: pageOf(documented.text, exampleOf(type, examples)),
     inputProperties: Object.fromEntries(
       inputs.map(([key, spec]) => [
         key,
@@ -94,12 +110,6 @@ function resource({ type, args, outputs, secretOutputs, replaceOn }: Rules, type
     required: [...declared.required, ...given.required],
     aliases: [{ type: dynamicType(type) }],
   };
-}
-
-/** What a query may hold depends on its type, which a package schema cannot say: it may be of either. */
-function typed(args: z.ZodObject): z.ZodObject {
-  const queries = z.array(z.union([userListQuery, userDistributionQuery]));
-  return "queries" in args.shape ? args.safeExtend({ queries }) : args;
 }
 
 /** Names that begin with `__` stay hidden from programs. */
@@ -163,9 +173,10 @@ function settings(types: Types): Record<string, PropertySpec> {
     if (!description) types.undescribed.push(`recommender:${key}`);
     return {
       type: "string",
-      ...(description && { description }),
+      // The plugin reads the variable itself. With a default of its own an SDK would write it into the state, and could
+      // not tell what the program gives from what lies around.
+      description: `${description} Also ${environmentName(key)} in the environment.`,
       ...(secretKeys.some((one) => one === key) && { secret: true }),
-      defaultInfo: { environment: [environmentName(key)] },
     };
   };
   return Object.fromEntries(settingKeys.map((key) => [key, variable(key)]));
@@ -175,9 +186,22 @@ function sorted<T>(named: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(named).sort(([a], [b]) => a.localeCompare(b, "en")));
 }
 
-if (require.main === module) {
-  const file = join(__dirname, "..", "schema.json");
-  const schema = packageSchema();
-  writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
+/** `npm run schema [-- --examples]`: writes schema.json; examples that changed, or all, are converted anew. */
+function main(): void {
+  const file = join(root, "schema.json");
+  const write = (examples: Examples) => {
+    const schema = packageSchema(examples);
+    writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
+    return schema;
+  };
+  const schema = write(convertedExamples());
+  const kept = Object.entries(convertedExamples()).map(([name, { yaml }]) => [name, yaml]);
+  const isFresh = isDeepStrictEqual(Object.fromEntries(kept), writtenExamples());
+  if (!isFresh || process.argv.includes("--examples")) {
+    keepExamples(convertExamples(schema));
+    write(convertedExamples());
+  }
   console.log(`wrote ${file}: ${Object.keys(schema.resources).length} resources`);
 }
+
+if (require.main === module) main();

@@ -3,13 +3,25 @@ import { join } from "node:path";
 import { nouns } from "../../provider/nouns";
 import { components } from "../../provider/plugin/components";
 import { packageSchema } from "../../tools/schema";
+import { convertedExamples, exampleOf, writtenExamples } from "../../tools/schema/examples";
 
-const schema = packageSchema();
+const examples = convertedExamples();
+const schema = packageSchema(examples);
 const resource = (name: string) => schema.resources[`recommender:index:${name}`];
 
 test("schema.json is what the nouns and their TSDoc say now (npm run schema writes it)", () => {
   const file = readFileSync(join(__dirname, "../../schema.json"), "utf8");
   expect(file).toBe(`${JSON.stringify(schema, null, 2)}\n`);
+});
+
+test("every resource has an example that was converted from what is written beside its noun", () => {
+  const yaml = Object.fromEntries(Object.entries(examples).map(([name, example]) => [name, example.yaml]));
+  expect(yaml).toEqual(writtenExamples());
+  for (const [token, { description }] of Object.entries(schema.resources)) {
+    expect(exampleOf(token.split(":")[2] ?? "", examples)).toBeDefined();
+    for (const language of ["typescript", "python", "go", "yaml"])
+      expect(description).toContain(`\`\`\`${language}\n`);
+  }
 });
 
 test("every noun and every component is a resource, and what a dynamic stack holds is an alias of the noun", () => {
@@ -42,7 +54,7 @@ test("secrets are secret: the address of a result, and the credentials of the pr
   const { variables } = schema.config;
   const secrets = Object.keys(variables).filter((key) => variables[key]?.secret);
   expect(secrets).toEqual(["apiKey", "accessToken", "clientSecret"]);
-  expect(variables.apiKey?.defaultInfo).toEqual({ environment: ["RECOMMENDER_API_KEY"] });
+  expect(variables.apiKey?.description).toMatch(/RECOMMENDER_API_KEY/);
   for (const type of ["UserQuery", "UserClustering", "UserQueryResult", "UserClusteringResult"])
     expect(resource(type)?.properties.downloadUrl).toMatchObject({ secret: true });
 });

@@ -11,10 +11,16 @@ export const languages = {
   // A path without a host is found by a `replace` in go.mod; whoever publishes the module writes its own.
   go: {
     importBasePath: "pulumi-recommender/sdk/go/recommender",
-    rootPackageName: "recommender",
     respectSchemaVersion: true,
     generateResourceContainerTypes: true,
   },
   csharp: { respectSchemaVersion: true, packageReferences: { Pulumi: "3.*" } },
-  java: { buildFiles: "gradle", dependencies: { "com.pulumi:pulumi": "1.21.0" } },
+  java: {
+    buildFiles: "gradle",
+    dependencies: {
+      "com.pulumi:pulumi": "1.20.0",
+      "com.google.code.findbugs:jsr305": "3.0.2",
+      "com.google.code.gson:gson": "2.8.9",
+    },
+  },
 };

@@ -18,7 +18,6 @@ export interface PropertySpec extends TypeSpec {
   readonly default?: string | number | boolean;
   readonly secret?: true;
   readonly willReplaceOnChanges?: true;
-  readonly defaultInfo?: { readonly environment: readonly string[] };
 }
 
 /** The properties of an object in a package schema. */
@@ -134,7 +133,8 @@ export class Types {
 }
 
 function enumOf(values: readonly string[]): object {
-  return { type: "string", enum: values.map((value) => ({ value })) };
+  const words = (value: string) => value.toLowerCase().split("_").map(capital).join("");
+  return { type: "string", enum: values.map((value) => ({ name: words(value), value })) };
 }
 
 function jsonSchema(schema: z.ZodType): Json {

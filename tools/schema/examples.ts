@@ -1,0 +1,106 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { globSync } from "tinyglobby";
+import { components } from "../../provider/plugin/components";
+import type { PackageSchema } from "../schema";
+
+const root = join(__dirname, "../..");
+const folder = join(root, "provider/program/examples");
+const store = join(folder, "converted.json");
+
+/** One example in every language that has it. */
+export interface Example {
+  readonly yaml: string;
+  readonly typescript: string;
+  readonly python: string;
+  readonly go: string;
+}
+
+/** The examples by the nouns that they show, as they were last converted. */
+export type Examples = Readonly<Record<string, Example>>;
+
+/** The examples as they are written: one YAML program for each noun. */
+export function writtenExamples(): Record<string, string> {
+  const files = globSync("*.yaml", { cwd: folder, absolute: true }).sort();
+  return Object.fromEntries(files.map((file) => [basename(file, ".yaml"), readFileSync(file, "utf8")]));
+}
+
+/** The examples as they were last converted. */
+export function convertedExamples(): Examples {
+  return JSON.parse(readFileSync(store, "utf8"));
+}
+
+/** Converts the examples to the other languages by the pinned generator. */
+export function convertExamples(schema: PackageSchema): Examples {
+  const written = writtenExamples();
+  const ran = spawnSync("go", ["run", "-mod=readonly", ".", "examples", join(root, "schema.json")], {
+    cwd: join(__dirname, "../sdk"),
+    env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
+    input: JSON.stringify(written),
+    encoding: "utf8",
+  });
+  if (ran.status !== 0) throw new Error(`the examples cannot be converted: ${ran.error ?? ran.stderr}`);
+  const made = JSON.parse(ran.stdout) as Record<string, Omit<Example, "yaml">>;
+  return Object.fromEntries(
+    Object.entries(written).map(([name, yaml]) => {
+      const { typescript, python, go } = made[name] as Example;
+      return [name, { yaml, typescript: asWritten(typescript, schema), python, go: unwrapped(go) }];
+    }),
+  );
+}
+
+/** Keeps converted examples for runs without Go. */
+export function keepExamples(examples: Examples): void {
+  writeFileSync(store, `${JSON.stringify(examples, null, 2)}\n`);
+}
+
+/**
+ * The package for TypeScript is written by hand: its classes are components already, its enums are texts, and only what
+ * is used is imported.
+ */
+function asWritten(program: string, { types }: PackageSchema): string {
+  let text = program;
+  for (const { type, result } of components)
+    text = text.replaceAll(`new recommender.${type}(`, `new recommender.${result}(`);
+  for (const [token, definition] of Object.entries(types)) {
+    const { enum: values = [] } = definition as { enum?: { name: string; value: string }[] };
+    for (const { name, value } of values)
+      text = text.replaceAll(`recommender.${token.split(":")[2]}.${name}`, JSON.stringify(value));
+  }
+  if (!text.includes("pulumi.")) text = text.replace(/^import \* as pulumi .*\n/, "");
+  return text.replace(/^( {4})+/gm, (spaces) => spaces.slice(spaces.length / 2));
+}
+
+/** The generator wraps configuration twice. */
+function unwrapped(program: string): string {
+  return program.replace(/pulumi\.String\((pulumi\.String\(\w+\))\)/g, "$1");
+}
+
+/** The name of a noun's file: `EventDataset` is `event-dataset`. */
+export function fileNameOf(type: string): string {
+  return type.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+}
+
+/** The example of a resource; a job and a component have that of their result. */
+export function exampleOf(type: string, examples: Examples): Example | undefined {
+  const component = components.find(({ type: own, job }) => type === own || type === job);
+  return examples[fileNameOf(component?.result ?? type)];
+}
+
+/** What the first line of an example says it shows. */
+export function titleOf({ yaml }: Example): string {
+  return /^# (.*)$/m.exec(yaml)?.[1] ?? "";
+}
+
+/** A page with its example, in the form that the generators and the registry know. */
+export function pageOf(text: string, example: Example | undefined): string {
+  if (!example) return text;
+  const blocks = (["typescript", "python", "go", "yaml"] as const).map(
+    (language) => `\`\`\`${language}\n${example[language].replace(/^# .*\n/, "").trim()}\n\`\`\`\n`,
+  );
+  return (
+    `${text}\n\n{{% examples %}}\n## Example Usage\n{{% example %}}\n### ${titleOf(example)}\n\n` +
+    `${blocks.join("")}{{% /example %}}\n{{% /examples %}}\n`
+  );
+}
