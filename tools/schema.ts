@@ -117,6 +117,10 @@ function visible({ shape }: Rules["outputs"]): Rules["outputs"] {
   return z.object(Object.fromEntries(Object.entries(shape).filter(([key]) => !key.startsWith("__"))));
 }
 
+function mapped<T, U>(record: Readonly<Record<string, T>>, to: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value)]));
+}
+
 function withoutDefault({ default: _, ...spec }: PropertySpec): PropertySpec {
   return spec;
 }
@@ -131,7 +135,8 @@ function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined)
   return {
     inputProperties: own({ ...result.inputProperties, ...job.inputProperties }),
     requiredInputs: [...new Set([...job.requiredInputs, ...result.requiredInputs])],
-    properties: own(result.properties),
+    // What its resources mark as secret stays secret; a component cannot say it once more, SDKs of Java would not compile.
+    properties: own(mapped(result.properties, ({ secret: _, ...spec }) => spec)),
     required: result.required,
   };
 }

@@ -55,7 +55,7 @@ test("secrets are secret: the address of a result, and the credentials of the pr
   const secrets = Object.keys(variables).filter((key) => variables[key]?.secret);
   expect(secrets).toEqual(["apiKey", "accessToken", "clientSecret"]);
   expect(variables.apiKey?.description).toMatch(/RECOMMENDER_API_KEY/);
-  for (const type of ["UserQuery", "UserClustering", "UserQueryResult", "UserClusteringResult"])
+  for (const type of ["UserQuery", "UserClustering"])
     expect(resource(type)?.properties.downloadUrl).toMatchObject({ secret: true });
 });
 
