@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Client } from "../../client/client";
 import { undefinedIfMissing } from "../../client/refusals";
 import { routes } from "../../contract";
+import { withDefaults } from "../lifecycle/arguments";
 import type { Lifecycle } from "../lifecycle/protocol";
 import type { Properties } from "../run/row";
 
@@ -45,15 +46,15 @@ const importers: Readonly<Record<string, Importer>> = {
     state: { deploymentJobId: jobId, existingId: projectId },
   })),
   DeploymentJob: ofJob(["generatorModelId", "rankerModelId", "qps"], submitted),
-  UserQuery: ofJob(["modelId", "queryType", "queries"], finished),
-  QueryingJob: ofJob(["modelId", "queryType", "queries"], submitted),
-  UserClustering: ofJob(["modelId", "clusterType", "parameters"], finished),
-  ClusteringJob: ofJob(["modelId", "clusterType", "parameters"], submitted),
+  UserQuery: ofJob(["queryType", "modelId", "queries"], finished),
+  QueryingJob: ofJob(["queryType", "modelId", "queries"], submitted),
+  UserClustering: ofJob(["clusterType", "modelId", "parameters"], finished),
+  ClusteringJob: ofJob(["clusterType", "modelId", "parameters"], submitted),
 };
 
 /** Finds what is to be imported; undefined where there is no such object. */
 export async function importedState(
-  { type, argumentNames }: Lifecycle,
+  { type, args, argumentNames }: Lifecycle,
   given: string,
   clientHere: () => Promise<Client>,
 ): Promise<Imported | undefined> {
@@ -69,10 +70,11 @@ export async function importedState(
     throw new Error(`${type}: to import it, write its id as ${importer.form}, not ${given}`);
   const found = await importer.find(await clientHere(), ...ids);
   if (!found) return undefined;
-  return { id: found.id, state: { ...withoutNulls(found.state), __made: randomUUID().slice(0, 8) } };
+  const state = withDefaults(args, withoutNulls(found.state));
+  return { id: found.id, state: { ...state, __made: randomUUID().slice(0, 8) } };
 }
 
-/** What the record of a job says of the resource that submitted it or holds its result. */
+/** What the record of a job says of the resource that submitted it or holds its result; the first field tells its kind. */
 function ofJob(fields: readonly string[], place: (projectId: string, jobId: string) => Imported): Importer {
   return {
     form: "PROJECT_ID/JOB_ID",
@@ -80,7 +82,7 @@ function ofJob(fields: readonly string[], place: (projectId: string, jobId: stri
       const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
       if (!job) return undefined;
       const data = Object.entries(job.jobData ?? {}).filter(([key]) => fields.includes(key));
-      if (data.length === 0)
+      if (!data.some(([key, value]) => key === fields[0] && value != null))
         throw new Error(`job ${jobId} of project ${projectId} is another kind of job: ${job.jobType}`);
       const { id, state } = place(projectId, jobId);
       return { id, state: { projectId, name: job.name, ...Object.fromEntries(data), ...state } };

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { carryFor } from "./carrier";
-import { listen } from "./server";
+import { isAnswering, listen } from "./server";
+
+/** How long answers may take once the engine has asked to end; it kills the process after 5 s. */
+const patienceMs = 2_000;
 
 /**
  * `pulumi-resource-recommender`: the engine starts it with its own address, reads the port from the first line of its
@@ -13,10 +16,13 @@ async function main(): Promise<void> {
   process.stdout.write(`${await listen()}\n`);
 }
 
-/** The engine asks every plugin to end when a run is over, and kills it 5 s later. A call that creates is finished. */
+/** The engine asks every plugin to end when a run is over. What creates is finished first, and the engine gets its id. */
 async function end(): Promise<void> {
   const { isCreating } = await import("../recovery/create-once.js");
-  while (isCreating()) await sleep(20);
+  const until = performance.now() + patienceMs;
+  while (isCreating() || (isAnswering() && performance.now() < until)) await sleep(20);
+  // The last answer is on its way.
+  await sleep(20);
   process.exit(0);
 }
 

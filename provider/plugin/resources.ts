@@ -28,9 +28,7 @@ import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values
 export async function check(request: CheckRequest): Promise<CheckResponse> {
   const urn = request.getUrn();
   const raw = fromStruct(request.getNews());
-  // A null of another language is nothing.
-  const given = Object.entries(unsealed(raw)).filter(([, value]) => value !== null);
-  const news: Properties = { ...Object.fromEntries(given), __urn: urn };
+  const news: Properties = { ...withoutNull(unsealed(raw)), __urn: urn };
   const { inputs, failures } = await lifecycleOf(urn).check(unsealed(fromStruct(request.getOlds())), news);
   // Remembers where the name comes from: an alias under another name renames nothing.
   if (news.name === undefined && inputs.name !== undefined)
@@ -83,7 +81,8 @@ export async function read(request: ReadRequest, clientHere: () => Promise<Clien
   const found = await noun.read(row.id, { ...row.state, __urn: urn });
   reply.setId(found.id);
   reply.setProperties(toStruct(stateOf(noun, found.props, raw)));
-  if (found.inputs) reply.setInputs(toStruct(sealedLike(kept(found.inputs, rawInputs), rawInputs, raw)));
+  const inputs = withoutNull(kept(found.inputs ?? {}, rawInputs));
+  reply.setInputs(toStruct(sealedLike(inputs, rawInputs, raw)));
   return reply;
 }
 
@@ -135,6 +134,11 @@ function kept({ __urn, __provider: _, ...rest }: Properties, asked: Properties =
     ...(asked.__urn !== undefined && { __urn }),
     ...(asked.__provider !== undefined && { __provider: asked.__provider }),
   };
+}
+
+/** To the engine and to other languages, null is nothing. */
+function withoutNull(properties: Properties): Properties {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== null));
 }
 
 /** Seals what an error keeps like any other state. */

@@ -89,14 +89,26 @@ export function listen(): Promise<number> {
   });
 }
 
+let underWay = 0;
+
+/** Whether the engine waits for an answer. */
+export function isAnswering(): boolean {
+  return underWay > 0;
+}
+
 function answering<Request, Reply>(
   work: (request: Request) => Promise<Reply>,
 ): handleUnaryCall<Request, Reply> {
   return ({ request }, callback) => {
-    work(request).then(
-      (reply) => callback(null, reply),
-      (error: Error) => callback(failureOf(error)),
-    );
+    underWay++;
+    work(request)
+      .then(
+        (reply) => callback(null, reply),
+        (error: Error) => callback(failureOf(error)),
+      )
+      .finally(() => {
+        underWay--;
+      });
   };
 }
 

@@ -1,0 +1,78 @@
+import { routes } from "../../../contract";
+import { ObservedService } from "../../engine/observed-service";
+import { DynamicProvider } from "../dynamic-provider";
+import { PluginProcess } from "./plugin-process";
+
+let observed: ObservedService;
+let plugin: PluginProcess;
+let dynamic: DynamicProvider;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+});
+beforeEach(async () => {
+  [plugin, dynamic] = await Promise.all([
+    PluginProcess.start(observed.config),
+    DynamicProvider.start(observed.config),
+  ]);
+});
+afterEach(async () => {
+  await Promise.all([plugin.stop(), dynamic.stop()]);
+});
+afterAll(() => observed.close());
+
+const args = { name: "it", numShards: 1 };
+const unchanged = { changes: false, replaces: [] };
+
+test("what a dynamic provider has created is the same to the plugin, which reads, changes and deletes it", async () => {
+  const { id, state } = await dynamic.create("EventDataset", args);
+  const { inputs } = await plugin.check("EventDataset", args, state);
+  expect(await plugin.diff("EventDataset", id, state, inputs)).toMatchObject({ ...unchanged, detailed: {} });
+  const read = await plugin.read("EventDataset", id, state, inputs);
+  expect(await plugin.diff("EventDataset", id, read.state, inputs)).toMatchObject(unchanged);
+  const updated = await plugin.update("EventDataset", id, state, { ...inputs, name: "renamed" });
+  expect(updated).not.toHaveProperty("__provider");
+  await plugin.delete("EventDataset", id, state);
+  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+  expect(eventDatasets).toEqual([]);
+});
+
+test("what the plugin has created is the same to a dynamic provider, which changes and deletes it", async () => {
+  const { inputs } = await plugin.check("EventDataset", args);
+  const { id, state } = await plugin.create("EventDataset", inputs);
+  const news = (await dynamic.check("EventDataset", args)).inputs;
+  expect(await dynamic.diff("EventDataset", id, state, news)).toMatchObject(unchanged);
+  await dynamic.update("EventDataset", id, state, { ...news, name: "renamed" });
+  await dynamic.delete("EventDataset", id, state);
+  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+  expect(eventDatasets).toEqual([]);
+});
+
+test("state of before rows had tokens is deleted by the plugin too", async () => {
+  const { id, state } = await dynamic.create("EventDataset", args);
+  const { __made, ...older } = state;
+  await plugin.delete("EventDataset", id, older);
+  expect(observed.calls()).toContain("DELETE /delete-event-dataset");
+});
+
+test.each(["plugin", "dynamic"])(
+  "what a run of the %s carrier created and did not store is resumed by the other",
+  async (first) => {
+    const user = { name: "it", numShards: 1, attributeSchema: { [first]: "NUMERICAL" } };
+    const { inputs } = await plugin.check("UserDataset", user);
+    const byPlugin = () => plugin.create("UserDataset", inputs);
+    const byDynamic = () => dynamic.create("UserDataset", user);
+    const [one, other] = first === "plugin" ? [byPlugin, byDynamic] : [byDynamic, byPlugin];
+    const { id } = await one();
+    // The engine was killed before it stored the id, and its providers with it.
+    if (first === "plugin") {
+      await plugin.stop("SIGKILL");
+      plugin = await PluginProcess.start(observed.config);
+    } else {
+      await dynamic.stop();
+      dynamic = await DynamicProvider.start(observed.config);
+    }
+    observed.calls();
+    expect((await other()).id).toBe(id);
+    expect(observed.calls()).not.toContain("POST /create-user-dataset");
+  },
+);

@@ -1,0 +1,107 @@
+import { routes } from "../../../contract";
+import { ObservedService } from "../../engine/observed-service";
+import { trainedProject } from "../trained-project";
+import { PluginProcess, type Properties } from "./plugin-process";
+
+let observed: ObservedService;
+let plugin: PluginProcess;
+let projectId: string;
+let modelId: string;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  const trained = await trainedProject(observed);
+  projectId = trained.projectId;
+  [modelId] = trained.models;
+  plugin = await PluginProcess.start(observed.config);
+});
+afterAll(async () => {
+  await plugin.stop();
+  await observed.close();
+});
+
+/** Imports it, declares what the import answers, and compares: the next preview must be empty. */
+async function importing(type: string, given: string) {
+  const { id, state, inputs } = await plugin.read(type, given);
+  const shown = Object.fromEntries(Object.entries(inputs).filter(([key]) => !key.startsWith("__")));
+  const checked = await plugin.check(type, shown);
+  expect(checked.failures).toEqual([]);
+  expect(await plugin.diff(type, id, state, checked.inputs)).toEqual({
+    changes: false,
+    replaces: [],
+    detailed: {},
+  });
+  return { id, state, inputs: shown };
+}
+
+const dataset = (more: Properties) =>
+  observed.call(routes.createEventDataset, { name: "clicks", numShards: 2, ...more } as never);
+
+test.each([
+  ["with a schema", { attributeSchema: { age: "NUMERICAL" } }],
+  ["without a schema", {}],
+])("an event dataset %s is imported by its id, and deleted like any other", async (_, more) => {
+  const { eventDatasetId } = await dataset(more);
+  const { id, state, inputs } = await importing("EventDataset", eventDatasetId);
+  expect(inputs).toEqual({ name: "clicks", numShards: 2, ...more });
+  expect(state).toMatchObject({ eventDatasetId });
+  await plugin.delete("EventDataset", id, state);
+  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+  expect(eventDatasets.map((one) => one.eventDatasetId)).not.toContain(eventDatasetId);
+});
+
+test("a model is imported by its project and its id", async () => {
+  const { id, state, inputs } = await importing("Model", `${projectId}/${modelId}`);
+  expect(id).toBe(modelId);
+  expect(inputs).toEqual({ projectId, name: expect.stringMatching(/^m[12]$/), existingId: modelId });
+  expect(state).toMatchObject({ modelId, algorithmType: "G1" });
+});
+
+test("a deployment is imported by its project and the job that deployed it", async () => {
+  const request = { projectId, name: "live", generatorModelId: modelId, qps: 3 };
+  const { jobId } = await observed.call(routes.submitDeploymentJob, request);
+  await observed.service.idle();
+  const { id, inputs } = await importing("Deployment", `${projectId}/${jobId}`);
+  expect(id).toBe(projectId);
+  expect(inputs).toEqual({ ...request, rollback: false, existingId: projectId });
+  await importing("DeploymentJob", `${projectId}/${jobId}`);
+});
+
+test("a query and a clustering are imported by their projects and jobs, with the results", async () => {
+  const queries = [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.1 }] }];
+  const asked = { projectId, modelId, name: "q", queryType: "user_list" as const, queries };
+  const grouped = { projectId, modelId, name: "c", parameters: { minUserNum: 2 } };
+  const query = await observed.call(routes.submitQueryingJob, asked as never);
+  const clustering = await observed.call(routes.submitClusteringJob, grouped);
+  await observed.service.idle();
+  const found = await importing("UserQuery", `${projectId}/${query.jobId}`);
+  expect(found.inputs).toEqual({ ...asked, existingId: query.jobId });
+  await importing("QueryingJob", `${projectId}/${query.jobId}`);
+  const groups = await importing("UserClustering", `${projectId}/${clustering.jobId}`);
+  expect(groups.inputs).toEqual({ ...grouped, clusterType: "user", existingId: clustering.jobId });
+  await importing("ClusteringJob", `${projectId}/${clustering.jobId}`);
+  await expect(plugin.read("UserQuery", `${projectId}/${clustering.jobId}`)).rejects.toThrow(
+    /another kind of job/,
+  );
+});
+
+test("what is not there is not imported, and an id of the wrong form says which form it has", async () => {
+  expect((await plugin.read("EventDataset", "gone")).id).toBe("");
+  expect((await plugin.read("Model", `${projectId}/gone`)).id).toBe("");
+  await expect(plugin.read("Model", modelId)).rejects.toThrow(
+    /write its id as PROJECT_ID\/MODEL_ID, not model-/,
+  );
+});
+
+test.each(["Project", "Algorithm", "UserDataset", "ItemDataset"])(
+  "the API cannot read a %s, so that an import says how to adopt it",
+  async (type) => {
+    await expect(plugin.read(type, "x-1")).rejects.toThrow(
+      `${type} x-1 cannot be imported: the API cannot read it. Declare it with its arguments and existingId: "x-1"; ` +
+        "`pulumi up` adopts it.",
+    );
+  },
+);
+
+test.each(["EventRecords", "TrainingJob"])("an import of %s says to declare it", async (type) => {
+  await expect(plugin.read(type, "x-1")).rejects.toThrow(/cannot be imported.*`pulumi up` creates it/);
+});

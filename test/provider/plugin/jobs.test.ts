@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { routes } from "../../../contract";
+import { entriesOf } from "../../../provider/recovery/journal";
+import { ObservedService } from "../../engine/observed-service";
+import { partialState } from "../dynamic-provider";
+import { trainedProject } from "../trained-project";
+import { PluginProcess, secret, urnOf } from "./plugin-process";
+
+let observed: ObservedService;
+let plugin: PluginProcess;
+let projectId: string;
+let algorithmId: string;
+let modelId: string;
+beforeAll(async () => {
+  observed = await ObservedService.start({ faults: true });
+  const trained = await trainedProject(observed);
+  projectId = trained.projectId;
+  [modelId] = trained.models;
+  ({ algorithmId } = await observed.call(routes.createAlgorithm, { projectId, name: "g1" }));
+});
+beforeEach(async () => {
+  plugin = await PluginProcess.start(observed.config);
+});
+afterEach(async () => {
+  await observed.faults({});
+  await plugin.stop();
+});
+afterAll(() => observed.close());
+
+const submit = (name: string) =>
+  plugin.create("TrainingJob", { name, projectId, algorithmId, triggers: [name] });
+const finish = (name: string, submittedJobId: string, timeoutS?: number) =>
+  plugin.create("Model", { name, projectId, algorithmId, submittedJobId }, timeoutS ? { timeoutS } : {});
+const saysOf = async (jobId: string) => {
+  while (!plugin.said.some(({ message }) => message.includes(jobId))) await sleep(20);
+};
+
+test("a cancel during a training ends the wait within 2 s, a SIGINT the process, and the next run resumes the wait", async () => {
+  await observed.faults({ job_delay_ms: 8000 });
+  const job = await submit("stopped");
+  const model = finish("stopped", job.id).catch((error) => error);
+  await saysOf(job.id);
+  const began = performance.now();
+  await plugin.cancel();
+  expect((await model).message).toMatch(
+    `training job ${job.id} keeps running; the next \`pulumi up\` resumes`,
+  );
+  expect(await plugin.stop()).toBe(0);
+  expect(performance.now() - began).toBeLessThan(2000);
+  await observed.faults({});
+  plugin = await PluginProcess.start(observed.config);
+  observed.calls();
+  expect((await finish("stopped", job.id)).state.trainingJobId).toBe(job.id);
+  expect(observed.calls().join()).not.toContain("submit-training-job");
+});
+
+test("a create in flight is finished in spite of a cancel and a SIGINT", async () => {
+  await observed.faults({ calls: [{ path: "/create-event-dataset", delay_ms: 1000 }] });
+  const creating = plugin.create("EventDataset", { name: "late", numShards: 1 });
+  while (entriesOf(urnOf("EventDataset")).length === 0) await sleep(20);
+  await plugin.cancel();
+  const stopped = plugin.stop();
+  await expect(creating).resolves.toMatchObject({ id: expect.any(String) });
+  expect(await stopped).toBe(0);
+  plugin = await PluginProcess.start(observed.config);
+});
+
+test("customTimeouts limit the wait, and the message says what to change", async () => {
+  await observed.faults({ job_delay_ms: 8000 });
+  const job = await submit("slow");
+  const began = performance.now();
+  await expect(finish("slow", job.id, 1)).rejects.toThrow(
+    /training job \S+ is still \w+ after 1 second\. .*Wait longer with the option customTimeouts\./,
+  );
+  expect(performance.now() - began).toBeLessThan(6000);
+});
+
+test("a check that fails keeps what was deployed, sealed as declared, and the next update settles it", async () => {
+  const declared = { name: secret("hush"), projectId, generatorModelId: modelId, qps: 50 };
+  const job = await plugin.create("DeploymentJob", declared);
+  const check = { userIds: ["u-1"], minResults: 20, maxLatencyMs: 0.001 };
+  const news = { ...declared, check, rollback: false, submittedJobId: job.id };
+  const error = await plugin.create("Deployment", news).catch((failure) => failure);
+  expect(error.message).toMatch(/Deployment it: it is deployed, but the check failed/);
+  const { id, state, reasons } = partialState(error);
+  expect(id).toBe(projectId);
+  expect(state).toMatchObject({ name: secret("hush"), checkFailed: true, deploymentJobId: job.id });
+  expect(reasons.join()).toMatch(/the check failed/);
+  const { check: _, ...unchecked } = news;
+  expect(await plugin.diff("Deployment", id, state, unchecked)).toMatchObject({
+    changes: true,
+    replaces: [],
+  });
+  const settled = await plugin.update("Deployment", id, state, unchecked);
+  expect(settled).toMatchObject({ deploymentJobId: job.id, name: secret("hush") });
+  expect(settled).not.toHaveProperty("checkFailed");
+  expect(await plugin.invoke("recommend", { userId: "user-1", limit: 2 })).toHaveProperty("results");
+});
+
+test("the address of a result is secret without the program saying so, in previews too", async () => {
+  const inputs = { projectId, modelId, name: "c", clusterType: "user", parameters: { minUserNum: 1 } };
+  const job = await plugin.create("ClusteringJob", inputs);
+  const news = { ...inputs, submittedJobId: job.id };
+  const { id, state } = await plugin.create("UserClustering", news);
+  expect(state.downloadUrl).toEqual(secret(expect.stringMatching(/^http/)));
+  expect((await plugin.read("UserClustering", id, state, news)).state.downloadUrl).toEqual(state.downloadUrl);
+  const preview = await plugin.create("UserClustering", news, { preview: true });
+  expect(preview.state.downloadUrl).toEqual(secret(expect.any(String)));
+});
