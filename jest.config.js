@@ -21,6 +21,7 @@ module.exports = {
   // What tools/jest/fast-start.js does for the processes that tests start, for the tests themselves.
   moduleNameMapper: {
     "^@npmcli/arborist$": "<rootDir>/tools/jest/seldom-used/arborist.js",
+    "/locales/index\\.cjs$": "<rootDir>/tools/jest/seldom-used/zod-locales.js",
     "/typescript-shim$": "<rootDir>/tools/jest/seldom-used/typescript.js",
   },
   transform: {

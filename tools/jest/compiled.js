@@ -11,8 +11,6 @@ const Module = require("node:module");
  * @param {string} folder
  */
 function useCompiled(folder) {
-  // An older Node cannot give `import()` to what is compiled here.
-  if (!vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER) return;
   const index = path.join(folder, "index.json");
   const code = path.join(folder, "code");
   if (fs.existsSync(index)) take(JSON.parse(fs.readFileSync(index, "utf8")), fs.readFileSync(code));
@@ -28,17 +26,18 @@ function take(places, code) {
   });
 }
 
-/** Runs what loads modules, and writes the code of all of them. @param {string} folder @param {() => void} load */
-function writeCompiled(folder, load) {
-  if (!vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER) return;
+/** Runs what loads modules, and writes the code of all of them. @param {string} folder @param {() => Promise<void>} load */
+async function writeCompiled(folder, load) {
   /** @type {Map<string, { length: number, script: vm.Script }>} */
   const scripts = new Map();
   compileWith((file, content) => {
+    // In Node 20, `import()` fails in code that was not compiled by the process itself.
+    if (/(await|=>) import\(/.test(content)) return undefined;
     const script = scriptOf(file, content);
     scripts.set(file, { length: content.length, script });
     return script;
   });
-  load();
+  await load();
   /** @type {Buffer[]} */
   const parts = [];
   let from = 0;
@@ -69,7 +68,6 @@ function scriptOf(file, content, cachedData) {
   return new vm.Script(Module.wrap(content.replace(/^#!.*/, "")), {
     filename: file,
     cachedData,
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
 }
 

@@ -5,7 +5,7 @@ const { whenUsed } = require("./seldom-used/when-used.js");
 /**
  * Preloaded into every process that a test starts. Each command of the engine starts two that load the SDK, which is
  * most of what a command takes. What has been compiled once is not compiled again; and what the SDK needs only to
- * serialise functions, to trace itself or to drive other stacks is loaded when it is first used.
+ * serialise functions, to trace itself or to drive other stacks is loaded when it is first used; so are zod's languages.
  */
 function startFast() {
   if (process.env.RECOMMENDER_COMPILED) useCompiled(process.env.RECOMMENDER_COMPILED);
@@ -28,6 +28,7 @@ const seldomUsed = [
   "@opentelemetry/resources",
   "@opentelemetry/sdk-trace-base",
   "@opentelemetry/sdk-trace-node",
+  "zod/v4/locales",
 ];
 
 /** @param {string} file */

@@ -1,9 +1,26 @@
 const { root } = require("../setup.js");
 const { writeCompiled } = require("./compiled.js");
 
-/** Writes what the processes load that tests start: `node write-compiled.js FOLDER`. */
-writeCompiled(process.argv[2] ?? "", () => {
+/**
+ * Writes what the processes load that tests start: `node write-compiled.js FOLDER`. What is called before is compiled
+ * too: a command's options, a service, and a call to it.
+ */
+void writeCompiled(process.argv[2] ?? "", async () => {
   for (const name of ["@pulumi/pulumi", "@pulumi/pulumi/cmd/run/tracing", "source-map-support"])
     require(name);
-  for (const name of ["provider", "service"]) require(`${root}/dist/${name}/index.js`);
+  const [, { startService }, { createProgram }, { Client, endpointToken }, { routes }] = [
+    "provider/index",
+    "service/index",
+    "cli/main",
+    "client/client",
+    "contract/index",
+  ].map((name) => require(`${root}/dist/${name}.js`));
+  await createProgram();
+  const { url, key, close } = await startService({ log: "none" });
+  const token = endpointToken({ url: `${url}/oauth/token`, clientId: "test", clientSecret: key });
+  const client = new Client({ baseUrl: url, apiKey: key, token });
+  await client.call(routes.createEventDataset, { name: "events", numShards: 1 });
+  await client.call(routes.listEventDatasets, {});
+  await client.close();
+  await close();
 });
