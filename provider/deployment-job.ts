@@ -8,6 +8,8 @@ import { submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
+import { type Pinned, pinnedAt } from "./run/pinned";
+import type { Properties } from "./run/row";
 
 /** What a deployment is submitted with, as it reaches a lifecycle. */
 export type DeploymentState = z.output<typeof deploymentFields>;
@@ -15,6 +17,11 @@ export type DeploymentState = z.output<typeof deploymentFields>;
 /** Submits a deployment; once, should it follow from an earlier job. */
 export function submitDeployment(args: DeploymentState, context: Context, follows?: string): Promise<string> {
   return submitJob(context, routes.submitDeploymentJob, requestOf(args), { follows });
+}
+
+/** What is declared, with pinned models in place of the program's. */
+export function withPinned({ rankerModelId, ...given }: Properties, pinned: Pinned | undefined): Properties {
+  return { ...given, ...(pinned ?? (rankerModelId !== undefined && { rankerModelId })) };
 }
 
 /** The request of a deployment. */
@@ -30,6 +37,8 @@ export const deploymentJob = lifecycle({
   replaceOn: ["projectId"],
   ignoreChanges: ["name"],
   redo: true,
+
+  complete: async (given, { urn, config }) => withPinned(given, pinnedAt(urn, config)),
 
   async create(args, context) {
     const jobId = await submitDeployment(args, context);

@@ -4,14 +4,15 @@ import { notServing, undefinedIfMissing } from "../client/refusals";
 import { serves, tryOut } from "../client/serving";
 import { deploymentFields, limits, routes } from "../contract";
 import { atMost, id } from "../contract/field";
-import { requestOf, submitDeployment } from "./deployment-job";
-import { finishJob, type Job, jobKinds } from "./jobs/jobs";
+import { requestOf, submitDeployment, withPinned } from "./deployment-job";
+import { finishJob, type Job, jobKinds, withoutJob } from "./jobs/jobs";
 import { holdsUnknown } from "./lifecycle/arguments";
 import { PartialStateError } from "./lifecycle/failure";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { changesOf } from "./lifecycle/wording";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
+import { pinnedAt } from "./run/pinned";
 import { partsOf, titleOf } from "./run/urn";
 
 const checkArgs = z.strictObject({
@@ -47,7 +48,25 @@ export const deployment = lifecycle({
   // The name is that of the job; it does not deploy again.
   ignoreChanges: ["name"],
 
-  refuse({ projectId }, { deploying }, urn) {
+  async complete(given, { urn, run, config }) {
+    const pinned = pinnedAt(urn, config);
+    // A replacement is checked twice.
+    if (pinned && !run.saidPinned.has(urn)) {
+      run.saidPinned.add(urn);
+      await log.warn(
+        urn,
+        `serving pinned models (${Object.values(pinned).join(" and ")}), not the program's: ` +
+          "recommender:pinnedModels says so. Remove the pin with " +
+          `\`recommender rollback ${partsOf(urn).stack} --undo --yes\`.`,
+      );
+    }
+    return withPinned(given, pinned);
+  },
+
+  refuse(args, { run: { deploying }, urn }) {
+    const { projectId } = args;
+    const noJob = withoutJob("DeploymentJob", args);
+    if (noJob) return noJob;
     if (typeof projectId !== "string" || holdsUnknown(projectId)) return undefined;
     const other = deploying.get(projectId) ?? urn;
     deploying.set(projectId, other);

@@ -3,7 +3,7 @@ import { ApiError } from "../client/client";
 import { meansInUse, undefinedIfMissing } from "../client/refusals";
 import { quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
-import { finishJob, jobKinds, submitJob } from "./jobs/jobs";
+import { finishJob, jobKinds, submitJob, withoutJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
@@ -26,6 +26,16 @@ export interface Quality {
   readonly heldOutUsers?: number;
 }
 
+const modelArgs = z.strictObject({
+  projectId: id,
+  algorithmId: id.optional(),
+  name: label,
+  submittedJobId: id.optional().describe("Id of the job that trains it: `jobId` of a `TrainingJob`."),
+  existingId: id.optional(),
+});
+
+type ModelArgs = z.output<typeof modelArgs>;
+
 const modelOutputs = z.object({
   modelId: id,
   trainingJobId: id.optional(),
@@ -39,19 +49,23 @@ type Found = Reply<typeof routes.getModel>;
 /** A model, which a training job creates. */
 export const model = lifecycle({
   type: "Model",
-  args: z.strictObject({
-    projectId: id,
-    algorithmId: id.optional(),
-    name: label,
-    submittedJobId: id.optional().describe("Id of the job that trains it: `jobId` of a `TrainingJob`."),
-    existingId: id.optional(),
-  }),
+  args: modelArgs,
   outputs: modelOutputs,
   replaceOn: ["projectId", "submittedJobId"],
   // Another algorithm is another training job, which decides.
   ignoreChanges: ["algorithmId"],
   // An adopted model has no job.
   adoptedWithout: ["submittedJobId"],
+
+  refuse(args: ModelArgs & { readonly triggers?: unknown }) {
+    const { existingId, algorithmId, triggers } = args;
+    if (existingId === undefined)
+      return algorithmId === undefined
+        ? "algorithmId is needed to train it"
+        : withoutJob("TrainingJob", args);
+    if (algorithmId === undefined && triggers === undefined) return undefined;
+    return "existingId adopts a model as it is; remove algorithmId and triggers";
+  },
 
   async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
     const { client, run } = context;

@@ -13,4 +13,4 @@ const clustering: ResultKind = {
 export const clusteringJob = submittedJob("ClusteringJob", clustering);
 
 /** Its result. */
-export const userClustering = finishedJob("UserClustering", clustering);
+export const userClustering = finishedJob("UserClustering", "ClusteringJob", clustering);

@@ -33,4 +33,4 @@ const querying: ResultKind = {
 export const queryingJob = submittedJob("QueryingJob", querying);
 
 /** Its result. */
-export const userQuery = finishedJob("UserQuery", querying);
+export const userQuery = finishedJob("UserQuery", "QueryingJob", querying);

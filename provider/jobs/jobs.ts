@@ -49,6 +49,15 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
   return reply.jobId;
 }
 
+/** Why something cannot be declared that waits for a job: there is none to wait for. */
+export function withoutJob(
+  type: string,
+  { submittedJobId, existingId }: { readonly submittedJobId?: unknown; readonly existingId?: unknown },
+): string | undefined {
+  if (submittedJobId !== undefined || existingId !== undefined) return undefined;
+  return `set submittedJobId, the jobId of a ${type}, or existingId to adopt what exists`;
+}
+
 /** A job that was submitted, and how to submit it once more. */
 export interface Submitted {
   readonly kind: JobKind;

@@ -6,7 +6,7 @@ import { picked } from "../lifecycle/arguments";
 import { lifecycle } from "../lifecycle/lifecycle";
 import { type ObjectSchema, secret } from "../lifecycle/noun";
 import { log } from "../run/engine";
-import { finishJob, type Job, type JobKind, submitJob } from "./jobs";
+import { finishJob, type Job, type JobKind, submitJob, withoutJob } from "./jobs";
 
 const resultOutputs = z.object({
   jobId: id,
@@ -66,7 +66,7 @@ const resultArgs = {
 };
 
 /** The result of the job; the API keeps it as long as it likes, so that deleting only forgets it. */
-export function finishedJob(type: string, result: ResultKind) {
+export function finishedJob(type: string, job: string, result: ResultKind) {
   const { kind, route, fields } = result;
   return lifecycle({
     type,
@@ -75,6 +75,8 @@ export function finishedJob(type: string, result: ResultKind) {
     replaceOn: [...(Object.keys(fields.shape) as (keyof Declared)[]), "submittedJobId"],
     // A result that is adopted was asked for by somebody else.
     adoptedWithout: ["submittedJobId"],
+
+    refuse: (args) => withoutJob(job, args),
 
     async create(given, context) {
       const { projectId, submittedJobId: jobId = "" } = given;

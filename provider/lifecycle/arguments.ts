@@ -78,22 +78,23 @@ export function withName(schema: z.ZodObject, olds: Properties, news: Properties
   return { ...news, name: first, ...(first !== current && { __firstName: first }) };
 }
 
+/** The arguments with those that stay unknown, for what they come from has failed. */
+export function withUnresolved({ __unresolved = [], ...given }: Properties): Properties {
+  return { ...given, ...Object.fromEntries(__unresolved.map((key) => [key, unknownValue])) };
+}
+
 /**
  * What is wrong with arguments; whatever is not known yet is left alone.
  * Without a property of its own, for beside one the engine would print the value.
  */
 export function faults(schema: z.ZodObject, given: Properties): Fault[] {
   const args = Object.fromEntries(Object.entries(given).filter(([key]) => !key.startsWith("__")));
-  const unresolved = given.__unresolved ?? [];
   const issues = schema.safeParse(args).error?.issues ?? [];
   return issues
     .filter(
       (issue) =>
         issue.code === "unrecognized_keys" ||
-        !(
-          unresolved.includes(issue.path[0]) ||
-          holdsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args))
-        ),
+        !holdsUnknown(issue.path.reduce<unknown>((value, key) => member(value, key), args)),
     )
     .map((issue) => ({ property: "", reason: issuesText([issue], schema) }));
 }

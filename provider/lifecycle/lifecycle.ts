@@ -9,10 +9,10 @@ import { connectToEngine, endWithEngine, log, type Urn } from "../run/engine";
 import { type Properties, rowOf, type StackRow } from "../run/row";
 import { openSession, runOf } from "../run/session";
 import { logicalName } from "../run/urn";
-import { compare, faults, holdsUnknown, pick, withDefaults, withName } from "./arguments";
+import { compare, faults, holdsUnknown, pick, withDefaults, withName, withUnresolved } from "./arguments";
 import { refuseGone, serviceMark, whereabouts } from "./belonging";
 import { PartialStateError, titled, withoutStack } from "./failure";
-import { type Noun, rulesOf } from "./noun";
+import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
 import { changesOf, type Replacement } from "./wording";
 
@@ -26,6 +26,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   const argKeys = Object.keys(noun.args.shape);
   // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
   let settings: () => Settings;
+  let config: Declaration["config"];
 
   const contextOf = async (properties: Properties, { timeoutMs }: Call = {}): Promise<Context> => {
     const urn = properties.__urn;
@@ -73,21 +74,23 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   return {
     ...rulesOf(noun),
 
-    async configure({ config }) {
+    async configure(request) {
       connectToEngine();
       endWithEngine(isCreating);
-      settings = () => readSettings((key) => config.get(`recommender:${key}`));
+      config = (key) => request.config.get(`recommender:${key}`);
+      settings = () => readSettings(config);
     },
 
     async check(olds: Properties, news: Properties) {
       return withoutStack(async () => {
         // Configuration that is missing or contradicts itself is reported by the preview.
         const schema = acceptedAt(settings().baseUrl, noun.args);
-        const given = withName(schema, olds, news);
-        const { __unresolved, ...inputs } = withDefaults(schema, given);
-        const failures = faults(schema, given);
-        const refused = noun.refuse?.(given as Args, runOf(settings()), given.__urn);
-        if (refused) failures.push({ property: "", reason: refused });
+        const declaration = { urn: news.__urn, run: runOf(settings()), config };
+        const named = withName(schema, olds, withUnresolved(news));
+        const given = (await noun.complete?.(named, declaration)) ?? named;
+        const inputs = withDefaults(schema, given);
+        const refused = noun.refuse?.(given as Args, declaration);
+        const failures = refused ? [{ property: "", reason: refused }] : faults(schema, given);
         const isNew = Object.keys(olds).length === 0;
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
           const reason = await refusal(inputs);

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Context } from "../run/context";
 import type { Urn } from "../run/engine";
+import type { Properties } from "../run/row";
 import type { Run } from "../run/session";
 import type { Replacement } from "./wording";
 
@@ -29,8 +30,13 @@ export interface Noun<Args extends object, Outputs extends object> {
   readonly ignoreChanges?: readonly (keyof Args & string)[];
   /** Arguments that an adopted object does not need. */
   readonly adoptedWithout?: readonly (keyof Args & string)[];
-  /** Why it cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */
-  refuse?(args: Args, run: Run, urn: Urn): string | undefined;
+  /**
+   * What is declared, with what follows from it and from the configuration, before it is checked.
+   * Values may be of any type, and not known yet.
+   */
+  complete?(given: Properties, declaration: Declaration): Promise<Properties>;
+  /** Why it cannot be, or cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */
+  refuse?(args: Args, declaration: Declaration): string | undefined;
   /** What a replacement means, in words, before it happens. */
   replacing?(replacement: Replacement): string;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
@@ -47,6 +53,14 @@ export interface Noun<Args extends object, Outputs extends object> {
   delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
   /** Instead of `delete`, for what needs no deletion: called even if others hold it. */
   leave?(id: string, state: Args & Outputs, context: Context): Promise<void>;
+}
+
+/** Where something is declared. */
+export interface Declaration {
+  readonly urn: Urn;
+  readonly run: Run;
+  /** What the configuration of the stack says under a key, without its namespace. */
+  config(key: string): string | undefined;
 }
 
 /** What can be known of a noun without running it. */

@@ -1,6 +1,5 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import { deployment } from "../deployment";
-import { type Pinned, pinnedModelsKey, pinnedModelsVariable, readPinned } from "../run/pinned";
 import { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
 import { Resource, siblingOptions } from "./resource";
 
@@ -37,31 +36,13 @@ export class Deployment extends Resource {
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
-    const { check, rollback, existingId, ...asked } = args;
-    const pinned = pinnedHere(name);
-    const { rankerModelId: _, ...others } = asked;
-    const submitted = pinned ? { ...others, ...pinned } : asked;
-    const properties = { ...submitted, check, rollback };
-    if (existingId === undefined) {
-      const job = new DeploymentJob(name, submitted, siblingOptions(options, "Deployment", "DeploymentJob"));
-      super(Deployment.lifecycle, name, { ...properties, submittedJobId: job.jobId }, options);
-    } else super(Deployment.lifecycle, name, { ...properties, existingId }, options);
-    if (pinned) {
-      const models = Object.values(pinned).join(" and ");
-      pulumi.log.warn(
-        `serving pinned models (${models}), not the program's: recommender:pinnedModels says so. ` +
-          `Remove the pin with \`recommender rollback ${pulumi.getStack()} --undo --yes\`.`,
-        this,
-      );
-    }
+    const { check: _, rollback: __, existingId, ...submitted } = args;
+    const beside = siblingOptions(options, "Deployment", "DeploymentJob");
+    const submittedJobId =
+      existingId === undefined ? new DeploymentJob(name, submitted, beside).jobId : undefined;
+    super(Deployment.lifecycle, name, { ...args, submittedJobId }, options);
   }
 
   /** @internal */
   static readonly lifecycle = deployment;
-}
-
-/** The models that the running stack pins a deployment to, after a rollback; the environment wins, as always. */
-function pinnedHere(name: string): Pinned | undefined {
-  const fromStack = new pulumi.Config("recommender").get(pinnedModelsKey);
-  return readPinned(process.env[pinnedModelsVariable] || fromStack)[name];
 }

@@ -1,6 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../../contract";
-import { recordKinds } from "../../records/kind";
 import type { AttributesSource, FieldSource } from "../../records/mapping/mapping";
 import type { TimeUnit } from "../../records/mapping/timestamp";
 import { eventRecords } from "../event-records";
@@ -63,7 +62,7 @@ export class EventRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: EventRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super(EventRecords.lifecycle, name, declareRecords(args, recordKinds.events), options);
+    super(EventRecords.lifecycle, name, declareRecords(args), options);
   }
 
   /** @internal */

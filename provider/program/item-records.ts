@@ -1,6 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../../contract";
-import { recordKinds } from "../../records/kind";
 import type { AttributesSource, FieldSource } from "../../records/mapping/mapping";
 import { itemRecords } from "../item-records";
 import { declareRecords, type RecordsArgs } from "./records";
@@ -38,7 +37,7 @@ export class ItemRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: ItemRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super(ItemRecords.lifecycle, name, declareRecords(args, recordKinds.items), options);
+    super(ItemRecords.lifecycle, name, declareRecords(args), options);
   }
 
   /** @internal */

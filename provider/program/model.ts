@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Json, JsonMap } from "../../contract";
 import { model, type Quality } from "../model";
 import { Resource, siblingOptions } from "./resource";
-import { TrainingJob } from "./training-job";
+import { TrainingJob, type TrainingJobArgs } from "./training-job";
 
 /** What a model is declared with. */
 export interface ModelArgs {
@@ -36,23 +36,12 @@ export class Model extends Resource {
   constructor(name: string, args: ModelArgs, given?: pulumi.CustomResourceOptions) {
     // The service deletes no model that serves, and the next one serves only once it is there.
     const { deleteBeforeReplace, ...options } = given ?? {};
-    const { algorithmId, triggers, ...model } = args;
-    if (args.existingId === undefined) {
-      if (algorithmId === undefined) throw new Error(`Model ${name}: algorithmId is needed to train it`);
-      const training = {
-        projectId: args.projectId,
-        algorithmId,
-        ...(model.name !== undefined && { name: model.name }),
-        triggers: triggers ?? [],
-      };
+    const { existingId, triggers, ...model } = args;
+    if (existingId === undefined) {
+      const training = { ...model, triggers: triggers ?? [] } as TrainingJobArgs;
       const job = new TrainingJob(name, training, siblingOptions(options, "Model", "TrainingJob"));
-      super(Model.lifecycle, name, { ...model, submittedJobId: job.jobId, algorithmId }, options);
-    } else {
-      if (algorithmId !== undefined || triggers !== undefined) {
-        throw new Error(`Model ${name}: existingId adopts a model as it is; remove algorithmId and triggers`);
-      }
-      super(Model.lifecycle, name, model, options);
-    }
+      super(Model.lifecycle, name, { ...model, submittedJobId: job.jobId }, options);
+    } else super(Model.lifecycle, name, args, options);
     // Known in a preview that only renames it.
     this.modelId = this.id;
     if (deleteBeforeReplace) {

@@ -1,12 +1,7 @@
-import { fileURLToPath } from "node:url";
 import * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../../contract";
-import { assertColumns } from "../../records/columns";
 import type { Format } from "../../records/formats/format";
-import { inlineSource, inlineText, writeInline } from "../../records/inline";
-import type { RecordKind } from "../../records/kind";
-import type { Mapping } from "../../records/mapping/mapping";
-import { contentHash, findFiles, hashable, inlineFile, unreadable } from "../../records/source";
+import { inlineText } from "../../records/inline";
 
 /** What all records are declared with, beside their dataset. */
 export interface RecordsArgs<Record extends object, Fields extends object> {
@@ -29,80 +24,22 @@ export interface RecordsArgs<Record extends object, Fields extends object> {
   readonly rejectsFile?: pulumi.Input<string>;
 }
 
-/**
- * The arguments as they enter the state: in place of the content its hash.
- * It is taken here, in the program, so that a preview sees a change of the files and so do those who depend on it.
- */
-export function declareRecords(args: RecordsArgs<object, object>, kind: RecordKind): pulumi.Inputs {
-  const { source, format, mapping = {} } = args;
+/** The arguments as they go through the engine. */
+export function declareRecords(args: RecordsArgs<object, object>): pulumi.Inputs {
+  const { source } = args;
   // Unwrapping costs a promise for each value, which an array that holds only values can do without.
-  const wrapped = isPlain(source) ? undefined : source;
-  const located = pulumi.all([wrapped, format, mapping]).apply(([unwrapped, knownFormat, knownMapping]) => {
-    const content = (unwrapped ?? source) as Content;
-    return locate(content, knownFormat, knownMapping as Mapping, kind).catch(
-      // Reported by `check`, beside the resource; a program that throws takes the SDK half a minute to report.
-      (error: Error): Located => ({ source: unreadable + error.message, contentHash: "" }),
-    );
-  });
-  return { ...args, source: located.source, contentHash: located.contentHash };
+  return { ...args, source: isPlain(source) ? carried(source) : pulumi.output(source).apply(carried) };
 }
 
-interface Located {
-  readonly source: string;
-  readonly contentHash: string;
-}
-
-/** An asset whose promises have been kept, as unwrapping leaves it. */
-interface KnownAsset {
-  readonly path?: string;
-  readonly text?: string;
-  readonly uri?: string;
-}
-
-type Content = string | readonly unknown[] | KnownAsset;
-
-async function locate(
-  content: Content,
-  format: Format | undefined,
-  mapping: Mapping,
-  kind: RecordKind,
-): Promise<Located> {
-  const path = typeof content === "string" ? content : pathOf(content);
-  const inline = path === undefined ? inlineOf(content, format) : undefined;
-  const files = inline ? [inlineFile(inline.text, inline.format)] : await findFiles(path ?? "", format);
-  const doubts = await assertColumns(files, kind, mapping, remedy);
-  for (const doubt of doubts) await pulumi.log.warn(doubt);
-  const hash = await contentHash(hashable(files), mapping);
-  if (!inline) return { source: path ?? "", contentHash: hash };
-  const source = inlineSource(`${pulumi.getProject()}/${pulumi.getStack()}`, inline.text, inline.format);
-  if (!pulumi.runtime.isDryRun()) writeInline(source, inline.text);
-  return { source, contentHash: hash };
-}
-
-/** The file that an asset stands for; undefined where it holds its content itself. */
-function pathOf(content: readonly unknown[] | KnownAsset): string | undefined {
-  if (!pulumi.asset.Asset.isInstance(content)) return undefined;
-  const { path, uri } = content as KnownAsset;
-  if (uri === undefined) return path;
-  if (uri.startsWith("file:")) return fileURLToPath(uri);
-  throw new Error(`${uri}: download it and name the file; only files of this machine are read`);
-}
-
-/** Records that the program holds, as text. */
-function inlineOf(content: Content, format: Format | undefined): { text: Buffer; format: Format } {
-  if (Array.isArray(content)) return { text: inlineText(content), format: "ndjson" };
-  const { text } = content as KnownAsset;
-  if (!pulumi.asset.Asset.isInstance(content) || text === undefined)
-    throw new Error("expected a file, a glob, a FileAsset, a StringAsset or the records themselves");
-  if (format && format !== "parquet") return { text: Buffer.from(text), format };
-  throw new Error("the form of a StringAsset is not known: set format to ndjson, json or csv");
-}
-
-function remedy(fields: readonly string[]): string {
-  const mapped = fields.map((field) =>
-    field === "attributes" ? 'attributes: ["COLUMN"]' : `${field}: "COLUMN"`,
-  );
-  return `mapping: { ${mapped.join(", ")} }`;
+/**
+ * Records as text: the engine would put the keys of objects in another order, and their hash would be another.
+ * Files by their names: the engine would read them too.
+ */
+function carried(content: unknown): unknown {
+  if (Array.isArray(content)) return { ndjson: inlineText(content) };
+  if (!pulumi.asset.Asset.isInstance(content)) return content;
+  const { path, uri } = content as { readonly path?: string; readonly uri?: string };
+  return path ?? uri ?? content;
 }
 
 /** Whether a value holds nothing that is still to come. */

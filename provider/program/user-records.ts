@@ -1,6 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { JsonMap } from "../../contract";
-import { recordKinds } from "../../records/kind";
 import type { AttributesSource, FieldSource } from "../../records/mapping/mapping";
 import { userRecords } from "../user-records";
 import { declareRecords, type RecordsArgs } from "./records";
@@ -38,7 +37,7 @@ export class UserRecords extends Resource {
   declare readonly failedCount: pulumi.Output<number>;
 
   constructor(name: string, args: UserRecordsArgs, options?: pulumi.CustomResourceOptions) {
-    super(UserRecords.lifecycle, name, declareRecords(args, recordKinds.users), options);
+    super(UserRecords.lifecycle, name, declareRecords(args), options);
   }
 
   /** @internal */

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { id } from "../../contract/field";
 import { shardsOf } from "../../records/capacity";
-import { formats } from "../../records/formats/format";
 import { type RecordKind, recordKindAt } from "../../records/kind";
 import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
@@ -11,6 +10,7 @@ import { lifecycle } from "../lifecycle/lifecycle";
 import type { ObjectSchema } from "../lifecycle/noun";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
+import { format, located } from "./declaration";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
 
@@ -27,7 +27,7 @@ const source = z
 const recordsShape = {
   source,
   contentHash: z.string(),
-  format: z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional(),
+  format,
   // Which fields there are to map depends on the kind of record.
   mapping: z.custom<Mapping>(),
   maxFailures: z.int().min(0).default(0),
@@ -52,6 +52,8 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
     replaceOn: [datasetKey],
     // The hash shows whether there is anything to upload; a file that only moved is the same.
     ignoreChanges: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
+
+    complete: (given, declaration) => located(kind, given, declaration),
 
     async create(args, context) {
       const datasetId = args[datasetKey];
@@ -86,7 +88,7 @@ async function fill(
   const { mapping, maxFailures, parallel } = args;
   const files = await findFiles(args.source, args.format);
   if ((await contentHash(hashable(files), mapping)) !== args.contentHash) {
-    throw new Error("the source was changed after the program looked at it; run `pulumi up` again");
+    throw new Error("the source was changed since it was checked; run `pulumi up` again");
   }
   const name = title.slice(title.indexOf(" ") + 1);
   const rejectsFile = args.rejectsFile ?? rejectsFileFor(name);

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { jsonOrUndefined } from "../../client/parse";
 import { id } from "../../contract/field";
 import { issuesText } from "../../contract/words";
+import type { Urn } from "./engine";
+import { logicalName } from "./urn";
 
 /** The key, under `recommender:`, of the models that serve whatever the program declares. */
 export const pinnedModelsKey = "pinnedModels";
@@ -30,4 +32,9 @@ export function readPinned(text: string | undefined): Readonly<Record<string, Pi
       `writes them: ${issuesText(read.error.issues)}. Without it the program decides: ` +
       `\`pulumi config rm recommender:${pinnedModelsKey}\`.`,
   );
+}
+
+/** The models that a stack pins a deployment or its job to, after a rollback; the environment wins, as always. */
+export function pinnedAt(urn: Urn, config: (key: string) => string | undefined): Pinned | undefined {
+  return readPinned(process.env[pinnedModelsVariable] || config(pinnedModelsKey))[logicalName(urn)];
 }

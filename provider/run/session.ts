@@ -35,6 +35,8 @@ export class Run {
   readonly listedBefore = new Map<string, Promise<unknown>>();
   /** Creations that others wait for. */
   readonly turns = new Map<string, Promise<unknown>>();
+  /** Deployments of which it has said that their models are pinned. */
+  readonly saidPinned = new Set<Urn>();
   /** Whether it has warned that the recovery journal cannot be written. */
   warnedOfJournal = false;
   readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();

@@ -1,10 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CallOptions, Client } from "../../client/client";
 import { makeFolder } from "../../client/state-folder";
 import type { Route } from "../../contract";
-import { inlineSource, readInline, writeInline } from "../../records/inline";
+import { holdInline } from "../../records/inline";
 import { findFiles } from "../../records/source";
 import { Loading, userLines } from "./loading";
 
@@ -149,35 +148,16 @@ test("a folder is made or refused at once, wherever it is", () => {
 
 describe("records in the program", () => {
   const text = Buffer.from('{"user_id":"ada"}\n');
-  const source = inlineSource("shop/dev", text);
 
-  test("of two runs at once are not taken away by the one that ends first", async () => {
-    const script = `
-      require("tsx/cjs");
-      const inline = require(${JSON.stringify(require.resolve("../../records/inline"))});
-      inline.writeInline(${JSON.stringify(source)}, Buffer.from(${JSON.stringify(text.toString())}));
-      process.stdout.write(inline.readInline(${JSON.stringify(source)}).toString());`;
-    writeInline(source, text);
-    const other = spawnSync(process.execPath, ["-e", script], {
-      cwd: join(__dirname, "../.."),
-      encoding: "utf8",
-    });
-    expect(other).toMatchObject({ status: 0, stdout: text.toString() });
-    expect(readInline(source)).toEqual(text);
-    const [file] = await findFiles(source);
-    expect(file).toMatchObject({ format: "ndjson", content: text });
-  });
-
-  test("get through where the state folder cannot be written to", () => {
-    process.env.XDG_STATE_HOME = "/proc/nope";
-    writeInline(source, text);
-    expect(readInline(source)).toEqual(text);
+  test("are held by the process that uploads them, under a name that says nothing of them", async () => {
+    const source = holdInline(text);
+    expect(source).toMatch(/^inline:[0-9a-f]{64}$/);
+    expect(await findFiles(source)).toMatchObject([{ format: "ndjson", content: text }]);
+    expect(await findFiles(holdInline(text, "csv"))).toMatchObject([{ format: "csv", content: text }]);
   });
 
   test("that are gone are said to be", async () => {
-    await expect(findFiles(inlineSource("shop/dev", Buffer.from("other")))).rejects.toThrow(
-      /records of the program are gone.*pulumi up/,
-    );
+    await expect(findFiles("inline:other")).rejects.toThrow(/records of the program are gone.*pulumi up/);
   });
 });
 

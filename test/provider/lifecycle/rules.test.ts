@@ -92,7 +92,11 @@ describe("bad arguments are refused at preview with path and rule", () => {
     ["Project", { ...project, projectType: "OTHER" }, ["projectType: expected RECOMMEND_ITEMS_TO_USER"]],
     ["Algorithm", { projectId: "p", name: "n", algorithmType: "G2" }, ["algorithmType: expected G1"]],
     ["DeploymentJob", { ...deployment, qps: 0.5 }, ["qps: expected a whole number"]],
-    ["Deployment", { ...deployment, check: { userIds: [] } }, ["check.userIds: expected at least 1 entry"]],
+    [
+      "Deployment",
+      { ...deployment, submittedJobId: "j", check: { userIds: [] } },
+      ["check.userIds: expected at least 1 entry"],
+    ],
     [
       "UserQuery",
       { ...query, submittedJobId: "j", queries: [{ attribute: "genre", value: "jazz" }] },
@@ -162,7 +166,7 @@ describe("what the specification leaves open", () => {
     ],
     [
       "Deployment",
-      { ...deployment, check: { userIds: ["u"], minResults: 2000 } },
+      { ...deployment, submittedJobId: "j", check: { userIds: ["u"], minResults: 2000 } },
       ["check.minResults: expected a whole number of at most 1,000"],
     ],
   ];

@@ -23,7 +23,8 @@ export const clustering = {
   parameters: { minUserNum: 5 },
 };
 export const records = {
-  source: "records.csv",
+  // As the protocol has an asset.
+  source: { text: "user_id,item_id,ts,event_type\nu,i,1700000000,buy\n" },
   contentHash: "sha256:1",
   format: "csv",
   mapping: {},

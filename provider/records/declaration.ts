@@ -1,0 +1,80 @@
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { assertColumns } from "../../records/columns";
+import { type Format, formats } from "../../records/formats/format";
+import { holdInline, inlineText } from "../../records/inline";
+import type { RecordKind } from "../../records/kind";
+import { mappingSchema } from "../../records/mapping/mapping";
+import { contentHash, findFiles, hashable, unreadable } from "../../records/source";
+import { holdsUnknown } from "../lifecycle/arguments";
+import type { Declaration } from "../lifecycle/noun";
+import { log } from "../run/engine";
+import type { Properties } from "../run/row";
+import { unknownValue } from "../run/unknown-value";
+
+/** The form of files. */
+export const format = z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional();
+
+/**
+ * The arguments as they enter the state: in place of the content its hash, so that a preview sees a change of the files
+ * and so do those who depend on it. What cannot be read is reported with the other faults.
+ */
+export async function located(
+  kind: RecordKind,
+  given: Properties,
+  { urn }: Declaration,
+): Promise<Properties> {
+  if (holdsUnknown([given.source, given.format, given.mapping]))
+    return { ...given, source: unknownValue, contentHash: unknownValue };
+  const reading = z.object({ format, mapping: mappingSchema(kind).default({}) }).safeParse(given);
+  // Their faults are reported by themselves.
+  if (!reading.success) return { ...given, source: "not read", contentHash: "" };
+  const { mapping } = reading.data;
+  try {
+    const source = sourceOf(given.source, reading.data.format);
+    const files = await findFiles(source, reading.data.format);
+    const doubts = await assertColumns(files, kind, mapping, remedy);
+    for (const doubt of doubts) await log.warn(urn, doubt);
+    return { ...given, source, contentHash: await contentHash(hashable(files), mapping) };
+  } catch (error) {
+    return { ...given, source: unreadable + (error as Error).message, contentHash: "" };
+  }
+}
+
+/** An asset as the protocol has it. */
+interface Asset {
+  readonly path?: string;
+  readonly text?: string;
+  readonly uri?: string;
+}
+
+/** Records as the program hands them over. */
+interface Ndjson {
+  readonly ndjson?: string;
+}
+
+/** A file, a glob, or what stands for records that the program holds. */
+function sourceOf(source: unknown, format: Format | undefined): string {
+  if (typeof source === "string") return pathOf(source);
+  if (Array.isArray(source)) return holdInline(Buffer.from(inlineText(source)));
+  const { ndjson, path, uri, text } = (source ?? {}) as Asset & Ndjson;
+  if (ndjson !== undefined) return holdInline(Buffer.from(ndjson));
+  if (path !== undefined || uri !== undefined) return pathOf(path ?? uri ?? "");
+  if (text === undefined)
+    throw new Error("expected a file, a glob, a FileAsset, a StringAsset or the records themselves");
+  if (format && format !== "parquet") return holdInline(Buffer.from(text), format);
+  throw new Error("the form of a StringAsset is not known: set format to ndjson, json or csv");
+}
+
+function pathOf(place: string): string {
+  if (place.startsWith("file:")) return fileURLToPath(place);
+  if (!/^\w{2,}:\/\//.test(place)) return place;
+  throw new Error(`${place}: download it and name the file; only files of this machine are read`);
+}
+
+function remedy(fields: readonly string[]): string {
+  const mapped = fields.map((field) =>
+    field === "attributes" ? 'attributes: ["COLUMN"]' : `${field}: "COLUMN"`,
+  );
+  return `mapping: { ${mapped.join(", ")} }`;
+}

@@ -1,0 +1,162 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { routes } from "../../../contract";
+import { nouns } from "../../../provider/nouns";
+import { carryBy } from "../../../provider/run/engine";
+import type { Properties } from "../../../provider/run/row";
+import { unknownValue } from "../../../provider/run/unknown-value";
+import { inlineText } from "../../../records/inline";
+import { contentHash, inlineFile } from "../../../records/source";
+import { ObservedService } from "../../engine/observed-service";
+
+let observed: ObservedService;
+const said: { message: string; urn: string | undefined }[] = [];
+const folder = mkdtempSync(join(tmpdir(), "recommender-declaration-"));
+
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  carryBy({
+    connect: () => {},
+    engineAddress: () => undefined,
+    log: async (_severity, message, urn) => void said.push({ message, urn }),
+  });
+});
+afterAll(async () => {
+  await observed.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  said.length = 0;
+});
+
+/** A noun as any carrier runs it: no class, no program, no SDK. */
+async function noun(type: string, more: Record<string, string> = {}) {
+  const found = nouns[type];
+  if (!found) throw new Error(`no noun ${type}`);
+  const config: Record<string, string> = { ...observed.config, ...more };
+  await found.configure({ config: { get: (key) => config[key] } });
+  return found;
+}
+
+const urnOf = (type: string, name = "n") => `urn:pulumi:dev::shop::recommender:index:${type}::${name}`;
+
+async function check(type: string, args: object, config?: Record<string, string>) {
+  const news: Properties = { __urn: urnOf(type), ...args };
+  const { inputs, failures } = await (await noun(type, config)).check({}, news);
+  return { inputs, failures: failures.map(({ reason }) => reason) };
+}
+
+describe("records, whatever language declares them", () => {
+  const rows = [{ userId: "ada", attributes: { diary: "dear secret" } }, { userId: "ben" }];
+  const hashOf = (text: string, format: "ndjson" | "csv" = "ndjson") =>
+    contentHash([{ format, content: [inlineFile(Buffer.from(text)).content as Buffer] }], {});
+  const users = (source: unknown, more: object = {}) =>
+    check("UserRecords", { userDatasetId: "u", source, ...more });
+
+  test("enter the state as their hash: a file, an asset, text, or the records themselves", async () => {
+    const path = join(folder, "users.csv");
+    const text = "user_id\nada\n";
+    writeFileSync(path, text);
+    const fromFile = { source: path, contentHash: await hashOf(text, "csv") };
+    for (const source of [path, { path }, { uri: `file://${path}` }])
+      expect(await users(source)).toMatchObject({ inputs: fromFile, failures: [] });
+    const inline = { source: expect.stringMatching(/^inline:/), contentHash: await hashOf(inlineText(rows)) };
+    for (const source of [rows, { ndjson: inlineText(rows) }]) {
+      const { inputs, failures } = await users(source);
+      expect({ inputs, failures }).toMatchObject({ inputs: inline, failures: [] });
+      expect(JSON.stringify(inputs)).not.toContain("dear secret");
+    }
+    const asset = await users({ text }, { format: "csv" });
+    expect(asset).toMatchObject({ inputs: { contentHash: fromFile.contentHash }, failures: [] });
+  });
+
+  test("that the program holds are uploaded by the process that checked them", async () => {
+    const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "u", numShards: 1 });
+    const { inputs } = await check("UserRecords", { userDatasetId, source: rows });
+    const { outs } = await (await noun("UserRecords")).create(inputs);
+    expect(outs).toMatchObject({ recordCount: 2, failedCount: 0 });
+    expect(JSON.stringify(outs)).not.toContain("dear secret");
+  });
+
+  test("that are not known yet leave the hash open", async () => {
+    const open = { source: unknownValue, contentHash: unknownValue };
+    for (const source of [unknownValue, [{ userId: unknownValue }]])
+      expect(await users(source)).toMatchObject({ inputs: open, failures: [] });
+  });
+
+  test("that cannot be read fail the preview", async () => {
+    writeFileSync(join(folder, "other.csv"), "name\nada\n");
+    expect((await users(join(folder, "other.csv"))).failures).toEqual([
+      expect.stringMatching(/^source: .*has no column userId or user_id.*mapping: \{ userId: "COLUMN" \}/),
+    ]);
+    expect((await users("gone.csv")).failures).toEqual([expect.stringMatching(/^source: .*no such file/)]);
+    expect((await users({ uri: "https://host/users.csv" })).failures).toEqual([
+      expect.stringMatching(/^source: .*download it/),
+    ]);
+    expect((await users({ text: "ada" })).failures).toEqual([expect.stringMatching(/^source: .*set format/)]);
+    expect((await users(undefined)).failures).toEqual([expect.stringMatching(/^source: expected a file/)]);
+  });
+});
+
+describe("pinned models, whatever language declares the deployment", () => {
+  const declared = { projectId: "p", generatorModelId: "m2", rankerModelId: "r2" };
+  const pins = (models: object) => ({ "recommender:pinnedModels": JSON.stringify({ n: models }) });
+
+  test("take the place of the program's, in the job too, which is said once beside the deployment", async () => {
+    const config = pins({ generatorModelId: "m1" });
+    for (const type of ["DeploymentJob", "Deployment", "Deployment"]) {
+      const args = type === "Deployment" ? { ...declared, submittedJobId: "j" } : declared;
+      const { inputs, failures } = await check(type, args, config);
+      expect({ inputs, failures }).toMatchObject({ inputs: { generatorModelId: "m1" }, failures: [] });
+      expect(inputs).not.toHaveProperty("rankerModelId");
+    }
+    expect(said).toEqual([{ urn: urnOf("Deployment"), message: expect.stringContaining("(m1)") }]);
+    expect(said[0]?.message).toContain("`recommender rollback dev --undo --yes`");
+  });
+
+  test("of the environment win, and those of other deployments do not count", async () => {
+    process.env.RECOMMENDER_PINNED_MODELS = JSON.stringify({ other: { generatorModelId: "m0" } });
+    try {
+      const { inputs } = await check("DeploymentJob", declared, pins({ generatorModelId: "m1" }));
+      expect(inputs).toMatchObject(declared);
+    } finally {
+      delete process.env.RECOMMENDER_PINNED_MODELS;
+    }
+  });
+
+  test("that cannot be understood fail the preview, with the command that removes them", async () => {
+    await expect(check("DeploymentJob", declared, pins({ model: "m1" }))).rejects.toThrow(
+      /pinnedModels: .*pulumi config rm recommender:pinnedModels/,
+    );
+  });
+});
+
+describe("what waits for a job or adopts", () => {
+  const asking = { projectId: "p", modelId: "m" };
+  test.each<[string, object, string | RegExp]>([
+    ["Model", { projectId: "p" }, "algorithmId is needed to train it"],
+    ["Model", { projectId: "p", algorithmId: "a" }, /^set submittedJobId, the jobId of a TrainingJob, or/],
+    ["Model", { projectId: "p", existingId: "m", algorithmId: "a" }, /remove algorithmId and triggers/],
+    ["Model", { projectId: "p", existingId: "m", triggers: [1] }, /remove algorithmId and triggers/],
+    ["Deployment", { projectId: "p", generatorModelId: "m" }, /the jobId of a DeploymentJob/],
+    ["UserQuery", { ...asking, queryType: "user_list", queries: [] }, /the jobId of a QueryingJob/],
+    ["UserClustering", { ...asking, parameters: {} }, /the jobId of a ClusteringJob/],
+  ])("%s %j is refused at preview", async (type, args, reason) => {
+    const { failures } = await check(type, args);
+    expect(failures).toEqual([typeof reason === "string" ? reason : expect.stringMatching(reason)]);
+  });
+
+  test("is left alone where what it needs comes from a resource that failed", async () => {
+    const __unresolved = ["algorithmId", "submittedJobId"];
+    expect((await check("Model", { projectId: "p", __unresolved })).failures).toEqual([]);
+  });
+});
+
+test("addresses that need no further credentials are secret by their noun", () => {
+  const secret = Object.values(nouns).filter(({ secretOutputs }) => secretOutputs.length > 0);
+  expect(secret.map(({ type, secretOutputs }) => [type, secretOutputs])).toEqual([
+    ["UserClustering", ["downloadUrl"]],
+    ["UserQuery", ["downloadUrl"]],
+  ]);
+});
