@@ -53,8 +53,8 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
   const reasons = againstRelease(evidence);
   const refused = reasons.filter(({ code }) => !options.allow.includes(code));
   if (refused.length > 0) {
-    const lines = refused.map(({ code, words, cure }) =>
-      filled(`${code}: ${words}. To fix it, ${cure}; or --allow ${code}.`, "- ", "  "),
+    const lines = refused.map(({ code, words, fix }) =>
+      filled(`${code}: ${words}. To fix it, ${fix}; or --allow ${code}.`, "- ", "  "),
     );
     note(`${stack} is not released:\n${lines.join("\n")}`);
     process.exitCode = exitCodes.refused;

@@ -2,14 +2,14 @@ import { relative } from "node:path";
 import { nounOf, partsOf, titleOf } from "../../provider/run/urn";
 import type { Finding, Location, PropertyFinding, ResourceRef, Unmanaged } from "./finding";
 
-type Cures = Finding["cures"];
-type Found = Omit<Unmanaged, "cures">;
+type Fixes = Finding["fixes"];
+type Found = Omit<Unmanaged, "fixes">;
 
-/** What a sentence can hold; the properties themselves are listed beside it. */
+/** At most so much is put into one sentence; all properties are listed beside it. */
 const mostValues = 8;
 const mostLength = 200;
 
-/** The commands that cure what is found in one stack, as they are typed in the folder of the caller. */
+/** The commands that fix what is found in one stack, for the folder that `recommender drift` was called in. */
 export class Commands {
   readonly #where: string;
 
@@ -24,15 +24,15 @@ export class Commands {
   }
 
   /** For all drift of the stack at once. */
-  get all(): { putBack: string; takeIn: string } {
-    return { putBack: `pulumi up --refresh ${this.#where}`, takeIn: `pulumi refresh ${this.#where}` };
+  get all(): { apply: string; accept: string } {
+    return { apply: `pulumi up --refresh ${this.#where}`, accept: `pulumi refresh ${this.#where}` };
   }
 
   /** For a difference between program and state. */
-  change(finding: Pick<Finding, "kind" | "resource" | "properties" | "location">): Cures {
+  change(finding: Pick<Finding, "kind" | "resource" | "properties" | "location">): Fixes {
     return {
-      putBack: { command: `pulumi up ${this.#where}` },
-      takeIn: {
+      apply: { command: `pulumi up ${this.#where}` },
+      accept: {
         edit: editOfChange(finding),
         command: `pulumi preview --expect-no-changes ${this.#where}`,
       },
@@ -43,30 +43,30 @@ export class Commands {
   drift(
     finding: Pick<Finding, "kind" | "resource" | "properties" | "location">,
     argumentNames: readonly string[],
-  ): Cures {
+  ): Fixes {
     const target = `--target ${quoted(this.#target(finding.resource))}`;
     const { kind, properties, location } = finding;
     if (kind === "changed") {
       const declared = properties.filter(({ path }) => argumentNames.includes(topOf(path)));
       return {
-        putBack: { command: `pulumi up --refresh ${this.#where} ${target}` },
-        takeIn: {
+        apply: { command: `pulumi up --refresh ${this.#where} ${target}` },
+        accept: {
           ...(declared.length > 0 && { edit: `${declare(declared)}${at(location)}` }),
           command: `pulumi refresh ${this.#where} ${target}`,
         },
       };
     }
     return {
-      putBack: { command: `pulumi up --refresh ${this.#where} ${target} --target-dependents` },
-      takeIn: {
-        edit: `take ${titleOf(finding.resource)} and what depends on it out of the program${at(location)}`,
+      apply: { command: `pulumi up --refresh ${this.#where} ${target} --target-dependents` },
+      accept: {
+        edit: `remove ${titleOf(finding.resource)} and what depends on it from the program${at(location)}`,
         command: `pulumi up --refresh ${this.#where}`,
       },
     };
   }
 
   /** For something that no stack holds. */
-  unmanaged({ type, id, name, projectId }: Found, more: { numShards?: number }): Cures {
+  unmanaged({ type, id, name, projectId }: Found, more: { numShards?: number }): Fixes {
     const noun = type === "Model" ? "models" : "datasets";
     const project = projectId === undefined ? "" : ` --project ${quoted(projectId)}`;
     const args = {
@@ -79,8 +79,8 @@ export class Commands {
       .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
       .join(", ");
     return {
-      putBack: { command: `recommender ${noun} delete ${quoted(id)}${project} ${this.#where}` },
-      takeIn: {
+      apply: { command: `recommender ${noun} delete ${quoted(id)}${project} ${this.#where}` },
+      accept: {
         edit: `add new recommender.${type}(${JSON.stringify(name)}, { ${text} })`,
         command: `pulumi up ${this.#where}`,
       },
@@ -104,7 +104,7 @@ export function topOf(path: string): string {
 
 function editOfChange({ kind, resource, properties, location }: Parameters<Commands["change"]>[0]): string {
   const title = titleOf(resource);
-  if (kind === "created") return `take ${title} out of the program${at(location)}`;
+  if (kind === "created") return `remove ${title} from the program${at(location)}`;
   if (kind === "deleted") return `declare ${title} in the program again`;
   const own = properties.filter(({ unknown }) => !unknown);
   if (own.length > 0) return `${declare(own)}${at(location)}`;
@@ -115,6 +115,8 @@ function editOfChange({ kind, resource, properties, location }: Parameters<Comma
 
 function declare(properties: readonly PropertyFinding[]): string {
   const values = properties.slice(0, mostValues).map(({ path, actual, secret }) => {
+    // It follows from the source, and cannot be declared.
+    if (path === "contentHash") return "the records as they were";
     if (secret) return `${path} with the secret that is there`;
     const value = JSON.stringify(actual) ?? "";
     if (value.length > mostLength) return `${path} as it is there`;

@@ -29,7 +29,7 @@ export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): 
   for (const [at, { report, commands }] of compared.entries()) {
     for (const { numShards, ...found } of unmanaged[at] ?? []) {
       const more = numShards === undefined ? {} : { numShards };
-      report.unmanaged.push({ ...found, cures: commands.unmanaged(found, more) });
+      report.unmanaged.push({ ...found, fixes: commands.unmanaged(found, more) });
     }
   }
   const reports = compared.map(({ report, secrets }) => masked(report, secrets));
@@ -101,7 +101,7 @@ async function compareOne(open: OpenStack): Promise<Compared> {
     unmanaged: [],
     unobservable,
     warnings: [...new Set(warnings.map(({ text }) => text))],
-    cures: commands.all,
+    fixes: commands.all,
   };
   return { report, commands, inventory, secrets: await secrets };
 }

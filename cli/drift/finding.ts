@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /** Grows when the shape of the report changes so that a reader of the former would misread it. */
-export const reportVersion = 1;
+export const reportVersion = 2;
 
-/** What a resource that is not the program's own business is known by. */
+/** How a report names a resource. */
 const resource = z
   .object({
     urn: z.string().meta({ description: "Where the resource stands in the stack" }),
@@ -32,12 +32,12 @@ const property = z
   })
   .meta({ id: "Property" });
 
-const cure = z
+const fix = z
   .object({
     edit: z.string().optional().meta({ description: "What to change in the program first" }),
     command: z.string().optional().meta({ description: "What to run then" }),
   })
-  .meta({ id: "Cure" });
+  .meta({ id: "Fix" });
 
 /** What a finding leads to, from the worst to the least; reports are in this order. */
 export const effects = [
@@ -65,12 +65,12 @@ const finding = z
     consequence: z.string().meta({ description: "The same in words" }),
     also: z.array(z.string()).meta({ description: "URNs of jobs beside the resource that this includes" }),
     protected: z.literal(true).optional().meta({ description: "The option protect forbids it" }),
-    cures: z
+    fixes: z
       .object({
-        putBack: cure.meta({ description: "Makes what is there as it is declared" }),
-        takeIn: cure.meta({ description: "Makes the program declare what is there" }),
+        apply: fix.meta({ description: "Applies the program: what is there becomes as it is declared" }),
+        accept: fix.meta({ description: "Accepts what is there: the program declares it" }),
       })
-      .meta({ id: "Cures" }),
+      .meta({ id: "Fixes" }),
     location: location.optional(),
   })
   .meta({ id: "Finding" });
@@ -82,7 +82,7 @@ const unmanaged = z
     id: z.string(),
     name: z.string(),
     projectId: z.string().optional().meta({ description: "The project of a model" }),
-    cures: z.object({ putBack: cure, takeIn: cure }),
+    fixes: z.object({ apply: fix, accept: fix }),
   })
   .meta({ id: "Unmanaged", description: "In the account or a project of the stack, but in no given stack" });
 
@@ -102,14 +102,12 @@ const stackReport = z
     resources: z.int().meta({ description: "Resources in the state, without providers and components" }),
     observed: z.int().meta({ description: "Those of them of which the service reports at least something" }),
     changes: z.array(finding).meta({ description: "Program and state: what an update would do" }),
-    drift: z
-      .array(finding)
-      .meta({ description: "State and service: what was changed behind the program's back" }),
+    drift: z.array(finding).meta({ description: "State and service: what was changed outside the program" }),
     unmanaged: z.array(unmanaged),
     unobservable: z.array(unobservable),
     warnings: z.array(z.string()).meta({ description: "What the engine and the provider warned of" }),
-    cures: z
-      .object({ putBack: z.string(), takeIn: z.string() })
+    fixes: z
+      .object({ apply: z.string(), accept: z.string() })
       .meta({ description: "Commands for all drift of the stack at once" }),
   })
   .meta({ id: "StackReport" });
@@ -138,7 +136,7 @@ export type PropertyFinding = z.output<typeof property>;
 /** The worst that a finding leads to. */
 export type Effect = (typeof effects)[number];
 /** What to do about a finding. */
-export type Cure = z.output<typeof cure>;
+export type Fix = z.output<typeof fix>;
 /** A resource of a stack, as a report names it. */
 export type ResourceRef = z.output<typeof resource>;
 /** Where the program declares a resource. */

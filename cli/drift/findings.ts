@@ -48,11 +48,11 @@ function underItsCause(finding: Finding, all: readonly Finding[], { state }: Rea
   );
   if (!cause) return finding;
   const words = `It depends on ${titleOf(cause.resource)}, which is gone too: it is reverted with that.`;
-  const { takeIn } = finding.cures;
+  const { accept } = finding.fixes;
   return {
     ...finding,
     consequence: `${finding.consequence} ${words}`,
-    cures: { putBack: cause.cures.putBack, takeIn },
+    fixes: { apply: cause.fixes.apply, accept },
   };
 }
 
@@ -77,7 +77,7 @@ function change(step: Step, kind: "created" | "changed" | "replaced" | "deleted"
   };
   const noun = nounOf(step.type) ?? step.type;
   const { effect, words } = ofChange(noun, operation, properties, step.old?.retainOnDelete === true);
-  return { ...base, effect, consequence: words, cures: reading.commands.change(base) };
+  return { ...base, effect, consequence: words, fixes: reading.commands.change(base) };
 }
 
 function drift(step: Step, reading: Reading): Finding | undefined {
@@ -107,8 +107,8 @@ function drift(step: Step, reading: Reading): Finding | undefined {
   };
   const dependents = kind === "deleted" ? dependentsOf(step.urn, reading.state) : [];
   const { effect, words } = ofDrift(noun, kind, properties, dependents);
-  const cures = reading.commands.drift(base, rules?.argumentNames ?? []);
-  return { ...base, effect, consequence: words, cures };
+  const fixes = reading.commands.drift(base, rules?.argumentNames ?? []);
+  return { ...base, effect, consequence: words, fixes };
 }
 
 /** A job belongs to the resource that waits for it: what changes the job is why that one changes. */
@@ -125,7 +125,7 @@ function withoutJobs(findings: readonly Finding[], { commands }: Reading): Findi
     const paths = own.map(({ path }) => path);
     const added = job.properties.filter(({ path }) => path !== "name" && !paths.includes(path));
     const whole = { ...finding, properties: [...own, ...added], also: [jobUrn] };
-    return { ...whole, cures: commands.change(whole) };
+    return { ...whole, fixes: commands.change(whole) };
   });
   return merged.filter(({ resource }) => !folded.has(resource.urn));
 }

@@ -8,7 +8,7 @@ import type { Unmanaged } from "./finding";
 export interface Inventory {
   /** Two stacks of one service have the same. */
   readonly service: string;
-  readonly found: readonly (Omit<Unmanaged, "cures"> & { readonly numShards?: number })[];
+  readonly found: readonly (Omit<Unmanaged, "fixes"> & { readonly numShards?: number })[];
   /** Ids that the stack holds. */
   readonly managed: ReadonlySet<string>;
 }

@@ -71,8 +71,8 @@ function opening({ verdict, from, to, source, release, resumed }: Review): strin
   }
 }
 
-function reasonLine({ code, words, cure, allowed }: Review["reasons"][number]): string {
-  const how = allowed ? "Allowed." : `To fix it, ${cure}; or \`--allow ${code}\`.`;
+function reasonLine({ code, words, fix, allowed }: Review["reasons"][number]): string {
+  const how = allowed ? "Allowed." : `To fix it, ${fix}; or \`--allow ${code}\`.`;
   return bullet(`**${code}**: ${words}. ${how}`);
 }
 

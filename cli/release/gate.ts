@@ -15,7 +15,7 @@ export type ReasonCode = (typeof reasonCodes)[number];
 export interface Reason {
   readonly code: ReasonCode;
   readonly words: string;
-  readonly cure: string;
+  readonly fix: string;
 }
 
 /** All that is known of a stack that is to be released or promoted. */
@@ -31,7 +31,7 @@ export interface Evidence {
 /** The reasons against calling a stack as it is a release. */
 export function againstRelease({ stack, report, contents, program }: Evidence): Reason[] {
   const reasons: Reason[] = [];
-  const add = (code: ReasonCode, words: string, cure: string) => reasons.push({ code, words, cure });
+  const add = (code: ReasonCode, words: string, fix: string) => reasons.push({ code, words, fix });
   if (report.drift.length > 0) {
     add(
       "drift",
@@ -69,17 +69,17 @@ export function againstPromotion(evidence: Evidence, latest: Release | undefined
   const reasons = againstRelease(evidence);
   const write = `write it: \`recommender release ${stack}\``;
   if (!latest?.contents) {
-    reasons.push({ code: "release", words: `${stack} has no release`, cure: write });
+    reasons.push({ code: "release", words: `${stack} has no release`, fix: write });
   } else if (!sameContents(latest.contents, contents)) {
     const words = `${stack} has changed since its release ${latest.id}`;
-    reasons.push({ code: "release", words, cure: write });
+    reasons.push({ code: "release", words, fix: write });
   }
   const names = Object.keys(pinned);
   if (names.length > 0) {
     reasons.push({
       code: "pinned",
       words: `${stack} was rolled back: ${listed(names)} does not serve what the program declares`,
-      cure: `undo the rollback with \`recommender rollback ${stack} --undo --yes\``,
+      fix: `undo the rollback with \`recommender rollback ${stack} --undo --yes\``,
     });
   }
   return reasons;

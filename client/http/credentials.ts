@@ -90,8 +90,8 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
     if (statusCode >= 300) {
       const { code, message } = readRefusal(hidden(text, clientSecret));
       const transient = statusCode === 429 || statusCode >= 500;
-      const cure = transient ? "" : "; check clientId and clientSecret";
-      const said = `${statusCode} ${code ? `${code}: ` : ""}${message}${cure}`;
+      const fix = transient ? "" : "; check clientId and clientSecret";
+      const said = `${statusCode} ${code ? `${code}: ` : ""}${message}${fix}`;
       throw new TokenError(`${origin} refused a token for the scope ${scope}: ${said}`, { transient });
     }
     const reply = tokenReply.safeParse(jsonOrUndefined(text)).data;

@@ -37,6 +37,6 @@ export function shortened(text: string, most = 200): string {
 }
 
 /** Says that something named in a request is not there. */
-export function notFound(noun: string, id: string, cure: string): ServiceError {
-  return new ServiceError("NOT_FOUND", `There is no ${noun} ${JSON.stringify(shortened(id))}; ${cure}.`);
+export function notFound(noun: string, id: string, fix: string): ServiceError {
+  return new ServiceError("NOT_FOUND", `There is no ${noun} ${JSON.stringify(shortened(id))}; ${fix}.`);
 }

@@ -39,8 +39,8 @@ export async function refusePacked({ headers }: FastifyRequest): Promise<void> {
 /** Says that a body is over the limit of its operation. */
 export function tooLarge({ routeOptions }: FastifyRequest): ServiceError {
   const most = routeOptions.bodyLimit;
-  const cure = most === limits.upsertBytes ? "; send it in several calls" : ", the most for this operation";
-  return new ServiceError("TOO_LARGE", `The body is larger than ${most} bytes${cure}.`);
+  const fix = most === limits.upsertBytes ? "; send it in several calls" : ", the most for this operation";
+  return new ServiceError("TOO_LARGE", `The body is larger than ${most} bytes${fix}.`);
 }
 
 async function readBytes(request: FastifyRequest, packed: Buffer): Promise<Buffer> {

@@ -96,7 +96,7 @@ describe("recommender drift, through the real engine", () => {
     });
     return ended(child);
   };
-  const cured = async (line: string | undefined) => {
+  const fixed = async (line: string | undefined) => {
     // Nobody is there to look at the preview first.
     const alone = line?.startsWith("pulumi") ? "--yes --skip-preview" : "--yes";
     const { code, out, err } = await shell(`${line} ${alone}`);
@@ -199,33 +199,33 @@ describe("recommender drift, through the real engine", () => {
     }
   });
 
-  test("everything is gone after its cure: half of it reverted, half of it accepted", async () => {
+  test("everything is gone after its fix: half of it reverted, half of it accepted", async () => {
     for (const [type, name] of [
       ["EventDataset", "hushed"],
       ["Model", "extra"],
       ["Deployment", "live"],
     ] as const) {
-      await cured(finding(type, name).cures.putBack.command);
+      await fixed(finding(type, name).fixes.apply.command);
     }
-    for (const { name, cures } of found.unmanaged) if (name === "by hand") await cured(cures.putBack.command);
+    for (const { name, fixes } of found.unmanaged) if (name === "by hand") await fixed(fixes.apply.command);
 
-    const events = finding("EventDataset", "events").cures.takeIn;
+    const events = finding("EventDataset", "events").fixes.accept;
     expect(events.edit).toBe(
       'declare attributeSchema: {"place":"CATEGORICAL"}, name: "drifted" in index.ts:6',
     );
-    expect(finding("EventDataset", "spare").cures.takeIn.edit).toMatch(
+    expect(finding("EventDataset", "spare").fixes.accept.edit).toMatch(
       /^take EventDataset spare .* index\.ts:12$/,
     );
-    const kept = found.unmanaged.find(({ name }) => name === "kept by hand")?.cures.takeIn;
+    const kept = found.unmanaged.find(({ name }) => name === "kept by hand")?.fixes.accept;
     const added = /^add (new .*)$/.exec(kept?.edit ?? "")?.[1];
     await workspace.setProgram(
       `${program
         .replace('name: "events"', 'name: "drifted", attributeSchema: {"place":"CATEGORICAL"}')
         .replace(/^(const|export const) (spare|spareId|quiet) .*$/gm, "")}\n${added};\n`,
     );
-    await cured(events.command);
-    await cured(finding("Deployment", "quiet").cures.takeIn.command);
-    await cured(kept?.command);
+    await fixed(events.command);
+    await fixed(finding("Deployment", "quiet").fixes.accept.command);
+    await fixed(kept?.command);
 
     observed.calls();
     const { code, out } = await shell("recommender drift --stack test");

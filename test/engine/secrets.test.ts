@@ -79,13 +79,13 @@ describe("keys and tokens", () => {
     expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
   });
 
-  test("that a stack keeps in the clear are warned of, by name and with the cure", async () => {
+  test("that a stack keeps in the clear are warned of, by name and with the fix", async () => {
     for (const [key, value] of Object.entries(observed.config))
       await workspace.stack.setConfig(key, { value });
     const { stdout } = await workspace.stack.preview();
     for (const key of ["apiKey", "clientSecret"]) {
-      const cure = `pulumi config set --secret recommender:${key}`;
-      expect(stdout).toContain(`recommender:${key} is kept in the clear. Encrypt it: ${cure}`);
+      const fix = `pulumi config set --secret recommender:${key}`;
+      expect(stdout).toContain(`recommender:${key} is kept in the clear. Encrypt it: ${fix}`);
     }
   });
 

@@ -136,8 +136,8 @@ async function requireGo(programs, go) {
       await go(program, ["list", "-m"], () => {});
     } catch (error) {
       const absent = codeOf(error) === "ENOENT";
-      const cure = `Install Go ${wanted} or newer (go.dev/dl) and put \`go\` on PATH.`;
-      throw new WayClosed(absent ? "there is no `go` on PATH" : reasonOf(error), cure);
+      const fix = `Install Go ${wanted} or newer (go.dev/dl) and put \`go\` on PATH.`;
+      throw new WayClosed(absent ? "there is no `go` on PATH" : reasonOf(error), fix);
     }
   }
 }
@@ -175,8 +175,8 @@ function runGo(args, { cwd, env, signal }, onLine) {
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) return resolve();
-      const cure = "Make the Go module proxy reachable (see `go env GOPROXY`) and run this again.";
-      reject(new WayClosed(`\`go ${args[0]}\` failed: ${lastLines.join(" / ")}`, cure));
+      const fix = "Make the Go module proxy reachable (see `go env GOPROXY`) and run this again.";
+      reject(new WayClosed(`\`go ${args[0]}\` failed: ${lastLines.join(" / ")}`, fix));
     });
   });
 }

@@ -24,22 +24,22 @@ const codeOf = (error) => /** @type {{ code?: unknown }} */ (error).code;
 class WayClosed extends Error {
   /**
    * @param {string} reason
-   * @param {string} cure
+   * @param {string} fix
    */
-  constructor(reason, cure) {
+  constructor(reason, fix) {
     super(reason);
     this.name = "WayClosed";
-    this.cure = cure;
+    this.fix = fix;
   }
 }
 
-/** No way led to an engine: every reason, with its cure. */
+/** No way led to an engine: every reason, with its fix. */
 class NoEngine extends Error {
   /** @param {{ way: string, error: unknown }[]} closed */
   constructor(closed) {
     const lines = closed.map(({ way, error }, place) => {
-      const cure = error instanceof WayClosed ? error.cure : "This was not foreseen; please report it.";
-      return `  ${place + 1}. ${way}: ${reasonOf(error)}\n     Fix: ${cure}`;
+      const fix = error instanceof WayClosed ? error.fix : "This was not foreseen; please report it.";
+      return `  ${place + 1}. ${way}: ${reasonOf(error)}\n     Fix: ${fix}`;
     });
     super(`No Pulumi engine. Fix any one of:\n${lines.join("\n")}`);
     this.name = "NoEngine";

@@ -1,6 +1,6 @@
 import { titleOf } from "../../../provider/run/urn";
 import { counted, grouped } from "../../terminal/output";
-import type { Cure, Finding, Report, StackReport, Unmanaged } from "../finding";
+import type { Finding, Fix, Report, StackReport, Unmanaged } from "../finding";
 import { style } from "./html-style";
 import {
   comparedOf,
@@ -48,8 +48,8 @@ function contents(stacks: readonly StackReport[]): string {
 function section(report: StackReport, at: number): string {
   const dangers = dangersOf(report);
   const state = dangers ? "bad" : report.drift.length + report.changes.length > 0 ? "some" : "good";
-  const parts = comparisonsOf(report).map(({ title, subtitle, findings, none, putBack, takeIn }) => {
-    const body = findings.map((finding) => card(finding, putBack, takeIn)).join("\n");
+  const parts = comparisonsOf(report).map(({ title, subtitle, findings, none, apply, accept }) => {
+    const body = findings.map((finding) => card(finding, apply, accept)).join("\n");
     const number = `<span class="count">${grouped(findings.length)}</span>`;
     const all = findings === report.drift && findings.length > 1 ? atOnce(report) : "";
     return `<h3>${title} ${number}</h3><p class="sub">${subtitle}</p>${body || `<p>${none}</p>`}${all}`;
@@ -65,8 +65,8 @@ ${warnings(report)}
 </section>`;
 }
 
-function card(finding: Finding, putBack: string, takeIn: string): string {
-  const { resource, kind, effect, consequence, properties, cures } = finding;
+function card(finding: Finding, apply: string, accept: string): string {
+  const { resource, kind, effect, consequence, properties, fixes } = finding;
   const place = placeOf(finding);
   const bad = isDangerous(finding);
   const rows = properties.map(
@@ -86,27 +86,27 @@ function card(finding: Finding, putBack: string, takeIn: string): string {
 <p>${escaped(consequence)}${finding.protected ? " The option <code>protect</code> forbids it." : ""}</p>
 ${place ? `<p class="sub">Declared in <code>${escaped(place)}</code></p>` : ""}
 ${table}
-<dl>${cure(putBack, cures.putBack)}${cure(takeIn, cures.takeIn)}</dl>
+<dl>${fix(apply, fixes.apply)}${fix(accept, fixes.accept)}</dl>
 </details>`;
 }
 
-function cure(title: string, { edit, command }: Cure): string {
+function fix(title: string, { edit, command }: Fix): string {
   const said = edit === undefined ? "" : `<p>${escaped(edit)}</p>`;
   const run = command === undefined ? "" : `<pre tabindex="0"><code>${escaped(command)}</code></pre>`;
   return `<dt>${title}</dt><dd>${said}${run}</dd>`;
 }
 
-function atOnce({ cures }: StackReport): string {
-  const rows = cure("revert", { command: cures.putBack }) + cure("accept", { command: cures.takeIn });
+function atOnce({ fixes }: StackReport): string {
+  const rows = fix("revert", { command: fixes.apply }) + fix("accept", { command: fixes.accept });
   return `<details><summary>All drift at once</summary><dl>${rows}</dl></details>`;
 }
 
 function unmanaged({ unmanaged: found }: StackReport): string {
   if (found.length === 0) return "";
   const entries = found.map(
-    ({ type, name, id, cures }: Unmanaged) =>
+    ({ type, name, id, fixes }: Unmanaged) =>
       `<details><summary><strong>${type} ${escaped(name)}</strong> <code>${escaped(id)}</code></summary>` +
-      `<dl>${cure("delete", cures.putBack)}${cure("adopt", cures.takeIn)}</dl></details>`,
+      `<dl>${fix("delete", fixes.apply)}${fix("adopt", fixes.accept)}</dl></details>`,
   );
   const number = `<span class="count">${grouped(found.length)}</span>`;
   return `<h3>Unmanaged ${number}</h3><p class="sub">There, but in no given stack</p>${entries.join("")}`;

@@ -50,11 +50,11 @@ function bareMarkdown(report: StackReport): string {
 function stackMarkdown(report: StackReport, budget: number): string {
   const shown = withinBudget(report, budget);
   const lines = [verdictLine(report), ""];
-  for (const { title, subtitle, findings, none, putBack, takeIn } of comparisonsOf(report)) {
+  for (const { title, subtitle, findings, none, apply, accept } of comparisonsOf(report)) {
     lines.push(`#### ${title}`, `<sub>${subtitle}</sub>`, "");
     if (findings.length === 0) lines.push(none, "");
     const kept = findings.filter((finding) => shown.has(finding));
-    for (const finding of kept) lines.push(findingMarkdown(finding, putBack, takeIn));
+    for (const finding of kept) lines.push(findingMarkdown(finding, apply, accept));
     const left = findings.length - kept.length;
     if (left > 0) {
       lines.push(
@@ -67,9 +67,9 @@ function stackMarkdown(report: StackReport, budget: number): string {
   const room = () => budget + frame / 2 - lines.join("\n").length;
   if (report.unmanaged.length > 0) {
     const entries = report.unmanaged.map(
-      ({ type, name, id, cures }) =>
-        `- ${type} ${code(name)} (${code(id)}): delete with ${code(stepsOf(cures.putBack).join("; "))}, or ` +
-        `${stepsOf(cures.takeIn).map(code).join(", then ")}`,
+      ({ type, name, id, fixes }) =>
+        `- ${type} ${code(name)} (${code(id)}): delete with ${code(stepsOf(fixes.apply).join("; "))}, or ` +
+        `${stepsOf(fixes.accept).map(code).join(", then ")}`,
     );
     lines.push(
       folded(`${grouped(entries.length)} unmanaged: there, but in no given stack`, fitting(entries, room())),
@@ -91,15 +91,15 @@ function stackMarkdown(report: StackReport, budget: number): string {
   return `${lines.join("\n")}\n${markerOf(report)}\n`;
 }
 
-function atOnce({ cures: { putBack, takeIn } }: StackReport): string {
-  const commands = `Revert:\n${fenced(putBack)}\nAccept into the state:\n${fenced(takeIn)}`;
+function atOnce({ fixes: { apply, accept } }: StackReport): string {
+  const commands = `Revert:\n${fenced(apply)}\nAccept into the state:\n${fenced(accept)}`;
   return folded("All drift at once", commands);
 }
 
 /** The findings that fit, the most dangerous of both comparisons first. */
 function withinBudget(report: StackReport, budget: number): Set<Finding> {
-  const all = comparisonsOf(report).flatMap(({ findings, putBack, takeIn }) =>
-    findings.map((finding) => ({ finding, length: findingMarkdown(finding, putBack, takeIn).length + 1 })),
+  const all = comparisonsOf(report).flatMap(({ findings, apply, accept }) =>
+    findings.map((finding) => ({ finding, length: findingMarkdown(finding, apply, accept).length + 1 })),
   );
   all.sort((a, b) => effects.indexOf(a.finding.effect) - effects.indexOf(b.finding.effect));
   // A part is left for what is unmanaged and what cannot be observed.
@@ -111,8 +111,8 @@ function withinBudget(report: StackReport, budget: number): Set<Finding> {
   return new Set(kept.map(({ finding }) => finding));
 }
 
-function findingMarkdown(finding: Finding, putBack: string, takeIn: string): string {
-  const { resource, kind, effect, consequence, properties, cures } = finding;
+function findingMarkdown(finding: Finding, apply: string, accept: string): string {
+  const { resource, kind, effect, consequence, properties, fixes } = finding;
   const place = placeOf(finding);
   const title = `${isDangerous(finding) ? "❗ " : ""}<b>${inline(titleOf(resource))}</b> ${kind}: ${effect}`;
   const rows = properties.slice(0, mostProperties).map(({ path, declared, actual, replaces }) => {
@@ -127,10 +127,10 @@ function findingMarkdown(finding: Finding, putBack: string, takeIn: string): str
     "",
     ...table,
     ...(more > 0 ? [`…and ${grouped(more)} more properties.`, ""] : []),
-    `${capital(putBack)}:`,
-    fenced(stepsOf(cures.putBack).join("\n")),
-    `${capital(takeIn)}: ${cures.takeIn.edit ? inline(cures.takeIn.edit) : ""}`,
-    fenced(cures.takeIn.command ?? ""),
+    `${capital(apply)}:`,
+    fenced(stepsOf(fixes.apply).join("\n")),
+    `${capital(accept)}: ${fixes.accept.edit ? inline(fixes.accept.edit) : ""}`,
+    fenced(fixes.accept.command ?? ""),
   ].join("\n");
   return folded(title, body);
 }

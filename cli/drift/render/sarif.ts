@@ -59,11 +59,11 @@ function resultsOf(report: StackReport): Result[] {
   return [
     ...drift.map((finding) => ofFinding("drift", finding)),
     ...changes.map((finding) => ofFinding("change", finding)),
-    ...unmanaged.map(({ type, name, id, cures }) => ({
+    ...unmanaged.map(({ type, name, id, fixes }) => ({
       rule: "unmanaged" as const,
       level: "note" as const,
       key: id,
-      text: `${type} ${name} (${id}) is in no given stack. ${curesText(cures)}`,
+      text: `${type} ${name} (${id}) is in no given stack. ${fixesText(fixes)}`,
     })),
     ...unobservable.map(({ resource, part }) => ({
       rule: "unobservable" as const,
@@ -75,7 +75,7 @@ function resultsOf(report: StackReport): Result[] {
 }
 
 function ofFinding(axis: "drift" | "change", finding: Finding): Result {
-  const { kind, resource, properties, effect, consequence, cures, location } = finding;
+  const { kind, resource, properties, effect, consequence, fixes, location } = finding;
   const differing = properties.map(
     ({ path, declared, actual }) => `${path}: declared ${valueText(declared)}, actual ${valueText(actual)}`,
   );
@@ -84,14 +84,14 @@ function ofFinding(axis: "drift" | "change", finding: Finding): Result {
     rule: `${axis}/${kind.replace(" ", "-")}` as RuleId,
     level: isDangerous(finding) ? "error" : axis === "drift" ? "warning" : "note",
     key: resource.urn,
-    text: `${titleOf(resource)} ${kind}${details}. ${consequence} ${curesText(cures)}`,
+    text: `${titleOf(resource)} ${kind}${details}. ${consequence} ${fixesText(fixes)}`,
     ...(location && { location }),
-    properties: { effect, consequence, cures, properties },
+    properties: { effect, consequence, fixes, properties },
   };
 }
 
-function curesText({ putBack, takeIn }: Finding["cures"]): string {
-  return `Either ${stepsOf(putBack).join(", then ")} — or ${stepsOf(takeIn).join(", then ")}.`;
+function fixesText({ apply, accept }: Finding["fixes"]): string {
+  return `Either ${stepsOf(apply).join(", then ")} — or ${stepsOf(accept).join(", then ")}.`;
 }
 
 function result(

@@ -14,10 +14,10 @@ export function renderText({ stacks }: Report): string {
 function stackText(report: StackReport): string {
   const dangers = dangersOf(report);
   const lines = [verdictOf(report), ...(dangers ? [`Dangerous: ${dangers}`] : [])];
-  for (const { title, subtitle, findings, putBack, takeIn } of comparisonsOf(report)) {
+  for (const { title, subtitle, findings, apply, accept } of comparisonsOf(report)) {
     if (findings.length === 0) continue;
     lines.push("", `${title} (${subtitle})`);
-    for (const finding of findings) lines.push("", ...findingText(finding, putBack, takeIn));
+    for (const finding of findings) lines.push("", ...findingText(finding, apply, accept));
     if (findings === report.drift && findings.length > 1) lines.push("", ...atOnce(report));
   }
   if (report.unmanaged.length > 0) {
@@ -36,15 +36,15 @@ function stackText(report: StackReport): string {
   return lines.join("\n");
 }
 
-function atOnce({ cures }: StackReport): string[] {
-  const both = [["revert", cures.putBack] as const, ["accept", cures.takeIn] as const];
+function atOnce({ fixes }: StackReport): string[] {
+  const both = [["revert", fixes.apply] as const, ["accept", fixes.accept] as const];
   const lines = both.flatMap(([title, command]) =>
     continued(command, 14).map((line, at) => `    ${(at === 0 ? title : "").padEnd(10)}${line}`),
   );
   return ["  All drift at once", ...lines];
 }
 
-function findingText(finding: Finding, putBack: string, takeIn: string): string[] {
+function findingText(finding: Finding, apply: string, accept: string): string[] {
   const head = `  ${plain(titleOf(finding.resource))} ${finding.kind}`;
   const note = [finding.effect, finding.protected && "protected", placeOf(finding)]
     .filter(Boolean)
@@ -59,20 +59,19 @@ function findingText(finding: Finding, putBack: string, takeIn: string): string[
       ),
     ),
     ...wrapped(finding.consequence, 4),
-    ...curesText(finding.cures, putBack, takeIn),
+    ...fixesText(finding.fixes, apply, accept),
   ];
 }
 
-function unmanagedText({ type, name, id, projectId, cures }: Unmanaged): string[] {
+function unmanagedText({ type, name, id, projectId, fixes }: Unmanaged): string[] {
   const project = projectId === undefined ? "" : ` of project ${projectId}`;
-  return [`  ${type} ${plain(name)} (${id})${project}`, ...curesText(cures, "delete", "adopt")];
+  return [`  ${type} ${plain(name)} (${id})${project}`, ...fixesText(fixes, "delete", "adopt")];
 }
 
-function curesText({ putBack, takeIn }: Finding["cures"], ...titles: [string, string]): string[] {
-  return [putBack, takeIn].flatMap((cure, index) => {
-    const prose =
-      cure.edit === undefined ? [] : wrapped(plain(cure.edit), 14).map((line) => line.trimStart());
-    const steps = [...prose, ...(cure.command === undefined ? [] : continued(plain(cure.command), 14))];
+function fixesText({ apply, accept }: Finding["fixes"], ...titles: [string, string]): string[] {
+  return [apply, accept].flatMap((fix, index) => {
+    const prose = fix.edit === undefined ? [] : wrapped(plain(fix.edit), 14).map((line) => line.trimStart());
+    const steps = [...prose, ...(fix.command === undefined ? [] : continued(plain(fix.command), 14))];
     return steps.map((step, at) => `    ${(at === 0 ? `${titles[index]}` : "").padEnd(10)}${step}`);
   });
 }

@@ -1,9 +1,9 @@
 import { shortHashes } from "../../../provider/lifecycle/wording";
 import { counted, grouped } from "../../terminal/output";
 import {
-  type Cure,
   effects,
   type Finding,
+  type Fix,
   type PropertyFinding,
   type Report,
   type StackReport,
@@ -57,8 +57,8 @@ export function comparisonsOf(report: StackReport) {
       subtitle: "state ↔ service: changed behind the program's back",
       none: "Nothing that can be observed has drifted.",
       findings: report.drift,
-      putBack: "revert",
-      takeIn: "accept",
+      apply: "revert",
+      accept: "accept",
     },
     {
       key: "changes",
@@ -66,8 +66,8 @@ export function comparisonsOf(report: StackReport) {
       subtitle: "program ↔ state: what an update would do",
       none: "The program changes nothing.",
       findings: report.changes,
-      putBack: "apply",
-      takeIn: "leave it",
+      apply: "apply",
+      accept: "leave it",
     },
   ] as const;
 }
@@ -89,8 +89,8 @@ export function cut(text: string, most = 200): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** The steps of a cure, first what to edit and then what to run. */
-export function stepsOf({ edit, command }: Cure): string[] {
+/** The steps of a fix, first what to edit and then what to run. */
+export function stepsOf({ edit, command }: Fix): string[] {
   return [edit, command].filter((step) => step !== undefined);
 }
 

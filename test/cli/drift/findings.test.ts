@@ -172,7 +172,7 @@ describe("drift", () => {
     expect(model?.consequence).toMatch(
       /What depends on it is changed or created again with it: Deployment live\./,
     );
-    expect(deployment?.cures.putBack).toEqual(model?.cures.putBack);
+    expect(deployment?.fixes.apply).toEqual(model?.fixes.apply);
     expect(deployment?.consequence).toMatch(/depends on Model m, which is gone too/);
   });
 });

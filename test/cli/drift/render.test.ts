@@ -19,7 +19,7 @@ describe("a report of drift", () => {
     );
   });
 
-  test.each(formats)("tells both comparisons, the consequence and both cures in %s", (format) => {
+  test.each(formats)("tells both comparisons, the consequence and both fixes in %s", (format) => {
     const text = renderers[format](reportOf(stackReport()));
     const said = format === "html" ? text.replaceAll("&quot;", '"') : text;
     for (const part of [
@@ -34,7 +34,7 @@ describe("a report of drift", () => {
   });
 
   test.each(["text", "markdown", "html"] as const)(
-    "tells the cure of all drift with the drift in %s",
+    "tells the fix of all drift with the drift in %s",
     (format) => {
       const text = renderers[format](reportOf(stackReport()));
       const [drift, all, pending] = ["Drift", "All drift at once", "Pending changes"].map((title) =>
@@ -67,7 +67,7 @@ describe("a report of drift", () => {
     const long = text.split("\n").filter((line) => line.length > 80 && line.trim().includes(" "));
     expect(long).toEqual([]);
     const joined = text.replace(/ \\\n +/g, " ");
-    const commands = [...report.drift, ...report.changes].flatMap(({ cures }) => cures.putBack.command ?? []);
+    const commands = [...report.drift, ...report.changes].flatMap(({ fixes }) => fixes.apply.command ?? []);
     expect(commands.some((command) => command.length > 66)).toBe(true);
     for (const command of commands) expect(joined).toContain(command);
   });
@@ -114,7 +114,7 @@ describe("names that are markup, mentions, commands or control signs", () => {
   });
 
   test("are quoted in commands", () => {
-    const command = report.stacks[0]?.drift[0]?.cures.putBack.command ?? "";
+    const command = report.stacks[0]?.drift[0]?.fixes.apply.command ?? "";
     const [, quoted] = /--target ('.*)$/s.exec(command) ?? [];
     // A quote ends at the next quote, unless that is an escaped one.
     expect(quoted?.replaceAll(`'\\''`, "")).toMatch(/^'[^']*'$/);

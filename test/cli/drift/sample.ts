@@ -29,7 +29,7 @@ export function change(
     properties,
     location,
   };
-  return { ...base, also: [], effect, consequence: words, cures: commands.change(base) };
+  return { ...base, also: [], effect, consequence: words, fixes: commands.change(base) };
 }
 
 /** Drift, as a comparison would have found it. */
@@ -44,7 +44,7 @@ export function drifted(
   const resource = { urn: urn(type, name), type, name, id: `${type}-1` };
   const base = { kind, resource, properties, location };
   const paths = properties.map(({ path }) => path);
-  return { ...base, also: [], effect, consequence: words, cures: commands.drift(base, paths) };
+  return { ...base, also: [], effect, consequence: words, fixes: commands.drift(base, paths) };
 }
 
 /** One stack with something of every kind. */
@@ -71,7 +71,7 @@ export function stackReport(parts: Partial<StackReport> = {}): StackReport {
         { path: "name", declared: "[secret]", actual: "[secret]", secret: true },
       ]),
     ],
-    unmanaged: [{ ...unmanaged, cures: commands.unmanaged(unmanaged, { numShards: 3 }) }],
+    unmanaged: [{ ...unmanaged, fixes: commands.unmanaged(unmanaged, { numShards: 3 }) }],
     unobservable: [
       { resource: { urn: urn("Project", "shop"), type: "Project", name: "shop" }, part: "it", whole: true },
       {
@@ -81,7 +81,7 @@ export function stackReport(parts: Partial<StackReport> = {}): StackReport {
       },
     ],
     warnings: ["recommender:apiKey is kept in the clear."],
-    cures: commands.all,
+    fixes: commands.all,
     ...parts,
   };
 }

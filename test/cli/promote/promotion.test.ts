@@ -41,7 +41,7 @@ const report: StackReport = {
   unmanaged: [],
   unobservable: [],
   warnings: [],
-  cures: { putBack: "", takeIn: "" },
+  fixes: { apply: "", accept: "" },
 };
 const clean: Evidence = {
   stack: "dev",
@@ -57,7 +57,7 @@ const finding: StackReport["changes"][number] = {
   effect: "retrains",
   consequence: "It is trained again.",
   also: [],
-  cures: { putBack: {}, takeIn: {} },
+  fixes: { apply: {}, accept: {} },
 };
 
 describe("what blocks a promotion", () => {
@@ -86,7 +86,7 @@ describe("what blocks a promotion", () => {
     ["pinned", { pinned: { live: { generatorModelId: "m0" } } }, release, /dev was rolled back: live/],
   ])("%s: %j", (code, differing, latest, words) => {
     expect(againstPromotion({ ...clean, ...differing }, latest)).toEqual([
-      { code, words: expect.stringMatching(words), cure: expect.stringMatching(/\S/) },
+      { code, words: expect.stringMatching(words), fix: expect.stringMatching(/\S/) },
     ]);
   });
 
@@ -168,8 +168,8 @@ describe("the review of a promotion", () => {
     to: "staging",
     source: release,
     reasons: [
-      { code: "drift", words: "dev has drift", cure: "see `recommender drift --stack dev`", allowed: false },
-      { code: "uncommitted", words: "the program is in no Git commit", cure: "commit it", allowed: true },
+      { code: "drift", words: "dev has drift", fix: "see `recommender drift --stack dev`", allowed: false },
+      { code: "uncommitted", words: "the program is in no Git commit", fix: "commit it", allowed: true },
     ],
     report: { ...report, changes: [finding] },
     quality: [
@@ -183,7 +183,7 @@ describe("the review of a promotion", () => {
     unpinned: ["live"],
   };
 
-  test("begins with the verdict, then the reasons with their cures, then what changes, in 80 columns", () => {
+  test("begins with the verdict, then the reasons with their fixes, then what changes, in 80 columns", () => {
     const markdown = reviewText(review);
     expect(markdown.split("\n")[0]).toBe("# Promotion dev → staging: refused");
     expect(markdown).toContain("; or\n  `--allow drift`.");

@@ -39,7 +39,7 @@ describe("a data folder", () => {
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
   test.each(["keyFile", "secretFile"] as const)(
-    "with an empty %s is refused, and the cure is named",
+    "with an empty %s is refused, and the fix is named",
     async (name) => {
       const file = folderAt(dataDir)[name];
       for (const text of ["", "\n", "short"]) {
