@@ -18,7 +18,7 @@ import {
   writtenExamples,
 } from "./schema/examples";
 import { languages } from "./schema/languages";
-import { Sources } from "./schema/sources";
+import { type Field, Sources } from "./schema/sources";
 import { capital, type ObjectSpec, type PropertySpec, Types, token } from "./schema/types";
 
 const root = join(__dirname, "..");
@@ -91,7 +91,9 @@ function resource(rules: Rules, types: Types, examples: Examples): ResourceSpec 
   const given = types.object(visible(outputs), type, documented.outputs);
   // What the lifecycle finds out by itself is an argument only to it.
   const isInput = ([key]: [string, unknown]) => documented.args.has(key) || key === "submittedJobId";
-  const inputs = Object.entries(declared.properties).filter(isInput);
+  const inputs = Object.entries(declared.properties)
+    .filter(isInput)
+    .map(([key, spec]) => [key, accepted(spec, documented.args.get(key), types)] as const);
   return {
     description: pageOf(documented.text, exampleOf(type, examples)),
     inputProperties: Object.fromEntries(
@@ -115,6 +117,14 @@ function resource(rules: Rules, types: Types, examples: Examples): ResourceSpec 
 /** Names that begin with `__` stay hidden from programs. */
 function visible({ shape }: Rules["outputs"]): Rules["outputs"] {
   return z.object(Object.fromEntries(Object.entries(shape).filter(([key]) => !key.startsWith("__"))));
+}
+
+/** What a program may also hand over itself: `check` turns records and assets into the name of a file. */
+function accepted(spec: PropertySpec, field: Field | undefined, { sources }: Types): PropertySpec {
+  if (spec.type !== "string" || !field || !sources.takesAsset(field.type)) return spec;
+  const { type, ...rest } = spec;
+  const list = { type: "array", items: { $ref: "pulumi.json#/Any" } };
+  return { oneOf: [{ type }, { $ref: "pulumi.json#/Asset" }, list], ...rest };
 }
 
 function mapped<T, U>(record: Readonly<Record<string, T>>, to: (value: T) => U): Record<string, U> {

@@ -138,6 +138,11 @@ export class Sources {
     return this.#formsOf(type).find((form) => names.every((name) => form.getProperty(name)));
   }
 
+  /** Whether a type may be an asset of Pulumi. */
+  takesAsset(type: ts.Type): boolean {
+    return this.#formsOf(type).some((form) => form.symbol?.name === "Asset");
+  }
+
   #formsOf(type: ts.Type): readonly ts.Type[] {
     const inner = this.#unwrapped(type);
     return inner.isUnion() ? inner.types : [inner];

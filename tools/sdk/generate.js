@@ -117,7 +117,8 @@ const builders = {
     build: async (folder) => {
       const options = { cwd: folder, env: goEnvironment() };
       await run("go", ["mod", "tidy"], options);
-      await run("go", ["build", "./..."], options);
+      // Without paths, so that what was compiled for another folder counts.
+      await run("go", ["build", "-trimpath", "./..."], options);
     },
   },
   dotnet: {

@@ -1,0 +1,45 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { cacheDirectory } from "../../tools/engine/cache.js";
+import { isThere } from "../../tools/sdk/generate.js";
+
+/** The SDK of Python that generated packages are tried with. */
+const pulumiVersion = "3.230.0";
+
+/** A test that says why it did not run, where it cannot. */
+export function testUnless(reason: string | undefined): (name: string, run: () => Promise<void>) => void {
+  return (name, run) => (reason ? test.skip(`${name} (not run here: ${reason})`, run) : test(name, run));
+}
+
+/** Why nothing can be generated here. */
+export const withoutGo = isThere("go") ? undefined : "there is no `go` on PATH";
+
+/** A Python that has Pulumi's SDK, kept between runs; or why there is none. */
+export function python(): { readonly bin: string; readonly missing?: string } {
+  const folder = join(cacheDirectory(process.env), `python-${pulumiVersion}`);
+  const bin = join(folder, "bin");
+  if (existsSync(join(folder, "ready"))) return { bin };
+  if (!isThere("python3")) return { bin, missing: "there is no `python3` on PATH" };
+  mkdirSync(folder, { recursive: true });
+  const packages = [`pulumi==${pulumiVersion}`, "parver", "semver", "setuptools>=61", "wheel"];
+  const steps: [string, string[]][] = [
+    ["python3", ["-m", "venv", "--clear", folder]],
+    [join(bin, "python"), ["-m", "pip", "install", "--quiet", ...packages]],
+  ];
+  for (const [program, args] of steps) {
+    const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8", timeout: 300_000 });
+    if (status !== 0)
+      return { bin, missing: `${program} ${args.slice(0, 3).join(" ")} failed: ${error ?? stderr.trim()}` };
+  }
+  execFileSync("touch", [join(folder, "ready")]);
+  return { bin };
+}
+
+/** Installs the generated package of Python into a folder for PYTHONPATH. */
+export function installWheel(bin: string, sdk: string, folder: string): void {
+  const pip = (...args: string[]) =>
+    execFileSync(join(bin, "python"), ["-m", "pip", "--quiet", ...args], { cwd: sdk, stdio: "pipe" });
+  pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".");
+  pip("install", "--no-deps", "--no-index", "--find-links", "dist", "--target", folder, "pulumi_recommender");
+}
