@@ -3,7 +3,7 @@ import { carryFor } from "./carrier";
 import { isAnswering, listen } from "./server";
 
 /** How long answers may take once the engine has asked to end; it kills the process after 5 s. */
-const patienceMs = 2_000;
+const patienceMs = 1_000;
 
 /**
  * `pulumi-resource-recommender`: the engine starts it with its own address, reads the port from the first line of its

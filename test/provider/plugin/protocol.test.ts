@@ -9,6 +9,9 @@ import * as provider from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { routes } from "../../../contract";
 import { version } from "../../../package.json";
+import { nouns } from "../../../provider/nouns";
+import { components } from "../../../provider/plugin/components";
+import { toStruct } from "../../../provider/plugin/values";
 import { ObservedService } from "../../engine/observed-service";
 import { PluginProcess } from "./plugin-process";
 
@@ -33,6 +36,19 @@ test("it takes secrets and says its version", async () => {
   );
   expect(shaken.getAcceptSecrets()).toBe(true);
   expect((await plugin.call<PluginInfo>("getPluginInfo", new Empty())).getVersion()).toBe(version);
+});
+
+test("it gives the schema of the package, with every resource, component and function that it serves", async () => {
+  const reply = await plugin.call<provider.GetSchemaResponse>("getSchema", new provider.GetSchemaRequest());
+  const schema = JSON.parse(reply.getSchema()) as { resources: object; functions: object };
+  const names = [...Object.keys(nouns), ...components.map(({ type }) => type)];
+  expect(Object.keys(schema.resources).sort()).toEqual(
+    names.map((name) => `recommender:index:${name}`).sort(),
+  );
+  for (const name of Object.keys(schema.functions))
+    await expect(plugin.invoke(name.split(":")[2] as string, { nonsense: 1 })).rejects.toThrow(
+      /nonsense is not known/,
+    );
 });
 
 test("a run that creates, reads and deletes loads nothing of the SDK but its protocol", async () => {
@@ -70,6 +86,18 @@ test("an unknown resource, function or method is refused with what there is", as
   );
   await expect(plugin.invoke("getModl", {})).rejects.toThrow(/getModl is not known; did you mean getModel\?/);
   await expect(plugin.call("getMapping", new provider.GetMappingRequest())).rejects.toThrow(/UNIMPLEMENTED/);
+});
+
+test("a component that is not there, or an argument that it does not take, is refused with what there is", async () => {
+  const request = new provider.ConstructRequest();
+  request.setName("weekly");
+  request.setType("recommender:index:TraindModel");
+  await expect(plugin.call("construct", request)).rejects.toThrow(/did you mean TrainedModel\?/);
+  request.setType("recommender:index:TrainedModel");
+  request.setInputs(toStruct({ projectID: "p" }));
+  await expect(plugin.call("construct", request)).rejects.toThrow(
+    /TrainedModel weekly: projectID is not known; did you mean projectId\?/,
+  );
 });
 
 test("every lookup answers what the service does, and says which argument is wrong", async () => {
