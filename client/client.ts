@@ -243,7 +243,7 @@ export class Client {
     return { reply };
   }
 
-  /** The limit of the agent lies between two pieces; a slow response has one as a whole. */
+  /** The agent limits only the time between two pieces of a body; here the whole body has a limit. */
   async #textOf({ body }: Dispatcher.ResponseData): Promise<string> {
     const { bodyMs } = this.#timeouts;
     const timer = setTimeout(() => body.destroy(new Error(`the body took longer than ${bodyMs} ms`)), bodyMs);

@@ -1,6 +1,6 @@
 import type { Reply, routes } from "../contract";
 import type { Clock } from "./clock";
-import type { Settings } from "./settings";
+import { isOnThisMachine, type Settings } from "./settings";
 
 /** A job as the service answers it. */
 export type Job = Reply<typeof routes.getJob>;
@@ -22,8 +22,7 @@ export const jobKinds = {
 
 /** What a job usually takes, where that is known: the times are those of the real service, not of one on this machine. */
 export function usualTime({ usually }: JobKind, { baseUrl }: Pick<Settings, "baseUrl">): string | undefined {
-  const isHere = /^embedded:|^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/i.test(baseUrl);
-  return isHere ? undefined : usually;
+  return isOnThisMachine(baseUrl) ? undefined : usually;
 }
 
 const longestPauseMs = 30_000;

@@ -80,7 +80,8 @@ export async function tryOut(
       );
       const tookMs = Math.round(performance.now() - began);
       if (results.length < minResults) {
-        return `the check failed: ${place} got ${results.length} results, at least ${minResults} are asked for`;
+        const got = `${results.length} result${results.length === 1 ? "" : "s"}`;
+        return `the check failed: ${place} got ${got}, at least ${minResults} are asked for`;
       }
       if (maxLatencyMs !== undefined && tookMs > maxLatencyMs) {
         return `the check failed: the answer for ${place} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;

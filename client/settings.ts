@@ -100,12 +100,28 @@ export function environmentName(key: SettingKey): string {
   return `RECOMMENDER_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
+/** Whether an address is that of a service on this machine. */
+export function isOnThisMachine(address: string): boolean {
+  return /^embedded:|^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/i.test(address);
+}
+
+/** A warning where credentials would go to another machine without encryption. */
+export function clearTextWarning(settings: Pick<Settings, "baseUrl" | "tokenUrl">): string | undefined {
+  for (const key of ["baseUrl", "tokenUrl"] as const) {
+    const address = settings[key];
+    if (!address || !/^http:/i.test(address) || isOnThisMachine(address)) continue;
+    const { origin } = new URL(address);
+    return `recommender:${key} is at ${origin}, without TLS: credentials are sent in the clear. Use an https: address.`;
+  }
+  return undefined;
+}
+
 /** Whether a variable of the environment says yes. */
 export function saysYes(value: string | undefined): boolean {
   return !/^(|0|false|no|off)$/i.test(value?.trim() ?? "");
 }
 
-/** The configuration is missing something or contradicts itself; the message shows the command that mends it. */
+/** The configuration is missing something or contradicts itself; the message shows the command that fixes it. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }

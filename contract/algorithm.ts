@@ -53,7 +53,7 @@ export const algorithmFields = z.strictObject({
 export const createAlgorithm = route({
   method: "POST",
   path: "/create-algorithm",
-  summary: "Creates an algorithm configuration inside a project.",
+  summary: "Creates an algorithm with its parameters in a project.",
   request: algorithmFields,
   reply: z.object({
     projectId: maybe(z.string()),

@@ -49,7 +49,7 @@ export const createUserDataset = route({
 export const createItemDataset = route({
   method: "POST",
   path: "/create-item-dataset",
-  summary: "Creates a dataset of items; the id may be answered under user_dataset_id.",
+  summary: "Creates a dataset of items; some services return its id as user_dataset_id.",
   request: datasetFields,
   reply: itemDataset,
 });
@@ -57,7 +57,7 @@ export const createItemDataset = route({
 export const createEventDataset = route({
   method: "POST",
   path: "/create-event-dataset",
-  summary: "Creates a dataset of events; the id may be answered under user_dataset_id.",
+  summary: "Creates a dataset of events; some services return its id as user_dataset_id.",
   request: datasetFields,
   reply: eventDataset,
 });
@@ -93,7 +93,7 @@ export const listEventDatasets = route({
 export const deleteEventDataset = route({
   method: "DELETE",
   path: "/delete-event-dataset",
-  summary: "Deletes an event dataset with its events and answers its last configuration.",
+  summary: "Deletes an event dataset with its events; returns what it was.",
   request: eventDatasetRef,
   // The dataset is gone whatever the answer holds, so nothing in it is needed.
   reply: eventDataset.partial(),

@@ -5,7 +5,7 @@ import { route } from "./route";
 export const shutdownDeployment = route({
   method: "DELETE",
   path: "/shutdown-deployment",
-  summary: "Takes the models of a project out of service.",
+  summary: "Shuts down the deployment of a project.",
   request: z.strictObject({ projectId: id }),
   reply: z.object({ projectId: maybe(z.string()) }),
 });

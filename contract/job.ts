@@ -15,7 +15,7 @@ const jobName = label.describe("Name of the job, for people.");
 export const submitTrainingJob = route({
   method: "POST",
   path: "/submit-training-job",
-  summary: "Starts the training of an algorithm; the model takes the name of the job.",
+  summary: "Trains a model by an algorithm; the model gets the name of the job.",
   request: z.strictObject({ projectId: id, algorithmId: id, name: jobName }),
   reply: submitted,
 });
@@ -34,7 +34,7 @@ export const deploymentFields = z.strictObject({
 export const submitDeploymentJob = route({
   method: "POST",
   path: "/submit-deployment-job",
-  summary: "Makes one or two models serve the project; replaces what served before.",
+  summary: "Deploys a model, or a generator and a ranker, for the recommendation call of a project.",
   request: deploymentFields,
   reply: submitted,
 });
@@ -86,7 +86,7 @@ const querying = { name: jobName, projectId: id, modelId: id.describe("The model
 export const submitQueryingJob = route({
   method: "POST",
   path: "/submit-querying-job",
-  summary: "Asks a model for users or for a distribution of users.",
+  summary: "Lists users by what they use, or counts them in a distribution.",
   request: z.discriminatedUnion("queryType", [
     z.strictObject({ ...querying, queryType: z.literal("user_list"), queries: queriesOf(userListQuery) }),
     z.strictObject({
@@ -114,7 +114,7 @@ export const clusteringFields = z.strictObject({
 export const submitClusteringJob = route({
   method: "POST",
   path: "/submit-clustering-job",
-  summary: "Groups the users of a model.",
+  summary: "Groups the users that a model knows by what they use.",
   request: clusteringFields,
   reply: submitted,
 });
@@ -176,7 +176,7 @@ const jobResult = z.object({
 export const getJob = route({
   method: "GET",
   path: "/get-job",
-  summary: "Reads a job of any kind with its progress and its result.",
+  summary: "Reads a job with its status and its result.",
   request: z.strictObject({ projectId: id, jobId: id }),
   reply: z.object({
     projectId: maybe(z.string()),

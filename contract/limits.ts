@@ -17,8 +17,8 @@ export const limits = {
   /** Automatic retries of a job at most. */
   jobRetries: 3,
 
-  // What it leaves open, and our own service chose: `tolerant` leaves these out. They bound requests only: what is
-  // stored already stays readable.
+  // What the specification leaves open and the embedded service has chosen: `tolerant` schemas do not check these,
+  // as another service may have other limits. They bound requests only: what is stored already stays readable.
 
   /** Bytes of one user or item record as JSON. */
   recordBytes: 64 * 1024,

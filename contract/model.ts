@@ -16,7 +16,7 @@ const modelRef = z.strictObject({ projectId: id, modelId: id });
 export const updateModel = route({
   method: "PUT",
   path: "/update-model",
-  summary: "Renames a model; nothing else of it can be changed.",
+  summary: "Renames a model; nothing else can be changed.",
   request: modelRef.extend({ name: label.describe("Name of the model, for people only.") }),
   reply: model,
 });
@@ -32,7 +32,7 @@ export const getModel = route({
 export const listModels = route({
   method: "GET",
   path: "/list-models",
-  summary: "Lists the models that a project's finished training jobs made.",
+  summary: "Lists the trained models of a project.",
   request: z.strictObject({ projectId: id }),
   reply: z.object({ models: z.array(model) }),
 });
@@ -40,7 +40,7 @@ export const listModels = route({
 export const deleteModel = route({
   method: "DELETE",
   path: "/delete-model",
-  summary: "Deletes a model that is not deployed and answers its last configuration.",
+  summary: "Deletes a model that is not deployed; returns what it was.",
   request: modelRef,
   // The model is gone whatever the answer holds, so nothing in it is needed.
   reply: model.partial(),

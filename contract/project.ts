@@ -18,7 +18,7 @@ export const projectFields = z.strictObject({
 export const createProject = route({
   method: "POST",
   path: "/create-project",
-  summary: "Creates a project over one user, one item and one event dataset.",
+  summary: "Creates a project from a user, an item and an event dataset.",
   request: projectFields,
   reply: z.object({
     projectId: id,

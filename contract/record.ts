@@ -101,7 +101,7 @@ export const deleteDatasetUserEvents = route({
 export const deleteDatasetEventsBeforeTs = route({
   method: "DELETE",
   path: "/delete-dataset-events-before-ts",
-  summary: "Deletes the events from start_ts on that lie before ts.",
+  summary: "Deletes the events from start_ts on and before ts.",
   request: z.strictObject({
     eventDatasetId: id,
     ts: z.int().min(0).describe("Milliseconds; events before it are deleted."),

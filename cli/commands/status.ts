@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { z } from "zod";
 import { decode } from "../../contract";
 import type { statusReply } from "../../service";
-import { type FolderOptions, folderOf, withFolder } from "../stack/data-folder";
+import { type FolderOptions, folderOf, otherFolders, withFolder } from "../stack/data-folder";
 import { escapeControls, table } from "../terminal/layout";
 import { counted, lasting, type OutputOptions, print } from "../terminal/output";
 
@@ -30,7 +30,9 @@ export function addStatus(program: Command): void {
       const running = await findRunning(folder);
       if (!running && isLocked(folder)) throw new Error(notAnswering(folder, data));
       if (!running)
-        throw new Error(`No service runs for ${data}; start one with \`recommender serve --data ${data}\`.`);
+        throw new Error(
+          `No service runs for ${data}; start one with \`recommender serve --data ${data}\`.${await otherFolders(options)}`,
+        );
       const answer = await fetch(`${running.url}/status`, { headers: { apikey: running.key } });
       const wire = await answer.json();
       print(options, wire, () => describe(decode(schema, wire) as Status));

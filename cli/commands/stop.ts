@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Folder } from "../../service";
-import { type FolderOptions, folderOf, withFolder } from "../stack/data-folder";
+import { type FolderOptions, folderOf, otherFolders, withFolder } from "../stack/data-folder";
 import { type OutputOptions, print } from "../terminal/output";
 
 /** Longer than a service takes that ends by force what it cannot end otherwise. */
@@ -20,8 +20,9 @@ export function addStop(program: Command): void {
     .action(async (options: FolderOptions & OutputOptions) => {
       const data = await folderOf(options);
       const pid = await stop(data);
+      const others = pid === undefined && !options.json ? await otherFolders(options) : "";
       print(options, { stopped: pid !== undefined, pid: pid ?? null }, () =>
-        pid === undefined ? `No service runs for ${data}\n` : `Stopped process ${pid}\n`,
+        pid === undefined ? `No service runs for ${data}.${others}\n` : `Stopped process ${pid}\n`,
       );
     });
 }

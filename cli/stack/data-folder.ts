@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { stackNames } from "./names";
 import { settingsOf } from "./service";
 
 /** Where data lies unless a folder is given; the provider's default too. */
@@ -17,6 +18,13 @@ export function withFolder(command: Command): Command {
     .option("--data <dir>", "folder of all data", defaultDataDir)
     .addOption(new Option("--stack <name>", "Pulumi stack whose embedded service is meant").conflicts("data"))
     .addOption(new Option("--cwd <dir>", "folder of the stack's project").conflicts("data"));
+}
+
+/** What to say beside "no service runs" where no folder was named: stacks of the project may have one each. */
+export async function otherFolders({ data, stack }: FolderOptions): Promise<string> {
+  if (stack !== undefined || data !== defaultDataDir) return "";
+  const names = await stackNames(".");
+  return names.length === 0 ? "" : ` For that of a stack, name it with --stack: ${names.join(", ")}.`;
 }
 
 /** The folder of the embedded service that is meant. */

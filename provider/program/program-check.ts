@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import {
+  clearTextWarning,
   embeddedFolder,
   environmentName,
   readSettings,
@@ -33,7 +34,7 @@ export function checkConfiguration(): void {
       `recommender:${key} is kept in the clear. Encrypt it: pulumi config set --secret recommender:${key} VALUE`,
     );
   }
-  announceDefault(config);
+  warnOfService(config);
 }
 
 /** A mistyped key would leave its default in force, which for the address is a service on this machine. */
@@ -52,11 +53,14 @@ function refuseUnknownKeys(): void {
   }
 }
 
-/** Nothing else shows that a service on this machine is meant before there is one. */
-function announceDefault(config: pulumi.Config): void {
-  if (config.get("baseUrl") !== undefined || process.env[environmentName("baseUrl")]) return;
+/** Says what the address of the service means: credentials without TLS, or a service on this machine that is not there yet. */
+function warnOfService(config: pulumi.Config): void {
   try {
-    const folder = embeddedFolder(readSettings((key) => config.get(key)).baseUrl);
+    const settings = readSettings((key) => config.get(key));
+    const warning = clearTextWarning(settings);
+    if (warning) pulumi.log.warn(warning);
+    if (config.get("baseUrl") !== undefined || process.env[environmentName("baseUrl")]) return;
+    const folder = embeddedFolder(settings.baseUrl);
     if (folder === undefined || existsSync(folder)) return;
     pulumi.log.info(
       `recommender:baseUrl is not set: a service of its own keeps its data in ${resolve(folder)}`,

@@ -1,4 +1,4 @@
-import { environmentName, readSettings, SettingsError } from "../../client/settings";
+import { clearTextWarning, environmentName, readSettings, SettingsError } from "../../client/settings";
 
 const complete = { baseUrl: "https://api.example.com", apiKey: "k", accessToken: "t" };
 
@@ -46,6 +46,26 @@ describe("configuration", () => {
     expect(environmentName("baseUrl")).toBe("RECOMMENDER_BASE_URL");
     expect(environmentName("deploymentTimeout")).toBe("RECOMMENDER_DEPLOYMENT_TIMEOUT");
   });
+
+  test.each([
+    [
+      { baseUrl: "http://api.example.com/v1" },
+      "recommender:baseUrl is at http://api.example.com, without TLS",
+    ],
+    [
+      { baseUrl: "https://api.example.com", tokenUrl: "http://id.example.com/token" },
+      "recommender:tokenUrl is at",
+    ],
+  ])("without TLS to another machine gets a warning: %j", (settings, words) => {
+    expect(clearTextWarning(settings)).toContain(words);
+  });
+
+  test.each(["https://api.example.com", "http://127.0.0.1:8080", "http://localhost/v1", "embedded:data"])(
+    "with TLS or on this machine gets none: %s",
+    (baseUrl) => {
+      expect(clearTextWarning({ baseUrl })).toBeUndefined();
+    },
+  );
 
   test("reads times as people write them", () => {
     expect(read({ ...complete, trainingTimeout: "90m" }).trainingTimeout).toBe(5_400_000);
