@@ -20,6 +20,8 @@ module.exports = {
   reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   // What tools/jest/fast-start.js does for the processes that tests start, for the tests themselves.
   moduleNameMapper: {
+    // Threads and services that the tested code starts run what was built; from the sources, each would compile anew.
+    "/base/own-file$": "<rootDir>/dist/service/base/own-file.js",
     "^@npmcli/arborist$": "<rootDir>/tools/jest/seldom-used/arborist.js",
     "/locales/index\\.cjs$": "<rootDir>/tools/jest/seldom-used/zod-locales.js",
     "/typescript-shim$": "<rootDir>/tools/jest/seldom-used/typescript.js",
