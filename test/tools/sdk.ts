@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { cacheDirectory } from "../../tools/engine/cache.js";
 import { isThere } from "../../tools/sdk/generate.js";
@@ -19,20 +19,28 @@ export const withoutGo = isThere("go") ? undefined : "there is no `go` on PATH";
 export function python(): { readonly bin: string; readonly missing?: string } {
   const folder = join(cacheDirectory(process.env), `python-${pulumiVersion}`);
   const bin = join(folder, "bin");
-  if (existsSync(join(folder, "ready"))) return { bin };
+  if (existsSync(folder)) return { bin };
   if (!isThere("python3")) return { bin, missing: "there is no `python3` on PATH" };
-  mkdirSync(folder, { recursive: true });
+  // Two files of tests may make it at once; it counts when it is whole.
+  const making = `${folder}.making-${process.pid}`;
   const packages = [`pulumi==${pulumiVersion}`, "parver", "semver", "setuptools>=61", "wheel"];
   const steps: [string, string[]][] = [
-    ["python3", ["-m", "venv", "--clear", folder]],
-    [join(bin, "python"), ["-m", "pip", "install", "--quiet", ...packages]],
+    ["python3", ["-m", "venv", making]],
+    [join(making, "bin/python"), ["-m", "pip", "install", "--quiet", ...packages]],
   ];
   for (const [program, args] of steps) {
     const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8", timeout: 300_000 });
-    if (status !== 0)
+    if (status !== 0) {
+      rmSync(making, { recursive: true, force: true });
       return { bin, missing: `${program} ${args.slice(0, 3).join(" ")} failed: ${error ?? stderr.trim()}` };
+    }
   }
-  execFileSync("touch", [join(folder, "ready")]);
+  try {
+    renameSync(making, folder);
+  } catch {
+    // The other one was first.
+    rmSync(making, { recursive: true, force: true });
+  }
   return { bin };
 }
 

@@ -7,6 +7,8 @@ const longest = [
   "/training.",
   "/faults/recovery.",
   "/engine/packed.",
+  "/tools/sdk.",
+  "/engine/languages.",
   "/engine/secrets.",
   "/engine/options.",
   "/engine/examples.",
