@@ -3,7 +3,7 @@ import { readSettings } from "../../client/settings";
 import { eraseStored } from "../../provider/recovery/journal";
 import { rowOf } from "../../provider/run/row";
 import { Run, useSession } from "../../provider/run/session";
-import { fastClock, MortalClient } from "./mortal-client";
+import { fastClock, lasting, MortalClient } from "./mortal-client";
 import {
   byDependency,
   type Held,
@@ -100,11 +100,11 @@ export class SmallEngine extends Rows {
   async #mortally<T>(work: () => Promise<T>): Promise<T> {
     const { url, key } = this.service;
     const config: Record<string, string> = {
-      ...{ baseUrl: url, apiKey: key, clientId: "test", clientSecret: key, jobPollMs: "20" },
+      ...{ baseUrl: url, apiKey: key, clientId: "test", clientSecret: key, jobPollMs: "500" },
       tokenUrl: `${url}/oauth/token`,
     };
     const settings = readSettings((name) => config[name], {});
-    const token = endpointToken({ url: `${url}/oauth/token`, clientId: "test", clientSecret: key });
+    const token = lasting(endpointToken({ url: `${url}/oauth/token`, clientId: "test", clientSecret: key }));
     const client = new MortalClient({ baseUrl: url, apiKey: key, token, clock: fastClock });
     this.#clients.push(client);
     const rows = async () =>

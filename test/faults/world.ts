@@ -132,7 +132,7 @@ export class World {
     } finally {
       this.proxy.heal();
       await this.proxy.quiet();
-      await this.observed.faults({});
+      if (harm.how === "failTraining") await this.observed.faults({});
       this.account.journal();
       await this.#holdToWord();
     }
