@@ -95,9 +95,16 @@ export const secretKeys = ["apiKey", "accessToken", "clientSecret"] as const sat
 const tokenKeys = ["accessToken", "tokenCommand", "tokenUrl"] as const;
 const endpointKeys = ["clientId", "clientSecret"] as const;
 
+const environmentNames = new Map(
+  settingKeys.map((key) => [
+    key,
+    `RECOMMENDER_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
+  ]),
+);
+
 /** The environment variable of a key: `baseUrl` is RECOMMENDER_BASE_URL. */
 export function environmentName(key: SettingKey): string {
-  return `RECOMMENDER_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+  return environmentNames.get(key) as string;
 }
 
 /** Whether an address is that of a service on this machine. */

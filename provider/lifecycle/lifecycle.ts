@@ -78,7 +78,11 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       connectToEngine();
       endWithEngine(isCreating);
       config = (key) => request.config.get(`recommender:${key}`);
-      settings = () => readSettings(config);
+      let read: Settings | undefined;
+      settings = () => {
+        read ??= readSettings(config);
+        return read;
+      };
     },
 
     async check(olds: Properties, news: Properties) {
