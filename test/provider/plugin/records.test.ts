@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { unknownValue } from "../../../provider/run/unknown-value";
+import { ObservedService } from "../../engine/observed-service";
+import { PluginProcess, type Properties, secret } from "./plugin-process";
+
+const folder = mkdtempSync(join(tmpdir(), "recommender-records-"));
+const file = join(folder, "users.csv");
+writeFileSync(file, "userId,age\nu1,30\nu2,40\n");
+
+let observed: ObservedService;
+let plugin: PluginProcess;
+let userDatasetId: string;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  plugin = await PluginProcess.start(observed.config);
+  ({ id: userDatasetId } = await plugin.create("UserDataset", { name: "users", numShards: 1 }));
+});
+afterAll(async () => {
+  await plugin.stop();
+  await observed.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** An asset as it goes over the wire. */
+const asset = (content: object) => ({
+  "4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17",
+  ...content,
+});
+
+const load = async (properties: Properties) => {
+  const { inputs, failures } = await plugin.check("UserRecords", { userDatasetId, ...properties });
+  expect(failures).toEqual([]);
+  return { inputs, ...(await plugin.create("UserRecords", inputs)) };
+};
+
+test.each<[string, Properties]>([
+  ["a file", { source: file }],
+  ["a file as an asset", { source: asset({ path: file, hash: "x" }) }],
+  ["text as an asset", { source: asset({ text: "userId,age\nu3,1\nu4,2\n", hash: "x" }), format: "csv" }],
+  ["the records themselves", { source: [{ userId: "u5", attributes: { age: 3 } }, { userId: "u6" }] }],
+])("records of %s are uploaded, and the same ones again are no change", async (_, properties) => {
+  const { id, inputs, state } = await load(properties);
+  expect(state).toMatchObject({
+    recordCount: 2,
+    failedCount: 0,
+    contentHash: expect.stringMatching(/^sha256:/),
+  });
+  const again = await plugin.check("UserRecords", { userDatasetId, ...properties }, inputs);
+  expect((await plugin.diff("UserRecords", id, state, again.inputs)).changes).toBe(false);
+});
+
+test("another content is a change of the hash, and its counts are not known before", async () => {
+  const first = await load({ source: [{ userId: "u7" }] });
+  const news = (await plugin.check("UserRecords", { userDatasetId, source: [{ userId: "u8" }] })).inputs;
+  expect((await plugin.diff("UserRecords", first.id, first.state, news)).detailed).toEqual({
+    contentHash: "UPDATE",
+  });
+  const preview = await plugin.update("UserRecords", first.id, first.state, news, true);
+  expect(preview).toMatchObject({ recordCount: unknownValue, contentHash: news.contentHash });
+});
+
+test("secret records are nowhere in what is stored or said", async () => {
+  const { inputs, state } = await load({ source: secret([{ userId: "hush-1" }]) });
+  expect(JSON.stringify([inputs, state, plugin.said, plugin.errors])).not.toContain("hush-1");
+});
