@@ -8,20 +8,20 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Client } from "../../client/client";
 import { version } from "../../package.json";
 import { cancel } from "../run/cancellation";
-import { openSession } from "../run/session";
 import { carryFor } from "./carrier";
-import { type Configuration, checkConfig, configurationOf, configureResponse, diffConfig } from "./config";
+import type { Configuration } from "./config";
 import { failureOf } from "./failure";
-import { invoke } from "./invoke";
 
 let configuration: Configuration | undefined;
 
 const clientHere = async (): Promise<Client> => {
   if (!configuration) throw new Error("the provider is not configured yet");
+  const { openSession } = await import("../run/session.js");
   return (await openSession(configuration.settings())).client;
 };
 
-/** Loaded with the first resource: the nouns take as long as everything else together. */
+// Loaded when they are first asked for: the engine waits for the port and for the handshake, which need none of it.
+const config = () => import("./config.js");
 const resources = () => import("./resources.js");
 
 /** What the engine may ask of the plugin; it gets "unimplemented" for anything else. */
@@ -47,14 +47,15 @@ const service: Partial<IResourceProviderServer> = {
     return reply;
   }),
 
-  checkConfig: answering(async (request) => checkConfig(request)),
-  diffConfig: answering(async (request) => diffConfig(request)),
+  checkConfig: answering(async (request) => (await config()).checkConfig(request)),
+  diffConfig: answering(async (request) => (await config()).diffConfig(request)),
   configure: answering(async (request) => {
+    const { configurationOf, configureResponse } = await config();
     const given = configurationOf(request);
     configuration = given;
-    const config = { get: (key: string) => given.get(key.replace(/^recommender:/, "")) };
+    const get = (key: string) => given.get(key.replace(/^recommender:/, ""));
     const { nouns } = await import("../nouns.js");
-    for (const noun of Object.values(nouns)) await noun.configure({ config });
+    for (const noun of Object.values(nouns)) await noun.configure({ config: { get } });
     return configureResponse();
   }),
 
@@ -67,7 +68,7 @@ const service: Partial<IResourceProviderServer> = {
     await (await resources()).remove(request);
     return new Empty();
   }),
-  invoke: answering(async (request) => invoke(request, clientHere)),
+  invoke: answering(async (request) => (await import("./invoke.js")).invoke(request, clientHere)),
   construct: answering(async (request) => (await import("./construct.js")).construct(request)),
 
   // It comes at the end of every run too. A call that creates is finished all the same.

@@ -51,26 +51,36 @@ test("it gives the schema of the package, with every resource, component and fun
     );
 });
 
-test("a run that creates, reads and deletes loads nothing of the SDK but its protocol", async () => {
+/** The files that a plugin had loaded when it ended. */
+async function loadedBy(work: (own: PluginProcess) => Promise<void>, config?: object): Promise<string[]> {
   const list = join(folder, "modules.json");
   const hook = join(folder, "hook.js");
   const write = `require("fs").writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache)))`;
   writeFileSync(hook, `process.on("exit", () => ${write});`);
-  const own = await PluginProcess.start(observed.config, {
-    node: ["--require", hook],
-    // Without what makes processes start faster in tests.
-    env: { NODE_OPTIONS: "" },
-  });
-  const { inputs } = await own.check("EventDataset", { numShards: 1 });
-  const { id, state } = await own.create("EventDataset", inputs);
-  await own.read("EventDataset", id, state);
-  await own.delete("EventDataset", id, state);
-  await own.invoke("listEventDatasets", {});
+  // Without what makes processes start faster in tests.
+  const options = { node: ["--require", hook], env: { NODE_OPTIONS: "" } };
+  const own = await PluginProcess.start(config && { ...config }, options);
+  await work(own);
   await own.stop();
-  const loaded: string[] = JSON.parse(readFileSync(list, "utf8"));
+  return JSON.parse(readFileSync(list, "utf8"));
+}
+
+test("a run that creates, reads and deletes loads nothing of the SDK but its protocol", async () => {
+  const loaded = await loadedBy(async (own) => {
+    const { inputs } = await own.check("EventDataset", { numShards: 1 });
+    const { id, state } = await own.create("EventDataset", inputs);
+    await own.read("EventDataset", id, state);
+    await own.delete("EventDataset", id, state);
+    await own.invoke("listEventDatasets", {});
+  }, observed.config);
   const ofSdk = loaded.filter((file) => file.includes("/@pulumi/pulumi/"));
   expect(ofSdk.length).toBeGreaterThan(0);
   expect(ofSdk.filter((file) => !file.includes("/@pulumi/pulumi/proto/"))).toEqual([]);
+});
+
+test("until the handshake nothing of the API is loaded", async () => {
+  const loaded = await loadedBy(async () => {});
+  expect(loaded.filter((file) => /\/zod\/|\/dist\/(contract|client)\//.test(file))).toEqual([]);
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)("%s ends it at once, without an error", async (signal) => {
