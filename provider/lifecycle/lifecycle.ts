@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isOutage } from "../../client/errors";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
-import { isCreating } from "../recovery/create-once";
 import { eraseStoredIn, orphanAll, orphanWarning } from "../recovery/earlier-run";
+import { isCreating } from "../recovery/under-way";
 import { UnknownCreationError, unknownOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, endWithEngine, log, type Urn } from "../run/engine";

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isCreating } from "../recovery/under-way";
 import { carryFor } from "./carrier";
 import { isAnswering, listen } from "./server";
 
@@ -18,7 +19,6 @@ async function main(): Promise<void> {
 
 /** The engine asks every plugin to end when a run is over. What creates is finished first, and the engine gets its id. */
 async function end(): Promise<void> {
-  const { isCreating } = await import("../recovery/create-once.js");
   const until = performance.now() + patienceMs;
   while (isCreating() || (isAnswering() && performance.now() < until)) await sleep(20);
   // The last answer is on its way.

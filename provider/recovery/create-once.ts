@@ -11,14 +11,8 @@ import { interrupted, isRecent, record } from "./earlier-run";
 import { candidates, createdBy, evidenceOf, fittingBefore, lookable } from "./evidence";
 import { identityOf } from "./identity";
 import { type Entry, forget } from "./journal";
+import { creating } from "./under-way";
 import { UnknownCreationError } from "./unknown-creation";
-
-let underWay = 0;
-
-/** Whether a call that creates is under way in this process. */
-export function isCreating(): boolean {
-  return underWay > 0;
-}
 
 /** Sends a call that creates, once, however often it is tried: by a run that was killed and by the one after it. */
 export async function createOnce<R extends Route, Listed = never>(
@@ -94,18 +88,15 @@ async function call<R extends Route, Listed>(
   isEarlier: boolean,
 ): Promise<Created<R> | { readonly lost: OutcomeUnknownError }> {
   const replay = new Replay();
-  underWay++;
   try {
     const asked = { ...(request as object), ...entry.request } as Input<R>;
-    const reply = await client.call(route, asked, replay.callOptions(entry.key));
+    const reply = await creating(() => client.call(route, asked, replay.callOptions(entry.key)));
     return { reply, resumed: isEarlier || replay.ofEarlierRun };
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };
     // Nothing was created, and nothing is left to find out; unless an earlier run sent the call too.
     if (!isEarlier || isVerdict(error)) forget(entry);
     throw error;
-  } finally {
-    underWay--;
   }
 }
 
