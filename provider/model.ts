@@ -16,9 +16,9 @@ export interface Quality {
   readonly recallAt20?: number;
   /** The same, weighted by rank. */
   readonly ndcgAt20?: number;
-  /** What recommending the most popular items to everyone would have reached. */
+  /** The `ndcgAt20` that recommending the most popular items to everyone would have reached. */
   readonly popularityNdcgAt20?: number;
-  /** The same for the share of held-out items. */
+  /** The `recallAt20` that recommending the most popular items to everyone would have reached. */
   readonly popularityRecallAt20?: number;
   /** Pairs of user and item that the figures rest on; few make them uncertain. */
   readonly heldOutPairs?: number;

@@ -18,6 +18,7 @@ import {
   writtenExamples,
 } from "./schema/examples";
 import { languages } from "./schema/languages";
+import { writePage } from "./schema/resources-page";
 import { type Field, Sources } from "./schema/sources";
 import { capital, type ObjectSpec, type PropertySpec, Types, token } from "./schema/types";
 
@@ -201,7 +202,7 @@ function sorted<T>(named: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(named).sort(([a], [b]) => a.localeCompare(b, "en")));
 }
 
-/** `npm run schema [-- --examples]`: writes schema.json; examples that changed, or all, are converted anew. */
+/** `npm run schema [-- --examples]`: writes schema.json and docs/resources.md; examples that changed, or all, are converted anew. */
 function main(): void {
   const file = join(root, "schema.json");
   const write = (examples: Examples) => {
@@ -216,6 +217,7 @@ function main(): void {
     keepExamples(convertExamples(schema));
     write(convertedExamples());
   }
+  writePage(schema, convertedExamples());
   console.log(`wrote ${file}: ${Object.keys(schema.resources).length} resources`);
 }
 

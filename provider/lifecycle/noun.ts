@@ -76,13 +76,15 @@ export interface Rules {
   readonly secretOutputs: readonly string[];
   /** Arguments that cannot be changed in place. */
   readonly replaceOn: readonly string[];
+  /** Arguments of which another value changes nothing by itself. */
+  readonly ignoreChanges: readonly string[];
   /** Whether the API can read it back. */
   readonly readable: boolean;
 }
 
 /** Reads the rules of a noun off its schemas. */
 export function rulesOf<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Rules {
-  const { type, args, outputs, replaceOn, read } = noun;
+  const { type, args, outputs, replaceOn, ignoreChanges = [], read } = noun;
   const named = Object.entries(outputs.shape).filter(([name]) => !name.startsWith("__"));
   return {
     type,
@@ -92,6 +94,7 @@ export function rulesOf<Args extends object, Outputs extends object>(noun: Noun<
     outputNames: named.map(([name]) => name),
     secretOutputs: named.flatMap(([name, schema]) => (secrets.has(schema as z.ZodType) ? [name] : [])),
     replaceOn,
+    ignoreChanges,
     readable: read !== undefined,
   };
 }

@@ -23,7 +23,13 @@ export interface AlgorithmArgs {
   readonly existingId?: pulumi.Input<string>;
 }
 
-/** A configuration from which models are trained. */
+/**
+ * A configuration from which models are trained.
+ *
+ * The API can neither read, change nor delete it. Another algorithm trains its models again. The keys of
+ * `algorithmParameters` are passed on as they are. Where the embedded service is configured they are checked in the
+ * preview; a service at an address may have others, and says itself what it refuses.
+ */
 export class Algorithm extends Resource {
   /** The id, under the name that the API gives it. */
   declare readonly algorithmId: pulumi.Output<string>;

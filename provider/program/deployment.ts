@@ -23,7 +23,23 @@ export interface DeploymentArgs extends DeploymentJobArgs {
   readonly existingId?: pulumi.Input<string>;
 }
 
-/** The models that serve a project's recommendation call. */
+/**
+ * The models that serve a project's recommendation call.
+ *
+ * - A project has one deployment. Declare it once: a second one is refused, by the preview where the project's id is known.
+ * - Other models are deployed by another job in place: there is no gap in serving. After the job its record is compared
+ *   with what was asked; a difference is an error.
+ * - `check` runs after each deployment, and pauses between users as `qps` asks. When it fails at the first deployment
+ *   there is nothing to go back to: the deployment is kept in the state, and every `pulumi up` runs the check again, and
+ *   fails, until it passes.
+ * - With `rollback`, a failed check of a later deployment puts the former models back by a job of its own, and the update
+ *   fails with both reasons. The next `pulumi up` tries the new models again.
+ * - A refresh asks for one recommendation, if there is a `check`. Where the project does not serve, the deployment counts
+ *   as gone, and the next `pulumi up` creates it again. Without a `check` it is assumed to exist.
+ * - Deleting it shuts it down. That it was shut down before is no error.
+ *
+ * Beside it stands a `DeploymentJob` of the same name, which submits the job.
+ */
 export class Deployment extends Resource {
   declare readonly projectId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;

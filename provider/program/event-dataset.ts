@@ -17,7 +17,12 @@ export interface DatasetArgs {
   readonly existingId?: pulumi.Input<string>;
 }
 
-/** A dataset of what users did with items; several projects may share one. */
+/**
+ * A dataset of what users did with items; several projects may share one.
+ *
+ * A replacement deletes its events; set the option `protect` to forbid it. With `existingId` the dataset must exist and
+ * have the declared number of shards; its name and schema are changed to what is declared.
+ */
 export class EventDataset extends Resource {
   /** The id, under the name that the API gives it. */
   declare readonly eventDatasetId: pulumi.Output<string>;

@@ -51,7 +51,12 @@ export interface EventRecordsArgs extends RecordsArgs<EventRecord, EventMapping>
   readonly eventDatasetId: pulumi.Input<string>;
 }
 
-/** Events from files or from the program, kept in a dataset. Events that leave the source stay in the dataset. */
+/**
+ * Events from files or from the program, kept in a dataset. Events that leave the source stay in the dataset.
+ *
+ * They are sent again when the content differs; a file that only moved is the same. What `parallel`, `maxFailures`,
+ * `numShards` and `rejectsFile` say holds from the next upload on.
+ */
 export class EventRecords extends Resource {
   declare readonly eventDatasetId: pulumi.Output<string>;
   /** Changes with the content, for the triggers of a model. */

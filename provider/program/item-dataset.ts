@@ -3,7 +3,12 @@ import { itemDataset } from "../item-dataset";
 import type { AttributeHandling, DatasetArgs } from "./event-dataset";
 import { Resource } from "./resource";
 
-/** A dataset of items. */
+/**
+ * A dataset of items.
+ *
+ * The API can neither read, change nor delete it. A change creates another one and orphans the old one with its records;
+ * the preview says so. A dataset that is replaced also replaces the projects over it.
+ */
 export class ItemDataset extends Resource {
   /** The id, under the name that the API gives it. */
   declare readonly itemDatasetId: pulumi.Output<string>;

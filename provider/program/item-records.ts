@@ -26,7 +26,12 @@ export interface ItemRecordsArgs extends RecordsArgs<ItemRecord, ItemMapping> {
   readonly itemDatasetId: pulumi.Input<string>;
 }
 
-/** Items from files or from the program, kept in a dataset. Items that leave the source stay in the dataset. */
+/**
+ * Items from files or from the program, kept in a dataset. Items that leave the source stay in the dataset.
+ *
+ * They are sent again when the content differs; a file that only moved is the same. What `parallel`, `maxFailures`,
+ * `numShards` and `rejectsFile` say holds from the next upload on.
+ */
 export class ItemRecords extends Resource {
   declare readonly itemDatasetId: pulumi.Output<string>;
   /** Changes with the content, for the triggers of a model. */

@@ -18,7 +18,16 @@ export interface ModelArgs {
   readonly existingId?: pulumi.Input<string>;
 }
 
-/** A trained model. */
+/**
+ * A trained model.
+ *
+ * Beside it stands a `TrainingJob` of the same name. It submits the job, so that its id is in the state before the wait
+ * begins. A model that is deployed cannot be deleted; the error says how to free it. Within one program this does not
+ * happen: the deployment moves first.
+ *
+ * With `existingId`, `algorithmId` and `triggers` are refused. Leaving `existingId` out later trains a new model and
+ * deletes the one that was adopted.
+ */
 export class Model extends Resource {
   /** The id, under the name that the API gives it. */
   declare readonly modelId: pulumi.Output<string>;

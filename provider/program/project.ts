@@ -23,7 +23,12 @@ export interface ProjectArgs {
   readonly existingId?: pulumi.Input<string>;
 }
 
-/** A use of one user, one item and one event dataset. */
+/**
+ * A use of one user, one item and one event dataset.
+ *
+ * The API can neither read, change nor delete it. Another project means other algorithms, models and deployments: it
+ * trains again.
+ */
 export class Project extends Resource {
   /** The id, under the name that the API gives it. */
   declare readonly projectId: pulumi.Output<string>;

@@ -45,7 +45,12 @@ export class ClusteringJob extends Resource {
   static readonly lifecycle = clusteringJob;
 }
 
-/** Groups of a model's users. */
+/**
+ * Groups of a model's users.
+ *
+ * Any change asks again. Deleting it only forgets it. An address that has expired is not renewed by itself; change the
+ * `name` to ask the same once more. Beside it stands a `ClusteringJob` of the same name, which submits the job.
+ */
 export class UserClustering extends Resource {
   /** The id of the job whose result it is. */
   declare readonly jobId: pulumi.Output<string>;

@@ -3,7 +3,12 @@ import { userDataset } from "../user-dataset";
 import type { AttributeHandling, DatasetArgs } from "./event-dataset";
 import { Resource } from "./resource";
 
-/** A dataset of users. */
+/**
+ * A dataset of users.
+ *
+ * The API can neither read, change nor delete it. A change creates another one and orphans the old one with its records;
+ * the preview says so. A dataset that is replaced also replaces the projects over it.
+ */
 export class UserDataset extends Resource {
   /** The id, under the name that the API gives it. */
   declare readonly userDatasetId: pulumi.Output<string>;

@@ -63,7 +63,17 @@ export class QueryingJob extends Resource {
   static readonly lifecycle = queryingJob;
 }
 
-/** What a model knows about its users' usage of item attribute values. */
+/**
+ * What a model knows about its users' usage of item attribute values.
+ *
+ * A query of a `user_list` has `conditions`, all of which a user must meet: each with `attribute`, `value` (text, number
+ * or boolean), and `lowerBound` and `upperBound` of the usage, both included, each optional: a share from 0 to 1 with the
+ * embedded service. A query of a `user_distribution` has `attribute`, `value` and `bins` (20 unless set).
+ *
+ * Any change asks again. Deleting it only forgets it. An address that has expired is not renewed by itself. To ask the
+ * same once more, change the `name`, or replace the job: `pulumi up --replace '**QueryingJob::NAME'`. Beside it stands a
+ * `QueryingJob` of the same name, which submits the job.
+ */
 export class UserQuery extends Resource {
   /** The id of the job whose result it is. */
   declare readonly jobId: pulumi.Output<string>;

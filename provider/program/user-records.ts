@@ -26,7 +26,12 @@ export interface UserRecordsArgs extends RecordsArgs<UserRecord, UserMapping> {
   readonly userDatasetId: pulumi.Input<string>;
 }
 
-/** Users from files or from the program, kept in a dataset. Users that leave the source stay in the dataset. */
+/**
+ * Users from files or from the program, kept in a dataset. Users that leave the source stay in the dataset.
+ *
+ * They are sent again when the content differs; a file that only moved is the same. What `parallel`, `maxFailures`,
+ * `numShards` and `rejectsFile` say holds from the next upload on.
+ */
 export class UserRecords extends Resource {
   declare readonly userDatasetId: pulumi.Output<string>;
   /** Changes with the content, for the triggers of a model. */

@@ -4,6 +4,7 @@ import { nouns } from "../../provider/nouns";
 import { components } from "../../provider/plugin/components";
 import { packageSchema } from "../../tools/schema";
 import { convertedExamples, exampleOf, writtenExamples } from "../../tools/schema/examples";
+import { renewedPage } from "../../tools/schema/resources-page";
 
 const examples = convertedExamples();
 const schema = packageSchema(examples);
@@ -12,6 +13,11 @@ const resource = (name: string) => schema.resources[`recommender:index:${name}`]
 test("schema.json is what the nouns and their TSDoc say now (npm run schema writes it)", () => {
   const file = readFileSync(join(__dirname, "../../schema.json"), "utf8");
   expect(file).toBe(`${JSON.stringify(schema, null, 2)}\n`);
+});
+
+test("docs/resources.md is what the schema says now (npm run schema writes it)", () => {
+  const page = readFileSync(join(__dirname, "../../docs/resources.md"), "utf8");
+  expect(page).toBe(renewedPage(schema, examples));
 });
 
 test("every resource has an example that was converted from what is written beside its noun", () => {
