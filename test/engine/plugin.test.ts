@@ -180,6 +180,7 @@ describe("a pipeline with a component", () => {
     });
     await observed.faults({ job_delay_ms: 20_000 });
     await declare(pipeline(weekly()), { modelId: ref("weekly.modelId") });
+    expect((await preview()).steps.filter(({ op }) => op === "create")).toHaveLength(3);
     const stopped = await interruptedUp();
     // After 5 s the engine would have killed the plugin.
     expect(stopped.afterMs).toBeLessThan(5_000);
@@ -192,6 +193,24 @@ describe("a pipeline with a component", () => {
     const model = (await rows()).find(({ type }) => type === "recommender:index:Model");
     expect(model?.urn).toContain("recommender:index:TrainedModel$recommender:index:Model::weekly");
     expect(await pulumi("stack", "output", "modelId")).toContain(model?.id as string);
+  });
+
+  test("a deployment, a query and a clustering are one line each too, and the address of a result is secret", async () => {
+    const about = { projectId: ref("shop.projectId"), modelId: ref("weekly.modelId") };
+    const queries = [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.1 }] }];
+    const whole = pipeline({
+      ...weekly(),
+      live: of("DeployedModel", { projectId: about.projectId, generatorModelId: about.modelId }),
+      asked: of("UserQueryResult", { ...about, queryType: "user_list", queries }),
+      groups: of("UserClusteringResult", { ...about, parameters: { minUserNum: 1 } }),
+    });
+    await declare(whole, { url: ref("groups.downloadUrl"), servingUri: ref("live.servingUri") });
+    const { steps } = await preview();
+    expect(steps.filter(({ op }) => op === "create")).toHaveLength(9);
+    await up();
+    await pulumi("preview", "--refresh", "--expect-no-changes");
+    const outputs = JSON.parse(await pulumi("stack", "output", "--json"));
+    expect(outputs).toEqual({ url: "[secret]", servingUri: expect.stringContaining(observed.service.url) });
   });
 
   test("customTimeouts of the component limit the wait", async () => {

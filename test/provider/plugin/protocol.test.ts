@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
@@ -15,6 +15,7 @@ import { toStruct } from "../../../provider/plugin/values";
 import { ObservedService } from "../../engine/observed-service";
 import { PluginProcess } from "./plugin-process";
 
+const root = join(__dirname, "../../..");
 const folder = mkdtempSync(join(tmpdir(), "recommender-plugin-test-"));
 
 let observed: ObservedService;
@@ -123,8 +124,26 @@ test("every lookup answers what the service does, and says which argument is wro
   await expect(plugin.invoke("recommend", { userId: "u" })).rejects.toThrow(/recommend/);
 });
 
+test("its command finds the package of the program from the folder to which the engine copies plugins", async () => {
+  const command = join(folder, "pulumi-resource-recommender");
+  cpSync(join(root, "plugin/pulumi-resource-recommender"), command);
+  const program = join(folder, "program/inner");
+  mkdirSync(join(folder, "program/node_modules"), { recursive: true });
+  mkdirSync(program);
+  const start = (cwd: string) => spawn(command, [], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const lost = start(program);
+  const [said] = (await once(lost.stderr, "data")) as [Buffer];
+  expect(String(said)).toMatch(/no package pulumi-recommender in .*inner or above: npm install/);
+  symlinkSync(root, join(folder, "program/node_modules/pulumi-recommender"));
+  const child = start(program);
+  const [port] = (await once(child.stdout, "data")) as [Buffer];
+  expect(Number(port)).toBeGreaterThan(0);
+  child.kill("SIGINT");
+  expect((await once(child, "exit"))[0]).toBe(0);
+});
+
 test("a process that is given no engine serves all the same", async () => {
-  const main = join(__dirname, "../../../dist/provider/plugin/main.js");
+  const main = join(root, "dist/provider/plugin/main.js");
   const child = spawn(process.execPath, [main], { stdio: ["ignore", "pipe", "inherit"] });
   const [port] = (await once(child.stdout, "data")) as [Buffer];
   expect(Number(port)).toBeGreaterThan(0);
