@@ -9,7 +9,7 @@ import { finishJob, type Job, jobKinds, withoutJob } from "./jobs/jobs";
 import { holdsUnknown } from "./lifecycle/arguments";
 import { PartialStateError } from "./lifecycle/failure";
 import { lifecycle } from "./lifecycle/lifecycle";
-import { changesOf } from "./lifecycle/wording";
+import { changeTexts } from "./lifecycle/wording";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 import { pinnedAt } from "./run/pinned";
@@ -188,21 +188,21 @@ async function deploy(
     submitAgain: (follows, name = args.name) => submitDeployment({ ...args, name }, context, follows),
     ...(resultIsThere && { resultIsThere }),
   });
-  compare(job, args, context);
+  checkRecord(job, args, context);
   return { deploymentJobId: job.id, servingUri: job.jobResult?.servingUri ?? context.client.baseUrl };
 }
 
 /** The job's record holds the models of an earlier declaration, which may have been secret. */
-function compare({ id: jobId, jobData }: Job & { id: string }, args: State, { run, urn }: Context): void {
+function checkRecord({ id: jobId, jobData }: Job & { id: string }, args: State, { run, urn }: Context): void {
   const { generatorModelId, rankerModelId = null, qps } = args;
   const differing = Object.entries({ generatorModelId, rankerModelId, qps }).flatMap(([key, value]) => {
     const recorded = jobData?.[key as "qps"];
-    return recorded === undefined || (recorded ?? null) === value ? [] : changesOf(key, recorded, value);
+    return recorded === undefined || (recorded ?? null) === value ? [] : changeTexts(key, recorded, value);
   });
   if (differing.length === 0) return;
   const jobUrn = urn?.replace(":Deployment::", ":DeploymentJob::");
-  const cure = run.reached.has(jobUrn)
+  const fix = run.reached.has(jobUrn)
     ? ""
     : `. The job is of an earlier run: target the DeploymentJob too, with --target '${jobUrn}'`;
-  throw new Error(`job ${jobId} deployed something other than declared: ${differing.join(", ")}${cure}`);
+  throw new Error(`job ${jobId} deployed something other than declared: ${differing.join(", ")}${fix}`);
 }

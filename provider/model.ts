@@ -8,7 +8,7 @@ import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
 import { partsOf, titleOf } from "./run/urn";
-import { jobOf, modelOf } from "./training-job";
+import { lostJobOf, modelOfLostJob } from "./training-job";
 
 /** What the training measured on the data that it held out. */
 export interface Quality {
@@ -79,7 +79,7 @@ export const model = lifecycle({
         await client.call(routes.updateModel, { projectId, modelId: found.modelId, name });
     };
     let jobId = submittedJobId;
-    const made = modelOf(submittedJobId);
+    const made = modelOfLostJob(submittedJobId);
     if (made !== undefined) {
       const found = await read(made);
       if (found) {
@@ -105,7 +105,7 @@ export const model = lifecycle({
     run.models.forget();
     const modelId = job.jobResult?.modelId as string;
     // It is known to be of this job, whatever else may have its name.
-    run.created.get(routes.submitTrainingJob.path)?.add(jobOf(modelId));
+    run.created.get(routes.submitTrainingJob.path)?.add(lostJobOf(modelId));
     if (found) await rename(found);
     const quality = withoutNulls(job.jobData?.quality);
     const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { picked } from "./lifecycle/arguments";
+import { fieldsOf } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
@@ -19,7 +19,7 @@ export const project = lifecycle({
   async create(args, context) {
     const { reply } = await createOnce(context, {
       route: routes.createProject,
-      request: picked(projectFields, args),
+      request: fieldsOf(projectFields, args),
       idOf: ({ projectId }) => projectId,
     });
     const { projectId, servingUri } = reply;

@@ -9,16 +9,16 @@ import { log } from "./run/engine";
 /** Of 80 columns, what the engine's "    warning: " leaves of the line; it breaks none by itself. */
 const lineColumns = 67;
 
-const lostJob = "lost-job-of-";
+const lostJobPrefix = "lost-job-of-";
 
 /** Stands for the job of a model whose submission got no response. */
-export function jobOf(modelId: string): string {
-  return lostJob + modelId;
+export function lostJobOf(modelId: string): string {
+  return lostJobPrefix + modelId;
 }
 
 /** The model of a job of which only the model is known; undefined for any other job. */
-export function modelOf(jobId: string): string | undefined {
-  return jobId.startsWith(lostJob) ? jobId.slice(lostJob.length) : undefined;
+export function modelOfLostJob(jobId: string): string | undefined {
+  return jobId.startsWith(lostJobPrefix) ? jobId.slice(lostJobPrefix.length) : undefined;
 }
 
 /** The API has no way to read a job that it has forgotten, nor to stop one; so neither read nor update. */
@@ -45,19 +45,19 @@ export const trainingJob = lifecycle({
     const request = { projectId, algorithmId, name };
     const jobId = await submitJob(context, routes.submitTrainingJob, request, {
       identity: { projectId, algorithmId, triggers },
-      // A submission without a response shows up once its model, which has its name, is trained.
+      // If the submission gets no response, its model tells whether it succeeded: it has the name of the job.
       findLost: {
         name: `models of ${projectId}`,
         list: async () => (await client.call(routes.listModels, { projectId })).models,
-        match: (model) => (model.name === name ? { jobId: jobOf(model.modelId) } : undefined),
+        match: (model) => (model.name === name ? { jobId: lostJobOf(model.modelId) } : undefined),
         listIsImmediate: false,
-        // The job that this one replaces may still be at a model of the same name.
+        // The job that this one replaces may still be training a model of the same name.
         isUnambiguous: !run.replacing.has(urn),
-        describe: (jobId) => `model ${modelOf(jobId)}`,
+        describe: (jobId) => `model ${modelOfLostJob(jobId)}`,
         fix: "When the training has ended, `pulumi up` finds its model, or adopt that with existingId of the Model.",
       },
       isThere: async ({ jobId }) => {
-        const modelId = modelOf(jobId);
+        const modelId = modelOfLostJob(jobId);
         const there = modelId
           ? client.call(routes.getModel, { projectId, modelId })
           : client.call(routes.getJob, { projectId, jobId });
@@ -68,7 +68,7 @@ export const trainingJob = lifecycle({
   },
 
   async delete(jobId, { projectId }, { client, run, settings, urn }) {
-    let modelId = modelOf(jobId);
+    let modelId = modelOfLostJob(jobId);
     if (modelId === undefined) {
       const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
       if (job && !isOver(job, settings)) {

@@ -3,7 +3,7 @@ import { routes, tolerant } from "../contract";
 import { id, json, label, ours } from "../contract/field";
 import { jobKinds } from "./jobs/jobs";
 import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
-import { picked } from "./lifecycle/arguments";
+import { fieldsOf } from "./lifecycle/arguments";
 
 const queryingFields = z.strictObject({
   projectId: id,
@@ -18,7 +18,7 @@ const { request } = routes.submitQueryingJob;
 /** What a query may hold depends on its type; the contract says how. */
 const checkedBy = (contract: z.ZodType, more: z.ZodRawShape) =>
   queryingFields.extend(more).superRefine((args, context) => {
-    const { error } = contract.safeParse(picked(queryingFields, args));
+    const { error } = contract.safeParse(fieldsOf(queryingFields, args));
     for (const issue of error?.issues ?? []) context.addIssue({ ...issue } as z.core.$ZodRawIssue as never);
   });
 

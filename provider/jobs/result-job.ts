@@ -2,7 +2,7 @@ import { z } from "zod";
 import { undefinedIfMissing } from "../../client/refusals";
 import { type Input, routes } from "../../contract";
 import { id } from "../../contract/field";
-import { picked } from "../lifecycle/arguments";
+import { fieldsOf } from "../lifecycle/arguments";
 import { lifecycle } from "../lifecycle/lifecycle";
 import { type ObjectSchema, secret } from "../lifecycle/noun";
 import { log } from "../run/engine";
@@ -38,7 +38,7 @@ interface Declared {
 }
 
 function requestOf({ fields }: ResultKind, args: Declared): Input<ResultRoute> {
-  return picked(fields, args) as Input<ResultRoute>;
+  return fieldsOf(fields, args) as Input<ResultRoute>;
 }
 
 /** The job that was submitted, written down before the wait for it begins; the API has no way to stop or delete it. */

@@ -110,12 +110,12 @@ export function holdsUnknown(value: unknown): boolean {
 }
 
 /** The arguments among the properties of a state. */
-export function pick(properties: Properties, keys: readonly string[]): Properties {
+export function argumentsIn(properties: Properties, keys: readonly string[]): Properties {
   const wanted = [...keys, "__urn", "__firstName"].filter((key) => properties[key] !== undefined);
   return Object.fromEntries(wanted.map((key) => [key, properties[key]]));
 }
 
 /** Of what a resource is declared with, the fields that a schema names: never the hidden ones. */
-export function picked<S extends z.ZodObject>({ shape }: S, args: z.output<S> | object): z.output<S> {
+export function fieldsOf<S extends z.ZodObject>({ shape }: S, args: z.output<S> | object): z.output<S> {
   return Object.fromEntries(Object.entries(args).filter(([key]) => key in shape)) as z.output<S>;
 }

@@ -3,18 +3,26 @@ import { isOutage } from "../../client/errors";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
 import { eraseStoredIn, orphanAll, orphanWarning } from "../recovery/earlier-run";
 import { isCreating } from "../recovery/under-way";
-import { UnknownCreationError, unknownOf } from "../recovery/unknown-creation";
+import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, endWithEngine, log, type Urn } from "../run/engine";
 import { type Properties, rowOf, type StackRow } from "../run/row";
 import { openSession, runOf } from "../run/session";
 import { logicalName } from "../run/urn";
-import { compare, faults, holdsUnknown, pick, withDefaults, withName, withUnresolved } from "./arguments";
+import {
+  argumentsIn,
+  compare,
+  faults,
+  holdsUnknown,
+  withDefaults,
+  withName,
+  withUnresolved,
+} from "./arguments";
 import { refuseGone, serviceMark, whereabouts } from "./belonging";
 import { PartialStateError, titled, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
-import { changesOf, type Replacement } from "./wording";
+import { changeTexts, type Replacement } from "./wording";
 
 /** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
 const stateVersion = 1;
@@ -40,7 +48,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
   const replacementOf = (id: string, olds: Properties, news: Properties, keys: string[]): Replacement => ({
     ...{ id, title: titleOf(news.__urn), name: logicalName(news.__urn) },
-    changes: keys.flatMap((key) => changesOf(key, olds[key], news[key])),
+    changes: keys.flatMap((key) => changeTexts(key, olds[key], news[key])),
   });
 
   /** Why what is to be adopted cannot be, as far as the service reports. */
@@ -111,9 +119,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         // The state keeps the name of before an alias, until it is next changed.
         const urns = [...new Set([olds.__urn, news.__urn])];
         const leftovers = urns.flatMap((__urn) => eraseStoredIn(id, { ...olds, __urn }));
-        if (unknownOf(id)) {
+        if (lostCallOf(id)) {
           // Repeated under its key, or adopted: either way under another id.
-          runOf(settings()).unknown.set(news.__urn ?? "", id);
+          runOf(settings()).placeholders.set(news.__urn ?? "", id);
           const replaces = argKeys.slice(0, 1);
           return { changes: true, changed: replaces, replaces, deleteBeforeReplace: false };
         }
@@ -151,8 +159,8 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           const outputs = await noun.adopt(existingId, inputs as Args, context);
           await orphanAll(context, existingId);
           // The user says which object the call without a response created.
-          const unknown = unknownOf(context.run.unknown.get(context.urn ?? ""));
-          if (unknown) context.run.resolved.add(unknown.key);
+          const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
+          if (lost) context.run.resolved.add(lost.key);
           context.run.claims.add(rowOf(type, existingId, inputs));
           return { id: existingId, outs: kept(inputs, outputs) };
         }
@@ -174,14 +182,14 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const { read } = noun;
         eraseStoredIn(id, properties);
         if (whereabouts(properties, settings()) === "gone") return { id: "", props: {} };
-        if (!read || unknownOf(id)) {
-          return { id, props: kept(properties, {}), inputs: pick(properties, argKeys) };
+        if (!read || lostCallOf(id)) {
+          return { id, props: kept(properties, {}), inputs: argumentsIn(properties, argKeys) };
         }
         const context = await contextOf(properties);
         const state = await titled(context, () => read.call(noun, id, properties as State, context));
         if (!state) return { id: "", props: {} };
         const props = kept(properties, state);
-        return { id, props, inputs: pick(props, argKeys) };
+        return { id, props, inputs: argumentsIn(props, argKeys) };
       });
     },
 
@@ -194,7 +202,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };
       const context = await contextOf(news, call);
       return titled(context, async () => {
-        if (olds.__unknown) context.run.unknown.set(context.urn ?? "", olds.__unknown);
+        if (olds.__unknown) context.run.placeholders.set(context.urn ?? "", olds.__unknown);
         const updated = update.call(noun, id, olds as State, news as Args, context).catch((error) => {
           if (!(error instanceof UnknownCreationError)) throw error;
           throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);
@@ -210,12 +218,12 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         eraseStoredIn(id, properties);
         if (whereabouts(properties, settings()) === "gone") return;
         const context = await contextOf(properties);
-        const unknown = unknownOf(id);
-        if (unknown) {
-          if (context.run.resolved.has(unknown.key)) return;
+        const lost = lostCallOf(id);
+        if (lost) {
+          if (context.run.resolved.has(lost.key)) return;
           await orphanAll(context);
-          const lost = `the call of ${unknown.at} that creates it got no response`;
-          await log.warn(context.urn, `${context.title}: ${lost}; if it succeeded, the object is orphaned`);
+          const what = `the call of ${lost.at} that creates it got no response`;
+          await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, the object is orphaned`);
           return;
         }
         const { leave, delete: remove = orphan } = noun;

@@ -20,7 +20,7 @@ const contentHash = /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/;
  * The engine masks only what is secret now, and a provider never learns which values are or were secret. So a message
  * shows a value only where it cannot be one, and otherwise names the argument alone: every former value of an argument goes through here.
  */
-export function changesOf(key: string, before: unknown, after: unknown): string[] {
+export function changeTexts(key: string, before: unknown, after: unknown): string[] {
   if (!Array.isArray(before) || !Array.isArray(after)) return [changeOf(key, key, before, after)];
   const indices = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => index);
   return indices

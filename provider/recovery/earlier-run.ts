@@ -6,7 +6,7 @@ import { engineAddress, engineAnswers, log } from "../run/engine";
 import type { Properties } from "../run/row";
 import type { Creation } from "./creation";
 import { type Entry, entriesOf, eraseStored, forget, isAlive, put } from "./journal";
-import { unknownOf } from "./unknown-creation";
+import { lostCallOf } from "./unknown-creation";
 
 /** How long to wait for a process of an interrupted run that is still making the same call: as long as a call may take. */
 const orphanPatienceMs = 270_000;
@@ -31,7 +31,7 @@ export async function interrupted<R extends Route, Listed>(
       else if (!entry.derived && !creation.key) await orphan(context, entry);
     }
     if (!found || found.reply || !isAlive(found) || clock.now() >= until) {
-      return found ?? unknownEntry(context, creation, identity);
+      return found ?? entryOfPlaceholder(context, creation, identity);
     }
     await log.progress(urn, `process ${found.pid} of an interrupted run is still making this call; waiting`);
     await clock.sleep(200);
@@ -39,22 +39,22 @@ export async function interrupted<R extends Route, Listed>(
 }
 
 /** What the state says got no response: on another machine, or before the journal was lost. */
-async function unknownEntry<R extends Route, Listed>(
+async function entryOfPlaceholder<R extends Route, Listed>(
   context: Context,
   { route }: Creation<R, Listed>,
   identity: string,
 ): Promise<Entry | undefined> {
   const { run, urn = "", client } = context;
-  const unknown = unknownOf(run.unknown.get(urn));
-  if (!unknown) return undefined;
-  if (unknown.identity !== identity) {
-    const what = `may have created one at ${unknown.at} by ${route.path} with different arguments`;
+  const lost = lostCallOf(run.placeholders.get(urn));
+  if (!lost) return undefined;
+  if (lost.identity !== identity) {
+    const what = `may have created one at ${lost.at} by ${route.path} with different arguments`;
     await log.warn(urn, `an earlier run ${what}; if so, it is orphaned`);
     return undefined;
   }
   const entry = {
-    ...{ urn, service: client.service, path: route.path, identity, key: unknown.key },
-    ...{ derived: false, at: unknown.at, pid: process.pid, host: hostname() },
+    ...{ urn, service: client.service, path: route.path, identity, key: lost.key },
+    ...{ derived: false, at: lost.at, pid: process.pid, host: hostname() },
   };
   await record(context, entry);
   return entry;

@@ -31,14 +31,15 @@ export class UnknownCreationError extends Error {
   }
 }
 
-/** The call whose outcome the state does not know; undefined for a real id. */
-export function unknownOf(id: unknown): Unknown | undefined {
+/** The lost call that a placeholder stands for; undefined for a real id. */
+export function lostCallOf(id: unknown): LostCall | undefined {
   const [, key, identity, at] = /^unknown-(.+)\.([^.]+)\.(\d+)$/.exec(typeof id === "string" ? id : "") ?? [];
   if (!key || !identity) return undefined;
   return { key, identity, at: new Date(Number(at)).toISOString() };
 }
 
-interface Unknown {
+/** A call that got no response. */
+interface LostCall {
   readonly key: string;
   readonly identity: string;
   readonly at: string;

@@ -39,15 +39,15 @@ export interface StackRow {
   readonly type: string;
   readonly id: string;
   /** Tells rows of one id apart. */
-  readonly token: string;
+  readonly made: string;
 }
 
 /** The row of a resource, as its lifecycle knows it. */
 export function rowOf(type: string, id: string, { __urn = "", __made = __urn }: Properties): StackRow {
-  return { urn: __urn, type, id, token: __made };
+  return { urn: __urn, type, id, made: __made };
 }
 
 /** Whether two rows are one. */
 export function isSame(a: StackRow, b: StackRow): boolean {
-  return a.type === b.type && a.id === b.id && a.token === b.token;
+  return a.type === b.type && a.id === b.id && a.made === b.made;
 }

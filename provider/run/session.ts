@@ -28,7 +28,7 @@ export class Run {
   /** Ids of what it created, by the call: no other call created them. */
   readonly created = new Map<string, Set<string>>();
   /** What the state holds in place of ids that are not known, by resource. */
-  readonly unknown = new Map<string, string>();
+  readonly placeholders = new Map<string, string>();
   /** Keys of calls whose outcome it has found out. */
   readonly resolved = new Set<string>();
   /** Lists as they were before it created anything. */

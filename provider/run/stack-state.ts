@@ -31,9 +31,9 @@ interface Cli {
 export const cliStackState = (cli: Cli = { program: engineProgram(), timeoutMs: 120_000 }): StackState => ({
   async rows(of) {
     const stack = /^urn:pulumi:(.+?)::/.exec(of.urn)?.[1];
-    const unreadable = (why: string, cure: string) =>
+    const unreadable = (why: string, fix: string) =>
       new StackStateError(
-        `cannot read the state of stack ${stack ?? "(unnamed)"}: ${why}. ${cure}, and run the same command again.`,
+        `cannot read the state of stack ${stack ?? "(unnamed)"}: ${why}. ${fix}, and run the same command again.`,
       );
     const reasons: string[] = [];
     for await (const way of waysTo(stack, cli)) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../contract";
 import type { Entry } from "../../provider/recovery/journal";
-import { unknownOf } from "../../provider/recovery/unknown-creation";
+import { lostCallOf } from "../../provider/recovery/unknown-creation";
 import type { ObservedService } from "../engine/observed-service";
 import { Account, type Made, type Said, servingIn } from "./account";
 import { resetAfter, resetBefore } from "./faults";
@@ -264,7 +264,7 @@ export class World {
     const [, title, call] = /^(\S+ \S+): The outcome of (POST \S+)/.exec(message) as unknown as string[];
     // The state tells which call has no answer; where it keeps what is to be replaced, the journal does.
     const key =
-      unknownOf(this.engine.held.get(title)?.id)?.key ?? this.account.lastWithoutAnswer(title, call);
+      lostCallOf(this.engine.held.get(title)?.id)?.key ?? this.account.lastWithoutAnswer(title, call);
     const lost = this.account
       .made(call)
       .filter((made) => made.key === key && !this.isKnown(made) && !this.account.wentWithMachine(made));

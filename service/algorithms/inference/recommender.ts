@@ -9,7 +9,7 @@ import type { TrainedModel } from "../training/model";
 import { FoldIn, type UserItem } from "./fold-in";
 
 /** Below every score of an item of which something is known. */
-const UNKNOWN = -1e30;
+const UNPLACED = -1e30;
 
 /** Room for items that come later, beside one for every eight that are there. */
 const SPARE_ITEMS = 64;
@@ -23,7 +23,7 @@ export class Recommender {
   private vector: Float32Array;
   private out: Float32Array;
   private popularity: Float32Array;
-  private unknown: number[];
+  private unplaced: number[];
   private readonly userFromAttributes: AttributeVectors | null;
   private readonly itemFromAttributes: AttributeVectors | null;
   private readonly forgotten = new Set<number>();
@@ -44,7 +44,7 @@ export class Recommender {
     this.itemVectors.set(itemVectors);
     this.popularity = new Float32Array(this.out.length);
     this.popularity.set(itemCounts(model.interactions));
-    this.unknown = Array.from({ length: this.items }, (_, item) => item).filter((item) =>
+    this.unplaced = Array.from({ length: this.items }, (_, item) => item).filter((item) =>
       isZero(this.rowOf(item)),
     );
     this.userFromAttributes = model.userAttributes && attributeVectors(model.userAttributes);
@@ -92,8 +92,8 @@ export class Recommender {
     const row = this.rowOf(item);
     const wasZero = isZero(row);
     row.set(this.itemFromAttributes?.(attributes) ?? new Float32Array(row.length));
-    if (wasZero && !isZero(row)) this.unknown = this.unknown.filter((other) => other !== item);
-    else if (!wasZero && isZero(row)) this.unknown.push(item);
+    if (wasZero && !isZero(row)) this.unplaced = this.unplaced.filter((other) => other !== item);
+    else if (!wasZero && isZero(row)) this.unplaced.push(item);
     this.folding?.place(item, row);
     return item < this.model.items;
   }
@@ -149,7 +149,7 @@ export class Recommender {
       placed.byteOffset,
       out.byteOffset,
     );
-    for (const item of this.unknown) scores[item] = UNKNOWN;
+    for (const item of this.unplaced) scores[item] = UNPLACED;
     return scores;
   }
 
@@ -159,7 +159,7 @@ export class Recommender {
   }
 
   private extend(items: number): void {
-    for (let item = this.items; item < items; item++) this.unknown.push(item);
+    for (let item = this.items; item < items; item++) this.unplaced.push(item);
     this.items = items;
     if (items <= this.out.length) return;
     const { itemVectors, popularity } = this;

@@ -13,7 +13,7 @@ async function deleting(
   const claims = new Claims({ rows: async () => stored });
   for (const each of added) claims.add(each);
   const outcomes = await Promise.all(
-    released.map((each) => claims.release(each, async (holder) => (holder ? [] : [each.urn + each.token]))),
+    released.map((each) => claims.release(each, async (holder) => (holder ? [] : [each.urn + each.made]))),
   );
   return outcomes.flat();
 }
@@ -73,7 +73,7 @@ test("nothing is deleted while the state cannot be read, and it is read once whe
 
 test("a deletion that failed has not given the thing up", async () => {
   const claims = new Claims({ rows: async () => [row("a", "1"), row("b", "2")] });
-  await claims.release(row("b", "2"), async (holder) => expect(holder).toMatchObject({ token: "1" }));
+  await claims.release(row("b", "2"), async (holder) => expect(holder).toMatchObject({ made: "1" }));
   await expect(claims.release(row("a", "1"), () => Promise.reject(new Error("refused")))).rejects.toThrow();
   await claims.release(row("a", "1"), async (holder) => expect(holder).toBeUndefined());
 });
