@@ -1,16 +1,24 @@
 const path = require("node:path");
+const { parseArgs } = require("node:util");
 const { runCommand } = require("./command.js");
 const { buildSdk, generateSdks, languages } = require("./sdk/generate.js");
 const { installPackages, root } = require("./setup.js");
 
-/** `npm run sdk [-- python go dotnet java]`: generates SDKs from schema.json and builds those that can be built here. */
+/**
+ * `npm run sdk [-- python go dotnet java] [--plugin-download-url URL]`: generates SDKs from schema.json and builds those
+ * that can be built here. The address is where the plugin's archives are published.
+ */
 runCommand(async () => {
   await installPackages();
   const folder = path.join(root, "sdk");
-  const wanted = process.argv.length > 2 ? process.argv.slice(2) : languages;
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { "plugin-download-url": { type: "string" } },
+  });
+  const wanted = positionals.length > 0 ? positionals : languages;
   const other = wanted.find((language) => !languages.includes(language));
   if (other) throw new Error(`${other}: expected one of ${languages.join(", ")}`);
-  await generateSdks(folder, wanted);
+  await generateSdks(folder, wanted, values["plugin-download-url"]);
   for (const language of wanted) {
     const missing = await buildSdk(folder, language);
     console.log(`sdk/${language}: generated${missing ? `, not built: ${missing}` : " and built"}`);

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import ts from "typescript";
 import { version } from "../../package.json";
@@ -16,11 +17,29 @@ const { bin, missing } = withoutGo ? { bin: "", missing: withoutGo } : python();
 let folder: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  if (!withoutGo) await generateSdks(folder);
+  if (!withoutGo) await generateSdks(folder, undefined, "https://plugins.example.com");
 }, 1_200_000);
 
 testUnless(withoutGo)("the generators find nothing wrong with schema.json", async () => {
   await checkSchema();
+});
+
+testUnless(withoutGo)("an SDK says where its plugin is published", async () => {
+  const text = await readFile(join(folder, "python/pulumi_recommender/pulumi-plugin.json"), "utf8");
+  expect(JSON.parse(text)).toMatchObject({
+    name: "recommender",
+    version,
+    server: "https://plugins.example.com",
+  });
+});
+
+test("the engine gets the schema from the plugin", () => {
+  const plugin = join(root, "plugin/pulumi-resource-recommender");
+  const got = execFileSync("pulumi", ["package", "get-schema", plugin], { encoding: "utf8" });
+  const { resources, functions } = JSON.parse(got);
+  const schema = JSON.parse(readFileSync(join(root, "schema.json"), "utf8"));
+  expect(Object.keys(resources).sort()).toEqual(Object.keys(schema.resources).sort());
+  expect(Object.keys(functions).sort()).toEqual(Object.keys(schema.functions).sort());
 });
 
 testUnless(withoutGo)("the SDK of Go compiles, and so does every example with it", async () => {
@@ -30,7 +49,10 @@ testUnless(withoutGo)("the SDK of Go compiles, and so does every example with it
     await mkdir(example, { recursive: true });
     await writeFile(join(example, "main.go"), go);
   }
-  execFileSync("go", ["vet", "-trimpath", "./examples/..."], { cwd: join(folder, "go"), env: goEnvironment });
+  // Compiled, but not linked: that takes a second for each.
+  const compile = ["list", "-trimpath", "-export", "-f", "{{.ImportPath}}", "./examples/..."];
+  const options = { cwd: join(folder, "go"), env: goEnvironment, encoding: "utf8" } as const;
+  expect(execFileSync("go", compile, options).trim().split("\n")).toHaveLength(examples.length);
 });
 
 testUnless(missing)(

@@ -26,14 +26,20 @@ function generator(args) {
 const checkSchema = () => generator(["check", schemaFile]);
 
 /**
- * Writes the SDKs of languages into `folder`, each into one of its own.
+ * Writes the SDKs of languages into `folder`, each into one of its own. With the address of the plugin's archives
+ * programs that use them install the plugin by themselves.
  * @param {string} folder
  * @param {string[]} wanted
+ * @param {string} [pluginDownloadURL]
  */
-async function generateSdks(folder, wanted = languages) {
+async function generateSdks(folder, wanted = languages, pluginDownloadURL) {
   for (const language of wanted)
     await fs.promises.rm(path.join(folder, language), { recursive: true, force: true });
-  await generator(["package", schemaFile, folder, ...wanted]);
+  await fs.promises.mkdir(folder, { recursive: true });
+  const schema = path.join(folder, "schema.json");
+  const text = await fs.promises.readFile(schemaFile, "utf8");
+  await fs.promises.writeFile(schema, JSON.stringify({ ...JSON.parse(text), pluginDownloadURL }));
+  await generator(["package", schema, folder, ...wanted]);
   if (wanted.includes("python")) await describePython(path.join(folder, "python"));
   if (wanted.includes("go")) await declareModule(path.join(folder, "go"));
   if (wanted.includes("java")) await describeMaven(path.join(folder, "java"));
