@@ -123,7 +123,7 @@ describe("a request", () => {
     expect(server.arrived[1]).toMatchObject({ query: {}, body: { event_dataset_id: "ä &=?" } });
   });
 
-  test("keeps a path in the base address, and goes elsewhere when told", async () => {
+  test("keeps a path in the base address, and calls another address when one is given", async () => {
     server = await scriptedServer(reply(200, { results: [], event_datasets: [] }));
     const { client } = clientOf({ url: `${server.url}/api/v2/` });
     await client.call(routes.listEventDatasets, {});

@@ -109,7 +109,7 @@ describe("limits of requests", () => {
   });
 });
 
-test("the documentation tells each limit", () => {
+test("the documentation names each limit", () => {
   const text = readFileSync(join(__dirname, "..", "..", "docs", "service.md"), "utf8");
   const rows = [...text.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm)];
   const told = Object.fromEntries(rows.map(([, name, value]) => [name, Number(value?.replaceAll(",", ""))]));
@@ -118,7 +118,7 @@ test("the documentation tells each limit", () => {
 });
 
 describe("bounds of usage", () => {
-  test("lie between 0 and 1, and whoever gives percent is told", () => {
+  test("lie between 0 and 1, and a percentage is refused with the reason", () => {
     expect(faults(usageCondition, { ...condition, lowerBound: 2, upperBound: 3 })).toEqual([
       "lowerBound: usage is a share between 0 and 1, not percent: 0.2 stands for 20 %",
       "upperBound: usage is a share between 0 and 1, not percent: 0.2 stands for 20 %",

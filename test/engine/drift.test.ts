@@ -214,7 +214,7 @@ describe("recommender drift, through the real engine", () => {
       'declare attributeSchema: {"place":"CATEGORICAL"}, name: "drifted" in index.ts:6',
     );
     expect(finding("EventDataset", "spare").fixes.accept.edit).toMatch(
-      /^take EventDataset spare .* index\.ts:12$/,
+      /^remove EventDataset spare .* index\.ts:12$/,
     );
     const kept = found.unmanaged.find(({ name }) => name === "kept by hand")?.fixes.accept;
     const added = /^add (new .*)$/.exec(kept?.edit ?? "")?.[1];

@@ -14,7 +14,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
   });
   afterAll(() => at.dispose());
 
-  test("a release tells what dev runs, and holds no secret and no path", async () => {
+  test("a release records what dev runs, and holds no secret and no path", async () => {
     const { code, out } = await at.recommender("release", "dev");
     expect({ code, out }).toEqual({
       code: 0,

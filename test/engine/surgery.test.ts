@@ -86,7 +86,7 @@ test("a program in another folder is run with -C", async () => {
   expect(await names("far")).toEqual([]);
 });
 
-test("a resource may have any parent and a new one, with an alias without being made anew", async () => {
+test("a resource may get another parent, and with an alias is not created again", async () => {
   await whole(["stack", "init", "parents"]);
   const group = `const group = new pulumi.ComponentResource("test:group", "group");`;
   await whole(up("parents"), `${group} dataset("child")`);

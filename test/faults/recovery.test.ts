@@ -190,7 +190,7 @@ test("whatever happens to a run, the next ones bring the service to what is decl
   process.stdout.write(`${tried} sequences, seed ${seed}\n`);
 });
 
-test("two datasets that are replaced at once are each made anew once", async () => {
+test("two datasets that are replaced at once are each created once more", async () => {
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;

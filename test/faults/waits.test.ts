@@ -109,7 +109,7 @@ test.each([
   expect(submissions()).toHaveLength(1);
 });
 
-test("a page in place of the very first answer is told at once: the address may be wrong", async () => {
+test("a page in place of the very first response fails at once: the address may be wrong", async () => {
   proxy.on("GET /list-event-datasets", htmlPage(200, { taken: false }), { times: Number.POSITIVE_INFINITY });
   await stack.begin();
   const before = stack.clock.now();

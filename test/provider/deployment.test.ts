@@ -202,7 +202,7 @@ describe("a deployment", () => {
     expect(await check("two")).toMatchObject({ failures: [] });
   });
 
-  test("that an interrupted run had submitted is taken up without another job", async () => {
+  test("that an interrupted run had submitted is resumed without another job", async () => {
     const first = await deploy({ generatorModelId: models[0] });
     await nextRun();
     const again = await provider.create("Deployment", first.news);
@@ -210,7 +210,7 @@ describe("a deployment", () => {
     expect(submitted()).toBe(0);
   });
 
-  test("that the stack does not hold is told of as far as it is known to serve when its job goes", async () => {
+  test("that no row of the stack holds is named when its job is deleted, if it is known to serve", async () => {
     const { job } = await deploy({ generatorModelId: models[0] });
     await nextRun();
     const toldOf = async (jobId: string) => {

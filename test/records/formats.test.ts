@@ -33,7 +33,7 @@ describe("NDJSON", () => {
     expect(records.map(({ user_id }) => user_id)).toEqual(ids);
   });
 
-  test("lines that are no records are told with their place, and the others are read", async () => {
+  test("lines that are not records are refused with their line number, and the others are read", async () => {
     const text =
       '{"user_id":"a"}\n{"user_id":\n[1]\n{"user_id":""}\n{"name":"b"}\n{"user_id":12345678901234567890}\n{"user_id":7}\n';
     const { records, rejects } = await read("users", folder.write("bad.ndjson", text));
@@ -74,7 +74,7 @@ describe("NDJSON", () => {
 });
 
 describe("gzip", () => {
-  test("is told by its first bytes, whatever the name", async () => {
+  test("is recognised by its first bytes, whatever the name", async () => {
     const packed = gzipSync('{"user_id":"a"}\n');
     for (const name of ["packed.ndjson.gz", "packed.ndjson"]) {
       expect((await read("users", folder.write(name, packed))).records).toEqual([user("a")]);
@@ -164,7 +164,7 @@ describe("CSV", () => {
     });
   });
 
-  test("a row with too few or too many cells is told, and the others are read", async () => {
+  test("a row with too few or too many cells is refused, and the others are read", async () => {
     const text = "user_id,age\na,1\nb\nc,2,3\nd,4\n";
     const { records, rejects } = await read("users", folder.write("ragged.csv", text));
     expect(records).toEqual([user("a", { age: 1 }), user("d", { age: 4 })]);
@@ -207,7 +207,7 @@ describe("sources", () => {
     await expect(read("users", source)).rejects.toThrow(message);
   });
 
-  test("a name that tells no format asks for it", async () => {
+  test("a file whose name shows no format is an error that asks for one", async () => {
     const file = folder.write("users.txt", '{"user_id":"a"}\n');
     await expect(read("users", file)).rejects.toThrow(
       /users\.txt: its name ends in none of .*say which format/,

@@ -122,7 +122,7 @@ describe("a column that is not there", () => {
     expect(existsSync(join(loading.folder.path, "recommender-rejects-messy.csv.ndjson"))).toBe(false);
   });
 
-  test("of NDJSON is told too, and an attribute that only later rows may have is a warning", async () => {
+  test("of NDJSON is reported too, and an attribute that only later rows may have is a warning", async () => {
     const id = await loading.dataset("users");
     loading.folder.write("messy.ndjson", '{"customer":"ann","age":3}\n');
     expect(await run(into("users", "messy.ndjson", "--dataset", id))).toMatchObject({

@@ -103,7 +103,7 @@ test("events are mapped, and do not go into a dataset that is too small", async 
   });
 });
 
-test("awkward content arrives as it was meant, and what cannot is told with file and line", async () => {
+test("awkward content arrives as it was meant, and what cannot is reported with file and line", async () => {
   const id = await loading.dataset("events");
   const row = '{"user_id":"Žofie 🎻","item_id":"a\\nb","ts":1700000000,"event_type":"t"}';
   const large = JSON.stringify({

@@ -90,7 +90,7 @@ test("a column named __proto__ is an attribute like any other", async () => {
   expect(JSON.stringify(records)).toBe('[{"item_id":"1","attributes":{"__proto__":{"a":1}}}]');
 });
 
-test("a time that is none is told", async () => {
+test("a value that is not a time is refused, with the reason", async () => {
   const file = folder.write("times.ndjson", '{"user_id":"u","item_id":"i","event_type":"t","ts":"soon"}\n');
   const { rejects } = await read("events", file);
   expect(rejects).toMatchObject([

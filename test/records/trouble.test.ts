@@ -162,7 +162,7 @@ describe("records in the program", () => {
 });
 
 describe("a file", () => {
-  test("that grows while it is read is told, and the next run sends only the rest", async () => {
+  test("that grows while it is read is an error, and the next run sends only the rest", async () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("growing.ndjson", userLines(0, 2000));
     const client = meddling(() => appendFileSync(file, '{"user_id":"half'));
@@ -174,7 +174,7 @@ describe("a file", () => {
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 1, recordCount: 3000 });
   });
 
-  test("that goes away while it is read is told", async () => {
+  test("that is deleted while it is read is an error that says so", async () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("going.ndjson", userLines(0, 2000));
     const client = meddling(() => rmSync(file, { force: true }));
@@ -183,13 +183,13 @@ describe("a file", () => {
     );
   });
 
-  test("that is a folder is told", async () => {
+  test("that is a folder is an error that says so", async () => {
     await expect(findFiles(loading.folder.path)).rejects.toThrow(
       /: is a folder; name its files, as in .*\*\.csv/,
     );
   });
 
-  test("that is a pipe or a device is told", async () => {
+  test("that is a pipe or a device is an error that says so", async () => {
     await expect(findFiles("/dev/null")).rejects.toThrow(
       /null: is a pipe or a device, .* write it to a file/,
     );

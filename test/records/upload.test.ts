@@ -60,7 +60,7 @@ test("batches are cut by bytes too", async () => {
 describe("records that are refused", () => {
   const bad = `{"user_id":"a"}\n{"user_id":"nul\\u0000"}\n{"name":"b"}\n`;
 
-  test("fail the upload and are told in a file, with place and reason", async () => {
+  test("fail the upload and are written to a file, with line and reason", async () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("bad.ndjson", bad);
     await expect(loading.upload("users", id, file)).rejects.toThrow(
@@ -77,7 +77,7 @@ describe("records that are refused", () => {
     ]);
   });
 
-  test("are put up with up to maxFailures", async () => {
+  test("do not fail the upload up to maxFailures", async () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("bad.ndjson", bad);
     const totals = await loading.upload("users", id, file, { maxFailures: 2 });
@@ -203,7 +203,7 @@ describe("a content that changed", () => {
     expect(await loading.held(id)).toBe(6001);
   });
 
-  test("sends everything when it is not known what is there, or when told to", async () => {
+  test("sends everything when it is not known what was sent before, or with force", async () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("again.ndjson", userLines(0, 3000));
     await loading.upload("users", id, file);

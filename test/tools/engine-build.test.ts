@@ -164,7 +164,7 @@ describe("language hosts", () => {
 });
 
 describe("when no way is open", () => {
-  test("every reason is told with its fix", async () => {
+  test("every reason is shown with its fix", async () => {
     const { env } = await machine();
     const programs = await tinyPrograms("1.21.3");
     const none = provideEngine({ env: { ...env, PATH: "/nowhere" }, version, programs, ...heardProgress() });

@@ -153,7 +153,7 @@ describe("questions to a model", () => {
     expect(bins.reduce((sum, { users }) => sum + users, 0)).toBe(40);
   });
 
-  test("distribution draws nothing of a value that no item has, and tells the nearest", async () => {
+  test("distribution of a value that no item has fails and names the nearest one", async () => {
     const none = await shop.run("distribution", "genre=dramma", ...shop.asked);
     expect(none).toMatchObject({ code: 1, out: "" });
     expect(none.err).toMatch(
@@ -165,7 +165,7 @@ describe("questions to a model", () => {
     expect(JSON.parse(both.out).charts).toEqual(["distribution-genre-comedy.svg"]);
   });
 
-  test("cluster tells groups and what marks them", async () => {
+  test("cluster shows groups and what marks them", async () => {
     const { out } = await shop.run("cluster", ...shop.asked, "--min-users", "3");
     expect(out).toMatch(
       /^\d+ groups? of \d+ users\n\nGROUP {2}USERS {2}MARKED BY\n1 +\d+ +genre = \w+: \d+ %/,
@@ -210,7 +210,7 @@ describe("jobs", () => {
     expect(await shop.run(...again)).toMatchObject({ code: 0 });
   });
 
-  test("unknown ones are told", async () => {
+  test("unknown ones are an error that names them", async () => {
     expect(await shop.run("jobs", "get", "nope", ...project())).toMatchObject({
       code: 1,
       err: expect.stringContaining("NOT_FOUND"),
@@ -219,7 +219,7 @@ describe("jobs", () => {
 });
 
 describe("whoami", () => {
-  test("tells what is configured and from where, and never a secret", async () => {
+  test("shows what is configured and from where, and never a secret", async () => {
     const { key, url } = shop.api.service;
     const text = await shop.run("whoami");
     expect(text).toMatchObject({ code: 0, err: "" });

@@ -6,7 +6,7 @@ import { type Described, everyCommand } from "../every-command";
 const { help: wholeHelp, commands } = everyCommand();
 const page = readFileSync(join(__dirname, "../../../docs/cli.md"), "utf8");
 
-test("all commands are there", () => {
+test("every command is registered", () => {
   const paths = commands.map(({ path }) => path);
   const wanted = `serve status stop reset import datasets_list datasets_delete events_prune events_forget-user models_list models_get
     models_rename models_delete jobs_get jobs_wait query distribution cluster recommend whoami completion
@@ -20,7 +20,7 @@ test.each(commands.map(({ path }) => path))("%s has help with examples, within 8
   for (const line of help.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test("every command that tells something has --json", () => {
+test("every command that prints an outcome has --json", () => {
   const without = commands.filter(({ groups, options }) => !groups && !options.includes("--json"));
   // Its output is a script for a shell.
   expect(without.map(({ path }) => path)).toEqual(["completion"]);
@@ -42,7 +42,7 @@ describe("docs/cli.md", () => {
     expect(page).toContain(`\n${wholeHelp}`);
   });
 
-  test("tells the JSON of every command that has --json, and of no other", () => {
+  test("describes the JSON of every command that has --json, and of no other", () => {
     expect(
       named("JSON")
         .filter((name) => !name?.startsWith("--"))

@@ -19,7 +19,7 @@ const secret = {
 };
 
 describe("differences of properties", () => {
-  test("are told by path, without what is private, and null is the same as absent", () => {
+  test("are listed by path, without hidden properties, and null is the same as absent", () => {
     const declared = { __urn: "a", name: "x", schema: { age: "N", "a b": 1 }, list: [1, 2], none: null };
     const actual = { __urn: "b", name: "y", schema: { age: "C" }, list: [1, 3] };
     expect(differences(declared, actual)).toEqual([
@@ -90,7 +90,7 @@ describe("what fails", () => {
   });
 });
 
-test("what one of several stacks holds is unmanaged for none, and the rest is told once", () => {
+test("what one of several stacks holds is unmanaged for none, and the rest is listed once", () => {
   const entry = (id: string) => ({ kind: "unmanaged" as const, type: "EventDataset" as const, id, name: id });
   const all = ["a", "b", "c"].map(entry);
   const inventories = [

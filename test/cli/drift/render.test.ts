@@ -19,7 +19,7 @@ describe("a report of drift", () => {
     );
   });
 
-  test.each(formats)("tells both comparisons, the consequence and both fixes in %s", (format) => {
+  test.each(formats)("shows both comparisons, the consequence and both fixes in %s", (format) => {
     const text = renderers[format](reportOf(stackReport()));
     const said = format === "html" ? text.replaceAll("&quot;", '"') : text;
     for (const part of [

@@ -24,7 +24,7 @@ const live = (generatorModelId: string, dependency?: string) =>
     dependency ? { propertyDependencies: { generatorModelId: [dependency] } } : {},
   );
 
-describe("what a release tells of a stack", () => {
+describe("what a release records of a stack", () => {
   test("is in the order of names, at every depth, and without secrets", () => {
     const parameters = { z: 1, a: { d: 1, c: secret } };
     const contents = contentsOf([

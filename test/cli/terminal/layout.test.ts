@@ -53,7 +53,7 @@ describe("a table", () => {
     expect(on(500, () => table(headings, [["id", "clicks", attributes]])).split("\n")).toHaveLength(3);
   });
 
-  test("whose words have no room beside each other tells its rows one by one", () => {
+  test("whose words do not fit beside each other prints its rows one below the other", () => {
     const path = `/${"folder/".repeat(15)}`;
     expect(
       on(80, () =>

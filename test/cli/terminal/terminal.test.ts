@@ -119,7 +119,7 @@ test("the script that completes in bash can be read twice", async () => {
   expect({ stderr, stdout }).toEqual({ stderr: "", stdout: "read\n" });
 });
 
-test("whoami tells which models are pinned", async () => {
+test("whoami shows which models are pinned", async () => {
   const pinned = JSON.stringify({ live: { generatorModelId: "model-1" } });
   const { out } = await shop.runWith({ RECOMMENDER_PINNED_MODELS: pinned }, "whoami", "--json");
   const from = "RECOMMENDER_PINNED_MODELS";

@@ -48,7 +48,7 @@ async function narrow(code: number, ...args: string[]): Promise<string> {
   return said;
 }
 
-test("the embedded service", async () => {
+test("commands of the embedded service print within 80 columns", async () => {
   const data = join(shop.folder, "a folder with a name", "that is nested".repeat(6));
   mkdirSync(data, { recursive: true });
   const env = { ...process.env, ...untold };
@@ -70,7 +70,7 @@ test("the embedded service", async () => {
   await narrow(0, "reset", "--data", data, "--yes");
 });
 
-test("data", async () => {
+test("commands of data print within 80 columns", async () => {
   const { eventDatasetId, itemDatasetId } = shop.ids;
   const listed = await narrow(0, "datasets", "list");
   for (const name of attributes) expect(listed.replace(/\s+/g, " ")).toContain(`${name}: categorical`);
@@ -85,7 +85,7 @@ test("data", async () => {
   await narrow(0, "events", "forget-user", "nobody", "--dataset", eventDatasetId, "--yes");
 });
 
-test("models and jobs", async () => {
+test("commands of models and jobs print within 80 columns", async () => {
   const project = ["--project", shop.ids.projectId];
   await narrow(0, "models", "rename", shop.modelId, longName, ...project);
   await narrow(0, "models", "list", ...project);
@@ -103,7 +103,7 @@ test("models and jobs", async () => {
   await shop.faults({});
 });
 
-test("questions", async () => {
+test("commands that ask a model print within 80 columns", async () => {
   const where = ["drama", "comedy", "western"].flatMap((genre) => ["--where", `genre=${genre}:0.0..1.0`]);
   await narrow(0, "query", ...shop.asked, ...where);
   await narrow(1, "query", ...shop.asked, "--where", "genre=polka");
@@ -112,7 +112,7 @@ test("questions", async () => {
   await narrow(1, "shutdown", "--project", shop.ids.projectId);
 });
 
-test("stacks, where there is none", async () => {
+test("commands of a stack that does not exist print within 80 columns", async () => {
   const request = { name: longName, numShards: 1, attributeSchema: { a: "CATEGORICAL" } };
   const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:EventDataset::clicks";
   put({
@@ -127,7 +127,7 @@ test("stacks, where there is none", async () => {
   await narrow(1, "rollback", "nowhere");
 });
 
-test("this command, and what is called wrongly", async () => {
+test("help and wrong calls print within 80 columns", async () => {
   await narrow(0, "whoami");
   await narrow(1, "import", "users", "x", "--dataset", "d", "--parallel", "1000");
   await narrow(1, "release", "dev", "--allow", "everything");

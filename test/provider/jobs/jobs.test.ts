@@ -108,7 +108,7 @@ describe("a training", () => {
     expect(third.id).toBe(second.id);
   });
 
-  test("that fails in several runs is told of once in each, and nothing of it is kept once it has succeeded", async () => {
+  test("that fails in several runs is reported once in each, and its journal is empty once it has succeeded", async () => {
     await observed.faults({ jobs: [{ job_type: "TRAINING", times: 100, message: "bad luck." }] });
     const told = () => {
       const said = provider.said.filter(({ severity }) => severity === "info");
@@ -199,7 +199,7 @@ describe("a training", () => {
     expect(submissions()).toEqual([]);
   });
 
-  test("that does not reach the least quality is refused, and taken up without another when less is asked for", async () => {
+  test("that does not reach the least quality is refused, and used without another training when less is asked for", async () => {
     await nextRun({ ...observed.config, "recommender:minQuality": '{"gate":1,"other":0}' });
     const job = await submit("gate");
     await expect(finish("gate", job.id)).rejects.toThrow(

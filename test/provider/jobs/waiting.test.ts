@@ -55,7 +55,7 @@ describe("waiting for a job", () => {
     },
   );
 
-  test("tells what each look saw, and at last how it ended", async () => {
+  test("shows the status at each poll, and at last how the job ended", async () => {
     const told = jest.spyOn(log, "progress").mockResolvedValue();
     await wait([job("PENDING"), job("RUNNING", { retry_count: 1 }), job("SUCCEED", { retry_count: 1 })]);
     expect(told.mock.calls.map(([, message]) => message)).toEqual([
@@ -66,7 +66,7 @@ describe("waiting for a job", () => {
     told.mockRestore();
   });
 
-  test("tells nothing of one that is over at the first look", async () => {
+  test("shows nothing for a job that is over at the first poll", async () => {
     const told = jest.spyOn(log, "progress").mockResolvedValue();
     await wait([job("SUCCEED")]);
     expect(told).not.toHaveBeenCalled();

@@ -48,7 +48,7 @@ const entry = (more: Partial<Entry> = {}): Entry => ({
 
 const created = () => observed.calls().filter((call) => call === "POST /create-user-dataset").length;
 
-test("what a killed run made is taken up and then forgotten, also by a run that is killed in its turn", async () => {
+test("what a killed run created is resumed and then erased from the journal, also by a run that is killed in its turn", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   put(entry({ id: userDatasetId, reply: { userDatasetId } }));
   engine.programHears = false;
@@ -61,7 +61,7 @@ test("what a killed run made is taken up and then forgotten, also by a run that 
   expect(entriesOf(engine.urnOf(users))).toEqual([]);
 });
 
-test("a call that broke off is made again under its key, once", async () => {
+test("a lost call is repeated under its key, once", async () => {
   const key = randomUUID();
   const made = await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
   put(entry({ key }));
@@ -90,7 +90,7 @@ test("a key that the service may have forgotten is not counted on: the run asks"
   expect(created()).toBe(0);
 });
 
-test("what was made for another resource is not taken for what came of a lost call, however alike they are", async () => {
+test("what was created for another resource is not adopted for a lost call, however alike they are", async () => {
   const twin = { ...events, name: "twin" };
   const { eventDatasetId } = await observed.call(routes.createEventDataset, request);
   const begun = { path: "/create-event-dataset", before: [] };
@@ -157,7 +157,7 @@ test("what another resource of the program takes over is not deleted with the on
   await expect(observed.call(routes.getEventDataset, { eventDatasetId })).rejects.toThrow("404");
 });
 
-test("a program that goes back after a kill is told what the killed run has made in between", async () => {
+test("a program that goes back to its former version after a kill is warned of what the killed run created", async () => {
   expect(await engine.up([users])).toEqual([]);
   const made = { id: "user-dataset-b", reply: { userDatasetId: "user-dataset-b" } };
   put(entry({ identity: "another", ...made }));

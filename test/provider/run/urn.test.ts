@@ -1,6 +1,6 @@
 import { carriedUrn, nounOf, partsOf, titleOf, typePrefix } from "../../../provider/run/urn";
 
-test("a URN tells stack, type and name, within components and with colons in the name", () => {
+test("a URN is split into stack, type and name, within components and with colons in the name", () => {
   const urn = `urn:pulumi:dev::shop::my:index:Group$${typePrefix}EventDataset::clicks::eu`;
   const parts = partsOf(urn);
   expect(parts).toMatchObject({ stack: "dev", name: "clicks::eu" });

@@ -53,7 +53,7 @@ test("a user without events is ranked once, however many values are asked for", 
   ranked.mockRestore();
 });
 
-test("a histogram has 20 bins from 0 to 1 unless told otherwise, 1 falls into the last", () => {
+test("a histogram has 20 bins from 0 to 1 by default, and 1 falls into the last", () => {
   const { edges, counts } = histogramOf(Float64Array.of(0, 0.049, 0.05, 1));
   expect(counts).toHaveLength(20);
   expect(edges).toHaveLength(21);

@@ -83,7 +83,7 @@ describe("a data folder", () => {
     expect(readdirSync(dataDir)).toEqual(["index.ts"]);
   });
 
-  test("has an id, told by /status, that lasts as long as its data", async () => {
+  test("has an id, shown by /status, that lasts as long as its data", async () => {
     const idOf = async () => {
       const api = await Running.start({ dataDir });
       const { body } = await api.raw("/status", { headers: { apikey: api.service.key } });

@@ -9,7 +9,7 @@ import { Caller, type Refusal } from "../running";
 /** Files can grow to so much; further writes fail, as on a full disk, and no root is needed for it. */
 const fileKilobytes = 1024;
 
-test("a service that cannot write any more answers so, goes on reading, and ends when it is told to", async () => {
+test("a service that cannot write any more says so, goes on reading, and ends on SIGTERM", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "full-"));
   const limited = `ulimit -f ${fileKilobytes}; exec "$0" "$@"`;
   const child = spawn(

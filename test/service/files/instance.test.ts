@@ -6,7 +6,7 @@ import { startService } from "../../../service";
 import { folderAt } from "../../../service/files/folder";
 import { instanceIn } from "../../../service/files/instance";
 
-test("a folder tells which data it holds, be it served or not, and nothing of what an older version wrote", async () => {
+test("the instance of a folder can be read while it is served or not, and is absent where an older version wrote it", async () => {
   const parent = mkdtempSync(join(tmpdir(), "recommender-instance-"));
   const dataDir = join(parent, "data");
   expect(instanceIn(dataDir)).toBe("");

@@ -39,7 +39,7 @@ describe("deployments", () => {
     });
   });
 
-  test("a deployment serves under the base address and under its serving_uri, and its job tells what it holds", async () => {
+  test("a deployment serves under the base address and under its serving_uri, and its job names its models", async () => {
     const { projectId } = shop;
     const modelId = await trainModel(api, shop);
     const { jobId } = await api.call("submitDeploymentJob", {

@@ -30,7 +30,7 @@ describe("jobs", () => {
     return (await api.call("submitTrainingJob", { projectId, algorithmId, name })).jobId;
   }
 
-  test("a training makes one model, named by the job, and tells what it chose and how good it measured", async () => {
+  test("a training creates one model, named after the job, and reports its parameters and its quality", async () => {
     const jobId = await submit("weekly");
     const job = await api.finished(shop.projectId, jobId);
     expect(job).toMatchObject({
@@ -81,7 +81,7 @@ describe("jobs", () => {
     });
   });
 
-  test("after the third retry the job fails and tells why, and leaves no model", async () => {
+  test("after the third retry the job fails with the reason, and leaves no model", async () => {
     const before = (await api.call("listModels", { projectId: shop.projectId })).models.length;
     await switchOn({ jobs: [{ name: "broken", times: 4, message: "the disk is on fire" }] });
     const job = await api.finished(shop.projectId, await submit("broken"));

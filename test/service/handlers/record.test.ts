@@ -58,7 +58,7 @@ describe("records", () => {
     expect(await status(userDatasetId)).toMatchObject({ records: 1 });
   });
 
-  test("a record that is too deep, too large or has too long an id fails alone, and the reason tells the limit", async () => {
+  test("a record that is too deep, too large or has too long an id fails alone, and the reason names the limit", async () => {
     const { userDatasetId } = await api.call("createUserDataset", { name: "u", numShards: 1 });
     const { itemDatasetId } = await api.call("createItemDataset", { name: "i", numShards: 1 });
     const { eventDatasetId } = await api.call("createEventDataset", { name: "e", numShards: 1 });

@@ -21,7 +21,7 @@ describe("bodies", () => {
       body,
     });
 
-  test("gzip is taken", async () => {
+  test("gzip bodies are read", async () => {
     expect((await post(gzipSync(good), { "content-encoding": "gzip" })).status).toBe(200);
   });
 
@@ -66,7 +66,7 @@ describe("bodies", () => {
       expect((await post(good, { "content-type": `application/json; charset=${charset}` })).status).toBe(200);
   });
 
-  test("a refusal tells the limit", async () => {
+  test("a body that is too large is refused with the limit", async () => {
     const { body } = await post(Buffer.alloc(limits.requestBytes + 1, " "));
     expect(body.error).toMatchObject({
       code: "TOO_LARGE",

@@ -1,7 +1,7 @@
 import { limits } from "../../../contract";
 import { Running } from "../running";
 
-test("the service tells its API to anybody, with its own addresses and the limits of requests", async () => {
+test("the service serves its OpenAPI document to anybody, with its own addresses and the limits of requests", async () => {
   const api = await Running.start();
   const { url } = api.service;
   const { status, body } = await api.raw("/openapi.json");

@@ -54,7 +54,7 @@ describe("authentication", () => {
     expect((await ask({ ...form, grant_type: "password" })).status).toBe(400);
   });
 
-  test("key and token are both needed, and each fault is told apart", async () => {
+  test("key and token are both needed, and each fault has its own message", async () => {
     const good = await api.headers(path);
     expect((await tryWith(good)).status).toBe(200);
     const says = async (headers: Record<string, string>, status: number, text: string) =>

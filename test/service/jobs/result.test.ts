@@ -85,7 +85,7 @@ describe("results of queries and clusterings", () => {
     expect(text).toContain("drama\ufffd&amp;&lt;\ufffd");
   });
 
-  test("a value of many letters that no item has is told at once, by its beginning", async () => {
+  test("a long value that no item has fails at once, and the message shows its beginning", async () => {
     const value = `drama ${"x".repeat(limits.valueCharacters - 6)}`;
     const jobId = await submit("user_list", [{ conditions: [{ attribute: "genre", value }] }]);
     const { jobResult } = await api.finished(projectId, jobId);
@@ -102,7 +102,7 @@ describe("results of queries and clusterings", () => {
     expect(body.queries[0]).toMatchObject({ conditions: [{ item_count: 0 }] });
   });
 
-  test("a clustering finds the groups and tells what marks them; small groups are dropped", async () => {
+  test("a clustering finds the groups and what marks them; small groups are dropped", async () => {
     const jobId = await cluster(5);
     const { body } = await download(jobId);
     expect(body.groups.length).toBeGreaterThanOrEqual(2);

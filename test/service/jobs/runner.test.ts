@@ -89,7 +89,7 @@ describe("the queue", () => {
     await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
   });
 
-  test("finds a job of which nobody told it", async () => {
+  test("finds a job although nobody called wake", async () => {
     const { api, clock, database, submit, read } = watched;
     const jobId = await submit("untold");
     await api.service.idle();
