@@ -11,6 +11,7 @@ import { addImport } from "./commands/import";
 import { addInterrupted } from "./commands/interrupted";
 import { addJobs } from "./commands/jobs";
 import { addModels } from "./commands/models";
+import { addPlugin } from "./commands/plugin";
 import { addPromote } from "./commands/promote";
 import { addQuery } from "./commands/query";
 import { addRecommend } from "./commands/recommend";
@@ -70,6 +71,7 @@ export async function createProgram(): Promise<Command> {
   addRelease(program);
   addPromote(program);
   addRollback(program);
+  addPlugin(program);
 
   program.commandsGroup("This command:");
   addWhoami(program);

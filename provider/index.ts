@@ -17,6 +17,7 @@ export { type ItemMapping, type ItemRecord, ItemRecords, type ItemRecordsArgs } 
 export * from "./program/lookups";
 export { Model, type ModelArgs } from "./program/model";
 export { Project, type ProjectArgs, type ProjectType } from "./program/project";
+export { Provider, type ProviderArgs } from "./program/provider";
 export { TrainingJob, type TrainingJobArgs } from "./program/training-job";
 export {
   ClusteringJob,

@@ -20,13 +20,14 @@ import {
 import { nearest, unknownKey } from "../../contract/words";
 import { holdsUnknown } from "../lifecycle/arguments";
 import type { Fault } from "../lifecycle/protocol";
+import { carrierKey } from "../run/engine";
 import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/row";
 import { partsOf } from "../run/urn";
 import { diffResponse } from "./diff";
 import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values";
 
-const known: readonly string[] = [...settingKeys, pinnedModelsKey];
+const known: readonly string[] = [...settingKeys, pinnedModelsKey, carrierKey];
 
 /** What the engine adds to the inputs of any provider. */
 const ofEngine = ["version", "pluginDownloadURL", "pluginChecksums"];

@@ -53,9 +53,10 @@ export class Deployment extends Resource {
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
     const { check: _, rollback: __, existingId, ...submitted } = args;
-    const beside = siblingOptions(options, "Deployment", "DeploymentJob");
     const submittedJobId =
-      existingId === undefined ? new DeploymentJob(name, submitted, beside).jobId : undefined;
+      existingId === undefined
+        ? new DeploymentJob(name, submitted, siblingOptions(options, "Deployment", "DeploymentJob")).jobId
+        : undefined;
     super(Deployment.lifecycle, name, { ...args, submittedJobId }, options);
   }
 

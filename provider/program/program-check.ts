@@ -11,7 +11,9 @@ import {
   settingKeys,
 } from "../../client/settings";
 import { nearest, unknownKey } from "../../contract/words";
+import { carrierKey } from "../run/engine";
 import { pinnedModelsKey } from "../run/pinned";
+import { type CarrierName, toPlugin } from "./carrier";
 
 const namespace = "recommender";
 
@@ -39,7 +41,7 @@ export function checkConfiguration(): void {
 
 /** A mistyped key would leave its default in force, which for the address is a service on this machine. */
 function refuseUnknownKeys(): void {
-  const known = [...settingKeys, pinnedModelsKey];
+  const known = [...settingKeys, pinnedModelsKey, carrierKey];
   for (const full of Object.keys(pulumi.runtime.allConfig())) {
     const [space, key = ""] = full.split(":");
     if (space !== namespace || known.includes(key)) continue;
@@ -76,17 +78,19 @@ export function checkDeclaration(
   title: string,
   args: pulumi.Inputs,
   options: pulumi.CustomResourceOptions,
+  carrier: CarrierName,
 ): void {
-  if (options.import !== undefined) {
+  if (options.import !== undefined && carrier === "dynamic") {
     throw new pulumi.RunError(
       `${title}: the option import needs a provider plugin, and this is a dynamic provider. ` +
-        "Adopt what is there with the argument existingId.",
+        `Adopt what is there with the argument existingId. ${toPlugin}`,
     );
   }
-  if (options.customTimeouts !== undefined) {
+  if (options.customTimeouts !== undefined && carrier === "dynamic") {
     pulumi.log.warn(
       `${title}: the option customTimeouts does not reach a dynamic provider and has no effect. Set how long jobs are ` +
-        "waited for with recommender:trainingTimeout, deploymentTimeout, queryingTimeout and clusteringTimeout.",
+        "waited for with recommender:trainingTimeout, deploymentTimeout, queryingTimeout and clusteringTimeout. " +
+        toPlugin,
     );
   }
   const place = placeOfPrototype(args);

@@ -3,7 +3,7 @@ import "../dynamic/carrier";
 import { stub } from "../dynamic/stub";
 import type { Rules } from "../lifecycle/noun";
 import { eraseStored } from "../recovery/journal";
-import { typePrefix } from "../run/urn";
+import { aliasesOf, carrierHere, tokenOf } from "./carrier";
 import { checkConfiguration, checkDeclaration } from "./program-check";
 import { traceProgram } from "./source-position";
 
@@ -17,18 +17,24 @@ export abstract class Resource extends pulumi.CustomResource {
     given: pulumi.CustomResourceOptions = {},
   ) {
     const secret = [...secretOutputs, ...(given.additionalSecretOutputs ?? [])];
-    const options = secret.length > 0 ? { ...given, additionalSecretOutputs: secret } : given;
-    checkConfiguration();
-    checkDeclaration(`${type} ${name}`, args, options);
-    const token = typePrefix + type;
+    const carrier = carrierHere();
+    const options = {
+      ...{ ...given, aliases: aliasesOf(type, carrier, given.aliases) },
+      ...(secret.length > 0 && { additionalSecretOutputs: secret }),
+    };
+    if (given.provider === undefined) checkConfiguration();
+    checkDeclaration(`${type} ${name}`, args, options, carrier);
+    const token = tokenOf(type, carrier);
     const properties: pulumi.Inputs = {
       // What is left out gets its default from the lifecycle, and the program an output for it.
       ...Object.fromEntries([...outputNames, ...argumentNames].map((key) => [key, undefined])),
       ...args,
     };
+    // The plugin keeps it in the state for a stack that goes back.
     properties.__provider = stub(type);
     // A dynamic provider cannot tell the engine which arguments changed, so that it decides on the option itself.
-    if (options.replaceOnChanges?.length) properties.__replaceOn = options.replaceOnChanges;
+    if (carrier === "dynamic" && options.replaceOnChanges?.length)
+      properties.__replaceOn = options.replaceOnChanges;
     // An update meets values that are not known only after another resource has failed; the provider would miss them.
     if (!pulumi.runtime.isDryRun()) properties.__unresolved = unresolved(args);
     // A dynamic provider does not know whose lifecycle it runs; its messages would name no resource.
@@ -77,12 +83,18 @@ export function siblingOptions(
   sibling: string,
 ): pulumi.CustomResourceOptions {
   const { hooks: _, aliases, additionalSecretOutputs: __, ...rest } = options ?? {};
-  const renamed = (urn: string) => urn.replaceAll(`recommender:${type}::`, `recommender:${sibling}::`);
+  if (rest.import !== undefined && carrierHere() === "plugin") {
+    throw new pulumi.RunError(
+      `${type}: with the option import, set existingId too; without it a ${sibling} is submitted.`,
+    );
+  }
+  const own = new RegExp(`(recommender:(?:index:)?)${type}::`, "g");
+  const renamed = (urn: string) => urn.replace(own, `$1${sibling}::`);
   if (!aliases) return rest;
-  const own = aliases.map((alias) =>
+  const ofSibling = aliases.map((alias) =>
     pulumi
       .output(alias)
       .apply((value) => (typeof value === "string" ? renamed(value) : (value as pulumi.Alias))),
   );
-  return { ...rest, aliases: own };
+  return { ...rest, aliases: ofSibling };
 }

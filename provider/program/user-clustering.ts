@@ -63,9 +63,10 @@ export class UserClustering extends Resource {
 
   constructor(name: string, args: UserClusteringArgs, options?: pulumi.CustomResourceOptions) {
     const { existingId, ...asked } = args;
-    const beside = siblingOptions(options, "UserClustering", "ClusteringJob");
     const submittedJobId =
-      existingId === undefined ? new ClusteringJob(name, asked, beside).jobId : undefined;
+      existingId === undefined
+        ? new ClusteringJob(name, asked, siblingOptions(options, "UserClustering", "ClusteringJob")).jobId
+        : undefined;
     super(UserClustering.lifecycle, name, { ...args, submittedJobId }, options);
   }
 

@@ -86,8 +86,10 @@ export class UserQuery extends Resource {
 
   constructor(name: string, args: UserQueryArgs, options?: pulumi.CustomResourceOptions) {
     const { existingId, ...asked } = args;
-    const beside = siblingOptions(options, "UserQuery", "QueryingJob");
-    const submittedJobId = existingId === undefined ? new QueryingJob(name, asked, beside).jobId : undefined;
+    const submittedJobId =
+      existingId === undefined
+        ? new QueryingJob(name, asked, siblingOptions(options, "UserQuery", "QueryingJob")).jobId
+        : undefined;
     super(UserQuery.lifecycle, name, { ...args, submittedJobId }, options);
   }
 

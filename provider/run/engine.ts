@@ -3,6 +3,9 @@ import { connect } from "node:net";
 /** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
 export type Urn = string | undefined;
 
+/** The key, under `recommender:`, of what carries the resources of a stack. */
+export const carrierKey = "carrier";
+
 /** How much a message matters. */
 export type Severity = "debug" | "info" | "warn";
 

@@ -33,3 +33,10 @@ export function carriedUrn(urn: string): string {
   parts[2] = (parts[2] ?? "").replace(/(^|\$)recommender:index:/g, `$1${typePrefix}`);
   return parts.join("::");
 }
+
+/** The name of the same resource under the plugin. */
+export function pluginUrn(urn: string): string {
+  const parts = urn.split("::");
+  parts[2] = (parts[2] ?? "").replaceAll(typePrefix, pluginTypePrefix);
+  return parts.join("::");
+}
