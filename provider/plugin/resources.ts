@@ -13,6 +13,7 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
 import { unknownKey } from "../../contract/words";
+import { stub } from "../dynamic/stub";
 import { PartialStateError } from "../lifecycle/failure";
 import type { Lifecycle } from "../lifecycle/protocol";
 import { nouns } from "../nouns";
@@ -72,15 +73,17 @@ export async function read(request: ReadRequest, clientHere: () => Promise<Clien
   const noun = lifecycleOf(urn);
   const [raw, rawInputs] = [fromStruct(request.getProperties()), fromStruct(request.getInputs())];
   // An import has no state yet, but an id.
-  const row =
-    Object.keys(raw).length === 0
-      ? await importedState(noun, request.getId(), clientHere)
-      : { id: request.getId(), state: inState(raw, urn) };
+  const isImport = Object.keys(raw).length === 0;
+  const row = isImport
+    ? await importedState(noun, request.getId(), clientHere)
+    : { id: request.getId(), state: inState(raw, urn) };
   const reply = new ReadResponse();
   if (!row) return reply;
   const found = await noun.read(row.id, { ...row.state, __urn: urn });
   reply.setId(found.id);
-  reply.setProperties(toStruct(stateOf(noun, found.props, raw)));
+  // The engine does not say what the program declares, which may go back to a dynamic provider.
+  const origin = isImport ? { __provider: stub(noun.type), __urn: urn } : raw;
+  reply.setProperties(toStruct(stateOf(noun, found.props, origin)));
   const inputs = withoutNull(kept(found.inputs ?? {}, rawInputs));
   reply.setInputs(toStruct(sealedLike(inputs, rawInputs, raw)));
   return reply;

@@ -190,7 +190,7 @@ describe("a deployment", () => {
     await nextRun();
     const args = { name: "live", projectId, generatorModelId: models[0], qps: 50 };
     const check = (name: string, change: Properties = {}) =>
-      provider.check("Deployment", { ...args, name, ...change });
+      provider.check("Deployment", { ...args, submittedJobId: "j", name, ...change });
     expect(await check("one")).toMatchObject({ failures: [] });
     expect(await check("one")).toMatchObject({ failures: [] });
     expect((await check("two")).failures.join()).toMatch(
