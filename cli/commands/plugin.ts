@@ -17,7 +17,10 @@ Examples:
 
 /** Adds `recommender plugin`. */
 export function addPlugin(program: Command): void {
-  const plugin = program.command("plugin").description("The provider plugin, for every Pulumi language.");
+  const plugin = program
+    .command("plugin")
+    .description("The provider plugin, for every Pulumi language.")
+    .addHelpText("after", "\nExamples:\n  recommender plugin install");
   plugin
     .command("install")
     .description("Install the plugin of this package for the Pulumi engine on PATH.")
