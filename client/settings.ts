@@ -109,7 +109,9 @@ export function environmentName(key: SettingKey): string {
 
 /** Whether an address is that of a service on this machine. */
 export function isOnThisMachine(address: string): boolean {
-  return /^embedded:|^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/i.test(address);
+  if (address.startsWith("embedded:")) return true;
+  const host = URL.canParse(address) ? new URL(address).hostname : "";
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
 }
 
 /** A warning where credentials would go to another machine without encryption. */
@@ -139,8 +141,10 @@ export function environmentBeside(
   environment: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
   const ofTokens = [...tokenKeys, ...endpointKeys];
-  const replaced = tokenKeys.some((key) => given.includes(key)) ? [...given, ...ofTokens] : given;
-  const names = replaced.map(environmentName);
+  const replaced: SettingKey[] = tokenKeys.some((key) => given.includes(key)) ? [...ofTokens] : [];
+  // What the environment holds was given for the address that the environment holds.
+  if (given.includes("baseUrl")) replaced.push("apiKey", ...ofTokens);
+  const names = [...given, ...replaced].map(environmentName);
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
 }
 

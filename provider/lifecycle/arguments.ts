@@ -83,6 +83,11 @@ export function withUnresolved({ __unresolved = [], ...given }: Properties): Pro
   return { ...given, ...Object.fromEntries(__unresolved.map((key) => [key, unknownValue])) };
 }
 
+/** The arguments without those that are not known, or hold what is not. */
+export function withoutUnknown(given: Properties): Properties {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => !holdsUnknown(value)));
+}
+
 /**
  * What is wrong with arguments; whatever is not known yet is left alone.
  * Without a property of its own, for beside one the engine would print the value.

@@ -16,6 +16,7 @@ import {
   holdsUnknown,
   withDefaults,
   withName,
+  withoutUnknown,
   withUnresolved,
 } from "./arguments";
 import { refuseGone, serviceMark, whereabouts } from "./belonging";
@@ -100,9 +101,11 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const declaration = { urn: news.__urn, run: runOf(settings()), config };
         const named = withName(schema, olds, withUnresolved(news));
         const given = (await noun.complete?.(named, declaration)) ?? named;
-        const inputs = withDefaults(schema, given);
+        const completed = withDefaults(schema, given);
+        // Outside a preview the engine takes no unknown value: it would end the run, not only what failed.
+        const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
         const refused = noun.refuse?.(given as Args, declaration);
-        const failures = refused ? [{ property: "", reason: refused }] : faults(schema, given);
+        const failures = [...(refused ? [{ property: "", reason: refused }] : []), ...faults(schema, given)];
         const isNew = Object.keys(olds).length === 0;
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
           const reason = await refusal(inputs);

@@ -8,7 +8,6 @@ import {
   type DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import {
-  embeddedFolder,
   environmentBeside,
   readSettings,
   type SettingKey,
@@ -98,13 +97,11 @@ export function checkFailure({ property, reason }: Fault): CheckFailure {
 function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.ProcessEnv {
   if (isDefault(urn)) return process.env;
   const given = settingKeys.filter((key) => inputs[key] != null);
-  // The embedded service has a key of its own; what the environment holds is for another one.
-  const isEmbedded = embeddedFolder(textOf(inputs.baseUrl) ?? "") !== undefined;
-  return environmentBeside(isEmbedded ? [...given, "apiKey", "accessToken"] : given, process.env);
+  return environmentBeside(given, process.env);
 }
 
 function isDefault(urn: string | undefined): boolean {
-  return urn !== undefined && /^default(_|$)/.test(partsOf(urn).name);
+  return urn !== undefined && /^default(_\d+[._]\d+[._]\d+.*)?$/.test(partsOf(urn).name);
 }
 
 /** A mistyped key would leave its default in force, which for the address is a service on this machine. */

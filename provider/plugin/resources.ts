@@ -35,7 +35,9 @@ export async function check(request: CheckRequest): Promise<CheckResponse> {
   if (news.name === undefined && inputs.name !== undefined)
     Object.assign(inputs, { __firstName: inputs.name });
   const reply = new CheckResponse();
-  reply.setInputs(toStruct(sealedLike(kept(inputs, raw), raw)));
+  // The hash of what is secret could be guessed from.
+  const origin = { ...raw, contentHash: raw.contentHash ?? [raw.source, raw.mapping] };
+  reply.setInputs(toStruct(sealedLike(kept(inputs, raw), origin)));
   reply.setFailuresList(failures.map(checkFailure));
   return reply;
 }

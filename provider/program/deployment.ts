@@ -1,5 +1,6 @@
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { deployment } from "../deployment";
+import { type Pinned, pinnedIn } from "../run/pinned";
 import { DeploymentJob, type DeploymentJobArgs } from "./deployment-job";
 import { Resource, siblingOptions } from "./resource";
 
@@ -52,14 +53,25 @@ export class Deployment extends Resource {
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {
-    const { check: _, rollback: __, existingId, ...submitted } = args;
+    const { check, rollback, existingId, ...asked } = args;
+    const submitted = withoutModels(asked, pinnedHere(name));
+    const beside = siblingOptions(options, "Deployment", "DeploymentJob");
     const submittedJobId =
-      existingId === undefined
-        ? new DeploymentJob(name, submitted, siblingOptions(options, "Deployment", "DeploymentJob")).jobId
-        : undefined;
-    super(Deployment.lifecycle, name, { ...args, submittedJobId }, options);
+      existingId === undefined ? new DeploymentJob(name, submitted, beside).jobId : undefined;
+    super(Deployment.lifecycle, name, { ...submitted, check, rollback, existingId, submittedJobId }, options);
   }
 
   /** @internal */
   static readonly lifecycle = deployment;
+}
+
+function pinnedHere(name: string): Pinned | undefined {
+  return pinnedIn((key) => new pulumi.Config("recommender").get(key), name);
+}
+
+/** What is pinned must not wait for the program's models, nor fail with them: the lifecycle would replace them too late. */
+function withoutModels(asked: DeploymentJobArgs, pinned: Pinned | undefined): DeploymentJobArgs {
+  if (!pinned) return asked;
+  const { rankerModelId: _, ...others } = asked;
+  return { ...others, ...pinned };
 }

@@ -26,9 +26,12 @@ export interface RecordsArgs<Record extends object, Fields extends object> {
 
 /** The arguments as they go through the engine. */
 export function declareRecords(args: RecordsArgs<object, object>): pulumi.Inputs {
-  const { source } = args;
+  const { source, mapping } = args;
   // Unwrapping costs a promise for each value, which an array that holds only values can do without.
-  return { ...args, source: isPlain(source) ? carried(source) : pulumi.output(source).apply(carried) };
+  if (isPlain([source, mapping])) return { ...args, source: carried(source) };
+  // The lifecycle takes the hash; what stands in its place until then is secret where the content or the mapping is.
+  const contentHash = pulumi.all([source, mapping]).apply(() => "");
+  return { ...args, source: pulumi.output(source).apply(carried), contentHash };
 }
 
 /**

@@ -67,7 +67,7 @@ function sourceOf(source: unknown, format: Format | undefined): string {
 }
 
 function pathOf(place: string): string {
-  if (place.startsWith("file:")) return fileURLToPath(place);
+  if (place.startsWith("file://")) return fileURLToPath(place);
   if (!/^\w{2,}:\/\//.test(place)) return place;
   throw new Error(`${place}: download it and name the file; only files of this machine are read`);
 }

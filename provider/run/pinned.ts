@@ -35,6 +35,11 @@ export function readPinned(text: string | undefined): Readonly<Record<string, Pi
 }
 
 /** The models that a stack pins a deployment or its job to, after a rollback; the environment wins, as always. */
+export function pinnedIn(config: (key: string) => string | undefined, name: string): Pinned | undefined {
+  return readPinned(process.env[pinnedModelsVariable] || config(pinnedModelsKey))[name];
+}
+
+/** The same by the URN of either. */
 export function pinnedAt(urn: Urn, config: (key: string) => string | undefined): Pinned | undefined {
-  return readPinned(process.env[pinnedModelsVariable] || config(pinnedModelsKey))[logicalName(urn)];
+  return pinnedIn(config, logicalName(urn));
 }

@@ -4,7 +4,7 @@ export const typePrefix = "pulumi-nodejs:dynamic/recommender:";
 /** Begins the type of every resource of this package that the plugin carries. */
 export const pluginTypePrefix = "recommender:index:";
 
-const ours = new RegExp(`(?:${typePrefix}|${pluginTypePrefix})(\\w+)$`);
+const ours = new RegExp(`(?:^|\\$)(?:${typePrefix}|${pluginTypePrefix})(\\w+)$`);
 
 /** What a URN says; `type` begins with the types of the components that the resource is in. */
 export function partsOf(urn: string | undefined): { stack: string; type: string; name: string } {

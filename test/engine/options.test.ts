@@ -104,10 +104,12 @@ describe("the engine's own options", () => {
       const algorithm = new recommender.Algorithm("a", { projectId: project.id });
       const model = new recommender.Model("m", { projectId: project.id, algorithmId: algorithm.id });
       new recommender.Deployment("d", { projectId: project.id, generatorModelId: model.modelId });
+      new recommender.EventDataset("other", { numShards: 1 }, { dependsOn: [algorithm] });
     `);
     const said = await workspace.stack.up({ continueOnError: true }).catch((error) => String(error));
     expect(said).toMatch(/nothing to learn from/);
-    expect(said).not.toMatch(/has a problem|expected text/);
+    expect(said).not.toMatch(/has a problem|expected text|unexpected unknown/);
+    expect(await named("other")).toHaveLength(1);
     await up();
   });
 

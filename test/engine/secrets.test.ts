@@ -133,6 +133,7 @@ const users = new recommender.UserDataset("users", {
   numShards: 1,
   attributeSchema: made.apply((key) => ({ [key]: "NUMERICAL" as const })),
 });
+new recommender.UserRecords("people", { userDatasetId: users.id, source: made.apply((userId) => [{ userId }]) });
 const items = new recommender.ItemDataset("items", { name: made, numShards: 1 });
 const events = new recommender.EventDataset("events", { name: made, numShards: 1 });
 const project = new recommender.Project("shop", {
@@ -200,6 +201,10 @@ describe("values that a program makes secret", () => {
     const files = [...(await filesUnder(join(workspace.directory, "state"))), ...(await filesUnder(journal))];
     const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
     expect(texts.flatMap(leaks)).toEqual([]);
+    // Little content could be guessed from its hash.
+    const hashes = texts.flatMap((text) => text.match(/"contentHash":\s*./g) ?? []);
+    expect(hashes.length).toBeGreaterThan(0);
+    expect(hashes.filter((hash) => !hash.endsWith("{"))).toEqual([]);
   });
 });
 

@@ -90,6 +90,9 @@ describe("records, whatever language declares them", () => {
     expect((await users(join(folder, "other.csv"))).failures).toEqual([
       expect.stringMatching(/^source: .*has no column userId or user_id.*mapping: \{ userId: "COLUMN" \}/),
     ]);
+    expect((await users("file:gone.csv")).failures).toEqual([
+      expect.stringMatching(/^source: .*file:gone\.csv.*no such file/),
+    ]);
     expect((await users("gone.csv")).failures).toEqual([expect.stringMatching(/^source: .*no such file/)]);
     expect((await users({ uri: "https://host/users.csv" })).failures).toEqual([
       expect.stringMatching(/^source: .*download it/),
@@ -149,7 +152,20 @@ describe("what waits for a job or adopts", () => {
 
   test("is left alone where what it needs comes from a resource that failed", async () => {
     const __unresolved = ["algorithmId", "submittedJobId"];
-    expect((await check("Model", { projectId: "p", __unresolved })).failures).toEqual([]);
+    const { inputs, failures } = await check("Model", { projectId: "p", __unresolved });
+    expect(failures).toEqual([]);
+    // Outside a preview the engine ends the run for a value that is not known.
+    expect(inputs).toEqual({ projectId: "p", name: "n", __urn: urnOf("Model") });
+    const records = { userDatasetId: "u", __unresolved: ["source"] };
+    expect(JSON.stringify((await check("UserRecords", records)).inputs)).not.toContain(unknownValue);
+  });
+
+  test("is refused with all that is wrong with it", async () => {
+    const { failures } = await check("Model", { projectId: "p", algorithmId: "a", nmae: "m" });
+    expect(failures).toEqual([
+      expect.stringMatching(/^set submittedJobId/),
+      expect.stringMatching(/nmae is not known; did you mean name\?/),
+    ]);
   });
 });
 

@@ -84,6 +84,15 @@ test.each([
   }
 });
 
+test("credentials of the environment are not sent to an address that a program gives a provider of its own", async () => {
+  const env = { RECOMMENDER_API_KEY: "k-env", RECOMMENDER_ACCESS_TOKEN: "t-env" };
+  const own = await PluginProcess.start(undefined, { env, name: "default_eu" });
+  expect((await own.checkConfig({ baseUrl: remote.baseUrl })).failures).toEqual([
+    expect.stringMatching(/recommender:apiKey is not set/),
+  ]);
+  await own.stop();
+});
+
 test("the inputs of a provider may be sealed", async () => {
   const sealed = Object.entries(shortKeys(observed.config)).map(([key, value]) => [key, secret(value)]);
   const own = await PluginProcess.start(Object.fromEntries(sealed), { name: "mine" });

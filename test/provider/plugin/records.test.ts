@@ -64,4 +64,5 @@ test("another content is a change of the hash, and its counts are not known befo
 test("secret records are nowhere in what is stored or said", async () => {
   const { inputs, state } = await load({ source: secret([{ userId: "hush-1" }]) });
   expect(JSON.stringify([inputs, state, plugin.said, plugin.errors])).not.toContain("hush-1");
+  for (const { contentHash } of [inputs, state]) expect(contentHash).toEqual(secret(expect.any(String)));
 });

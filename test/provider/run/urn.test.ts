@@ -11,6 +11,7 @@ test("a URN is split into stack, type and name, within components and with colon
 
 test("only a resource of this package has a noun, not what stands below one", () => {
   expect(nounOf("pulumi:pulumi:Stack")).toBeUndefined();
+  expect(nounOf("acme-recommender:index:Model")).toBeUndefined();
   expect(nounOf(`${typePrefix}Project$my:index:Thing`)).toBeUndefined();
 });
 
