@@ -1,4 +1,4 @@
-import { logicalName, typePrefix } from "../../provider/run/urn";
+import { logicalName, nounOf, partsOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import { type Contents, type Quality, quality, type Served } from "./history";
 
@@ -7,7 +7,7 @@ type Role = "generator" | "ranker";
 /** The resources of one kind that a stack has, in the order of their names. */
 export function resourcesOf(resources: readonly StateResource[], type: string): StateResource[] {
   return resources
-    .filter((resource) => resource.type === typePrefix + type && !resource.delete)
+    .filter((resource) => nounOf(resource.type) === type && !resource.delete)
     .sort((one, other) => logicalName(one.urn).localeCompare(logicalName(other.urn), "en"));
 }
 
@@ -67,8 +67,8 @@ function servedBy(
     const key = `${part}ModelId`;
     if (deployment.outputs?.[key] === undefined) return undefined;
     const modelId = text(deployment, key);
-    const urn = deployment.propertyDependencies?.[key]?.find((one) => one.includes(`${typePrefix}Model::`));
-    const resource = resources.find(({ type, id }) => type === `${typePrefix}Model` && id === modelId);
+    const urn = deployment.propertyDependencies?.[key]?.find((one) => nounOf(partsOf(one).type) === "Model");
+    const resource = resources.find(({ type, id }) => nounOf(type) === "Model" && id === modelId);
     return {
       modelId,
       ...maybe("model", urn && logicalName(urn)),

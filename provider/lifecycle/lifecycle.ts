@@ -105,7 +105,13 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         // Outside a preview the engine takes no unknown value: it would end the run, not only what failed.
         const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
         const refused = noun.refuse?.(given as Args, declaration);
-        const failures = [...(refused ? [{ property: "", reason: refused }] : []), ...faults(schema, given)];
+        const failures = [
+          ...(refused ? [{ property: "", reason: refused }] : []),
+          ...faults(schema, given),
+        ].filter(
+          // What a refusal speaks of needs no second word.
+          ({ reason }) => reason === refused || !refused?.includes(reason.split(/\W/, 1)[0] as string),
+        );
         const isNew = Object.keys(olds).length === 0;
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
           const reason = await refusal(inputs);

@@ -198,13 +198,13 @@ describe("values that a program makes secret", () => {
     said.push(await pulumi("refresh", "--yes"), await pulumi("destroy", "--yes"));
     expect(said.at(-1)).toContain("is orphaned");
     expect(said.flatMap(leaks)).toEqual([]);
-    const files = [...(await filesUnder(join(workspace.directory, "state"))), ...(await filesUnder(journal))];
-    const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
-    expect(texts.flatMap(leaks)).toEqual([]);
+    const texts = async (folder: string) =>
+      Promise.all((await filesUnder(folder)).map((file) => readFile(file, "utf8")));
+    const states = await texts(join(workspace.directory, "state"));
+    expect([...states, ...(await texts(journal))].flatMap(leaks)).toEqual([]);
     // Little content could be guessed from its hash.
-    const hashes = texts.flatMap((text) => text.match(/"contentHash":\s*./g) ?? []);
-    expect(hashes.length).toBeGreaterThan(0);
-    expect(hashes.filter((hash) => !hash.endsWith("{"))).toEqual([]);
+    expect(states.join()).toMatch(/"contentHash":\s*\{/);
+    expect(states.join()).not.toMatch(/"contentHash":\s*"/);
   });
 });
 

