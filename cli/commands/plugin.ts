@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Command } from "commander";
 import { version } from "../../package.json";
-import { type OutputOptions, print } from "../terminal/output";
+import { answering, type OutputOptions, print } from "../terminal/output";
 
 const help = `
 Stacks use it with \`pulumi config set recommender:carrier plugin\`. It runs the
@@ -27,7 +27,7 @@ export function addPlugin(program: Command): void {
     .option("--json", "print one line of JSON")
     .addHelpText("after", help)
     .action(async (options: OutputOptions) => {
-      await install();
+      await answering(options, install);
       print(options, { plugin: "recommender", version }, () => `Installed plugin recommender ${version}\n`);
     });
 }

@@ -22,10 +22,12 @@ const MAX_TURNS = 60;
 export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
   const { diagonal, beside, rows } = tridiagonalize(upper, size);
   for (let low = 0; low < size; low++) {
-    for (let turn = 0; turn < MAX_TURNS; turn++) {
-      const high = blockEnd(diagonal, beside, low);
-      if (high === low) break;
+    let high = blockEnd(diagonal, beside, low);
+    for (let turn = 0; high > low; turn++) {
+      // A few turns are enough for numbers; what is not a number never settles.
+      if (turn === MAX_TURNS) throw new Error("the training diverged: a matrix of it has no eigenvectors");
       turnBlock(diagonal, beside, rows, low, high);
+      high = blockEnd(diagonal, beside, low);
     }
   }
   const vectors = new Float64Array(size * size);

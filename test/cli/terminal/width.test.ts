@@ -10,6 +10,7 @@ import { ShopCommand } from "../shop-command";
 // What other tests leave behind is none of these tests' business.
 const stateHome = mkdtempSync(join(tmpdir(), "recommender-state-"));
 process.env.XDG_STATE_HOME = stateHome;
+process.env.PULUMI_HOME = join(stateHome, "pulumi");
 
 const longName =
   "everything that was clicked, bought or put aside in the shops of all countries since the spring";
@@ -129,6 +130,7 @@ test("commands of a stack that does not exist print within 80 columns", async ()
 
 test("help and wrong calls print within 80 columns", async () => {
   await narrow(0, "whoami");
+  await narrow(0, "plugin", "install");
   await narrow(1, "import", "users", "x", "--dataset", "d", "--parallel", "1000");
   await narrow(1, "release", "dev", "--allow", "everything");
   await narrow(1, "models", "list");

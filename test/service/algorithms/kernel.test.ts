@@ -113,6 +113,20 @@ test.each([
   }
 });
 
+test.each([
+  ["an identity", [1, 0, 0, 1]],
+  ["a multiple of one with repeated values", [3, 0, 0, 3]],
+  ["one that is diagonal already", [2, 0, 0, 5]],
+])("eigenvectors of %s are its axes", (_, matrix) => {
+  const { vectors, values } = eigenOf(matrix, 2);
+  expect([...vectors].map(Math.abs)).toEqual([1, 0, 0, 1]);
+  expect([...values]).toEqual([matrix[0], matrix[3]]);
+});
+
+test("a matrix of what is no number is refused instead of answered with more of it", () => {
+  expect(() => eigenOf([1, Number.NaN, Number.NaN, 1], 2)).toThrow(/diverged/);
+});
+
 test("a user folded in from his items gets nearly the trained vector", () => {
   const { interactions } = createWorld();
   const model = trainG1({ interactions }, { dimensions: 16, epochs: 15 });
