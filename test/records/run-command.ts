@@ -41,7 +41,8 @@ export async function runCommand(
   });
   const watch = setInterval(() => {
     upserts += loading.upserts();
-    if (killAfterUpserts !== undefined && upserts >= killAfterUpserts) child.kill(sent);
+    // Once: a second Ctrl+C ends a command at once.
+    if (!child.killed && killAfterUpserts !== undefined && upserts >= killAfterUpserts) child.kill(sent);
   }, 2);
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
     child.once("close", (...end) => resolve(end)),
