@@ -52,6 +52,7 @@ describe("configuration", () => {
       { baseUrl: "http://api.example.com/v1" },
       "recommender:baseUrl is at http://api.example.com, without TLS",
     ],
+    [{ baseUrl: "http://localhost:x@api.example.com/" }, "is at http://api.example.com, without TLS"],
     [
       { baseUrl: "https://api.example.com", tokenUrl: "http://id.example.com/token" },
       "recommender:tokenUrl is at",

@@ -181,6 +181,10 @@ describe("from dev to staging to prod, each with a service of its own", () => {
       status: "done",
       from: { release: "staging-1" },
     });
+    // It waits for no model of the program, nor fails with one.
+    const pinned = (await at.released("staging")).at(-1)?.contents?.deployments[0]?.generator;
+    expect(pinned).toMatchObject({ modelId: older });
+    expect(pinned).not.toHaveProperty("model");
     const env = at.workspace.stack.workspace.envVars;
     const open = await OpenStack.open({ cwd: at.workspace.directory, stack: "staging", env });
     const report = await compareStack(open);
