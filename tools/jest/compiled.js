@@ -2,6 +2,9 @@ const fs = require("node:fs");
 const path = require("node:path");
 const vm = require("node:vm");
 
+/** Only here does a name stand for the same file in every test. */
+const root = path.resolve(__dirname, "../..");
+
 /** Node's loader, with what its types leave out. @type {any} */
 const Module = require("node:module");
 
@@ -12,19 +15,26 @@ const Module = require("node:module");
  */
 function useCompiled(folder) {
   const index = path.join(folder, "index.json");
-  const code = path.join(folder, "code");
-  if (fs.existsSync(index)) take(JSON.parse(fs.readFileSync(index, "utf8")), fs.readFileSync(code));
-}
-
-/** @typedef {Record<string, { length: number, from: number, to: number }>} Places where a file's code lies */
-
-/** @param {Places} places @param {Buffer} code */
-function take(places, code) {
+  if (!fs.existsSync(index)) return;
+  /** @type {Index} */
+  const { places, found } = JSON.parse(fs.readFileSync(index, "utf8"));
+  const code = fs.readFileSync(path.join(folder, "code"));
   compileWith((file, content) => {
     const { length, from, to } = places[file] ?? {};
     return length === content.length ? scriptOf(file, content, code.subarray(from, to)) : undefined;
   });
+  findWith((key, find) => found[key] ?? find());
+  const load = Module._extensions[".js"];
+  /** Node would look for the package of each file. @param {any} module @param {string} file */
+  Module._extensions[".js"] = (module, file) =>
+    places[file] ? module._compile(fs.readFileSync(file, "utf8"), file) : load(module, file);
 }
+
+/**
+ * @typedef {object} Index
+ * @property {Record<string, { length: number, from: number, to: number }>} places where a file's code lies
+ * @property {Record<string, string>} found the file that a name stands for in a folder
+ */
 
 /** Runs what loads modules, and writes the code of all of them. @param {string} folder @param {() => Promise<void>} load */
 async function writeCompiled(folder, load) {
@@ -37,6 +47,9 @@ async function writeCompiled(folder, load) {
     scripts.set(file, { length: content.length, script });
     return script;
   });
+  /** @type {Index["found"]} */
+  const found = {};
+  findWith((key, find) => (found[key] = find()));
   await load();
   /** @type {Buffer[]} */
   const parts = [];
@@ -48,7 +61,21 @@ async function writeCompiled(folder, load) {
     return [file, { length, from: from - part.length, to: from }];
   });
   fs.writeFileSync(path.join(folder, "code"), Buffer.concat(parts));
-  fs.writeFileSync(path.join(folder, "index.json"), JSON.stringify(Object.fromEntries(places)));
+  fs.writeFileSync(
+    path.join(folder, "index.json"),
+    JSON.stringify({ places: Object.fromEntries(places), found }),
+  );
+}
+
+/** @param {(key: string, find: () => string) => string} found */
+function findWith(found) {
+  const find = Module._resolveFilename;
+  /** @param {string} name @param {{ filename?: string } | undefined} parent @param {unknown[]} rest */
+  Module._resolveFilename = (name, parent, ...rest) => {
+    const usual = () => find(name, parent, ...rest);
+    const folder = parent?.filename && path.dirname(parent.filename);
+    return folder?.startsWith(root) && !rest[1] ? found(`${folder} ${name}`, usual) : usual();
+  };
 }
 
 /** @param {(file: string, content: string) => vm.Script | undefined} compiled undefined leaves it to Node */
