@@ -21,7 +21,7 @@ interface Round {
 async function main(): Promise<void> {
   const service = await startService({ log: "none", planShards: 10 * shape.resources });
   const tokenUrl = `${service.url}/oauth/token`;
-  const stack = await BenchStack.create("ours", {
+  const stack = await BenchStack.create("dynamic", {
     RECOMMENDER_BASE_URL: service.url,
     RECOMMENDER_API_KEY: service.key,
     RECOMMENDER_TOKEN_URL: tokenUrl,

@@ -1,12 +1,13 @@
 import { startService } from "../service";
 import { goal, report } from "./report/report";
-import { importMs } from "./up/import-cost";
 import { BenchStack, type Program, type Ran } from "./up/stack";
+import { importMs, startMs } from "./up/start-cost";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const sizes = [10, 100, 1000].map((size) => Math.ceil(size * scale));
 const largest = sizes.at(-1) as number;
-const programs: readonly Program[] = ["ours", "no-op", "serialised"];
+const carriers = ["dynamic", "plugin"] as const;
+const programs: readonly Program[] = [...carriers, "no-op", "serialised"];
 
 const stepNames = ["create", "noChange", "refresh", "changeOfOne", "destroy"] as const;
 
@@ -52,12 +53,12 @@ async function main(): Promise<void> {
       }
       const ran = await createWithoutCheckpoints(size, environment);
       withoutCheckpoints.push({ size, ...ran });
-      console.log(`${size} ours without checkpoints: create ${ran.seconds.toFixed(1)} s`);
+      console.log(`${size} dynamic without checkpoints: create ${ran.seconds.toFixed(1)} s`);
     }
   } finally {
     await service.close();
   }
-  conclude(lives, withoutCheckpoints, importMs());
+  conclude(lives, withoutCheckpoints, importMs(), await startMs());
 }
 
 const update = ["up", "--yes", "--skip-preview"];
@@ -90,7 +91,7 @@ async function live(
 /** What the same takes when the engine writes its state only once: the rest is the state's, and grows with N². */
 async function createWithoutCheckpoints(size: number, environment: Record<string, string>): Promise<Ran> {
   const once = { PULUMI_EXPERIMENTAL: "true", PULUMI_SKIP_CHECKPOINTS: "true" };
-  const stack = await BenchStack.create("ours", { ...environment, ...once, BENCH_COUNT: String(size) });
+  const stack = await BenchStack.create("dynamic", { ...environment, ...once, BENCH_COUNT: String(size) });
   try {
     const ran = await stack.run(update);
     await stack.run(["destroy", "--yes", "--skip-preview"]);
@@ -108,38 +109,64 @@ function show({ program, size, stateBytesPerResource, ...steps }: Life): void {
   console.log(`${size} ${program}: ${stateBytesPerResource} B of state each; ${words.join("; ")}`);
 }
 
+/** What one program takes of another, for each number of resources. */
+function ratio(lives: readonly Life[], one: Program, other: Program): Record<string, unknown> {
+  return Object.fromEntries(
+    sizes.map((size) => {
+      const [ours, theirs] = [lifeOf(lives, one, size), lifeOf(lives, other, size)];
+      const seconds = stepNames.map((name) => [name, ours[name].seconds / theirs[name].seconds]);
+      const state = ours.stateBytesPerResource / theirs.stateBytesPerResource;
+      return [size, { state, ...Object.fromEntries(seconds) }];
+    }),
+  );
+}
+
+function lifeOf(lives: readonly Life[], program: Program, size: number): Life {
+  return lives.find((life) => life.program === program && life.size === size) as Life;
+}
+
 function conclude(
   lives: readonly Life[],
   withoutCheckpoints: readonly ({ size: number } & Ran)[],
   importingMs: number,
+  startMs: number,
 ): void {
-  const of = (program: Program, size = largest) =>
-    lives.find((life) => life.program === program && life.size === size) as Life;
   const ratios = Object.fromEntries(
-    sizes.map((size) => [
-      size,
-      Object.fromEntries(
-        (["no-op", "serialised"] as const).map((other) => [
-          `over ${other}`,
-          {
-            state: of("ours", size).stateBytesPerResource / of(other, size).stateBytesPerResource,
-            ...Object.fromEntries(
-              stepNames.map((name) => [name, of("ours", size)[name].seconds / of(other, size)[name].seconds]),
-            ),
-          },
-        ]),
-      ),
-    ]),
+    carriers.flatMap((carrier) =>
+      (["no-op", "serialised"] as const).map((other) => [
+        `${carrier} / ${other}`,
+        ratio(lives, carrier, other),
+      ]),
+    ),
   );
-  const [ours, noOp] = [of("ours"), of("no-op")];
+  const noOp = lifeOf(lives, "no-op", largest);
+  const goalsOf = (carrier: Program, bounds: { readonly state: number; readonly create: number }) => {
+    const { create, noChange, refresh, stateBytesPerResource } = lifeOf(lives, carrier, largest);
+    const state = stateBytesPerResource / noOp.stateBytesPerResource;
+    return [
+      goal(`${carrier}: state per resource / no-op's`, "≤", bounds.state, state),
+      goal(
+        `${carrier}: create of ${largest} / no-op's`,
+        "≤",
+        bounds.create,
+        create.seconds / noOp.create.seconds,
+      ),
+      goal(`${carrier}: calls of an up that changes nothing`, "=", 0, noChange.calls),
+      goal(`${carrier}: calls of a refresh of ${largest}`, "=", 1, refresh.calls),
+    ];
+  };
   const goals = [
-    goal("state per resource / no-op's", "≤", 0.5, ours.stateBytesPerResource / noOp.stateBytesPerResource),
-    goal(`create of ${largest} / no-op's`, "≤", 1, ours.create.seconds / noOp.create.seconds),
-    goal("calls of an up that changes nothing", "=", 0, ours.noChange.calls),
-    goal(`calls of a refresh of ${largest}`, "=", 1, ours.refresh.calls),
+    ...goalsOf("dynamic", { state: 0.5, create: 1 }),
+    ...goalsOf("plugin", { state: 0.3, create: 0.6 }),
+    goal("plugin: start, until the engine has its port (ms)", "<", 400, startMs),
     goal("importing the package, after the SDK (ms)", "<", 150, importingMs),
   ];
-  report("up", { ratios, goals, absolute: { importingMs, lives, withoutCheckpoints }, shape: { sizes } });
+  report("up", {
+    ratios,
+    goals,
+    absolute: { importingMs, startMs, lives, withoutCheckpoints },
+    shape: { sizes },
+  });
 }
 
 main().catch((error) => {

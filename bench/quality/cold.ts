@@ -1,3 +1,4 @@
+import { limits } from "../../contract";
 import { createRandom } from "../../service/algorithms/random";
 import type { DataSet } from "./data";
 import { cut, mean, perUser, popularity, standardError } from "./measure";
@@ -37,7 +38,9 @@ export async function coldItems(of: DataSet, recommender: Recommender) {
   const base: number[] = [];
   const shares: number[] = [];
   for (const { cold, train, wanted } of holdOutWhole(of.pairs, "item", folds)) {
-    const { lists } = await recommender.learn("cold items", train, wanted.keys(), of.items.size);
+    // The first 20 cold ones of each list count, and as long a list as the service gives holds far more of them.
+    const limit = Math.min(of.items.size, limits.recommendedItems);
+    const { lists } = await recommender.learn("cold items", train, wanted.keys(), limit);
     for (const list of lists.values()) {
       shares.push(list.slice(0, cut).filter((item) => cold.has(item)).length / cut);
     }

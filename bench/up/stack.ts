@@ -15,8 +15,8 @@ import { join } from "node:path";
 
 const repository = join(__dirname, "..", "..");
 
-/** One of the programs in `programs/`. */
-export type Program = "ours" | "no-op" | "serialised";
+/** One of the programs in `programs/`; ours is carried by a dynamic provider and by the plugin. */
+export type Program = "dynamic" | "plugin" | "no-op" | "serialised";
 
 /** What one command of the engine took. */
 export interface Ran {
@@ -43,15 +43,18 @@ export class BenchStack {
     const installed = join(folder, "node_modules/pulumi-recommender");
     symlinkSync(join(repository, "dist"), join(installed, "dist"), "junction");
     cpSync(join(repository, "package.json"), join(installed, "package.json"));
-    cpSync(join(__dirname, "programs", `${program}.ts`), join(folder, "index.ts"));
+    const isOurs = program === "dynamic" || program === "plugin";
+    cpSync(join(__dirname, "programs", `${isOurs ? "ours" : program}.ts`), join(folder, "index.ts"));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "up", private: true }));
-    writeFileSync(join(folder, "Pulumi.yaml"), "name: up\nruntime: nodejs\n");
+    const plugins = { providers: [{ name: "recommender", path: join(repository, "plugin") }] };
+    writeFileSync(join(folder, "Pulumi.yaml"), JSON.stringify({ name: "up", runtime: "nodejs", plugins }));
     const stack = new BenchStack(folder, {
       PULUMI_HOME: join(folder, "home"),
       PULUMI_BACKEND_URL: `file://${join(folder, "state")}`,
       PULUMI_CONFIG_PASSPHRASE: "bench",
       PULUMI_SKIP_UPDATE_CHECK: "1",
       PULUMI_NODEJS_TRANSPILE_ONLY: "true",
+      RECOMMENDER_CARRIER: program === "plugin" ? "plugin" : "dynamic",
       ...environment,
     });
     await stack.run(["stack", "init", "bench"]);

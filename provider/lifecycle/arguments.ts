@@ -74,7 +74,8 @@ export function withDefaults(schema: z.ZodObject, given: Properties): Properties
 export function withName(schema: z.ZodObject, olds: Properties, news: Properties): Properties {
   if (!("name" in schema.shape) || news.name !== undefined) return news;
   const current = logicalName(news.__urn);
-  const first = olds.__firstName ?? (logicalName(olds.__urn) || current);
+  const former = olds.__named ? undefined : (olds.name as string | undefined);
+  const first = olds.__firstName ?? (logicalName(olds.__urn) || (former ?? current));
   return { ...news, name: first, ...(first !== current && { __firstName: first }) };
 }
 

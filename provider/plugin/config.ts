@@ -19,7 +19,7 @@ import {
 import { nearest, unknownKey } from "../../contract/words";
 import { holdsUnknown } from "../lifecycle/arguments";
 import type { Fault } from "../lifecycle/protocol";
-import { carrierKey } from "../run/engine";
+import { carrierKey, carrierVariable } from "../run/engine";
 import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/row";
 import { partsOf } from "../run/urn";
@@ -37,6 +37,8 @@ export interface Configuration {
   get(key: string): string | undefined;
   /** What holds for a run; throws where something is missing or contradicts itself. */
   settings(): Settings;
+  /** Whether its program may go back to dynamic resources: only a program that can have them says what carries its own. */
+  readonly mayGoBack: boolean;
 }
 
 /** Checks what a provider is configured with: the keys, and that they are complete and agree. */
@@ -71,7 +73,8 @@ export function configurationOf(request: ConfigureRequest): Configuration {
   const environment = environmentFor(inputs, request.getUrn());
   // Whatever else reads a variable must not see one that an input replaces.
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
-  return { get, settings: () => readSettings(get) };
+  const mayGoBack = Boolean(process.env[carrierVariable] || get(carrierKey));
+  return { get, settings: () => readSettings(get), mayGoBack };
 }
 
 /** What the plugin can do. */

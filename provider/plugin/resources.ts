@@ -18,7 +18,7 @@ import { PartialStateError } from "../lifecycle/failure";
 import type { Lifecycle } from "../lifecycle/protocol";
 import { nouns } from "../nouns";
 import type { Properties } from "../run/row";
-import { nounOf, partsOf } from "../run/urn";
+import { logicalName, nounOf, partsOf } from "../run/urn";
 import { checkFailure } from "./config";
 import { diffResponse } from "./diff";
 import { NotFoundError } from "./failure";
@@ -32,12 +32,11 @@ export async function check(request: CheckRequest): Promise<CheckResponse> {
   const news: Properties = { ...withoutNull(unsealed(raw)), __urn: urn };
   const { inputs, failures } = await lifecycleOf(urn).check(unsealed(fromStruct(request.getOlds())), news);
   // Remembers where the name comes from: an alias under another name renames nothing.
-  if (news.name === undefined && inputs.name !== undefined)
-    Object.assign(inputs, { __firstName: inputs.name });
+  const named = { ...inputs, ...(news.name !== undefined && { __named: true }) };
   const reply = new CheckResponse();
   // The hash of what is secret could be guessed from.
   const origin = { ...raw, contentHash: raw.contentHash ?? [raw.source, raw.mapping] };
-  reply.setInputs(toStruct(sealedLike(kept(inputs, raw), origin)));
+  reply.setInputs(toStruct(sealedLike(declared(named), origin)));
   reply.setFailuresList(failures.map(checkFailure));
   return reply;
 }
@@ -53,12 +52,13 @@ export async function diff(request: DiffRequest): Promise<DiffResponse> {
   return reply;
 }
 
-export async function create(request: CreateRequest): Promise<CreateResponse> {
+/** `mayGoBack`: whether the program of the row may go back to a dynamic provider. */
+export async function create(request: CreateRequest, mayGoBack: boolean): Promise<CreateResponse> {
   const urn = request.getUrn();
   const noun = lifecycleOf(urn);
   const raw = fromStruct(request.getProperties());
   const inputs = { ...unsealed(raw), __urn: urn };
-  const state = (properties: object) => stateOf(noun, properties, raw);
+  const state = (properties: object) => stateOf(noun, properties as Properties, mayGoBack, raw);
   const reply = new CreateResponse();
   if (request.getPreview()) {
     reply.setProperties(toStruct(state(previewOfCreate(noun, inputs))));
@@ -70,7 +70,11 @@ export async function create(request: CreateRequest): Promise<CreateResponse> {
   return reply;
 }
 
-export async function read(request: ReadRequest, clientHere: () => Promise<Client>): Promise<ReadResponse> {
+export async function read(
+  request: ReadRequest,
+  mayGoBack: boolean,
+  clientHere: () => Promise<Client>,
+): Promise<ReadResponse> {
   const urn = request.getUrn();
   const noun = lifecycleOf(urn);
   const [raw, rawInputs] = [fromStruct(request.getProperties()), fromStruct(request.getInputs())];
@@ -83,20 +87,23 @@ export async function read(request: ReadRequest, clientHere: () => Promise<Clien
   if (!row) return reply;
   const found = await noun.read(row.id, { ...row.state, __urn: urn });
   reply.setId(found.id);
-  // The engine does not say what the program declares, which may go back to a dynamic provider.
-  const origin = isImport ? { __provider: stub(noun.type), __urn: urn } : raw;
-  reply.setProperties(toStruct(stateOf(noun, found.props, origin)));
-  const inputs = withoutNull(kept(found.inputs ?? {}, rawInputs));
+  reply.setProperties(toStruct(stateOf(noun, found.props, mayGoBack || raw.__provider !== undefined, raw)));
+  const { __firstName, __named } = isImport ? { __named: true } : (rawInputs as Properties);
+  const inputs = declared({
+    ...found.inputs,
+    ...(__firstName && { __firstName }),
+    ...(__named && { __named }),
+  });
   reply.setInputs(toStruct(sealedLike(inputs, rawInputs, raw)));
   return reply;
 }
 
-export async function update(request: UpdateRequest): Promise<UpdateResponse> {
+export async function update(request: UpdateRequest, mayGoBack: boolean): Promise<UpdateResponse> {
   const urn = request.getUrn();
   const noun = lifecycleOf(urn);
   const [rawOlds, raw] = [fromStruct(request.getOlds()), fromStruct(request.getNews())];
   const [olds, news] = [inState(rawOlds, urn), { ...unsealed(raw), __urn: urn }];
-  const state = (properties: object) => stateOf(noun, properties, raw, rawOlds);
+  const state = (properties: object) => stateOf(noun, properties as Properties, mayGoBack, raw, rawOlds);
   const reply = new UpdateResponse();
   const outs = request.getPreview()
     ? previewOfUpdate(noun, olds, news)
@@ -126,19 +133,25 @@ function inState(raw: Properties, urn: string): Properties {
   return { ...unsealed(raw), __urn: urn, ...(token !== undefined && { __made: token }) };
 }
 
-/** What the engine stores: secret where it was, and where the noun says so. */
-function stateOf(noun: Lifecycle, properties: object, ...origins: readonly Properties[]): Properties {
-  const state = kept(properties as Properties, origins[0]);
+/** What the engine stores as outputs: secret where it was, and where the noun says so. */
+function stateOf(
+  noun: Lifecycle,
+  { __urn, __provider, __firstName, __named: _, ...rest }: Properties,
+  mayGoBack: boolean,
+  ...origins: readonly Properties[]
+): Properties {
+  const state = {
+    ...rest,
+    ...(__firstName !== logicalName(__urn) && { __firstName }),
+    // The engine names the resource in every request; a dynamic provider looks for it, and for its lifecycle, in the state.
+    ...(mayGoBack && { __urn, __provider: stub(noun.type) }),
+  };
   return withSealed(sealedLike(state, ...origins), noun.secretOutputs);
 }
 
-/** The engine names the resource in every request; only a program that may go back to a dynamic provider stores it. */
-function kept({ __urn, __provider: _, ...rest }: Properties, asked: Properties = {}): Properties {
-  return {
-    ...rest,
-    ...(asked.__urn !== undefined && { __urn }),
-    ...(asked.__provider !== undefined && { __provider: asked.__provider }),
-  };
+/** What the engine stores as inputs. */
+function declared({ __urn, __provider, ...rest }: Properties): Properties {
+  return withoutNull(rest);
 }
 
 /** To the engine and to other languages, null is nothing. */

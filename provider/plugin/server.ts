@@ -20,6 +20,8 @@ const clientHere = async (): Promise<Client> => {
   return (await openSession(configuration.settings())).client;
 };
 
+const mayGoBack = () => configuration?.mayGoBack === true;
+
 // Loaded when they are first asked for: the engine waits for the port and for the handshake, which need none of it.
 const config = () => import("./config.js");
 const resources = () => import("./resources.js");
@@ -61,9 +63,9 @@ const service: Partial<IResourceProviderServer> = {
 
   check: answering(async (request) => (await resources()).check(request)),
   diff: answering(async (request) => (await resources()).diff(request)),
-  create: answering(async (request) => (await resources()).create(request)),
-  read: answering(async (request) => (await resources()).read(request, clientHere)),
-  update: answering(async (request) => (await resources()).update(request)),
+  create: answering(async (request) => (await resources()).create(request, mayGoBack())),
+  read: answering(async (request) => (await resources()).read(request, mayGoBack(), clientHere)),
+  update: answering(async (request) => (await resources()).update(request, mayGoBack())),
   delete: answering(async (request) => {
     await (await resources()).remove(request);
     return new Empty();

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { carrierKey } from "../run/engine";
+import { carrierKey, carrierVariable } from "../run/engine";
 import { carriedUrn, pluginTypePrefix, pluginUrn, typePrefix } from "../run/urn";
 
 /** What the types of resources begin with, by what carries them. */
@@ -15,7 +15,7 @@ export const toPlugin =
 /** What carries the resources of the running stack; the environment wins, as always. */
 export function carrierHere(): CarrierName {
   const fromStack = new pulumi.Config("recommender").get(carrierKey);
-  const chosen = process.env.RECOMMENDER_CARRIER || fromStack || "dynamic";
+  const chosen = process.env[carrierVariable] || fromStack || "dynamic";
   if (Object.hasOwn(prefixes, chosen)) return chosen as CarrierName;
   throw new pulumi.RunError(`recommender:${carrierKey}: expected dynamic or plugin.`);
 }

@@ -30,17 +30,17 @@ export abstract class Resource extends pulumi.CustomResource {
       ...Object.fromEntries([...outputNames, ...argumentNames].map((key) => [key, undefined])),
       ...args,
     };
-    // The plugin keeps it in the state for a stack that goes back.
-    properties.__provider = stub(type);
-    // A dynamic provider cannot tell the engine which arguments changed, so that it decides on the option itself.
-    if (carrier === "dynamic" && options.replaceOnChanges?.length)
-      properties.__replaceOn = options.replaceOnChanges;
     // An update meets values that are not known only after another resource has failed; the provider would miss them.
     if (!pulumi.runtime.isDryRun()) properties.__unresolved = unresolved(args);
-    // A dynamic provider does not know whose lifecycle it runs; its messages would name no resource.
-    // A promise, not an output: an output would depend on the parent, and through it on every sibling.
     const urn = pulumi.createUrn(name, token, options.parent);
-    properties.__urn = new Promise((resolve) => urn.apply(resolve));
+    if (carrier === "dynamic") {
+      properties.__provider = stub(type);
+      // A dynamic provider cannot tell the engine which arguments changed, so that it decides on the option itself.
+      if (options.replaceOnChanges?.length) properties.__replaceOn = options.replaceOnChanges;
+      // Nor does it know whose lifecycle it runs; its messages would name no resource.
+      // A promise, not an output: an output would depend on the parent, and through it on every sibling.
+      properties.__urn = new Promise((resolve) => urn.apply(resolve));
+    }
     const restore = traceProgram();
     try {
       super(token, name, properties, options);

@@ -6,6 +6,9 @@ export type Urn = string | undefined;
 /** The key, under `recommender:`, of what carries the resources of a stack. */
 export const carrierKey = "carrier";
 
+/** The same in the environment. */
+export const carrierVariable = "RECOMMENDER_CARRIER";
+
 /** How much a message matters. */
 export type Severity = "debug" | "info" | "warn";
 

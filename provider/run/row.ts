@@ -21,6 +21,8 @@ export interface HiddenProperties {
   readonly __unknown?: string;
   /** The logical name that became the name in the service, where an alias has changed the former since. */
   readonly __firstName?: string;
+  /** Whether the program gives the name; only where the plugin carries the resource, which keeps no URN among the inputs. */
+  readonly __named?: boolean;
   /** The option `replaceOnChanges`, which a dynamic provider must heed by itself. */
   readonly __replaceOn?: readonly string[];
   /** Arguments that stay unknown because what they come from has failed; never stored, for `check` removes it. */

@@ -186,10 +186,23 @@ describe("what the program seals", () => {
   });
 });
 
-test("what a program on its way back to a dynamic provider stores is kept", async () => {
-  const hidden = { __urn: "urn:pulumi:test::test::old::it", __provider: "exports.handler=()=>1" };
-  const inputs = await declare("EventDataset", { numShards: 1, ...hidden });
-  expect(inputs).toMatchObject({ __provider: hidden.__provider, __urn: urnOf("EventDataset") });
-  const { state } = await plugin.create("EventDataset", inputs);
-  expect(state).toMatchObject({ __provider: hidden.__provider, __urn: urnOf("EventDataset") });
+test("only a program that says what carries it stores what a dynamic provider needs, once for each resource", async () => {
+  const { state, inputs } = await createDataset();
+  expect([state, inputs]).toEqual(Array(2).fill(expect.not.objectContaining({ __urn: expect.anything() })));
+  const fromNode = await PluginProcess.start({ ...observed.config, "recommender:carrier": "plugin" });
+  try {
+    const declared = (await fromNode.check("EventDataset", { numShards: 1 })).inputs;
+    expect(Object.keys(declared).sort()).toEqual(["name", "numShards"]);
+    const created = await fromNode.create("EventDataset", declared);
+    const kept = {
+      __urn: urnOf("EventDataset"),
+      __provider: expect.stringMatching(/EventDataset\.lifecycle$/),
+    };
+    expect(created.state).toMatchObject(kept);
+    expect((await fromNode.read("EventDataset", created.id)).state).toMatchObject(kept);
+    const changed = { ...declared, name: "another" };
+    expect(await fromNode.update("EventDataset", created.id, created.state, changed)).toMatchObject(kept);
+  } finally {
+    await fromNode.stop();
+  }
 });
