@@ -1,3 +1,6 @@
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Browser, chromium as playwright } from "playwright-core";
 
 /** Starts the Chromium that comes with the packages, which is for Linux alone; elsewhere the Chrome that is there. */
@@ -8,5 +11,14 @@ export async function startBrowser(): Promise<Browser> {
   const { default: chromium } = await import("@sparticuz/chromium");
   // In one process, as the package suggests for its own purposes, a page that closes takes the others with it.
   const args = chromium.args.filter((arg) => !["--single-process", "--no-zygote"].includes(arg));
-  return playwright.launch({ executablePath: await chromium.executablePath(), args, headless: true });
+  const executablePath = await chromium.executablePath();
+  return playwright.launch({ executablePath, args, env: await withFonts(), headless: true });
+}
+
+/** The package brings fonts along, but looks for them in /tmp alone; without a font, no text has a width. */
+async function withFonts(): Promise<NodeJS.ProcessEnv> {
+  const fonts = join(tmpdir(), "fonts");
+  const file = join(fonts, "tests.conf");
+  await writeFile(file, `<fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`);
+  return { ...process.env, FONTCONFIG_FILE: file };
 }
