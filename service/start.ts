@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Addresses } from "./base/addresses";
 import { type Clock, systemClock } from "./base/clock";
 import { Faults } from "./base/faults";
+import { Metrics } from "./base/metrics";
 import { closeAll, closeServer, closeWhenIdle } from "./closing";
 import type { Basis, Options } from "./files/basis";
 import { closeToOthers, type Folder, folderAt, makeFolder, secretText } from "./files/folder";
@@ -97,6 +98,7 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
     options: optionsOf(options),
     clock,
     log,
+    metrics: new Metrics(),
     folder,
     secrets,
     store,

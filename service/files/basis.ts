@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Addresses } from "../base/addresses";
 import type { Clock } from "../base/clock";
+import type { Metrics } from "../base/metrics";
 import type { Store } from "../store/database";
 import type { Folder, Secrets } from "./folder";
 
@@ -16,6 +17,7 @@ export interface Basis {
   readonly options: Options;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly folder: Folder;
   readonly secrets: Secrets;
   readonly store: Store;

@@ -6,6 +6,7 @@ import { download } from "../files/download";
 import { type Body, readForm, refusePacked } from "./body";
 import type { ServerContext } from "./context";
 import { openApiOf } from "./openapi";
+import { measure, readiness } from "./operations";
 import { status } from "./status";
 
 /** The calls that the specification leaves open: tokens, downloads, and what a developer needs of an emulator. */
@@ -33,6 +34,17 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void
   app.get("/status", async (request) => {
     context.tokens.checkKey(request.headers);
     return status(context);
+  });
+  app.get("/healthz", async () => ({ status: "alive" }));
+  app.get("/readyz", async (_, reply) => {
+    const { ready, ...reasons } = await readiness(context);
+    return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready", ...reasons });
+  });
+  app.get("/metrics", async (request, reply) => {
+    // Prometheus sends credentials as a bearer token alone.
+    const [, bearer] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
+    context.tokens.checkKey({ apikey: request.headers.apikey ?? bearer });
+    return reply.type(context.metrics.contentType).send(await measure(context));
   });
   app.route({
     method: ["GET", "PUT"],

@@ -48,7 +48,7 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   });
   // Without it, Node answers an expectation that it does not know by itself, without a body.
   app.server.on("checkExpectation", app.routing);
-  app.addHook("onResponse", async (request, reply) => logCall(context, request, reply));
+  app.addHook("onResponse", async (request, reply) => recordCall(context, request, reply));
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
   addOwnRoutes(app, context);
@@ -73,6 +73,7 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
     app.route({
       method: route.method,
       url,
+      config: { operation: name },
       bodyLimit: name in envelopes ? limits.upsertBytes : limits.requestBytes,
       onRequest: async (request) => {
         const fault = context.options.faults ? context.faults.ofCall(route.path) : undefined;
@@ -172,7 +173,9 @@ function asServiceError(error: unknown, request: FastifyRequest): ServiceError {
 }
 
 /** Query strings are left out, for a download's signature is one. */
-function logCall({ log }: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
+function recordCall({ log, metrics }: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
+  const { operation = "other" } = request.routeOptions.config as { operation?: string };
+  metrics.calls.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
   log.info(
     {
       requestId: request.id,

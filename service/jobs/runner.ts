@@ -104,14 +104,16 @@ export class Jobs {
   }
 
   private async run(job: JobTable): Promise<void> {
-    const { clock, faults, log, closing } = this.context;
+    const { clock, faults, log, closing, metrics } = this.context;
     const began = clock.now();
     try {
       await clock.wait(faults.jobDelayMs, closing);
       if (closing.aborted) throw new Error("The service is closing.");
       faults.failJob(job);
       await runners[job.job_type](job, this.context);
-      log.info({ ...about(job), jobMs: clock.now() - began }, "job succeeded");
+      const jobMs = clock.now() - began;
+      metrics.jobs.observe({ type: job.job_type, outcome: "succeeded" }, jobMs / 1000);
+      log.info({ ...about(job), jobMs }, "job succeeded");
     } catch (error) {
       await this.end(job, error, began);
     }
@@ -119,7 +121,9 @@ export class Jobs {
 
   /** Records that a job has not succeeded, however often that takes: a disk may be full, for example. */
   private async end(job: JobTable, error: unknown, began: number): Promise<void> {
-    const { store, clock, log, closing, options } = this.context;
+    const { store, clock, log, closing, options, metrics } = this.context;
+    const ended = (outcome: string) =>
+      metrics.jobs.observe({ type: job.job_type, outcome }, (clock.now() - began) / 1000);
     const message = error instanceof Error ? error.message : String(error);
     const final = error instanceof JobError;
     const pauseMs = options.retryDelayMs * 4 ** job.retry_count;
@@ -128,14 +132,16 @@ export class Jobs {
         if (closing.aborted) return await store.transaction((db) => putBack(db, job));
         if (error instanceof OutdatedError) {
           await store.transaction((db) => putBack(db, job));
+          ended("run again");
           return log.info({ ...about(job), err: error }, "job is run again");
         }
         const now = clock.now();
         const ending = { message, final, now, dueTs: now + pauseMs };
         const again = await store.transaction((db) => fail(db, job, ending));
         if (again) this.follow(clock.wait(pauseMs, closing));
-        const ended = { ...about(job), err: error, jobMs: now - began };
-        return log.warn(ended, again ? "job will be retried" : "job failed");
+        ended(again ? "retried" : "failed");
+        const told = { ...about(job), err: error, jobMs: now - began };
+        return log.warn(told, again ? "job will be retried" : "job failed");
       } catch (failure) {
         log.error({ ...about(job), err: failure }, "the end of a job cannot be written; trying again soon");
         // The next start finds the job marked as running, and runs it again.

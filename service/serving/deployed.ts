@@ -1,6 +1,7 @@
 import type { JsonMap } from "../../contract";
 import type { Attributes, UserItem } from "../algorithms";
 import type { Clock } from "../base/clock";
+import type { Metrics } from "../base/metrics";
 import { Places } from "../base/places";
 import type { Change, EventsChange, ItemsChange } from "../store/changes";
 import type { Db } from "../store/database";
@@ -35,14 +36,21 @@ export class Deployed {
     qps: number,
     private readonly db: Db,
     clock: Clock,
+    metrics: Metrics,
   ) {
+    const count = (isKept: boolean) => metrics.vectors.inc({ kept: String(isKept) });
     this.rateLimit = new RateLimit(qps, clock);
     this.users = new Places(userIds);
     this.items = new Places(itemIds);
     this.history = history && new History(history);
-    this.generator = new ServedModel(generator, this.users, this.items);
+    this.generator = new ServedModel(generator, this.users, this.items, count);
     if (ranker)
-      this.ranker = new ServedModel(ranker, new Places([...ranker.userIds]), new Places([...ranker.itemIds]));
+      this.ranker = new ServedModel(
+        ranker,
+        new Places([...ranker.userIds]),
+        new Places([...ranker.itemIds]),
+        count,
+      );
     this.attributes = new KeptAttributes((ids) => this.recordsOf(data.items.number, ids));
     this.begin = { lastSeq, deletions };
   }

@@ -14,6 +14,7 @@ export class ServedModel {
     { model, itemVectors }: PlacedModel,
     readonly users: Places,
     readonly items: Places,
+    private readonly count: (isKept: boolean) => void,
   ) {
     this.recommender = new Recommender(model, itemVectors);
   }
@@ -23,6 +24,7 @@ export class ServedModel {
     const user = this.users.find(userId);
     if (!items) return user === undefined ? null : this.recommender.learnedVector(user);
     const kept = this.vectors.get(userId);
+    this.count(kept !== undefined);
     if (kept) return kept;
     const vector = this.recommender.vectorFromItems(items(), user);
     if (vector) {

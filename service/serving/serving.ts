@@ -49,7 +49,7 @@ export class Serving {
 
   /** Makes a deployment ready to serve, with all that is written until and after that moment. */
   async prepare(row: DeploymentTable): Promise<Deployed> {
-    const { store, pool, clock } = this.context;
+    const { store, pool, clock, metrics } = this.context;
     const project = await projectOf(store.db, row.project_id);
     const data = await projectData(store.db, project);
     const generator = await modelSource(this.context, row.generator_model_id);
@@ -64,7 +64,7 @@ export class Serving {
         generator,
         ranker,
       });
-      const deployed = new Deployed(build, data, row.qps, store.db, clock);
+      const deployed = new Deployed(build, data, row.qps, store.db, clock, metrics);
       deployed.catchUp(missed);
       const apply = (change: Change) => deployed.apply(change);
       this.listeners.add(apply);
