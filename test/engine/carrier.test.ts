@@ -1,10 +1,8 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { routes } from "../../contract";
 import { ObservedService } from "./observed-service";
-import { type EngineWorkspace, engineWorkspace } from "./workspace";
+import { type EngineWorkspace, engineWorkspace, installPlugin } from "./workspace";
 
 const imports = `
 import * as pulumi from "@pulumi/pulumi";
@@ -36,10 +34,7 @@ let workspace: EngineWorkspace;
 beforeAll(async () => {
   observed = await ObservedService.start();
   workspace = await engineWorkspace(program("before"), observed.environment);
-  const { PULUMI_HOME } = workspace.stack.workspace.envVars;
-  const command = join(__dirname, "../../dist/cli/main.js");
-  const env = { ...process.env, PULUMI_HOME };
-  await promisify(execFile)(process.execPath, [command, "plugin", "install"], { env, timeout: 60_000 });
+  await installPlugin(workspace.directory);
 });
 afterAll(async () => {
   await workspace.dispose();

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { FaultProxy } from "../faults/proxy";
 import { heldAt, KilledStack, killedProgram, type Stage, stages } from "./killed-stack";
-import { type Kill, KillingGround, type Moment } from "./killing";
+import { type Carrier, type Kill, KillingGround, type Moment } from "./killing";
 import { ObservedService } from "./observed-service";
 import { spread, type Width } from "./window";
+import { installPlugin } from "./workspace";
 
 const atLength = process.env.KILLS !== undefined;
 const kills = Number(process.env.KILLS ?? 8);
@@ -40,6 +41,12 @@ const plan: Drawn[] = fc
   .sample(moments, { seed, numRuns: kills * 4 })
   .map((drawn, at) => ({ ...(means[(at + Math.floor(at / 6)) % 6] as (typeof means)[number]), ...drawn }));
 
+/** What carries the next run, whatever carried the one before it. */
+const drawCarrier = (() => {
+  const drawn = fc.sample(fc.constantFrom<Carrier>("dynamic", "plugin"), { seed, numRuns: kills * 10 });
+  return () => drawn.pop() as Carrier;
+})();
+
 function momentOf({ place, phase, ms, anyMs }: Drawn, stage: Stage, remaining: number): Moment {
   // Nothing is waited for by what takes a stack away, so that it is soon over.
   if (phase === "any") return { ms: stage === "destroyed" ? anyMs >> 3 : anyMs };
@@ -52,6 +59,7 @@ let ground: KillingGround;
 beforeAll(async () => {
   observed = await ObservedService.start({ jobDelayMs: 300, planShards: 100_000 });
   ground = await KillingGround.make(killedProgram, observed.environment);
+  await installPlugin(ground.directory);
 });
 afterAll(async () => {
   await ground.dispose();
@@ -59,7 +67,17 @@ afterAll(async () => {
 });
 
 /** What all lanes together have done. */
-const tally = { struck: 0, ofDestroys: 0, runs: 0, stacks: 0, pending: 0, mended: 0, failed: false };
+const tally = {
+  struck: 0,
+  ofDestroys: 0,
+  ofPlugin: 0,
+  crossings: 0,
+  runs: 0,
+  stacks: 0,
+  pending: 0,
+  mended: 0,
+  failed: false,
+};
 const widths: Width[] = [];
 
 /** Kills stacks one after the other, while each is made, changed and taken away, until the kills are used up. */
@@ -67,7 +85,7 @@ async function lane(name: string): Promise<void> {
   const proxy = await FaultProxy.start(observed.service);
   try {
     for (let number = 0; tally.struck < kills && plan.length > 0 && !tally.failed; number++) {
-      const stack = new KilledStack(`${name}${number}`, ground, proxy, observed.service.dataDir);
+      const stack = new KilledStack(`${name}${number}`, ground, proxy, observed.service.dataDir, drawCarrier);
       await stack.init();
       const { name: of } = stack;
       for (const stage of stages) {
@@ -84,6 +102,7 @@ async function lane(name: string): Promise<void> {
       widths.push(...stack.widths);
       tally.pending += stack.pendingSeen;
       tally.mended += stack.mended;
+      tally.crossings += stack.crossings;
       tally.stacks++;
     }
   } catch (error) {
@@ -104,21 +123,23 @@ async function killOnTheWay(stack: KilledStack, stage: Stage): Promise<void> {
     tally.runs++;
     if (struck) tally.struck++;
     if (struck && stage === "destroyed") tally.ofDestroys++;
+    if (struck && stack.carrier === "plugin") tally.ofPlugin++;
     again = drawn.again && code !== 0;
     const when = `${signal} to the ${target} at ${JSON.stringify(moment)}`;
-    const line = `${stack.name} ${stage}: ${when}: ${struck ? "struck" : "too late"}, exit code ${code}\n`;
+    const line = `${stack.name} ${stage} by ${stack.carrier}: ${when}: ${struck ? "struck" : "too late"}, exit code ${code}\n`;
     if (atLength) process.stderr.write(line);
   }
 }
 
-test(`after each of ${kills} kills the next run carries on: nothing is made twice, nothing is lost`, async () => {
+test(`after each of ${kills} kills the next run carries on, whatever carries it: nothing is made twice, nothing is lost`, async () => {
   const began = Date.now();
   const ended = await Promise.allSettled(Array.from({ length: lanes }, (_, at) => lane(`lane${at}n`)));
   const seconds = Math.round((Date.now() - began) / 1000);
   console.info(
     [
-      `seed ${seed}: ${tally.struck} kills, ${tally.ofDestroys} of them of a destroy, in ${tally.runs} runs of ` +
-        `${tally.stacks} stacks, ${seconds} s; ` +
+      `seed ${seed}: ${tally.struck} kills, ${tally.ofDestroys} of them of a destroy, ${tally.ofPlugin} of a run ` +
+        `with the plugin, in ${tally.runs} runs of ${tally.stacks} stacks that changed their carrier ` +
+        `${tally.crossings} times, ${seconds} s; ` +
         `the state held ${tally.pending} pending operations, the engine's own files were mended ${tally.mended} times`,
       `from the service's answer to the journal: ${spread(widths.map(({ journalMs }) => journalMs))}`,
       `from the service's answer to the state: ${spread(widths.map(({ stateMs }) => stateMs))}`,

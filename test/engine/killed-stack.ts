@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import type { FaultProxy } from "../faults/proxy";
-import type { Ended, Kill, KillingGround } from "./killing";
+import type { Carrier, Ended, Kill, KillingGround } from "./killing";
 import { type Width, watchWindow } from "./window";
 
 /** Every kind of resource; the second version retrains, redeploys, asks again, renames and loads one more event. */
@@ -79,14 +79,19 @@ export class KilledStack {
   pendingSeen = 0;
   /** How often a killed engine had left its own files broken. */
   mended = 0;
+  /** How often a run had another carrier than the one before it. */
+  crossings = 0;
   /** What runs that were not killed measured. */
   readonly widths: Width[] = [];
+  /** What carried its last run. */
+  carrier: Carrier | undefined;
 
   constructor(
     readonly name: string,
     private readonly ground: KillingGround,
     private readonly proxy: FaultProxy,
     private readonly dataDir: string,
+    private readonly drawCarrier: () => Carrier,
   ) {}
 
   async init(): Promise<void> {
@@ -97,6 +102,8 @@ export class KilledStack {
 
   /** Brings it to a stage; a stack that a killed engine left locked is unlocked first, as its message says. */
   async bring(stage: Stage, kill?: Kill): Promise<Ended> {
+    // What is destroyed is carried as the state says.
+    if (stage !== "destroyed") this.#changeCarrier();
     if (this.ground.mend(this.name)) this.mended++;
     if (this.ground.isLocked(this.name)) await this.#engine(["cancel", "--yes"], stage);
     this.pendingSeen += this.ground.state(this.name).pending.length;
@@ -155,10 +162,17 @@ export class KilledStack {
     }
   }
 
+  #changeCarrier(): void {
+    const former = this.carrier;
+    this.carrier = this.drawCarrier();
+    if (former !== undefined && former !== this.carrier) this.crossings++;
+  }
+
   #engine(args: string[], stage: Stage, kill?: Kill): Promise<Ended> {
     // A destroy does not run the program.
     const version = stage === "destroyed" ? {} : { VERSION: stage.replace("version ", "") };
-    const env = { ...version, RECOMMENDER_BASE_URL: this.proxy.url };
+    const carrier = this.carrier && { RECOMMENDER_CARRIER: this.carrier };
+    const env = { ...version, ...carrier, RECOMMENDER_BASE_URL: this.proxy.url };
     return this.ground.run([...args, "--stack", this.name], env, this.proxy, kill);
   }
 }

@@ -7,6 +7,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FaultProxy, type Passage, send } from "../faults/proxy";
 import { linkedFolder } from "./workspace";
 
+/** What carries the resources of a run; what it only deletes is carried as it was before. */
+export type Carrier = "dynamic" | "plugin";
+
+/** The command of the process that runs the lifecycles. */
+const processOf: Record<Carrier, RegExp> = {
+  dynamic: /node .*dynamic-provider/,
+  plugin: /node .*provider\/plugin\/main/,
+};
+
 /** Which process is killed. */
 export type Target = "engine" | "provider";
 
@@ -75,7 +84,8 @@ export class KillingGround {
       });
     }
     const exit = once(child, "exit");
-    const blow = kill && proxy ? new Blow(child, kill, proxy, this.#providers) : undefined;
+    const blow =
+      kill && proxy ? new Blow(child, kill, proxy, this.#providers, env.RECOMMENDER_CARRIER) : undefined;
     await exit;
     blow?.miss();
     return { code: child.exitCode, output, struck: blow?.struck ?? false };
@@ -172,6 +182,7 @@ class Blow {
     private readonly kill: Kill,
     proxy: FaultProxy,
     private readonly providers: Set<number>,
+    private readonly carrier?: string,
   ) {
     this.miss = proxy.on("*", (passage) => this.#look(passage), { times: Number.POSITIVE_INFINITY });
   }
@@ -198,7 +209,7 @@ class Blow {
   /** At the first call, since at the moment itself it would take too long. */
   #findProvider(moment: Moment): void {
     if (this.#provider !== undefined) return;
-    this.#provider = providerOf(this.engine.pid as number);
+    this.#provider = providerOf(this.engine.pid as number, this.carrier);
     this.providers.add(this.#provider);
     if (!("at" in moment)) void sleep(moment.ms).then(() => this.#strike());
   }
@@ -233,14 +244,17 @@ function processes(): Process[] {
   });
 }
 
-/** The process that runs the lifecycles for an engine. */
-function providerOf(engine: number): number {
+/** The process that runs the lifecycles for an engine: that of a carrier, where there are two. */
+function providerOf(engine: number, carrier?: string): number {
   const all = processes();
   const below = new Set([engine]);
   // Parents may stand after their children; a few rounds reach every depth there is.
   for (let round = 0; round < 5; round++)
     for (const { pid, parent } of all) if (below.has(parent)) below.add(pid);
-  const provider = all.find(({ pid, command }) => below.has(pid) && /node .*dynamic-provider/.test(command));
-  if (!provider) throw new Error("no process runs the lifecycles");
-  return provider.pid;
+  const ours = all.filter(({ pid }) => below.has(pid));
+  const found = Object.entries(processOf)
+    .sort(([name]) => (name === carrier ? -1 : 1))
+    .flatMap(([, pattern]) => ours.filter(({ command }) => pattern.test(command)));
+  if (!found[0]) throw new Error("no process runs the lifecycles");
+  return found[0].pid;
 }

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { LocalWorkspace, PulumiCommand, type Stack } from "@pulumi/pulumi/automation";
 import { transform } from "@swc/core";
 import { readKeptState } from "./kept-state";
@@ -73,6 +75,13 @@ export async function linkedFolder(): Promise<string> {
   await symlink(join(repository, "dist"), join(installed, "dist"), "junction");
   for (const name of ["home", "state"]) await mkdir(join(directory, name));
   return directory;
+}
+
+/** Installs the plugin of the built package for the engine of such a folder. */
+export async function installPlugin(directory: string): Promise<void> {
+  const command = join(repository, "dist/cli/main.js");
+  const env = { ...process.env, PULUMI_HOME: join(directory, "home") };
+  await promisify(execFile)(process.execPath, [command, "plugin", "install"], { env, timeout: 60_000 });
 }
 
 async function stackIn(directory: string, workDir: string, stackName: string, env: Record<string, string>) {
