@@ -18,6 +18,8 @@ const tests = {
       ["SEED", anySeed],
     ],
   },
+  /** `npm run test:faults [ROUNDS]`: each cell of the table of faults, over each carrier. */
+  faults: { files: ["test/faults/table.test.ts"], numbers: [["ROUNDS", "2"]] },
   /** `npm run test:walk [STEPS [SEED]]`: a walk over the real engine's options. */
   walk: {
     files: ["test/engine/walk.test.ts"],

@@ -14,7 +14,8 @@ async function main(): Promise<void> {
   // With --logflow, options for the log come before it.
   carryFor(process.argv.slice(2).find((arg) => /:\d+$/.test(arg)));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void end());
-  process.stdout.write(`${await listen()}\n`);
+  const { port } = await listen();
+  process.stdout.write(`${port}\n`);
 }
 
 /** The engine asks every plugin to end when a run is over. What creates is finished first, and the engine gets its id. */

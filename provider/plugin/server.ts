@@ -80,14 +80,14 @@ const service: Partial<IResourceProviderServer> = {
   }),
 };
 
-/** Serves the plugin on a free port of this machine. */
-export function listen(): Promise<number> {
+/** Serves the plugin on a free port of this machine, until it is stopped. */
+export function listen(): Promise<{ readonly port: number; stop(): void }> {
   const unlimited = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
   const server = new Server(unlimited);
   server.addService(ResourceProviderService, service as IResourceProviderServer);
   return new Promise((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) =>
-      error ? reject(error) : resolve(port),
+      error ? reject(error) : resolve({ port, stop: () => server.forceShutdown() }),
     );
   });
 }

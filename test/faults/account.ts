@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import { allEntries, type Entry } from "../../provider/recovery/journal";
+import { carriedUrn } from "../../provider/run/urn";
 import type { FaultProxy } from "./proxy";
 
 /** What a lifecycle has told the user, and of which resource. */
@@ -53,7 +54,9 @@ export class Account {
 
   /** What is written down on this machine. */
   journal(): Entry[] {
-    const own = allEntries().filter(({ urn }) => urn.includes(`:${this.stack}::`));
+    const own = allEntries()
+      .filter(({ urn }) => urn.includes(`:${this.stack}::`))
+      .map((entry) => ({ ...entry, urn: carriedUrn(entry.urn) }));
     for (const entry of own) this.#begun.set(entry.key, entry);
     return own;
   }

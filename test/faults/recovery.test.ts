@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import { log } from "../../provider/run/engine";
 import { ObservedService } from "../engine/observed-service";
 import type { Said } from "./account";
+import { carriages } from "./carriage";
+import { Carriers } from "./carriers";
 import type { Meddling } from "./meddling";
 import { first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
@@ -18,16 +19,15 @@ jest.setTimeout(SEQUENCES ? 2 * longestMs : 1_800_000);
 let observed: ObservedService;
 let proxy: FaultProxy;
 const said: Said[] = [];
+const carriers = new Carriers((urn, message, isEphemeral) => {
+  if (!isEphemeral) said.push({ urn, message });
+});
 beforeAll(async () => {
   observed = await ObservedService.start({ faults: true, planShards: 1_000_000 });
   proxy = await FaultProxy.start(observed.service);
-  for (const way of ["progress", "info", "warn", "debug"] as const) {
-    jest.spyOn(log, way).mockImplementation(async (urn, message) => {
-      if (way !== "progress" && way !== "debug") said.push({ urn, message });
-    });
-  }
 });
 afterAll(async () => {
+  carriers.close();
   await proxy.close();
   await observed.close();
 });
@@ -168,12 +168,13 @@ test("whatever happens to a run, the next ones bring the service to what is decl
     fc.boolean(),
     commands,
     destroyHarms,
-    async (hidesKeys, sequence, lastHarm) => {
+    carriages,
+    async (hidesKeys, sequence, lastHarm, carriage) => {
       tried++;
       proxy.clear();
       proxy.hidesKeys = hidesKeys;
       said.length = 0;
-      const world = new World(observed, proxy, said);
+      const world = new World(observed, proxy, carriers, said, { carriage });
       const model = { program: first };
       try {
         await fc.asyncModelRun(() => ({ model, real: world }), sequence);
@@ -194,7 +195,7 @@ test("two datasets that are replaced at once are each created once more", async 
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;
-  const world = new World(observed, proxy, said);
+  const world = new World(observed, proxy, carriers, said);
   const two = { ...first, second: true };
   try {
     world.reasons.toChange(first, two);
@@ -214,7 +215,7 @@ test("a dataset that broke off before it was made is not mistaken for its twin t
     proxy.clear();
     proxy.hidesKeys = true;
     said.length = 0;
-    const world = new World(observed, proxy, said);
+    const world = new World(observed, proxy, carriers, said);
     try {
       world.reasons.toChange(first, two);
       await world.up(two, { how: "killBefore", at });
@@ -234,7 +235,7 @@ test("what a killed destroy has taken out of service is not said to go on servin
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;
-  const world = new World(observed, proxy, said);
+  const world = new World(observed, proxy, carriers, said);
   try {
     await world.recover(first);
     await world.down({ how: "killAfter", at: 1 });
@@ -258,7 +259,7 @@ test.each([
   proxy.clear();
   proxy.hidesKeys = false;
   said.length = 0;
-  const world = new World(observed, proxy, said);
+  const world = new World(observed, proxy, carriers, said);
   const faster = { ...program, qps: 600 };
   try {
     await world.recover(first);

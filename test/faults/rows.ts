@@ -1,35 +1,17 @@
 import { randomUUID } from "node:crypto";
-import {
-  Algorithm,
-  Deployment,
-  DeploymentJob,
-  EventDataset,
-  ItemDataset,
-  Model,
-  Project,
-  TrainingJob,
-  UserDataset,
-} from "../../provider";
+import type { CarrierName } from "./carriers";
 
 /** What a resource is declared with, or has become. */
 export type Properties = Record<string, unknown>;
 
-/** The resources that the programs of these tests declare, each after what it may depend on. */
-const resources = {
-  ...{ UserDataset, ItemDataset, EventDataset, Project, Algorithm },
-  ...{ TrainingJob, Model, DeploymentJob, Deployment },
-};
+/** Kinds of resource that the programs of these tests declare, each after what it may depend on. */
+export const kinds = [
+  ...(["UserDataset", "ItemDataset", "EventDataset", "Project", "Algorithm"] as const),
+  ...(["TrainingJob", "Model", "DeploymentJob", "Deployment"] as const),
+] as const;
 
-/** Kinds of resource that the programs of these tests declare. */
-export type Kind = keyof typeof resources;
-
-/** All of them, each after what it may depend on. */
-export const kinds = Object.keys(resources) as Kind[];
-
-/** The lifecycle of a kind. */
-export function lifecycleOf(kind: Kind) {
-  return resources[kind].lifecycle;
-}
+/** One of them. */
+export type Kind = (typeof kinds)[number];
 
 /** What a resource has become, by its kind and name. */
 export type Lookup = (kind: Kind, name: string) => Properties;
@@ -39,6 +21,8 @@ export interface Held {
   readonly kind: Kind;
   readonly name: string;
   readonly id: string;
+  /** What it was last carried by, and is deleted by. */
+  readonly carrier: CarrierName;
   readonly state: Properties;
   /** Whether its last creation or change ended in an error that kept it. */
   readonly broken: boolean;

@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type * as pulumi from "@pulumi/pulumi";
-import { Client, endpointToken } from "../../client/client";
-import { readSettings } from "../../client/settings";
-import * as recommender from "../../provider";
+import type { Client } from "../../client/client";
 import { stub } from "../../provider/dynamic/stub";
+import type { Lifecycle } from "../../provider/lifecycle/protocol";
 import type { StackRow } from "../../provider/run/row";
-import { Run, useSession } from "../../provider/run/session";
 import { TestClock } from "../client/server";
+import { type CarrierName, type Carriers, passed } from "./carriers";
 
 type Properties = Record<string, unknown>;
-type Lifecycle = Required<pulumi.dynamic.ResourceProvider>;
 
 /** A clock on which hours pass in no time, but not so fast that a job of the service has no chance to end. */
 export class BriskClock extends TestClock {
@@ -31,29 +28,25 @@ interface Kept {
 export class LocalStack {
   readonly clock = new BriskClock();
   readonly #kept = new Map<string, Kept>();
+  /** What carries the run. */
+  carrier: CarrierName = "dynamic";
   #client: Client | undefined;
 
-  constructor(private readonly config: Record<string, string>) {}
+  constructor(
+    private readonly config: Record<string, string>,
+    private readonly carriers: Carriers,
+  ) {}
 
   /** Begins another run: what an earlier one knew is known no more, but for what was written down. */
-  async begin({ bodyMs = 60_000 } = {}): Promise<void> {
-    for (const type of Object.values(recommender)) {
-      if (!("lifecycle" in type)) continue;
-      const get = (key: string) => this.config[key];
-      void (type.lifecycle as Lifecycle).configure({ config: { get } as never });
-    }
-    const settings = readSettings((key) => this.config[`recommender:${key}`], {});
-    const { baseUrl, apiKey = "", tokenUrl: url = "", clientId = "", clientSecret = "" } = settings;
-    const token = endpointToken({ url, clientId, clientSecret });
-    const { clock } = this;
-    const client = new Client({ baseUrl, apiKey, token, clock, timeouts: { bodyMs } });
+  async begin(carrier: CarrierName, { bodyMs = 60_000 } = {}): Promise<void> {
+    const { clock, config } = this;
     await this.close();
-    this.#client = client;
+    this.carrier = carrier;
     // Each resource stands for a stack of its own: several deploy to one project.
     const rows = async (of: StackRow) => [of];
-    useSession({ settings, client, clock, run: new Run({ rows }) });
+    this.#client = await this.carriers.of(carrier).begin({ config, clock, rows, timeouts: { bodyMs } });
     // The address is known to be that of the service.
-    await client.honoursKeys();
+    await this.#client.honoursKeys();
   }
 
   async close(): Promise<void> {
@@ -62,9 +55,9 @@ export class LocalStack {
 
   /** Makes a resource what is declared. */
   async up(type: string, name: string, args: Properties): Promise<Kept> {
-    const { check, diff, create, update, delete: remove } = lifecycleOf(type);
-    const { inputs, failures } = await check({}, { ...args, ...this.#own(type, name) });
-    if (failures?.length) throw new Error(JSON.stringify(failures));
+    const { check, diff, create, update, delete: remove } = this.#lifecycleOf(type, name);
+    const { inputs, failures } = await check({}, passed({ ...args, ...this.#own(type, name) }));
+    if (failures.length > 0) throw new Error(JSON.stringify(failures));
     const old = this.#kept.get(`${type} ${name}`);
     const keep = (id: string, state: Properties, partial = false) => {
       const kept = { id, state: { ...state, ...this.#own(type, name) }, partial };
@@ -80,7 +73,7 @@ export class LocalStack {
       return keep(id, outs);
     };
     if (!old) return make();
-    const { changes, replaces = [] } = await diff(old.id, old.state, inputs);
+    const { changes, replaces } = await diff(old.id, old.state, inputs);
     if (replaces.length > 0) {
       const made = await make();
       await remove(old.id, old.state);
@@ -88,29 +81,31 @@ export class LocalStack {
     }
     if (!changes && !old.partial) return old;
     const { outs } = await update(old.id, old.state, inputs).catch(keepPartial);
-    return keep(old.id, outs as Properties);
+    return keep(old.id, outs);
   }
 
   /** Reads a resource; undefined when it is gone. */
   async refresh(type: string, name: string): Promise<Properties | undefined> {
     const { id, state } = this.#kept.get(`${type} ${name}`) as Kept;
-    const read = await lifecycleOf(type).read(id, state);
-    return read.id === "" ? undefined : (read.props as Properties);
+    const read = await this.#lifecycleOf(type, name).read(id, state);
+    return read.id === "" ? undefined : read.props;
   }
 
   async destroy(type: string, name: string): Promise<void> {
     const { id, state } = this.#kept.get(`${type} ${name}`) as Kept;
-    await lifecycleOf(type).delete(id, state);
+    await this.#lifecycleOf(type, name).delete(id, state);
     this.#kept.delete(`${type} ${name}`);
   }
 
+  #lifecycleOf(type: string, name: string): Lifecycle {
+    return this.carriers.of(this.carrier).lifecycleOf(urnOf(type, name));
+  }
+
   #own(type: string, name: string): Properties {
-    const __urn = `urn:pulumi:faults::test::pulumi-nodejs:dynamic/recommender:${type}::${name}`;
-    return { __provider: stub(type), __urn };
+    return { __provider: stub(type), __urn: urnOf(type, name) };
   }
 }
 
-function lifecycleOf(type: string): Lifecycle {
-  const named = recommender as unknown as Record<string, { lifecycle: Lifecycle }>;
-  return (named[type] as { lifecycle: Lifecycle }).lifecycle;
+function urnOf(type: string, name: string): string {
+  return `urn:pulumi:faults::test::pulumi-nodejs:dynamic/recommender:${type}::${name}`;
 }

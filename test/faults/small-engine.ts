@@ -1,20 +1,10 @@
-import { endpointToken } from "../../client/client";
-import { readSettings } from "../../client/settings";
+import type { Lifecycle } from "../../provider/lifecycle/protocol";
 import { eraseStored } from "../../provider/recovery/journal";
 import { rowOf } from "../../provider/run/row";
-import { Run, useSession } from "../../provider/run/session";
-import { fastClock, lasting, MortalClient } from "./mortal-client";
-import {
-  byDependency,
-  type Held,
-  type Kind,
-  keyOf,
-  kinds,
-  type Lookup,
-  lifecycleOf,
-  type Properties,
-  Rows,
-} from "./rows";
+import { pluginUrn } from "../../provider/run/urn";
+import { type CarrierName, type Carriers, passed } from "./carriers";
+import { fastClock, type MortalClient } from "./mortal-client";
+import { byDependency, type Held, type Kind, keyOf, kinds, type Lookup, type Properties, Rows } from "./rows";
 import { Refused, type RunOptions, Selection } from "./selection";
 
 /** A resource of a program; its arguments may need what resources before it have become. */
@@ -40,8 +30,12 @@ export class Killed extends Error {}
 export class SmallEngine extends Rows {
   /** Is told of each thing that was made. */
   onMade: (made: Held) => Promise<void> = async () => undefined;
+  /** What carries the next run. */
+  carrier: CarrierName = "dynamic";
   /** Whether the program lives to hear of each id that the state holds. */
   programHears = true;
+  /** Whether the program is in TypeScript, by the classes of the package; others do not tell what only those know. */
+  isTypeScript = true;
   /** What is being deleted. */
   readonly deleting = new Set<Held>();
   /** How often something of a kind was created or changed: as often as a thing may have been made for it. */
@@ -52,6 +46,7 @@ export class SmallEngine extends Rows {
   constructor(
     readonly stack: string,
     private readonly service: { readonly url: string; readonly key: string },
+    private readonly carriers: Carriers,
   ) {
     super();
   }
@@ -82,8 +77,7 @@ export class SmallEngine extends Rows {
   refresh(): Promise<Error[]> {
     return this.#mortally(async () => {
       for (const resource of [...this.held.values()]) {
-        const read = await lifecycleOf(resource.kind).read?.(resource.id, resource.state);
-        if (!read) continue;
+        const read = await this.#lifecycleOf(resource).read(resource.id, resource.state);
         if (read.id === "") this.held.delete(keyOf(resource));
         else this.#keep({ ...resource, id: read.id as string, state: passed(read.props ?? {}) });
       }
@@ -99,24 +93,21 @@ export class SmallEngine extends Rows {
   /** Each run is a process of its own, that remembers nothing of the one before. */
   async #mortally<T>(work: () => Promise<T>): Promise<T> {
     const { url, key } = this.service;
-    const config: Record<string, string> = {
-      ...{ baseUrl: url, apiKey: key, clientId: "test", clientSecret: key, jobPollMs: "500" },
-      tokenUrl: `${url}/oauth/token`,
+    const config = {
+      ...{
+        "recommender:baseUrl": url,
+        "recommender:tokenUrl": `${url}/oauth/token`,
+        "recommender:apiKey": key,
+      },
+      ...{ "recommender:clientId": "test", "recommender:clientSecret": key, "recommender:jobPollMs": "500" },
     };
-    const settings = readSettings((name) => config[name], {});
-    const token = lasting(endpointToken({ url: `${url}/oauth/token`, clientId: "test", clientSecret: key }));
-    const client = new MortalClient({ baseUrl: url, apiKey: key, token, clock: fastClock });
-    this.#clients.push(client);
     const rows = async () =>
-      this.all().map((row) => ({ ...rowOf(row.kind, row.id, row.state), urn: this.urnOf(row) }));
-    useSession({ settings, client, clock: fastClock, run: new Run({ rows }) });
-    for (const kind of kinds) {
-      const get = (name: string) => config[name.replace("recommender:", "")];
-      await lifecycleOf(kind).configure?.({ config: { get, require: get } as never });
-    }
+      this.all().map((row) => ({ ...rowOf(row.kind, row.id, row.state), urn: this.#storedUrnOf(row) }));
+    const clients = await this.carriers.begin({ config, clock: fastClock, rows, keepsTokens: true });
+    this.#clients.push(...clients);
     const end = new Promise<never>((_, reject) => {
       this.#kill = () => {
-        client.die();
+        for (const client of clients) client.die();
         reject(new Killed());
       };
     });
@@ -158,28 +149,29 @@ export class SmallEngine extends Rows {
     replace: boolean,
   ): Promise<void> {
     const { kind, name } = declared;
-    const lifecycle = lifecycleOf(kind);
-    const given = passed({ ...this.#argsOf(declared, old), __urn: this.urnOf(declared) });
-    const checked = await lifecycle.check?.({}, given);
-    if (!checked || checked.failures?.length) throw new Error(JSON.stringify(checked));
-    const news = passed(checked.inputs as Properties);
+    const { carrier } = this;
+    const lifecycle = this.#lifecycleOf({ kind, name, carrier });
+    const __urn = this.#storedUrnOf({ kind, name, carrier });
+    const given = passed({ ...this.#argsOf(declared, old), ...(this.isTypeScript && { __urn }) });
+    const checked = await lifecycle.check({}, given);
+    if (checked.failures.length > 0) throw new Error(JSON.stringify(checked));
+    const news = passed(checked.inputs);
     // What is told to be replaced is not compared first.
     const diff =
-      old &&
-      (replace ? { changes: true, replaces: ["id"] } : await lifecycle.diff?.(old.id, old.state, news));
+      old && (replace ? { changes: true, replaces: ["id"] } : await lifecycle.diff(old.id, old.state, news));
     if (old && !diff?.changes && !old.broken) {
-      this.#keep({ ...old, name, dependencies }, old);
+      this.#keep({ ...old, name, carrier, dependencies }, old);
       return;
     }
     this.steps.set(kind, (this.steps.get(kind) ?? 0) + 1);
     const isReplaced = old && (diff?.replaces?.length ?? 0) > 0;
     const made = (id: string, state: object = {}, broken = false): Held => ({
-      ...{ kind, name, id, state: passed(state as Properties), broken, dependencies },
+      ...{ kind, name, id, carrier, state: passed(state as Properties), broken, dependencies },
     });
     try {
       if (old && !isReplaced) {
-        const updated = await lifecycle.update?.(old.id, old.state, news);
-        this.#keep(made(old.id, updated?.outs), old);
+        const updated = await lifecycle.update(old.id, old.state, news);
+        this.#keep(made(old.id, updated.outs), old);
         return;
       }
       if (isReplaced && declared.deleteFirst) await this.#deleteFirst(old);
@@ -206,7 +198,7 @@ export class SmallEngine extends Rows {
   /** Deletes what is to be replaced, after what would be replaced with it. */
   async #deleteFirst(old: Held): Promise<void> {
     const isReplacedToo = (row: Held) =>
-      lifecycleOf(row.kind).replaceOn.some((key) => row.state[key] === old.id);
+      this.#lifecycleOf(row).replaceOn.some((key) => row.state[key] === old.id);
     const above = [...this.dependents([keyOf(old)])].map((key) => this.held.get(key) as Held);
     for (const row of above.filter(isReplacedToo)) {
       if (this.held.get(keyOf(row)) === row) await this.#deleteFirst(row);
@@ -246,13 +238,22 @@ export class SmallEngine extends Rows {
   async #delete(row: Held): Promise<void> {
     this.deleting.add(row);
     try {
-      await lifecycleOf(row.kind).delete?.(row.id, row.state);
+      await this.#lifecycleOf(row).delete(row.id, row.state);
       this.remove(row);
     } finally {
       this.deleting.delete(row);
     }
   }
 
+  #lifecycleOf(row: Pick<Held, "kind" | "name" | "carrier">): Lifecycle {
+    return this.carriers.of(row.carrier).lifecycleOf(this.urnOf(row));
+  }
+
+  #storedUrnOf(row: Pick<Held, "kind" | "name" | "carrier">): string {
+    return row.carrier === "plugin" ? pluginUrn(this.urnOf(row)) : this.urnOf(row);
+  }
+
+  /** The URN of a resource, as it is while a dynamic provider carries it. */
   urnOf({ kind, name }: { kind: Kind; name: string }): string {
     return `urn:pulumi:${this.stack}::small::pulumi-nodejs:dynamic/recommender:${kind}::${name}`;
   }
@@ -265,7 +266,8 @@ export class SmallEngine extends Rows {
 
   #keep(resource: Held, old?: Held): void {
     this.write(resource, old);
-    if (this.programHears && !resource.broken) eraseStored(this.urnOf(resource), new Set([resource.id]));
+    const isHeard = this.programHears && this.isTypeScript && !resource.broken;
+    if (isHeard) eraseStored(this.urnOf(resource), new Set([resource.id]));
   }
 }
 
@@ -284,10 +286,4 @@ function levelsOf(program: readonly Declared[]): Declared[][] {
   const level = ({ kind }: Declared) => Math.max(2, kinds.indexOf(kind));
   const numbers = [...new Set(program.map(level))].sort((a, b) => a - b);
   return numbers.map((number) => program.filter((resource) => level(resource) === number));
-}
-
-/** Properties as they come out of the engine: without what is undefined, and without null. */
-function passed(properties: Properties): Properties {
-  const plain = JSON.parse(JSON.stringify(properties)) as Properties;
-  return Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== null));
 }

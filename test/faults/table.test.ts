@@ -3,11 +3,16 @@ import { join } from "node:path";
 import { routes } from "../../contract";
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "../records/folder";
+import { type CarrierName, Carriers, carrierNames } from "./carriers";
 import { stall } from "./faults";
 import { FaultProxy } from "./proxy";
 import { LocalStack } from "./runs";
 import { type Act, type Kind, makeWorld, type Scene, scenes } from "./scenes";
 import { type Trouble, troubles } from "./troubles";
+
+/** In one round each cell has one of the carriers, in two rounds both: the scenes are odd in number. */
+const rounds = Number(process.env.ROUNDS ?? 1);
+jest.setTimeout(rounds * 300_000);
 
 type Outcome = "once" | "next run" | "asks";
 
@@ -27,25 +32,23 @@ function promised(what: string, kind: Kind, keys: boolean): Outcome {
 }
 
 const folder = new Folder();
+const carriers = new Carriers();
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
 let all: Scene[];
 
 beforeAll(async () => {
-  // Without an engine the messages of a lifecycle go to the terminal.
-  for (const way of ["log", "warn", "error"] as const) jest.spyOn(console, way).mockImplementation();
   observed = await ObservedService.start({ planShards: 100_000 });
   proxy = await FaultProxy.start(observed.service);
-  stack = new LocalStack({
-    ...observed.config,
-    "recommender:baseUrl": proxy.url,
-    "recommender:tokenUrl": `${proxy.url}/oauth/token`,
-  });
+  const { url } = proxy;
+  const addresses = { "recommender:baseUrl": url, "recommender:tokenUrl": `${url}/oauth/token` };
+  stack = new LocalStack({ ...observed.config, ...addresses }, carriers);
   all = scenes(observed, stack, await makeWorld(observed), folder);
 });
 afterAll(async () => {
   await stack.close();
+  carriers.close();
   await proxy.close();
   await observed.close();
   folder.remove();
@@ -54,13 +57,14 @@ afterAll(async () => {
 let cell = 0;
 /** Does a scene under a fault. */
 async function play(scene: Scene, { fault, lasts }: Trouble, keys: boolean) {
-  const name = `n${cell++}`;
+  const name = `n${cell}`;
+  const carrier = carrierNames[cell++ % 2] as CarrierName;
   proxy.hidesKeys = !keys;
   proxy.clear();
-  await stack.begin();
+  await stack.begin(carrier);
   const act = await scene.prepare(name);
   const stalls = fault(stack) === stall;
-  await stack.begin(stalls ? { bodyMs: 200 } : {});
+  await stack.begin(carrier, stalls ? { bodyMs: 200 } : {});
   proxy.clear();
   proxy.on(scene.call, fault(stack), lasts ? { times: Number.POSITIVE_INFINITY } : {});
   const before = stack.clock.now();
@@ -71,9 +75,9 @@ async function play(scene: Scene, { fault, lasts }: Trouble, keys: boolean) {
   return { act, error, waitedMs: stack.clock.now() - before };
 }
 
-/** Does it again in another run, without faults. */
+/** Does it again in another run, without faults; the other carrier has it then. */
 async function again(act: Act, env: Record<string, string> = {}): Promise<Error | undefined> {
-  await stack.begin();
+  await stack.begin(carrierNames[1 - carrierNames.indexOf(stack.carrier)] as CarrierName);
   proxy.clear();
   Object.assign(process.env, env);
   try {
@@ -92,6 +96,7 @@ test("the table of the page names every trouble, and the scenes every call of a 
   // No lifecycle deletes single events: what is loaded stays until its dataset goes.
   const notOurs = ["DELETE /delete-dataset-user-events", "DELETE /delete-dataset-events-before-ts"];
   const calls = Object.values(routes).map(({ method, path }) => `${method} ${path}`);
+  expect(all.length % carrierNames.length).toBe(1);
   expect(all.map(({ call }) => call).sort()).toEqual(calls.filter((call) => !notOurs.includes(call)).sort());
 });
 
@@ -101,7 +106,7 @@ describe.each([
 ])("a service %s", (_, keys) => {
   test.each(Object.keys(troubles))("%s", async (what) => {
     const trouble = troubles[what] as Trouble;
-    for (const scene of all) {
+    for (const scene of Array<Scene[]>(rounds).fill(all).flat()) {
       const outcome = promised(what, scene.kind, keys);
       const { act, error, waitedMs } = await play(scene, trouble, keys);
       const seen = { call: scene.call, outcome: outcome as string, error: error?.message };

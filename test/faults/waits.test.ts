@@ -1,30 +1,35 @@
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "../records/folder";
+import { type CarrierName, Carriers, carrierNames } from "./carriers";
 import { cutJson, cutReply, htmlPage, refuse, resetBefore, stall, stillRunning, whole } from "./faults";
 import { FaultProxy } from "./proxy";
 import { LocalStack } from "./runs";
 import { makeWorld, type World } from "./scenes";
-import { type Trouble, troubles } from "./troubles";
+import { troubles } from "./troubles";
 
 const folder = new Folder();
+const carriers = new Carriers();
 let observed: ObservedService;
 let proxy: FaultProxy;
 let stack: LocalStack;
 let world: World;
 
 beforeAll(async () => {
-  for (const way of ["log", "warn", "error"] as const) jest.spyOn(console, way).mockImplementation();
   observed = await ObservedService.start();
   proxy = await FaultProxy.start(observed.service);
-  stack = new LocalStack({
-    ...observed.config,
-    "recommender:baseUrl": proxy.url,
-    "recommender:tokenUrl": `${proxy.url}/oauth/token`,
-  });
+  stack = new LocalStack(
+    {
+      ...observed.config,
+      "recommender:baseUrl": proxy.url,
+      "recommender:tokenUrl": `${proxy.url}/oauth/token`,
+    },
+    carriers,
+  );
   world = await makeWorld(observed);
 });
 afterAll(async () => {
   await stack.close();
+  carriers.close();
   await proxy.close();
   await observed.close();
   folder.remove();
@@ -48,21 +53,22 @@ async function cluster(): Promise<unknown> {
   return state.downloadUrl;
 }
 
-test.each(Object.entries(troubles))(
-  "a wait goes on after %s in the middle of it",
-  async (_, trouble: Trouble) => {
-    const fault = trouble.fault(stack);
-    await stack.begin(fault === stall ? { bodyMs: 200 } : {});
-    proxy.on("GET /get-job", stillRunning, { times: 2 });
-    proxy.on("GET /get-job", fault, { times: trouble.lasts ? Number.POSITIVE_INFINITY : 1 });
-    expect(await cluster()).toMatch(/^http/);
-    expect(proxy.came.filter((call) => call === "GET /get-job").length).toBeGreaterThanOrEqual(3);
-    expect(submissions()).toHaveLength(1);
-  },
-);
+test.each(
+  Object.entries(troubles).map(
+    ([what, trouble], at) => [what, carrierNames[at % 2] as CarrierName, trouble] as const,
+  ),
+)("a wait goes on after %s in the middle of it, by %s", async (_, carrier, trouble) => {
+  const fault = trouble.fault(stack);
+  await stack.begin(carrier, fault === stall ? { bodyMs: 200 } : {});
+  proxy.on("GET /get-job", stillRunning, { times: 2 });
+  proxy.on("GET /get-job", fault, { times: trouble.lasts ? Number.POSITIVE_INFINITY : 1 });
+  expect(await cluster()).toMatch(/^http/);
+  expect(proxy.came.filter((call) => call === "GET /get-job").length).toBeGreaterThanOrEqual(3);
+  expect(submissions()).toHaveLength(1);
+});
 
 test("a wait goes on through a storm in which only every fourth look gets an answer", async () => {
-  await stack.begin();
+  await stack.begin("plugin");
   let looks = 0;
   proxy.on(
     "GET /get-job",
@@ -78,19 +84,22 @@ test("a wait goes on through a storm in which only every fourth look gets an ans
 
 test("a wait that runs out keeps the job, and the next run waits on without submitting", async () => {
   const { projectId, algorithmId } = world;
-  const short = new LocalStack({
-    ...observed.config,
-    "recommender:baseUrl": proxy.url,
-    "recommender:trainingTimeout": "10ms",
-  });
-  await short.begin();
+  const short = new LocalStack(
+    {
+      ...observed.config,
+      "recommender:baseUrl": proxy.url,
+      "recommender:trainingTimeout": "10ms",
+    },
+    carriers,
+  );
+  await short.begin("dynamic");
   proxy.on("GET /get-job", stillRunning, { times: 2 });
   const args = { name: "slow", projectId, algorithmId };
   const { id } = await short.up("TrainingJob", "slow", { ...args, triggers: [] });
   const model = { ...args, submittedJobId: id };
   await expect(short.up("Model", "slow", model)).rejects.toThrow(/is still .* does not submit it again/);
-  const patient = new LocalStack({ ...observed.config, "recommender:baseUrl": proxy.url });
-  await patient.begin();
+  const patient = new LocalStack({ ...observed.config, "recommender:baseUrl": proxy.url }, carriers);
+  await patient.begin("plugin");
   expect((await patient.up("Model", "slow", model)).state.trainingJobId).toBe(id);
   expect(submissions()).toEqual(["POST /submit-training-job"]);
 });
@@ -103,7 +112,7 @@ test.each([
   ["a reply broken off", cutReply],
   ["a reply whose JSON breaks off", cutJson],
 ])("a token is asked for again after %s", async (_, fault) => {
-  await stack.begin();
+  await stack.begin("plugin");
   proxy.on("POST /oauth/token", fault);
   expect(await cluster()).toMatch(/^http/);
   expect(submissions()).toHaveLength(1);
@@ -111,7 +120,7 @@ test.each([
 
 test("a page in place of the very first response fails at once: the address may be wrong", async () => {
   proxy.on("GET /list-event-datasets", htmlPage(200, { taken: false }), { times: Number.POSITIVE_INFINITY });
-  await stack.begin();
+  await stack.begin("plugin");
   const before = stack.clock.now();
   const adopted = { name: "events", numShards: 1, existingId: world.eventDatasetId };
   await expect(stack.up("EventDataset", "events", adopted)).rejects.toThrow(

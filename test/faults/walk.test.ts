@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import { log } from "../../provider/run/engine";
 import { ObservedService } from "../engine/observed-service";
 import { type Said, servingIn } from "./account";
+import { carriages } from "./carriage";
+import { Carriers } from "./carriers";
 import { declared, first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
 import { type Kind, keyOf, kinds, type Rows } from "./rows";
@@ -19,18 +20,17 @@ let observed: ObservedService;
 let proxy: FaultProxy;
 let watch: Watch | undefined;
 const said: Said[] = [];
+const carriers = new Carriers((urn, message, isEphemeral) => {
+  if (isEphemeral) return;
+  said.push({ urn, message });
+  watch?.hear(message);
+});
 beforeAll(async () => {
   observed = await ObservedService.start({ faults: true, planShards: 1_000_000 });
   proxy = await FaultProxy.start(observed.service);
-  for (const way of ["progress", "info", "warn", "debug"] as const) {
-    jest.spyOn(log, way).mockImplementation(async (urn, message) => {
-      if (way === "progress" || way === "debug") return;
-      said.push({ urn, message });
-      watch?.hear(message);
-    });
-  }
 });
 afterAll(async () => {
+  carriers.close();
   await proxy.close();
   await observed.close();
 });
@@ -252,12 +252,12 @@ function isServing(id: string): boolean {
 test("whatever options a run has, nothing that the state holds is taken away or said to be nobody's", async () => {
   const seed = Number(SEED);
   let tried = 0;
-  const property = fc.asyncProperty(commands, async (sequence) => {
+  const property = fc.asyncProperty(commands, carriages, async (sequence, carriage) => {
     tried++;
     proxy.clear();
     proxy.hidesKeys = false;
     said.length = 0;
-    const world = new World(observed, proxy, said, { anyStep: true });
+    const world = new World(observed, proxy, carriers, said, { anyStep: true, carriage });
     watch = watchOver(world);
     const model: Model = { program: { ...first, second: true } };
     try {
@@ -278,7 +278,7 @@ test("whatever options a run has, nothing that the state holds is taken away or 
 test("a deployment that is deleted before it is replaced, with its job, serves again", async () => {
   proxy.clear();
   said.length = 0;
-  const world = new World(observed, proxy, said, { anyStep: true });
+  const world = new World(observed, proxy, carriers, said, { anyStep: true });
   const program: Program = { ...first, deleteFirst: ["DeploymentJob", "Deployment"] };
   try {
     await world.recover(first);

@@ -6,6 +6,8 @@ import type { Entry } from "../../provider/recovery/journal";
 import { lostCallOf } from "../../provider/recovery/unknown-creation";
 import type { ObservedService } from "../engine/observed-service";
 import { Account, type Made, type Said, servingIn } from "./account";
+import { type Carriage, onlyDynamic } from "./carriage";
+import type { CarrierName, Carriers } from "./carriers";
 import { resetAfter, resetBefore } from "./faults";
 import { type Meddling, meddle, undone } from "./meddling";
 import { declared, first, type Program } from "./program";
@@ -23,6 +25,12 @@ export type Harm = {
   readonly at: number;
 };
 
+interface Options {
+  /** Whether any step of the engine is a reason to make something. */
+  readonly anyStep?: boolean;
+  readonly carriage?: Carriage;
+}
+
 /** One stack, its program, and a user who does what the messages say. */
 export class World {
   readonly engine: SmallEngine;
@@ -34,6 +42,8 @@ export class World {
   readonly forgotten = new Set<unknown>();
   readonly reasons: Reasons;
   readonly account: Account;
+  readonly #carriers: readonly CarrierName[];
+  #runs = 0;
   readonly #loaded = new Set<string>();
   /** Whether the service may be other than the state says, so that a user looks. */
   #drifted = false;
@@ -47,13 +57,14 @@ export class World {
   constructor(
     readonly observed: ObservedService,
     private readonly proxy: FaultProxy,
+    carriers: Carriers,
     /** What the lifecycles have told the user. */
     readonly said: readonly Said[],
-    {
-      anyStep = false,
-    }: { /** Whether any step of the engine is a reason to make something. */ anyStep?: boolean } = {},
+    { anyStep = false, carriage = onlyDynamic }: Options = {},
   ) {
-    this.engine = new SmallEngine(newStack(), { url: proxy.url, key: observed.service.key });
+    this.engine = new SmallEngine(newStack(), { url: proxy.url, key: observed.service.key }, carriers);
+    this.engine.isTypeScript = carriage.isTypeScript;
+    this.#carriers = carriage.carriers;
     this.reasons = new Reasons(anyStep ? this.engine.steps : undefined);
     this.reasons.toMakeAll(first);
     this.account = new Account(this.engine.stack, proxy, said);
@@ -118,6 +129,7 @@ export class World {
   }
 
   async #run(harm: Harm, work: () => Promise<Error[]>): Promise<Error[]> {
+    this.engine.carrier = this.#carriers[this.#runs++ % this.#carriers.length] as CarrierName;
     const fault = this.#faultOf(harm);
     if (fault) this.proxy.on("*", fault, { nth: harm.at });
     if (harm.how === "failTraining") {

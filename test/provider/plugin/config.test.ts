@@ -1,6 +1,7 @@
 import { unknownValue } from "../../../provider/run/unknown-value";
 import { ObservedService } from "../../engine/observed-service";
-import { PluginProcess, secret, shortKeys } from "./plugin-process";
+import { shortKeys } from "./plugin-connection";
+import { PluginProcess, secret } from "./plugin-process";
 
 let observed: ObservedService;
 let plugin: PluginProcess;

@@ -1,7 +1,8 @@
 import { routes } from "../../../contract";
 import { ObservedService } from "../../engine/observed-service";
 import { trainedProject } from "../trained-project";
-import { PluginProcess, type Properties } from "./plugin-process";
+import type { Properties } from "./plugin-connection";
+import { PluginProcess } from "./plugin-process";
 
 let observed: ObservedService;
 let plugin: PluginProcess;

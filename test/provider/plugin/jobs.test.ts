@@ -4,7 +4,8 @@ import { entriesOf } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
 import { partialState } from "../dynamic-provider";
 import { trainedProject } from "../trained-project";
-import { PluginProcess, secret, urnOf } from "./plugin-process";
+import { urnOf } from "./plugin-connection";
+import { PluginProcess, secret } from "./plugin-process";
 
 let observed: ObservedService;
 let plugin: PluginProcess;

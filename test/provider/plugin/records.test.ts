@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { unknownValue } from "../../../provider/run/unknown-value";
 import { ObservedService } from "../../engine/observed-service";
-import { PluginProcess, type Properties, secret } from "./plugin-process";
+import type { Properties } from "./plugin-connection";
+import { PluginProcess, secret } from "./plugin-process";
 
 const folder = mkdtempSync(join(tmpdir(), "recommender-records-"));
 const file = join(folder, "users.csv");

@@ -1,7 +1,8 @@
 import { routes } from "../../../contract";
 import { unknownValue } from "../../../provider/run/unknown-value";
 import { ObservedService } from "../../engine/observed-service";
-import { PluginProcess, type Properties, secret, urnOf } from "./plugin-process";
+import { type Properties, urnOf } from "./plugin-connection";
+import { PluginProcess, secret } from "./plugin-process";
 
 let observed: ObservedService;
 let plugin: PluginProcess;

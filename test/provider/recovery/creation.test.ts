@@ -6,8 +6,8 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../../contract";
 import { digest, type Entry, entriesOf, put, unreadableFiles } from "../../../provider/recovery/journal";
-import { log } from "../../../provider/run/engine";
 import { ObservedService } from "../../engine/observed-service";
+import { Carriers } from "../../faults/carriers";
 import { keyOf, newStack } from "../../faults/rows";
 import { type Declared, SmallEngine } from "../../faults/small-engine";
 import { DynamicProvider } from "../dynamic-provider";
@@ -16,18 +16,19 @@ let observed: ObservedService;
 let engine: SmallEngine;
 let folder: string;
 const said: string[] = [];
+const carriers = new Carriers((_, message) => said.push(message));
 beforeAll(async () => {
   observed = await ObservedService.start();
-  for (const way of ["progress", "info", "warn"] as const) {
-    jest.spyOn(log, way).mockImplementation(async (_urn, message) => void said.push(message));
-  }
 });
-afterAll(() => observed.close());
+afterAll(async () => {
+  carriers.close();
+  await observed.close();
+});
 beforeEach(() => {
   said.length = 0;
   folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
   process.env.XDG_STATE_HOME = folder;
-  engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key });
+  engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, carriers);
 });
 afterEach(async () => {
   await engine.close();
@@ -73,7 +74,7 @@ test("what the state alone knows of is asked about when the key is old, on any m
   const [at, identity] = [Date.now() - 30 * 3_600_000, digest(request)];
   const state = { ...request, __urn: engine.urnOf(users) };
   engine.held.set("UserDataset users", {
-    ...{ kind: "UserDataset", name: "users", state, broken: true, dependencies: [] },
+    ...{ kind: "UserDataset", name: "users", state, carrier: "dynamic", broken: true, dependencies: [] },
     id: `unknown-${randomUUID()}.${identity}.${at}`,
   });
   observed.calls();
@@ -251,7 +252,7 @@ describe("the journal", () => {
 const asked = (more: { key: string; at: number }) => {
   const state = { ...request, __urn: engine.urnOf(users) };
   engine.held.set("UserDataset users", {
-    ...{ kind: "UserDataset", name: "users", state, broken: true, dependencies: [] },
+    ...{ kind: "UserDataset", name: "users", state, carrier: "dynamic", broken: true, dependencies: [] },
     id: `unknown-${more.key}.${digest(request)}.${more.at}`,
   });
 };
@@ -285,7 +286,7 @@ test("a service that is down leaves what broke off to the next run, and no place
   const down = await ObservedService.start();
   const { url, key } = down.service;
   await down.close();
-  const unreachable = new SmallEngine(newStack(), { url, key });
+  const unreachable = new SmallEngine(newStack(), { url, key }, carriers);
   put(entry({ urn: unreachable.urnOf(users), service: url }));
   const [error] = await unreachable.up([users]);
   expect(error?.message).toMatch(/did not answer|could not be reached/);

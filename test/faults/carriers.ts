@@ -1,0 +1,191 @@
+import type { ServiceError } from "@grpc/grpc-js";
+import * as provider from "@pulumi/pulumi/proto/provider_pb";
+import * as status from "@pulumi/pulumi/proto/status_pb";
+import type { ClientOptions } from "../../client/client";
+import type { Clock } from "../../client/clock";
+import type { Lifecycle } from "../../provider/lifecycle/protocol";
+import { listen } from "../../provider/plugin/server";
+import { fromStruct } from "../../provider/plugin/values";
+import type { Urn } from "../../provider/run/engine";
+import type { Properties } from "../../provider/run/row";
+import type { StackState } from "../../provider/run/stack-state";
+import { carriedUrn, nounOf, partsOf, pluginUrn } from "../../provider/run/urn";
+import { PluginConnection, shortKeys } from "../provider/plugin/plugin-connection";
+import type { MortalClient } from "./mortal-client";
+import * as code from "./provider-code";
+
+/** What carries the resources of a run. */
+export type CarrierName = "dynamic" | "plugin";
+
+/** Both of them. */
+export const carrierNames: readonly CarrierName[] = ["dynamic", "plugin"];
+
+/** What a process of the provider finds when it starts. */
+interface Surroundings {
+  readonly config: Record<string, string>;
+  readonly clock: Clock;
+  readonly rows: StackState["rows"];
+  readonly timeouts?: ClientOptions["timeouts"];
+  /** Whether tokens serve the processes after it too. */
+  readonly keepsTokens?: boolean;
+}
+
+/** Is told what a lifecycle says of a resource; what is replaced by what comes next is ephemeral. */
+export type Hear = (urn: Urn, message: string, isEphemeral: boolean) => void;
+
+/** How the engine gets at the lifecycles: in the process of a dynamic provider, or by the protocol of a plugin. */
+abstract class Carrier {
+  constructor(
+    protected readonly code: typeof import("./provider-code"),
+    hear: Hear,
+  ) {
+    code.carryBy({
+      ...{ connect: () => {}, engineAddress: () => undefined },
+      log: async (severity, message, urn, isEphemeral) => {
+        if (severity !== "debug") hear(urn && carriedUrn(urn), message, isEphemeral);
+      },
+    });
+  }
+
+  /** Another process takes over, that remembers nothing of the one before; gives its client. */
+  async begin({ config, clock, rows, timeouts, keepsTokens }: Surroundings): Promise<MortalClient> {
+    const { endpointToken, lasting, MortalClient, readSettings, Run, useSession } = this.code;
+    const settings = readSettings((key) => config[`recommender:${key}`], {});
+    const { baseUrl, apiKey = "", tokenUrl: url = "", clientId = "", clientSecret = "" } = settings;
+    const source = endpointToken({ url, clientId, clientSecret });
+    const token = keepsTokens ? lasting(source) : source;
+    const client = new MortalClient({ baseUrl, apiKey, token, clock, ...(timeouts && { timeouts }) });
+    useSession({ settings, client, clock, run: new Run({ rows }) });
+    await this.start(config);
+    return client;
+  }
+
+  /** The lifecycle of a resource, as the engine calls it. */
+  abstract lifecycleOf(urn: string): Lifecycle;
+  protected abstract start(config: Record<string, string>): Promise<void>;
+  abstract close(): void;
+
+  protected nounAt(urn: string): Lifecycle {
+    return this.code.nouns[nounOf(partsOf(urn).type) ?? ""] as Lifecycle;
+  }
+}
+
+class Dynamic extends Carrier {
+  constructor(hear: Hear) {
+    // The plugin has the first copy: it loads some of the code later, and not from another one.
+    let copy = code;
+    jest.isolateModules(() => {
+      copy = require("./provider-code");
+    });
+    super(copy, hear);
+  }
+
+  lifecycleOf(urn: string): Lifecycle {
+    return this.nounAt(urn);
+  }
+
+  protected async start(config: Record<string, string>): Promise<void> {
+    const get = (key: string) => config[key];
+    for (const noun of Object.values(this.code.nouns)) await noun.configure({ config: { get } });
+  }
+
+  close(): void {}
+}
+
+class Plugin extends Carrier {
+  #process: { readonly connection: PluginConnection; stop(): void } | undefined;
+
+  lifecycleOf(carried: string): Lifecycle {
+    const urn = pluginUrn(carried);
+    const ask = <T>(work: (plugin: PluginConnection) => Promise<T>) => this.#ask(work);
+    return {
+      ...this.nounAt(urn),
+      check: async (olds, news) => {
+        const { inputs, failures } = await ask((plugin) => plugin.check(urn, news, olds));
+        return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
+      },
+      diff: async (id, olds, news) => {
+        const { changes, replaces } = await ask((plugin) => plugin.diff(urn, id, olds, news));
+        return { changes, changed: [], replaces, deleteBeforeReplace: false };
+      },
+      create: async (inputs) => {
+        const { id, state } = await ask((plugin) => plugin.create(urn, inputs));
+        return { id, outs: state };
+      },
+      read: async (id, state = {}) => {
+        const read = await ask((plugin) => plugin.read(urn, id, state));
+        return { id: read.id, props: read.state, inputs: read.inputs };
+      },
+      update: async (id, olds, news) => ({ outs: await ask((plugin) => plugin.update(urn, id, olds, news)) }),
+      delete: (id, state) => ask((plugin) => plugin.delete(urn, id, state)),
+    };
+  }
+
+  protected async start(config: Record<string, string>): Promise<void> {
+    this.close();
+    const { port, stop } = await listen();
+    const connection = new PluginConnection();
+    connection.connect(port);
+    this.#process = { connection, stop };
+    await connection.configure(shortKeys(config));
+  }
+
+  close(): void {
+    this.#process?.connection.close();
+    this.#process?.stop();
+    this.#process = undefined;
+  }
+
+  /** Fails with what the engine shows, and with the part of the state that it keeps. */
+  async #ask<T>(work: (plugin: PluginConnection) => Promise<T>): Promise<T> {
+    const process = this.#process;
+    try {
+      return await work(process?.connection as PluginConnection);
+    } catch (error) {
+      // Nobody hears from a process that was killed.
+      if (process !== this.#process) return new Promise(() => {});
+      const { details, metadata } = error as ServiceError;
+      const [packed] = metadata.get("grpc-status-details-bin");
+      throw Object.assign(new Error(details), packed && partIn(packed as Buffer));
+    }
+  }
+}
+
+function partIn(packed: Buffer): { id: string; properties: object } {
+  const [any] = status.Status.deserializeBinary(packed).getDetailsList();
+  const part = provider.ErrorResourceInitFailed.deserializeBinary(any?.getValue_asU8() as Uint8Array);
+  return { id: part.getId(), properties: fromStruct(part.getProperties()) };
+}
+
+/** Both carriers of one stack. */
+export class Carriers {
+  readonly #all: Readonly<Record<CarrierName, Carrier>>;
+
+  constructor(hear: Hear = () => {}) {
+    this.#all = { dynamic: new Dynamic(hear), plugin: new Plugin(code, hear) };
+  }
+
+  of(name: CarrierName): Carrier {
+    return this.#all[name];
+  }
+
+  /** Begins another run, which may need both: what is only deleted is carried as it was. */
+  begin(surroundings: Surroundings): Promise<MortalClient[]> {
+    return Promise.all(carrierNames.map((name) => this.of(name).begin(surroundings)));
+  }
+
+  close(): void {
+    for (const name of carrierNames) this.of(name).close();
+  }
+}
+
+/** Properties as they come out of the engine: by name, without what is undefined, and without null. */
+export function passed(properties: Properties): Properties {
+  const plain = JSON.parse(JSON.stringify(properties, byName)) as Properties;
+  return Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== null));
+}
+
+function byName(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
