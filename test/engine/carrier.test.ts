@@ -25,6 +25,20 @@ const records = new recommender.UserRecords("people",
   { userDatasetId: users.id, source: [{ userId: "ada", attributes: { age: 36 } }] }, { parent: events });
 const project = new recommender.Project("shop", {
   userDatasetId: users.id, itemDatasetId: shelf.items.id, eventDatasetId: events.id, targetEventType: "buy" });
+const projectId = project.id;
+const bought = new recommender.EventRecords("bought", { eventDatasetId: events.id, source: Array.from({ length: 12 },
+  (_, at) => ({ eventId: "e" + at, userId: "u" + at % 3, itemId: "i" + at % 4, ts: 1700000000000 + at, eventType: "buy" })) });
+const { id: algorithmId } = new recommender.Algorithm("g1", { projectId,
+  algorithmParameters: { dimensions: 4, epochs: 1, regularization: 0.1, alpha: 0.1 } });
+const { modelId } = new recommender.Model("weekly", { projectId, algorithmId, triggers: [bought.contentHash] });
+new recommender.TrainingJob("nightly", { projectId, algorithmId });
+const live = new recommender.Deployment("live", { projectId, generatorModelId: modelId, qps: 5 });
+new recommender.DeploymentJob("again", { projectId, generatorModelId: modelId, qps: 5 }, { dependsOn: live });
+const query = { projectId, modelId, queryType: "user_distribution", queries: [{ attribute: "age", value: 36, bins: 2 }] };
+new recommender.UserQuery("ages", query);
+new recommender.QueryingJob("ages-again", query);
+new recommender.UserClustering("groups", { projectId, modelId, parameters: { minUserNum: 1 } });
+new recommender.ClusteringJob("groups-again", { projectId, modelId, parameters: { minUserNum: 1 } });
 export const hash = records.contentHash;
 ${more}`;
 
@@ -59,7 +73,7 @@ async function types(): Promise<string[]> {
 
 const unchanged = { same: expect.any(Number) };
 
-test("a stack moves to the plugin and back without a change: parents, components and aliases included", async () => {
+test("a stack moves to the plugin and back without a change: parents, components, aliases and jobs included", async () => {
   const { hash } = await up();
   expect(await types()).toEqual(["pulumi-nodejs:dynamic/recommender:"]);
   await workspace.setProgram(program("after"));

@@ -7,7 +7,7 @@ import { allEntries, type Entry, put } from "../../provider/recovery/journal";
 import { systemClock } from "../../service";
 import { ObservedService } from "./observed-service";
 import { OtherService } from "./other-service";
-import { engineWorkspace } from "./workspace";
+import { engineWorkspace, installPlugin } from "./workspace";
 
 /** The program whose state was recorded. */
 const recordedProgram = `
@@ -45,7 +45,7 @@ function serviceOf(resources: Recorded[]): OtherService {
 }
 
 test.each(["state-v1.json"])(
-  "a state recorded as %s is understood: nothing to change, refreshed, destroyed",
+  "a state recorded as %s is understood: nothing to change, moved to the plugin and back, refreshed, destroyed",
   async (file) => {
     const recorded: Deployment = JSON.parse(readFileSync(join(__dirname, file), "utf8"));
     const service = serviceOf(recorded.deployment.resources);
@@ -53,6 +53,17 @@ test.each(["state-v1.json"])(
     await workspace.stack.importStack(recorded);
     const { changeSummary } = await workspace.stack.preview();
     expect(changeSummary).toEqual({ same: 10 });
+    await installPlugin(workspace.directory);
+    for (const [value, prefix] of [
+      ["plugin", "recommender:index:"],
+      ["dynamic", "pulumi-nodejs:dynamic/recommender:"],
+    ] as const) {
+      await workspace.stack.setConfig("recommender:carrier", { value });
+      const moved = await workspace.stack.up({ expectNoChanges: true });
+      expect(moved.summary.resourceChanges).toEqual({ same: 10 });
+      const { resources } = (await workspace.stack.exportStack()).deployment;
+      expect(resources.filter(({ type }: Recorded) => type.startsWith(prefix))).toHaveLength(9);
+    }
     expect(service.calls).toEqual([]);
     const { summary } = await workspace.stack.refresh();
     expect(summary.resourceChanges).toEqual({ same: 10 });

@@ -1,3 +1,4 @@
+import { unsealed } from "../../provider/plugin/values";
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "../records/folder";
 import { type CarrierName, Carriers, carrierNames } from "./carriers";
@@ -50,7 +51,8 @@ async function cluster(): Promise<unknown> {
   };
   const { id } = await stack.up("ClusteringJob", args.name, args);
   const { state } = await stack.up("UserClustering", args.name, { ...args, submittedJobId: id });
-  return state.downloadUrl;
+  // Who has the address can read the result, so that the plugin stores it as a secret.
+  return unsealed(state).downloadUrl;
 }
 
 test.each(
