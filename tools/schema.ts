@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { environmentName, type SettingKey, secretKeys, settingKeys } from "../client/settings";
-import { type Route, routes } from "../contract";
+import type { Route } from "../contract";
 import { license, version, description as wholeText } from "../package.json";
 import type { Rules } from "../provider/lifecycle/noun";
+import { lookups } from "../provider/lookups";
 import { nouns } from "../provider/nouns";
 import { components } from "../provider/plugin/components";
+import { pinnedModelsKey, pinnedModelsVariable } from "../provider/run/pinned";
 import {
   convertExamples,
   convertedExamples,
@@ -27,6 +29,14 @@ const root = join(__dirname, "..");
 /** What lies in the state of a program whose resources are dynamic ones. */
 const dynamicType = (type: string) => `pulumi-nodejs:dynamic/recommender:${type}`;
 
+/** Not among the inputs of a provider: a pin is the stack's. */
+const pinned: PropertySpec = {
+  type: "string",
+  description:
+    "Models that serve whatever the program declares, by the names of deployments, as JSON; `recommender rollback` " +
+    `writes it. Also ${pinnedModelsVariable} in the environment.`,
+};
+
 /** A resource in a package schema. */
 interface ResourceSpec extends ObjectSpec {
   readonly description: string;
@@ -35,16 +45,6 @@ interface ResourceSpec extends ObjectSpec {
   readonly isComponent?: true;
   readonly aliases?: readonly { readonly type: string }[];
 }
-
-/** The lookups, with the calls that answer them. */
-const lookups: Readonly<Record<string, Route>> = {
-  getEventDataset: routes.getEventDataset,
-  listEventDatasets: routes.listEventDatasets,
-  getModel: routes.getModel,
-  listModels: routes.listModels,
-  getJob: routes.getJob,
-  recommend: routes.recommendItemsToUser,
-};
 
 /** The Pulumi package schema. */
 export type PackageSchema = ReturnType<typeof packageSchema>;
@@ -76,7 +76,7 @@ export function packageSchema(examples: Examples) {
     license,
     meta: { moduleFormat: "(.*)" },
     language: languages,
-    config: { variables },
+    config: { variables: { ...variables, [pinnedModelsKey]: pinned } as Record<string, PropertySpec> },
     provider: { description: "The service that resources belong to.", inputProperties: variables },
     types: sorted(types.named),
     resources,

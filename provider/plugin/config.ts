@@ -7,6 +7,7 @@ import {
   type DiffRequest,
   type DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
+import { jsonOrUndefined } from "../../client/parse";
 import {
   environmentBeside,
   readSettings,
@@ -16,17 +17,15 @@ import {
   secretKeys,
   settingKeys,
 } from "../../client/settings";
-import { nearest, unknownKey } from "../../contract/words";
 import { holdsUnknown } from "../lifecycle/arguments";
 import type { Fault } from "../lifecycle/protocol";
+import { configurationKeys, faultOfKey } from "../run/configuration";
 import { carrierKey, carrierVariable } from "../run/engine";
 import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/row";
 import { partsOf } from "../run/urn";
 import { diffResponse } from "./diff";
 import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values";
-
-const known: readonly string[] = [...settingKeys, pinnedModelsKey, carrierKey];
 
 /** What the engine adds to the inputs of any provider. */
 const ofEngine = ["version", "pluginDownloadURL", "pluginChecksums"];
@@ -69,7 +68,9 @@ export function diffConfig(request: DiffRequest): DiffResponse {
 /** Takes the configuration of this process over: the engine starts one for each provider of a program. */
 export function configurationOf(request: ConfigureRequest): Configuration {
   const inputs = unsealed(fromStruct(request.getArgs()));
-  const get = (key: string) => textOf(inputs[key]);
+  const ofStack = jsonOrUndefined(process.env.PULUMI_CONFIG ?? "") as Properties | undefined;
+  // The engine gives a provider of the program's own no configuration; but a pin holds for the whole stack.
+  const get = (key: string) => textOf(inputs[key] ?? (key === pinnedModelsKey ? ofStack?.[key] : undefined));
   const environment = environmentFor(inputs, request.getUrn());
   // Whatever else reads a variable must not see one that an input replaces.
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
@@ -107,22 +108,21 @@ function isDefault(urn: string | undefined): boolean {
   return urn !== undefined && /^default(_\d+[._]\d+[._]\d+.*)?$/.test(partsOf(urn).name);
 }
 
-/** A mistyped key would leave its default in force, which for the address is a service on this machine. */
 function unknownKeys(inputs: Properties, urn: string): Fault[] {
-  const isOurs = projectOf(urn) === "recommender" && isDefault(urn);
   return Object.keys(inputs)
-    .filter((key) => ![...known, ...ofEngine].includes(key) && !key.startsWith("__"))
-    .filter((key) => !isOurs || nearest(key, known) !== undefined)
-    .map((key) => ({
-      property: "",
-      reason:
-        `The configuration key recommender:${unknownKey(key, known).replace(/[^?]$/, "$&.")} ` +
-        `The keys are ${known.join(", ")}.`,
-    }));
-}
-
-function projectOf(urn: string): string {
-  return urn.split("::")[1] ?? "";
+    .filter((key) => !ofEngine.includes(key) && !key.startsWith("__"))
+    .flatMap((key) => {
+      const place = isDefault(urn)
+        ? {
+            known: configurationKeys,
+            project: urn.split("::")[1],
+            remedy: `Take it out with \`pulumi config rm recommender:${key}\`.`,
+          }
+        : // What carries a stack, and which models it pins, is for the stack to say.
+          { known: settingKeys, project: undefined, remedy: "Take it out of the provider's inputs." };
+      const reason = faultOfKey(key, place);
+      return reason ? [{ property: "", reason }] : [];
+    });
 }
 
 function contradictions(inputs: Properties, urn: string): Fault[] {

@@ -1,30 +1,9 @@
 import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
-import { type RecommendationInput, recommendItems } from "../../client/serving";
-import { type Route, routes } from "../../contract";
 import { unknownKey } from "../../contract/words";
-import type { Properties } from "../run/row";
+import { lookUp, lookups } from "../lookups";
 import { NotFoundError } from "./failure";
-import { fromStruct, toStruct, unsealed } from "./values";
-
-type Lookup = (client: Client, args: Properties) => Promise<object>;
-
-/** A lookup that is one call; whether its arguments are right, the client finds out. */
-const calling =
-  (route: Route): Lookup =>
-  (client, args) =>
-    client.call(route, args as never) as Promise<object>;
-
-/** The lookups by their names. */
-const lookups: Readonly<Record<string, Lookup>> = {
-  getEventDataset: calling(routes.getEventDataset),
-  listEventDatasets: calling(routes.listEventDatasets),
-  getModel: calling(routes.getModel),
-  listModels: calling(routes.listModels),
-  getJob: calling(routes.getJob),
-  recommend: (client, { servingUri, ...input }) =>
-    recommendItems(client, input as unknown as RecommendationInput, servingUri as string | undefined),
-};
+import { fromStruct, toStruct, unsealed, withoutNull } from "./values";
 
 /** Answers a lookup of a program. */
 export async function invoke(
@@ -32,15 +11,14 @@ export async function invoke(
   clientHere: () => Promise<Client>,
 ): Promise<InvokeResponse> {
   const name = request.getTok().split(":").at(-1) ?? "";
-  const lookup = lookups[name];
-  if (!lookup) {
+  if (!Object.hasOwn(lookups, name)) {
     const names = Object.keys(lookups);
     throw new NotFoundError(
       `The function ${request.getTok()}: ${unknownKey(name, names)}. They are ${names.join(", ")}.`,
     );
   }
-  const args = Object.entries(unsealed(fromStruct(request.getArgs()))).filter(([, value]) => value !== null);
+  const args = withoutNull(unsealed(fromStruct(request.getArgs())));
   const reply = new InvokeResponse();
-  reply.setReturn(toStruct(await lookup(await clientHere(), Object.fromEntries(args))));
+  reply.setReturn(toStruct(await lookUp(await clientHere(), name as keyof typeof lookups, args)));
   return reply;
 }

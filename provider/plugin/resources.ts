@@ -24,7 +24,7 @@ import { diffResponse } from "./diff";
 import { NotFoundError } from "./failure";
 import { importedState } from "./import";
 import { idOutput, previewOfCreate, previewOfUpdate } from "./preview";
-import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values";
+import { fromStruct, sealedLike, toStruct, unsealed, withoutNull, withSealed } from "./values";
 
 export async function check(request: CheckRequest): Promise<CheckResponse> {
   const urn = request.getUrn();
@@ -152,11 +152,6 @@ function stateOf(
 /** What the engine stores as inputs. */
 function declared({ __urn, __provider, ...rest }: Properties): Properties {
   return withoutNull(rest);
-}
-
-/** To the engine and to other languages, null is nothing. */
-function withoutNull(properties: Properties): Properties {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== null));
 }
 
 /** Seals what an error keeps like any other state. */

@@ -56,8 +56,12 @@ const service: Partial<IResourceProviderServer> = {
     const given = configurationOf(request);
     configuration = given;
     const get = (key: string) => given.get(key.replace(/^recommender:/, ""));
-    const { nouns } = await import("../nouns.js");
+    const [{ nouns }, { tellDoubts }] = await Promise.all([
+      import("../nouns.js"),
+      import("../run/configuration.js"),
+    ]);
     for (const noun of Object.values(nouns)) await noun.configure({ config: { get } });
+    await tellDoubts(given.get);
     return configureResponse();
   }),
 

@@ -20,6 +20,11 @@ export function toStruct(values: object): Struct {
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(values)) as Record<string, JavaScriptValue>);
 }
 
+/** The same properties, but none that is null: to the engine and to other languages, null is nothing. */
+export function withoutNull(properties: Properties): Properties {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== null));
+}
+
 /** A value as a secret of the state. */
 export function seal(value: unknown): unknown {
   return isSecret(value) ? value : { [signatureKey]: secretSignature, value };

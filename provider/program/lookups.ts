@@ -1,9 +1,11 @@
 import { isAbsolute, relative } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { type Recommendation, type RecommendationInput, recommendItems } from "../../client/serving";
+import type { Recommendation } from "../../client/serving";
 import { besideProgram, readSettings } from "../../client/settings";
-import { type Input as CallInput, type Reply, type Route, routes } from "../../contract";
+import type { Input as CallInput, Reply } from "../../contract";
+import { lookUp, type lookups, type RecommendArgs } from "../lookups";
 import { openSession } from "../run/session";
+import { carrierHere } from "./carrier";
 import { checkConfiguration } from "./program-check";
 
 /** Reads something of the service from within a program; with `Output`, from arguments that are outputs. */
@@ -15,7 +17,7 @@ type LookupOutput<Args, Result> = (
 ) => pulumi.Output<Result>;
 
 async function session() {
-  checkConfiguration();
+  checkConfiguration(carrierHere());
   const config = new pulumi.Config("recommender");
   const settings = readSettings((key) => config.get(key));
   const root = pulumi.runtime.getRootDirectory();
@@ -25,8 +27,10 @@ async function session() {
   return openSession(isInside ? settings : besideProgram(settings, root));
 }
 
-function lookup<R extends Route>(route: R): Lookup<CallInput<R>, Reply<R>> {
-  return async (args) => (await session()).client.call(route, args);
+type Name = keyof typeof lookups;
+
+function lookup<N extends Name>(name: N): Lookup<CallInput<(typeof lookups)[N]>, Reply<(typeof lookups)[N]>> {
+  return async (args) => (await lookUp((await session()).client, name, args)) as Reply<(typeof lookups)[N]>;
 }
 
 function outputForm<Args, Result>(from: Lookup<Args, Result>): LookupOutput<Args, Result> {
@@ -37,39 +41,35 @@ function outputForm<Args, Result>(from: Lookup<Args, Result>): LookupOutput<Args
 }
 
 /** Reads one event dataset. */
-export const getEventDataset = lookup(routes.getEventDataset);
+export const getEventDataset = lookup("getEventDataset");
 /** Reads one event dataset. */
 export const getEventDatasetOutput = outputForm(getEventDataset);
 
 /** Lists the event datasets of the account. */
-export const listEventDatasets = () => lookup(routes.listEventDatasets)({});
+export const listEventDatasets = () => lookup("listEventDatasets")({});
 /** Lists the event datasets of the account. */
 export const listEventDatasetsOutput = () => pulumi.output(listEventDatasets());
 
 /** Reads one model. */
-export const getModel = lookup(routes.getModel);
+export const getModel = lookup("getModel");
 /** Reads one model. */
 export const getModelOutput = outputForm(getModel);
 
 /** Lists the models of a project. */
-export const listModels = lookup(routes.listModels);
+export const listModels = lookup("listModels");
 /** Lists the models of a project. */
 export const listModelsOutput = outputForm(listModels);
 
 /** Reads one job. */
-export const getJob = lookup(routes.getJob);
+export const getJob = lookup("getJob");
 /** Reads one job. */
 export const getJobOutput = outputForm(getJob);
 
-/** What is asked of `recommend`. */
-export type RecommendArgs = RecommendationInput & {
-  /** Address of the project's recommendation service; needed where several projects serve. */
-  readonly servingUri?: string | undefined;
-};
+export type { RecommendArgs } from "../lookups";
 
 /** Recommends items to a user. */
-export async function recommend({ servingUri, ...input }: RecommendArgs): Promise<Recommendation> {
-  return recommendItems((await session()).client, input, servingUri);
+export async function recommend(args: RecommendArgs): Promise<Recommendation> {
+  return (await lookUp((await session()).client, "recommend", args)) as Recommendation;
 }
 /** Recommends items to a user. */
 export const recommendOutput = outputForm(recommend);

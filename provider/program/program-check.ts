@@ -1,18 +1,6 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import {
-  clearTextWarning,
-  embeddedFolder,
-  environmentName,
-  readSettings,
-  SettingsError,
-  secretKeys,
-  settingKeys,
-} from "../../client/settings";
-import { nearest, unknownKey } from "../../contract/words";
-import { carrierKey } from "../run/engine";
-import { pinnedModelsKey } from "../run/pinned";
+import { secretKeys } from "../../client/settings";
+import { configurationKeys, faultOfKey, tellDoubts } from "../run/configuration";
 import { type CarrierName, toPlugin } from "./carrier";
 
 const namespace = "recommender";
@@ -24,52 +12,30 @@ const checked = new Set<string>();
 const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };
 
 /** Looks at the configuration of the running stack, once: what nobody reads, and what is not as safe as it could be. */
-export function checkConfiguration(): void {
+export function checkConfiguration(carrier: CarrierName): void {
   const stack = `${pulumi.getProject()}/${pulumi.getStack()}`;
   if (checked.has(stack)) return;
   refuseUnknownKeys();
   checked.add(stack);
   const config = new pulumi.Config(namespace);
+  // The engine does not tell a plugin which keys are secret.
   for (const key of secretKeys) {
     if (config.get(key) === undefined || isConfigSecret(`${namespace}:${key}`)) continue;
     pulumi.log.warn(
       `recommender:${key} is kept in the clear. Encrypt it: pulumi config set --secret recommender:${key} VALUE`,
     );
   }
-  warnOfService(config);
+  // The plugin says it itself, in every language.
+  if (carrier === "dynamic") void tellDoubts((key) => config.get(key));
 }
 
-/** A mistyped key would leave its default in force, which for the address is a service on this machine. */
 function refuseUnknownKeys(): void {
-  const known = [...settingKeys, pinnedModelsKey, carrierKey];
   for (const full of Object.keys(pulumi.runtime.allConfig())) {
     const [space, key = ""] = full.split(":");
-    if (space !== namespace || known.includes(key)) continue;
-    // The keys of a project of this name lie in the same namespace.
-    const meant = nearest(key, known);
-    if (pulumi.getProject() === namespace && meant === undefined) continue;
-    throw new pulumi.RunError(
-      `The configuration key recommender:${unknownKey(key, known)} ` +
-        `Take it out with \`pulumi config rm recommender:${key}\`. The keys are ${known.join(", ")}.`,
-    );
-  }
-}
-
-/** Says what the address of the service means: credentials without TLS, or a service on this machine that is not there yet. */
-function warnOfService(config: pulumi.Config): void {
-  try {
-    const settings = readSettings((key) => config.get(key));
-    const warning = clearTextWarning(settings);
-    if (warning) pulumi.log.warn(warning);
-    if (config.get("baseUrl") !== undefined || process.env[environmentName("baseUrl")]) return;
-    const folder = embeddedFolder(settings.baseUrl);
-    if (folder === undefined || existsSync(folder)) return;
-    pulumi.log.info(
-      `recommender:baseUrl is not set: a service of its own keeps its data in ${resolve(folder)}`,
-    );
-  } catch (error) {
-    // The lifecycle says it beside a resource.
-    if (!(error instanceof SettingsError)) throw error;
+    if (space !== namespace) continue;
+    const remedy = `Take it out with \`pulumi config rm recommender:${key}\`.`;
+    const fault = faultOfKey(key, { known: configurationKeys, project: pulumi.getProject(), remedy });
+    if (fault) throw new pulumi.RunError(fault);
   }
 }
 

@@ -22,7 +22,7 @@ export abstract class Resource extends pulumi.CustomResource {
       ...{ ...given, aliases: aliasesOf(type, carrier, given.aliases) },
       ...(secret.length > 0 && { additionalSecretOutputs: secret }),
     };
-    if (given.provider === undefined) checkConfiguration();
+    if (given.provider === undefined) checkConfiguration(carrier);
     checkDeclaration(`${type} ${name}`, args, options, carrier);
     const token = tokenOf(type, carrier);
     const properties: pulumi.Inputs = {

@@ -33,6 +33,30 @@ test("a mistyped key is refused with the one that was meant", async () => {
   ]);
 });
 
+test("what the address means is said once for a provider, without a secret", async () => {
+  const own = await PluginProcess.start({ ...remote, baseUrl: "http://api.example.com" }, { name: "mine" });
+  await own.check("EventDataset", { numShards: 1 });
+  await own.stop();
+  expect(own.said.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^recommender:baseUrl is at http:\/\/api\.example\.com, without TLS/),
+  ]);
+  expect(JSON.stringify(own.said)).not.toMatch(/k-1|t-1/);
+});
+
+test("what the stack pins holds for a provider of the program's own too, and is no input of it", async () => {
+  const pins = JSON.stringify({ it: { generatorModelId: "m-former" } });
+  expect((await plugin.checkConfig({ ...remote, pinnedModels: pins })).failures).toEqual([
+    expect.stringMatching(/recommender:pinnedModels is not known.*Take it out of the provider's inputs/),
+  ]);
+  const env = { PULUMI_CONFIG: JSON.stringify({ pinnedModels: pins, baseUrl: "https://elsewhere" }) };
+  const own = await PluginProcess.start(shortKeys(observed.config), { name: "mine", env });
+  const news = { projectId: "p-1", generatorModelId: "m-new", rankerModelId: "m-2", submittedJobId: "j-1" };
+  const { inputs } = await own.check("Deployment", news);
+  await own.stop();
+  expect(inputs).toMatchObject({ generatorModelId: "m-former" });
+  expect(inputs).not.toHaveProperty("rankerModelId");
+});
+
 test("settings that are missing, wrong or contradict each other are refused, and none of their values is shown", async () => {
   const refused = async (news: object) => (await plugin.checkConfig({ ...news })).failures.join();
   expect(await refused({ baseUrl: remote.baseUrl })).toMatch(
