@@ -5,9 +5,13 @@ const plainIntervalMs = 10_000;
  * line every ten seconds.
  */
 class Progress {
-  /** @param {Pick<NodeJS.WriteStream, "write"> & { isTTY?: boolean }} stream */
-  constructor(stream = process.stderr) {
+  /**
+   * @param {Pick<NodeJS.WriteStream, "write"> & { isTTY?: boolean }} stream
+   * @param {string} of the first word of each line
+   */
+  constructor(stream = process.stderr, of = "engine") {
     this.stream = stream;
+    this.of = of;
     this.lastShownMs = 0;
     this.lineIsOpen = false;
   }
@@ -15,7 +19,7 @@ class Progress {
   /** A line that stays. @param {string} text */
   say(text) {
     this.#closeLine();
-    this.stream.write(`engine: ${text}\n`);
+    this.stream.write(`${this.of}: ${text}\n`);
     this.lastShownMs = Date.now();
   }
 
@@ -23,7 +27,7 @@ class Progress {
   at(text) {
     const sinceMs = Date.now() - this.lastShownMs;
     if (this.stream.isTTY && sinceMs >= 100) {
-      this.stream.write(`\r\x1b[Kengine: ${text}`.slice(0, 80));
+      this.stream.write(`\r\x1b[K${this.of}: ${text}`.slice(0, 80));
       this.lineIsOpen = true;
       this.lastShownMs = Date.now();
     } else if (!this.stream.isTTY && sinceMs >= plainIntervalMs) {

@@ -1,0 +1,68 @@
+const { spawnSync } = require("node:child_process");
+const fs = require("node:fs");
+const path = require("node:path");
+const { root } = require("../setup.js");
+
+/**
+ * What a checkout would release, with what speaks against it. It fails where its parts are of different versions.
+ * @param {string} folder
+ */
+function readCheckout(folder = root) {
+  const read = (/** @type {string} */ name) => fs.readFileSync(path.join(folder, name), "utf8");
+  const { version } = JSON.parse(read("package.json"));
+  requireVersion(version, "openapi", JSON.parse(read("openapi.json")).info.version);
+  requireVersion(version, "schema", JSON.parse(read("schema.json")).version);
+  const { heading, notes } = newestSection(read("CHANGELOG.md"));
+  const { commit, date, dirty, tags } = readGit(folder);
+  if (tags.length > 0 && !tags.includes(`v${version}`)) {
+    throw new Error(
+      `HEAD is tagged ${tags.join(", ")}, but package.json says ${version}: write that version with ` +
+        `\`npm version --no-git-tag-version\`, or remove the tag with \`git tag -d ${tags[0]}\`.`,
+    );
+  }
+  /** @type {[boolean, string][]} */
+  const doubts = [
+    [commit === undefined, "this is no git checkout: the manifest names no commit"],
+    [dirty, "some changes are not committed: the commit does not hold them"],
+    [commit !== undefined && tags.length === 0, `HEAD has no tag: \`git tag v${version}\` makes it`],
+    [heading !== version, `CHANGELOG.md begins with "${heading}": name that section ${version}`],
+  ];
+  const warnings = doubts.flatMap(([applies, text]) => (applies ? [text] : []));
+  return { version, commit, date, dirty, notes: `# pulumi-recommender ${version}\n\n${notes}\n`, warnings };
+}
+
+/** @param {string} version @param {string} name @param {string} other */
+function requireVersion(version, name, other) {
+  if (other === version) return;
+  throw new Error(
+    `${name}.json is of ${other}, package.json of ${version}: \`npm run ${name}\` writes it anew.`,
+  );
+}
+
+/** @param {string} folder */
+function readGit(folder) {
+  const git = (/** @type {string[]} */ ...args) => {
+    const { status, stdout } = spawnSync("git", args, { cwd: folder, encoding: "utf8" });
+    return status === 0 ? stdout.trim() : "";
+  };
+  const [commit, date] = git("log", "-1", "--format=%H %cI").split(" ");
+  return {
+    commit: commit || undefined,
+    date,
+    dirty: git("status", "--porcelain") !== "",
+    tags: git("tag", "--points-at", "HEAD")
+      .split("\n")
+      .filter((tag) => /^v\d/.test(tag)),
+  };
+}
+
+/** @param {string} changelog */
+function newestSection(changelog) {
+  const [, section = ""] = changelog.split(/^## /m);
+  const [line = ""] = section.split("\n");
+  // A date may follow the version: `## [1.0.0] - 2026-01-01`.
+  const heading = line.split(" ")[0]?.replace(/[[\]]/g, "");
+  return { heading, notes: section.slice(line.length).trim() };
+}
+
+module.exports = { readCheckout };

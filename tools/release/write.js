@@ -1,0 +1,106 @@
+const { createHash } = require("node:crypto");
+const fs = require("node:fs");
+const path = require("node:path");
+const { Progress } = require("../engine/progress.js");
+const { buildPackage } = require("../setup.js");
+const { bundlePlugin } = require("./bundle.js");
+const { readCheckout } = require("./checkout.js");
+const { npm } = require("./npm.js");
+const { nodeVersion, platforms } = require("./platforms.js");
+const { requirements, writePluginArchive } = require("./plugin.js");
+const { billOfMaterials } = require("./sbom.js");
+const { requireSdkTools, writeSdks } = require("./sdk.js");
+
+/** What a release consists of: the npm package, the SDKs, and the plugin for each platform. */
+const parts = ["package", "sdk", ...Object.keys(platforms)];
+
+/**
+ * @typedef {{ file: string, bytes: number, sha256: string }} Released
+ * @typedef {{ folder: string, version: string, commit?: string | undefined, dirty: boolean, node: string, requirements: string,
+ *   pluginDownloadURL?: string | undefined, files: Released[], warnings: string[] }} Release
+ */
+
+/**
+ * Makes a release, or parts of it. It is put into its folder when it is whole.
+ * @param {{ folder: string, only?: string[], pluginDownloadURL?: string | undefined, progress?: Progress }} options
+ * @returns {Promise<Release>}
+ */
+async function writeRelease({
+  folder,
+  only = [],
+  pluginDownloadURL,
+  progress = new Progress(process.stderr, "release"),
+}) {
+  const wanted = only.length > 0 ? only : parts;
+  const other = wanted.find((part) => !parts.includes(part));
+  if (other !== undefined) throw new Error(`--only ${other}: expected one of ${parts.join(", ")}`);
+  refuseForeign(folder);
+  const { version, commit, date, dirty, notes, warnings } = readCheckout();
+  if (wanted.includes("sdk")) requireSdkTools();
+
+  const making = await fs.promises.mkdtemp(`${folder}.making-`);
+  const made = path.join(making, "made");
+  const temporary = path.join(making, "temporary");
+  await Promise.all([made, temporary].map((one) => fs.promises.mkdir(one)));
+  try {
+    if (wanted.includes("package")) {
+      progress.say("packing the npm package, built from nothing");
+      await npm(["pack", "--loglevel=error", "--pack-destination", made]);
+    } else await buildPackage();
+    /** @type {string[]} */
+    let bundled = [];
+    const wantedPlatforms = wanted.filter((part) => part in platforms);
+    if (wantedPlatforms.length > 0) {
+      progress.say("bundling the plugin");
+      const bundle = await bundlePlugin();
+      bundled = bundle.packages;
+      for (const platform of wantedPlatforms) {
+        progress.say(`packing the plugin for ${platform}`);
+        await writePluginArchive({ platform, folder: made, temporary, pluginDownloadURL, bundle });
+      }
+    }
+    if (wanted.includes("sdk")) {
+      progress.say("generating the SDKs");
+      // Python's wheel holds the times of its files, unless it is told one.
+      process.env.SOURCE_DATE_EPOCH ??= String(Math.floor(Date.parse(date ?? "1985-10-26T08:15:00Z") / 1000));
+      await writeSdks({ folder: made, temporary: path.join(temporary, "sdk"), pluginDownloadURL });
+    }
+    progress.say("listing what is in it");
+    const withNode = wantedPlatforms.length > 0;
+    const write = (/** @type {string} */ name, /** @type {string} */ text) =>
+      fs.promises.writeFile(path.join(made, name), text);
+    await write("sbom.cdx.json", await billOfMaterials({ date, bundled, withNode }));
+    await write("RELEASE-NOTES.md", `${notes}\n## The plugin\n\n${requirements}\n`);
+    const manifest = { version, commit, date, dirty, node: nodeVersion, requirements, pluginDownloadURL };
+    await write("manifest.json", `${JSON.stringify({ ...manifest, files: filesOf(made) }, null, 2)}\n`);
+    const files = filesOf(made);
+    await write("SHA256SUMS", files.map(({ file, sha256 }) => `${sha256}  ${file}\n`).join(""));
+    await fs.promises.rm(folder, { recursive: true, force: true });
+    await fs.promises.rename(made, folder);
+    return { folder, ...manifest, files, warnings };
+  } finally {
+    await fs.promises.rm(making, { recursive: true, force: true });
+  }
+}
+
+/** Only an empty folder or an earlier release may be replaced. @param {string} folder */
+function refuseForeign(folder) {
+  const names = fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+  if (names.length === 0 || names.includes("SHA256SUMS")) return;
+  throw new Error(
+    `${folder} holds something else than a release: empty it, or name another folder with --out.`,
+  );
+}
+
+/** @param {string} folder @returns {Released[]} */
+function filesOf(folder) {
+  return fs
+    .readdirSync(folder)
+    .sort()
+    .map((file) => {
+      const bytes = fs.readFileSync(path.join(folder, file));
+      return { file, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+    });
+}
+
+module.exports = { parts, writeRelease };
