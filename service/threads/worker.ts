@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import * as threads from "node:worker_threads";
 import { JobError } from "../base/job-error";
 import { connect } from "../store/database";
 import { type Build, type BuildTask, build } from "./build";
@@ -22,8 +22,8 @@ export type TaskResult<K extends TaskKind> = Tasks[K]["result"];
 export type Answer = { readonly result: unknown } | { readonly message: string; readonly expected: boolean };
 
 /** The thread: takes a task at a time, reads through a connection of its own, and leaves all writing to the API's thread. */
-function listen(port: NonNullable<typeof parentPort>): void {
-  const db = connect((workerData as { databaseFile: string }).databaseFile);
+function listen(port: threads.MessagePort): void {
+  const db = connect((threads.workerData as { databaseFile: string }).databaseFile);
   const run = (task: Task): Promise<unknown> => {
     if (task.kind === "TRAINING") return train(db, task);
     if (task.kind === "DEPLOYMENT") return build(db, task);
@@ -40,13 +40,19 @@ function listen(port: NonNullable<typeof parentPort>): void {
   });
 }
 
+/** Small arrays may lie in memory that Node keeps for itself. Since Node 21 it fails to hand that over. */
+const { isMarkedAsUntransferable: isKept = () => false } = threads as {
+  isMarkedAsUntransferable?(memory: ArrayBufferLike): boolean;
+};
+
 /** The memory behind all typed arrays, to be handed over instead of copied. */
 function buffersOf(value: unknown, found = new Set<ArrayBuffer>()): ArrayBuffer[] {
-  if (ArrayBuffer.isView(value)) found.add(value.buffer as ArrayBuffer);
-  else if (Array.isArray(value) && typeof value[0] !== "object") return [...found];
+  if (ArrayBuffer.isView(value)) {
+    if (!isKept(value.buffer)) found.add(value.buffer as ArrayBuffer);
+  } else if (Array.isArray(value) && typeof value[0] !== "object") return [...found];
   else if (typeof value === "object" && value !== null)
     for (const member of Object.values(value)) buffersOf(member, found);
   return [...found];
 }
 
-if (parentPort) listen(parentPort);
+if (threads.parentPort) listen(threads.parentPort);
