@@ -1,13 +1,16 @@
 import { startService } from "../service";
 import { goal, report } from "./report/report";
 import { BenchStack, type Program, type Ran } from "./up/stack";
-import { importMs, startMs } from "./up/start-cost";
+import { importMs, pluginStart } from "./up/start-cost";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const sizes = [10, 100, 1000].map((size) => Math.ceil(size * scale));
 const largest = sizes.at(-1) as number;
 const carriers = ["dynamic", "plugin"] as const;
-const programs: readonly Program[] = [...carriers, "no-op", "serialised"];
+
+/** Serialised closures carry 12 kB of state each: a thousand of them would take longer than all the rest together. */
+const programsAt = (size: number): readonly Program[] =>
+  size < largest ? [...carriers, "no-op", "serialised"] : [...carriers, "no-op"];
 
 const stepNames = ["create", "noChange", "refresh", "changeOfOne", "destroy"] as const;
 
@@ -46,7 +49,7 @@ async function main(): Promise<void> {
   const withoutCheckpoints: ({ size: number } & Ran)[] = [];
   try {
     for (const size of sizes) {
-      for (const program of programs) {
+      for (const program of programsAt(size)) {
         const life = await live(program, size, environment, step);
         lives.push(life);
         show(life);
@@ -58,7 +61,7 @@ async function main(): Promise<void> {
   } finally {
     await service.close();
   }
-  conclude(lives, withoutCheckpoints, importMs(), await startMs());
+  conclude(lives, withoutCheckpoints, importMs(), await pluginStart());
 }
 
 const update = ["up", "--yes", "--skip-preview"];
@@ -112,12 +115,15 @@ function show({ program, size, stateBytesPerResource, ...steps }: Life): void {
 /** What one program takes of another, for each number of resources. */
 function ratio(lives: readonly Life[], one: Program, other: Program): Record<string, unknown> {
   return Object.fromEntries(
-    sizes.map((size) => {
-      const [ours, theirs] = [lifeOf(lives, one, size), lifeOf(lives, other, size)];
-      const seconds = stepNames.map((name) => [name, ours[name].seconds / theirs[name].seconds]);
-      const state = ours.stateBytesPerResource / theirs.stateBytesPerResource;
-      return [size, { state, ...Object.fromEntries(seconds) }];
-    }),
+    sizes
+      .filter((size) => programsAt(size).includes(other))
+      .map((size) => {
+        const [ours, theirs] = [lifeOf(lives, one, size), lifeOf(lives, other, size)];
+        const seconds = stepNames.map((name) => [name, ours[name].seconds / theirs[name].seconds]);
+        const state = ours.stateBytesPerResource / theirs.stateBytesPerResource;
+        const createCpu = ours.create.cpuSeconds / theirs.create.cpuSeconds;
+        return [size, { state, ...Object.fromEntries(seconds), createCpu }];
+      }),
   );
 }
 
@@ -129,7 +135,7 @@ function conclude(
   lives: readonly Life[],
   withoutCheckpoints: readonly ({ size: number } & Ran)[],
   importingMs: number,
-  startMs: number,
+  start: Awaited<ReturnType<typeof pluginStart>>,
 ): void {
   const ratios = Object.fromEntries(
     carriers.flatMap((carrier) =>
@@ -158,13 +164,13 @@ function conclude(
   const goals = [
     ...goalsOf("dynamic", { state: 0.5, create: 1 }),
     ...goalsOf("plugin", { state: 0.3, create: 0.6 }),
-    goal("plugin: start, until the engine has its port (ms)", "<", 400, startMs),
-    goal("importing the package, after the SDK (ms)", "<", 150, importingMs),
+    goal("plugin: start until the engine has its port, processor time (ms)", "<", 400, start.cpuMs),
+    goal("importing the package, after the SDK, processor time (ms)", "<", 150, importingMs),
   ];
   report("up", {
     ratios,
     goals,
-    absolute: { importingMs, startMs, lives, withoutCheckpoints },
+    absolute: { importingMs, start, lives, withoutCheckpoints },
     shape: { sizes },
   });
 }
