@@ -19,15 +19,19 @@ describe("keys and tokens", () => {
   beforeAll(async () => {
     observed = await ObservedService.start();
     workspace = await engineWorkspace(program, { RECOMMENDER_JOB_POLL_MS: "50" });
-    for (const [key, value] of Object.entries(observed.config)) {
-      const secret = /apiKey|clientSecret/.test(key);
-      await workspace.stack.setConfig(key, { value, secret });
-    }
+    await configure(observed.config);
   });
   afterAll(async () => {
     await workspace.dispose();
     await observed.close();
   });
+
+  const configure = (config: Record<string, string>, isSecret = (key: string) => /Key|Secret/.test(key)) =>
+    workspace.stack.setAllConfig(
+      Object.fromEntries(
+        Object.entries(config).map(([key, value]) => [key, { value, secret: isSecret(key) }]),
+      ),
+    );
 
   test("are nowhere in the state in the clear", async () => {
     await workspace.stack.up();
@@ -71,8 +75,7 @@ describe("keys and tokens", () => {
   // The engine's own trace shows the configuration that it hands to any dynamic provider, decrypted; what comes from
   // the environment it never sees.
   test("that come from the environment are not even in the engine's own trace", async () => {
-    const names = Object.keys(observed.config);
-    for (const key of names) await workspace.stack.removeConfig(key);
+    await workspace.stack.removeAllConfig(Object.keys(observed.config));
     await loudly([], observed.environment);
     const said = await loudly(["-v=9", "--debug", "--logtostderr", "--logflow"], observed.environment);
     expect(said.length).toBeGreaterThan(500);
@@ -80,8 +83,7 @@ describe("keys and tokens", () => {
   });
 
   test("that a stack keeps in the clear are warned of, by name and with the fix", async () => {
-    for (const [key, value] of Object.entries(observed.config))
-      await workspace.stack.setConfig(key, { value });
+    await configure(observed.config, () => false);
     const { stdout } = await workspace.stack.preview();
     for (const key of ["apiKey", "clientSecret"]) {
       const fix = `pulumi config set --secret recommender:${key}`;
@@ -106,9 +108,7 @@ describe("keys and tokens", () => {
   });
 
   test("in the environment win, so that a rotated key reaches a destroy", async () => {
-    for (const [key, value] of Object.entries({ ...observed.config, "recommender:apiKey": "revoked" })) {
-      await workspace.stack.setConfig(key, { value, secret: /apiKey|clientSecret/.test(key) });
-    }
+    await configure({ ...observed.config, "recommender:apiKey": "revoked" });
     await loudly([], observed.environment);
     await expect(workspace.stack.destroy()).rejects.toThrow(/EventDataset events: .*401/);
     Object.assign(workspace.stack.workspace.envVars, observed.environment);

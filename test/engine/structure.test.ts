@@ -36,49 +36,26 @@ class Recommender extends pulumi.ComponentResource {
 export const ids = new Recommender("shop").ids;
 `;
 
+const trained = "algorithmId: algorithm.id";
+
 describe("a component that holds a whole recommender", () => {
   let observed: ObservedService;
   let workspace: EngineWorkspace;
   let ids: Record<string, string>;
   beforeAll(async () => {
     observed = await ObservedService.start();
-    workspace = await engineWorkspace(
-      component(""),
-      // What loads compiled code for tests would be seen in traces.
-      { ...observed.environment, RECOMMENDER_COMPILED: "" },
-      "typescript",
-    );
+    workspace = await engineWorkspace(component(""), observed.environment);
   });
   afterAll(async () => {
     await workspace.dispose();
     await observed.close();
   });
-  const trained = "algorithmId: algorithm.id";
-
   test("comes up, and its siblings do not wait for each other", async () => {
     ids = (await workspace.stack.up()).outputs.ids?.value;
     await observed.load(ids as { users: string; items: string; events: string });
     await workspace.setProgram(component(trained));
     ids = (await workspace.stack.up()).outputs.ids?.value;
     expect(ids.model).toMatch(/^model-/);
-  });
-
-  test("is known to the engine by the lines of the program alone", async () => {
-    const { deployment } = await workspace.stack.exportStack();
-    const lines = component(trained).split("\n");
-    type Kept = { type: string; sourcePosition?: string; stackTrace: { sourcePosition?: string }[] };
-    const ours = (deployment.resources as Kept[]).filter(({ type }) => type.includes("recommender:"));
-    expect(ours.length).toBeGreaterThanOrEqual(9);
-    for (const { type, sourcePosition = "", stackTrace } of ours) {
-      expect(stackTrace).toEqual([
-        { sourcePosition },
-        { sourcePosition: expect.stringContaining("index.ts#") },
-      ]);
-      const [, line] = /^project:\/\/\/index\.ts#(\d+),\d+$/.exec(sourcePosition) ?? [];
-      // A job stands where its model or its deployment is declared.
-      const declared = (type.split(":").at(-1) as string).replace("Training", "").replace("Job", "");
-      expect(lines[Number(line) - 1]).toMatch(declared || "Model");
-    }
   });
 
   test("has a preview that shows no more than the up will do when names change", async () => {
@@ -166,4 +143,31 @@ export const direct = recommender.recommend({ userId: "u1", limit: 2 }).then(({ 
     await workspace.stack.destroy();
     expect((await observed.call(routes.listModels, { projectId: ids.project })).models).toEqual([]);
   });
+});
+
+test("a component is known to the engine by the lines of the program alone", async () => {
+  const observed = await ObservedService.start();
+  // What loads compiled code for tests would be seen in traces.
+  const environment = { ...observed.environment, RECOMMENDER_COMPILED: "" };
+  const workspace = await engineWorkspace(component(""), environment, "typescript");
+  await observed.load((await workspace.stack.up()).outputs.ids?.value);
+  await workspace.setProgram(component(trained));
+  await workspace.stack.up();
+  const { deployment } = await workspace.stack.exportStack();
+  const lines = component(trained).split("\n");
+  type Kept = { type: string; sourcePosition?: string; stackTrace: { sourcePosition?: string }[] };
+  const ours = (deployment.resources as Kept[]).filter(({ type }) => type.includes("recommender:"));
+  expect(ours.length).toBeGreaterThanOrEqual(9);
+  for (const { type, sourcePosition = "", stackTrace } of ours) {
+    expect(stackTrace).toEqual([
+      { sourcePosition },
+      { sourcePosition: expect.stringContaining("index.ts#") },
+    ]);
+    const [, line] = /^project:\/\/\/index\.ts#(\d+),\d+$/.exec(sourcePosition) ?? [];
+    // A job stands where its model or its deployment is declared.
+    const declared = (type.split(":").at(-1) as string).replace("Training", "").replace("Job", "");
+    expect(lines[Number(line) - 1]).toMatch(declared || "Model");
+  }
+  await workspace.dispose();
+  await observed.close();
 });
