@@ -35,7 +35,7 @@ describe("a dynamic resource in the real engine", () => {
   let file: string;
 
   beforeAll(async () => {
-    workspace = await engineWorkspace(program, {}, "typescript");
+    workspace = await engineWorkspace(program, { RECOMMENDER_SERIALISES: "1" });
     file = join(workspace.directory, "note.txt");
     workspace.stack.workspace.envVars.NOTE_FILE = file;
   });

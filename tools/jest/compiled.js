@@ -18,10 +18,13 @@ function useCompiled(folder) {
   if (!fs.existsSync(index)) return;
   /** @type {Index} */
   const { places, found } = JSON.parse(fs.readFileSync(index, "utf8"));
-  const code = fs.readFileSync(path.join(folder, "code"));
+  const all = fs.openSync(path.join(folder, "code"), "r");
   compileWith((file, content) => {
     const { length, from, to } = places[file] ?? {};
-    return length === content.length ? scriptOf(file, content, code.subarray(from, to)) : undefined;
+    if (length !== content.length || from === undefined || to === undefined) return undefined;
+    const code = Buffer.alloc(to - from);
+    fs.readSync(all, code, 0, code.length, from);
+    return scriptOf(file, content, code);
   });
   findWith((key, find) => found[key] ?? find());
   const load = Module._extensions[".js"];
@@ -41,8 +44,8 @@ async function writeCompiled(folder, load) {
   /** @type {Map<string, { length: number, script: vm.Script }>} */
   const scripts = new Map();
   compileWith((file, content) => {
-    // In Node 20, `import()` fails in code that was not compiled by the process itself.
-    if (/\bimport\(/.test(content)) return undefined;
+    // In Node 20, `import()` fails in code that was not compiled by the process itself; the compiler only writes of it.
+    if (/\bimport\(/.test(content) && path.basename(file) !== "typescript.js") return undefined;
     const script = scriptOf(file, content);
     scripts.set(file, { length: content.length, script });
     return script;

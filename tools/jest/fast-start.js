@@ -10,13 +10,14 @@ const { whenUsed } = require("./seldom-used/when-used.js");
 function startFast() {
   if (process.env.RECOMMENDER_COMPILED) useCompiled(process.env.RECOMMENDER_COMPILED);
   for (const name of seldomUsed) loadWhenUsed(sdk.resolve(name));
+  // To be ready to serialise functions, the SDK would debug the program.
+  if (!process.env.RECOMMENDER_SERIALISES)
+    preset(sdk.resolve("@pulumi/pulumi/runtime/closure/v8Hooks"), { isInitializedAsync: async () => {} });
   if (process.env.RECOMMENDER_PROGRAM !== "javascript") return;
   // The language host takes every program for TypeScript, whatever its project says.
   process.env.PULUMI_NODEJS_TYPESCRIPT = "false";
   // Only the SDK's own lines would be mapped to its sources, a fifth of the time of a small program.
   preset(sdk.resolve("source-map-support/register"), {});
-  // To be ready to serialise functions, the SDK would debug the program.
-  preset(sdk.resolve("@pulumi/pulumi/runtime/closure/v8Hooks"), { isInitializedAsync: async () => {} });
 }
 
 const sdk = Module.createRequire(require.resolve("@pulumi/pulumi"));

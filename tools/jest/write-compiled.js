@@ -1,3 +1,4 @@
+const { createRequire } = require("node:module");
 const { root } = require("../setup.js");
 const { writeCompiled } = require("./compiled.js");
 
@@ -23,4 +24,10 @@ void writeCompiled(process.argv[2] ?? "", async () => {
   await client.call(routes.listEventDatasets, {});
   await client.close();
   await close();
+  // A program in TypeScript is compiled by what the SDK finds.
+  /** Its types leave this out. @type {any} */
+  const tsutils = require("@pulumi/pulumi/tsutils");
+  const { typescriptRequire: compiler, tsnodeRequire } = tsutils.typeScriptRequireStrings();
+  const typed = createRequire(require.resolve("@pulumi/pulumi"))(tsnodeRequire);
+  typed.register({ compiler, transpileOnly: true }).compile("export const one: number = 1;", "index.ts");
 });
