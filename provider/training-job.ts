@@ -49,7 +49,7 @@ export const trainingJob = lifecycle({
       findLost: {
         name: `models of ${projectId}`,
         list: async () => (await client.call(routes.listModels, { projectId })).models,
-        match: (model) => (model.name === name ? { jobId: lostJobOf(model.modelId) } : undefined),
+        match: (model, asked) => (model.name === asked ? { jobId: lostJobOf(model.modelId) } : undefined),
         listIsImmediate: false,
         // The job that this one replaces may still be training a model of the same name.
         isUnambiguous: !run.replacing.has(urn),

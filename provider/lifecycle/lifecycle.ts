@@ -229,7 +229,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const context = await contextOf(properties);
         const lost = lostCallOf(id);
         if (lost) {
-          if (context.run.resolved.has(lost.key)) return;
+          const { resolved, claims } = context.run;
+          // Where the other carrier has created the replacement, it has said what becomes of the call.
+          if (resolved.has(lost.key) || (await claims.isReplaced(rowOf(type, id, properties)))) return;
           await orphanAll(context);
           const what = `the call of ${lost.at} that creates it got no response`;
           await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, the object is orphaned`);

@@ -5,8 +5,11 @@ export interface LostSearch<Created, Listed> {
   /** Creations under the same name share one list of what was there before. */
   readonly name: string;
   list(): Promise<readonly Listed[]>;
-  /** A listed object as the reply that was lost; undefined where the call cannot have created it. */
-  match(listed: Listed): Created | undefined;
+  /**
+   * A listed object as the reply that was lost; undefined where the call cannot have created it. The call carried this
+   * name, which may have changed in the program since.
+   */
+  match(listed: Listed, name: string | undefined): Created | undefined;
   /** Whether the list shows an object as soon as it is created: then what is not in it was not created. */
   readonly listIsImmediate: boolean;
   /** Whether nothing else that is under way could look the same; true unless set. */

@@ -34,7 +34,7 @@ export function lookable<R extends Route, Listed>({ findLost }: Creation<R, List
 /** Objects that matched before this run created anything are not of its calls; not needed where keys are honoured. */
 export async function fittingBefore<R extends Route, Listed>(
   { client, run }: Context,
-  { findLost, idOf, route }: Creation<R, Listed>,
+  { findLost, idOf, request, route }: Creation<R, Listed>,
 ): Promise<string[] | undefined> {
   if (!findLost || findLost.isUnambiguous === false || (await client.honoursKeys())) return undefined;
   let list = run.listedBefore.get(findLost.name) as Promise<readonly Listed[]> | undefined;
@@ -43,15 +43,15 @@ export async function fittingBefore<R extends Route, Listed>(
     list.catch(() => run.listedBefore.delete(findLost.name));
     run.listedBefore.set(findLost.name, list);
   }
-  const ids = (await list).flatMap((listed) => findLost.match(listed) ?? []).map(idOf);
+  const ids = (await list).flatMap((listed) => findLost.match(listed, nameIn(request)) ?? []).map(idOf);
   return [...ids, ...createdBy(run, route)];
 }
 
 /** Objects that a call without a response may have created; undefined where that cannot be seen. */
 export async function candidates<R extends Route, Listed>(
   context: Context,
-  { findLost, idOf, route }: Creation<R, Listed>,
-  { before = [] }: Entry,
+  { findLost, idOf, request, route }: Creation<R, Listed>,
+  { before = [], request: asked }: Entry,
   ofEarlierRun: boolean,
 ): Promise<Reply<R>[] | undefined> {
   if (!findLost) return undefined;
@@ -65,11 +65,15 @@ export async function candidates<R extends Route, Listed>(
     });
     if (!list) return undefined;
     const fresh = list
-      .flatMap((listed) => findLost.match(listed) ?? [])
+      .flatMap((listed) => findLost.match(listed, nameIn(asked ?? request)) ?? [])
       .filter((reply) => !known.has(idOf(reply)));
     if (fresh.length > 0) return fresh;
   }
   return [];
+}
+
+function nameIn(request: unknown): string | undefined {
+  return (request as { readonly name?: string }).name;
 }
 
 /** Objects that the journal has for other resources were not created by a call for this one. */

@@ -1,5 +1,6 @@
 import { isSame, type StackRow } from "./row";
 import type { StackState } from "./stack-state";
+import { carriedUrn } from "./urn";
 
 /** Something in the service that resources may hold. */
 export type Thing = Pick<StackRow, "type" | "id">;
@@ -42,6 +43,16 @@ export class Claims {
     return [...stored, ...added];
   }
 
+  /** Gives a row up that holds nothing in the service; tells whether another row stands for its resource now. */
+  async isReplaced(row: StackRow): Promise<boolean> {
+    this.#stored ??= this.#read(row);
+    const others = (await this.#stored)
+      .all()
+      .filter((other) => !isSame(other, row) && !this.isReleased(other));
+    this.#released.add(row);
+    return others.some(({ urn }) => carriedUrn(urn) === carriedUrn(row.urn));
+  }
+
   /** Whether a row was given up in this run. */
   isReleased(row: StackRow): boolean {
     return this.#released.of(row).some((released) => isSame(released, row));
@@ -80,6 +91,10 @@ class Rows {
     const rows = this.#byThing.get(nameOf(row));
     if (rows) rows.push(row);
     else this.#byThing.set(nameOf(row), [row]);
+  }
+
+  all(): StackRow[] {
+    return [...this.#byThing.values()].flat();
   }
 
   of(thing: Thing): readonly StackRow[] {

@@ -1,7 +1,8 @@
 import { routes } from "../../contract";
 import { FaultProxy, send } from "../faults/proxy";
-import { KillingGround } from "./killing";
+import { type Carrier, KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
+import { installPlugin } from "./workspace";
 
 const program = `
 const recommender = require("pulumi-recommender");
@@ -18,6 +19,7 @@ beforeAll(async () => {
   proxy = await FaultProxy.start(observed.service);
   proxy.hidesKeys = true;
   ground = await KillingGround.make(program, { ...observed.environment, RECOMMENDER_BASE_URL: proxy.url });
+  await installPlugin(ground.directory);
 });
 afterAll(async () => {
   await ground.dispose();
@@ -25,8 +27,9 @@ afterAll(async () => {
   await observed.close();
 });
 
-test("with a service that honours no keys, what a killed run made is looked for in the list or asked about, never made twice", async () => {
-  const up = (env: Record<string, string> = {}) => ground.run(["up", "--yes", "--skip-preview"], env);
+test("with a service that honours no keys, what a killed run made is looked for in the list or asked about, by the other carrier too, never made twice", async () => {
+  const up = (RECOMMENDER_CARRIER: Carrier, env: Record<string, string> = {}) =>
+    ground.run(["up", "--yes", "--skip-preview"], { RECOMMENDER_CARRIER, ...env });
   const made = (call: string) => proxy.taken.filter((taken) => taken.call === call);
   await ground.run(["stack", "init", "unkeyed"], {});
 
@@ -46,10 +49,10 @@ test("with a service that honours no keys, what a killed run made is looked for 
       send(response, answer);
     }),
   );
-  expect((await up()).code).not.toBe(0);
+  expect((await up("dynamic")).code).not.toBe(0);
   for (const release of holds) release();
 
-  const asked = await up();
+  const asked = await up("plugin");
   expect(asked.code).not.toBe(0);
   expect(asked.output).toMatch(/The outcome of POST \/create-user-dataset is unknown/);
   expect(asked.output).toMatch(/existingId.*RECOMMENDER_CREATE_AGAIN=1 pulumi up/s);
@@ -58,8 +61,12 @@ test("with a service that honours no keys, what a killed run made is looked for 
   );
 
   const [taken] = made("POST /create-user-dataset");
-  const adopted = await up({ EXISTING_USERS: JSON.parse(taken?.answer ?? "").user_dataset_id });
+  const adopted = await up("dynamic", {
+    EXISTING_USERS: JSON.parse(taken?.answer ?? "").user_dataset_id,
+  });
   expect({ code: adopted.code, output: adopted.output }).toMatchObject({ code: 0 });
+  // The plugin has the placeholder deleted, of which the dynamic provider knows what it stood for.
+  expect(adopted.output).not.toContain("orphaned");
   expect(made("POST /create-user-dataset")).toHaveLength(1);
   expect(made("POST /create-event-dataset")).toHaveLength(1);
   const { eventDatasets } = await observed.call(routes.listEventDatasets, {});

@@ -231,6 +231,27 @@ test("a dataset that broke off before it was made is not mistaken for its twin t
   expect(begun).toContain(1);
 });
 
+test("a training whose response was lost is found by the name that it was submitted under, whatever it is called since", async () => {
+  const daily = { ...first, modelName: "daily" };
+  const submitted: number[] = [];
+  for (let at = 8; at <= 10; at++) {
+    proxy.clear();
+    proxy.hidesKeys = true;
+    said.length = 0;
+    const world = new World(observed, proxy, carriers, said);
+    try {
+      await world.up(first, { how: "killAfter", at });
+      submitted.push(world.account.made(callOf.TrainingJob).length);
+      world.reasons.toChange(first, daily);
+      await world.recover(daily);
+      expect(world.account.made(callOf.TrainingJob)).toHaveLength(1);
+    } finally {
+      await world.close();
+    }
+  }
+  expect(submitted).toEqual([0, 1, 1]);
+});
+
 test("what a killed destroy has taken out of service is not said to go on serving", async () => {
   proxy.clear();
   proxy.hidesKeys = false;
