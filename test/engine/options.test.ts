@@ -80,7 +80,6 @@ describe("the engine's own options", () => {
       await workspace.stack.refresh();
     }
     expect(await named("first-events")).toHaveLength(1);
-    await up();
   });
 
   test("replaceOnChanges makes another one of what would be changed in place", async () => {
@@ -90,7 +89,6 @@ describe("the engine's own options", () => {
     const [{ eventDatasetId: present } = {}] = await named("two");
     expect(present).toBeDefined();
     expect(present).not.toBe(former);
-    await up();
   });
 
   test("continue-on-error passes over what depends on a failure, without a word of what it misses", async () => {
@@ -110,7 +108,6 @@ describe("the engine's own options", () => {
     expect(said).toMatch(/nothing to learn from/);
     expect(said).not.toMatch(/has a problem|expected text|unexpected unknown/);
     expect(await named("other")).toHaveLength(1);
-    await up();
   });
 
   test("what an option or a key cannot do is said by the constructor, with what to use instead", async () => {
