@@ -7,31 +7,10 @@ import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
 import { version as pulumiVersion } from "@pulumi/pulumi/package.json";
 import { readKeptState } from "./kept-state";
 import { OtherService } from "./other-service";
+import { program, served } from "./shop-program";
 
 const run = promisify(execFile);
 const repository = join(__dirname, "../..");
-const program = (name: string) => `
-import * as recommender from "pulumi-recommender";
-const users = new recommender.UserDataset("users", { numShards: 1 });
-const items = new recommender.ItemDataset("items", { numShards: 1 });
-const events = new recommender.EventDataset("events", { numShards: 1, name: "${name}" });
-const spare = [1, 2, 3].map((n) => new recommender.EventDataset("spare" + n, { numShards: 1 }));
-const project = new recommender.Project("shop", {
-  userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "purchase",
-});
-export const eventDatasetId = events.eventDatasetId;
-export const projectId = project.projectId;
-`;
-
-const served = `
-const algorithm = new recommender.Algorithm("g1", { projectId: project.id });
-const model = new recommender.Model("weekly", { projectId: project.id, algorithmId: algorithm.id });
-const live = new recommender.Deployment("live", {
-  projectId: project.id, generatorModelId: model.modelId, qps: 3, check: { userIds: ["u"] },
-});
-export const modelId = model.modelId;
-`;
-
 const wrapper = `
 import * as pulumi from "@pulumi/pulumi";
 import * as recommender from "pulumi-recommender";
@@ -93,7 +72,7 @@ describe("the package as a user gets it", () => {
   test("works when npm installed it, with no configuration, on the embedded service", async () => {
     const folder = await install("npm");
     const lookup = "recommender.getEventDatasetOutput({ eventDatasetId: events.id })";
-    await writeFile(join(folder, "index.ts"), `${program("events")}export const found = ${lookup}.name;`);
+    await writeFile(join(folder, "index.ts"), `${program}export const found = ${lookup}.name;`);
     const stack = await stackOf(folder, "embedded", {});
     const { outputs } = await stack.up();
     expect(outputs.eventDatasetId?.value).toMatch(/./);
@@ -121,42 +100,10 @@ describe("the package as a user gets it", () => {
     });
   });
 
-  test("works on a service that chose otherwise wherever the specification is open", async () => {
-    const folder = join(packed, "npm");
-    const other = new OtherService();
-    const environment = await other.start();
-    await writeFile(join(folder, "index.ts"), program("events") + served);
-    const stack = await stackOf(folder, "other", environment);
-    const { outputs } = await stack.up();
-    const ids = { event: outputs.eventDatasetId?.value, model: outputs.modelId?.value };
-    expect(other.models.get(ids.model)).toMatchObject({ name: "weekly" });
-    expect(other.deployed).toMatchObject({ generator_model_id: ids.model, qps: 3 });
-    other.calls.length = 0;
-    await stack.up();
-    expect(other.calls).toEqual([]);
-
-    const dataset = other.eventDatasets.get(ids.event) as Record<string, unknown>;
-    other.eventDatasets.set(ids.event, { ...dataset, name: "by hand" });
-    const refreshed = await stack.refresh();
-    expect(refreshed.summary.resourceChanges).toMatchObject({ update: 1 });
-    await stack.up();
-    expect(other.eventDatasets.get(ids.event)).toMatchObject({ name: "events" });
-
-    other.models.delete(ids.model);
-    other.deployed = undefined;
-    expect((await stack.refresh()).summary.resourceChanges).toMatchObject({ delete: 2 });
-    await stack.up();
-    expect(other.models.size).toBe(1);
-    expect(other.deployed).toBeDefined();
-    await stack.destroy();
-    expect([other.eventDatasets.size, other.models.size, other.deployed]).toEqual([0, 0, undefined]);
-    await other.stop();
-  });
-
   test("works when pnpm installed it", async () => {
     const folder = await install("pnpm");
     const other = new OtherService();
-    await writeFile(join(folder, "index.ts"), program("events") + served);
+    await writeFile(join(folder, "index.ts"), program + served);
     const stack = await stackOf(folder, "pnpm", await other.start());
     await stack.up();
     expect(other.deployed).toBeDefined();
