@@ -50,10 +50,8 @@ export const deployment = lifecycle({
 
   async complete(given, { urn, run, config }) {
     const pinned = pinnedAt(urn, config);
-    // A replacement is checked twice.
-    if (pinned && !run.saidPinned.has(urn)) {
-      run.saidPinned.add(urn);
-      await log.warn(
+    if (pinned) {
+      await run.warnOnce(
         urn,
         `serving pinned models (${Object.values(pinned).join(" and ")}), not the program's: ` +
           "recommender:pinnedModels says so. Remove the pin with " +

@@ -11,11 +11,16 @@ import type { Mapping } from "./mapping/mapping";
 /** Begins what stands for a source that cannot be read; why follows. */
 export const unreadable = "unreadable: ";
 
+/** File systems count time in steps; two changes that are further apart than this have times of their own. */
+const settledMs = 3_000;
+
 /** One file of a source. */
 export interface SourceFile extends Readable {
   readonly format: Format;
   /** When it was last changed, in milliseconds. */
   readonly changedMs: number;
+  /** What differs after any change of it; none where a change of this moment could leave it the same. */
+  readonly version?: string | undefined;
 }
 
 /** The files of a source: one file, or those that a glob finds, by name. */
@@ -56,30 +61,27 @@ export function readRows(file: SourceFile, onBytes: (count: number) => void = ()
   return readers[file.format](file, onBytes);
 }
 
-/** The parts of a file that its hash covers. */
-export interface Hashable {
-  readonly format: Format;
-  readonly content: Iterable<Buffer> | AsyncIterable<Buffer>;
-}
-
-/** The bytes of files, as they are. */
-export function hashable(files: readonly SourceFile[]): Hashable[] {
-  return files.map((file) => ({
-    format: file.format,
-    content: bytesOf({ ...file, gzip: false }, () => undefined),
-  }));
-}
-
 /** A name for what a source holds: it changes with the files' bytes and order, their forms and the mapping. */
-export async function contentHash(files: readonly Hashable[], mapping: Mapping): Promise<string> {
+export async function contentHash(files: readonly SourceFile[], mapping: Mapping): Promise<string> {
   const hash = createHash("sha256");
   hash.update(JSON.stringify(Object.entries(mapping).sort(([a], [b]) => (a < b ? -1 : 1))));
-  for (const { format, content } of files) {
-    const own = createHash("sha256");
-    for await (const chunk of content) own.update(chunk);
-    hash.update(`\n${format} ${own.digest("hex")}`);
-  }
+  for (const file of files) hash.update(`\n${file.format} ${await digestOf(file)}`);
   return `sha256:${hash.digest("hex")}`;
+}
+
+/** Digests of files by their versions: one run asks for that of a file up to three times. */
+const digests = new Map<string, string>();
+
+async function digestOf(file: SourceFile): Promise<string> {
+  const { version = "" } = file;
+  const known = digests.get(version);
+  if (known) return known;
+  const hash = createHash("sha256");
+  // Packed files as they are.
+  for await (const chunk of bytesOf({ ...file, gzip: false }, () => undefined)) hash.update(chunk);
+  const digest = hash.digest("hex");
+  if (version) digests.set(version, digest);
+  return digest;
 }
 
 /** How many records the files hold at most, found without parsing them. */
@@ -129,10 +131,12 @@ async function countBytes(file: SourceFile, byte: number, look?: (chunk: Buffer)
 }
 
 async function describe(path: string, displayName: string, format: Format | undefined): Promise<SourceFile> {
-  const { size, mtimeMs } = await stat(path);
+  const { size, mtimeMs, ctimeMs, ino } = await stat(path);
   const gzip = await isGzip(path);
   const found = format ?? extensions[extname(path.replace(/\.gz$/i, "")).toLowerCase()];
-  if (found) return { path, displayName, format: found, gzip, bytes: size, changedMs: mtimeMs };
+  const version =
+    Date.now() - ctimeMs > settledMs ? [path, ino, size, mtimeMs, ctimeMs].join(" ") : undefined;
+  if (found) return { path, displayName, format: found, gzip, bytes: size, changedMs: mtimeMs, version };
   const known = Object.keys(extensions).join(", ");
   throw new SourceError(displayName, undefined, `its name ends in none of ${known}; say which format it has`);
 }

@@ -94,14 +94,14 @@ async function importRecords(
 ): Promise<void> {
   const { assertColumns } = await import("../../records/columns.js");
   const { finishedUpload, TooManyFailuresError, upload } = await import("../../records/upload.js");
-  const { contentHash, hashable } = await import("../../records/source.js");
+  const { contentHash } = await import("../../records/source.js");
   const { rejectsFileFor } = await import("../../records/rejects.js");
   const { shardsOf } = await import("../../records/capacity.js");
 
   const datasetId = idOf(datasetTypes[kindName], options.dataset, "--dataset");
   const { kind, files, mapping } = await orderOf(settings.baseUrl, kindName, source, options);
   for (const doubt of await assertColumns(files, kind, mapping, remedy)) note(doubt);
-  const hash = await contentHash(hashable(files), mapping);
+  const hash = await contentHash(files, mapping);
   const owner = `${kindName} ${resolve(source)}`;
   const rejectsFile = options.rejects ?? rejectsFileFor(basename(source));
   const began = performance.now();

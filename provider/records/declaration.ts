@@ -5,10 +5,9 @@ import { type Format, formats } from "../../records/formats/format";
 import { holdInline, inlineText } from "../../records/inline";
 import type { RecordKind } from "../../records/kind";
 import { mappingSchema } from "../../records/mapping/mapping";
-import { contentHash, findFiles, hashable, unreadable } from "../../records/source";
+import { contentHash, findFiles, unreadable } from "../../records/source";
 import { holdsUnknown } from "../lifecycle/arguments";
 import type { Declaration } from "../lifecycle/noun";
-import { log } from "../run/engine";
 import type { Properties } from "../run/row";
 import { unknownValue } from "../run/unknown-value";
 
@@ -22,7 +21,7 @@ export const format = z.enum(formats, { error: `expected one of ${formats.join("
 export async function located(
   kind: RecordKind,
   given: Properties,
-  { urn }: Declaration,
+  { urn, run }: Declaration,
 ): Promise<Properties> {
   if (holdsUnknown([given.source, given.format, given.mapping]))
     return { ...given, source: unknownValue, contentHash: unknownValue };
@@ -34,8 +33,8 @@ export async function located(
     const source = sourceOf(given.source, reading.data.format);
     const files = await findFiles(source, reading.data.format);
     const doubts = await assertColumns(files, kind, mapping, remedy);
-    for (const doubt of doubts) await log.warn(urn, doubt);
-    return { ...given, source, contentHash: await contentHash(hashable(files), mapping) };
+    for (const doubt of doubts) await run.warnOnce(urn, doubt);
+    return { ...given, source, contentHash: await contentHash(files, mapping) };
   } catch (error) {
     return { ...given, source: unreadable + (error as Error).message, contentHash: "" };
   }

@@ -4,7 +4,7 @@ import { shardsOf } from "../../records/capacity";
 import { type RecordKind, recordKindAt } from "../../records/kind";
 import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
-import { contentHash, findFiles, hashable, unreadable } from "../../records/source";
+import { contentHash, findFiles, unreadable } from "../../records/source";
 import { defaultParallel, type Progress, upload } from "../../records/upload";
 import { lifecycle } from "../lifecycle/lifecycle";
 import type { ObjectSchema } from "../lifecycle/noun";
@@ -87,7 +87,7 @@ async function fill(
   const kind = recordKindAt(settings.baseUrl, declared);
   const { mapping, maxFailures, parallel } = args;
   const files = await findFiles(args.source, args.format);
-  if ((await contentHash(hashable(files), mapping)) !== args.contentHash) {
+  if ((await contentHash(files, mapping)) !== args.contentHash) {
     throw new Error("the source was changed since it was checked; run `pulumi up` again");
   }
   const name = title.slice(title.indexOf(" ") + 1);

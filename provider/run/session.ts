@@ -35,8 +35,7 @@ export class Run {
   readonly listedBefore = new Map<string, Promise<unknown>>();
   /** Creations that others wait for. */
   readonly turns = new Map<string, Promise<unknown>>();
-  /** Deployments of which it has said that their models are pinned. */
-  readonly saidPinned = new Set<Urn>();
+  readonly #warned = new Set<string>();
   /** Whether it has warned that the recovery journal cannot be written. */
   warnedOfJournal = false;
   readonly eventDatasets = new Listing<Reply<typeof routes.getEventDataset>>();
@@ -48,6 +47,14 @@ export class Run {
     readonly cancelled: AbortSignal = engineCancelled,
   ) {
     this.claims = new Claims(stackState);
+  }
+
+  /** Warns once: a replacement is checked twice. */
+  async warnOnce(urn: Urn, message: string): Promise<void> {
+    const key = `${urn} ${message}`;
+    if (this.#warned.has(key)) return;
+    this.#warned.add(key);
+    await log.warn(urn, message);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client";
 import { algorithmFields, encode, eventRecord, limits, routes, tolerant, wireSchema } from "../../contract";
 import { recordKindAt, recordKinds } from "../../records/kind";
-import { contentHash, findFiles, hashable } from "../../records/source";
+import { contentHash, findFiles } from "../../records/source";
 import { upload } from "../../records/upload";
 import { Folder } from "../records/folder";
 import { clientOf, reply, scriptedServer } from "./server";
@@ -64,7 +64,7 @@ test("an upload sends such records too, except to the embedded service", async (
     upload({
       ...{ client, files, kind: recordKindAt(baseUrl, recordKinds.users), datasetId: "d", mapping: {} },
       ...{ owner: baseUrl, rejectsFile: `${folder.path}/rejects`, maxFailures: 0, parallel: 1 },
-      contentHash: await contentHash(hashable(files), {}),
+      contentHash: await contentHash(files, {}),
     });
   expect(await uploadTo(server.url)).toMatchObject({ recordCount: 1, failedCount: 0 });
   await expect(uploadTo("embedded:data")).rejects.toThrow("user_id: expected at most 256 characters");

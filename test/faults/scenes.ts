@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import { routes } from "../../contract";
-import { contentHash, findFiles, hashable } from "../../records/source";
+import { contentHash, findFiles } from "../../records/source";
 import type { ObservedService } from "../engine/observed-service";
 import type { Folder } from "../records/folder";
 import type { LocalStack } from "./runs";
@@ -90,7 +90,7 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
       const event = { event_id: name, user_id: "u1", item_id: "i1", ts: 1, event_type: "view" };
       const row = kind === "event" ? event : { [`${kind}_id`]: name };
       const source = folder.write(`${name}.ndjson`, `${JSON.stringify(row)}\n`);
-      const hash = await contentHash(hashable(await findFiles(source)), {});
+      const hash = await contentHash(await findFiles(source), {});
       const type = `${kind[0]?.toUpperCase()}${kind.slice(1)}Records`;
       const rejectsFile = join(folder.path, "rejects.ndjson");
       const args = { [`${kind}DatasetId`]: datasetId, source, contentHash: hash, numShards: 1, rejectsFile };

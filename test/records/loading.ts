@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type RouteName, routes } from "../../contract";
 import { type RecordKindName, recordKinds } from "../../records/kind";
-import { contentHash, findFiles, hashable } from "../../records/source";
+import { contentHash, findFiles } from "../../records/source";
 import { type Upload, upload } from "../../records/upload";
 import { ObservedService } from "../engine/observed-service";
 import { Folder } from "./folder";
@@ -35,7 +35,7 @@ export class Loading {
       datasetId,
       files,
       mapping,
-      contentHash: await contentHash(hashable(files), mapping),
+      contentHash: await contentHash(files, mapping),
       owner: resolve(source),
       rejectsFile: this.rejectsFile,
       maxFailures: 0,
@@ -47,7 +47,7 @@ export class Loading {
 
   /** A name for what a file holds now. */
   async hash(source: string): Promise<string> {
-    return contentHash(hashable(await findFiles(source)), {});
+    return contentHash(await findFiles(source), {});
   }
 
   get rejectsFile(): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../../contract";
@@ -7,12 +7,12 @@ import { carryBy } from "../../../provider/run/engine";
 import type { Properties } from "../../../provider/run/row";
 import { unknownValue } from "../../../provider/run/unknown-value";
 import { inlineText } from "../../../records/inline";
-import { contentHash, inlineFile } from "../../../records/source";
+import { contentHash, findFiles, inlineFile } from "../../../records/source";
 import { ObservedService } from "../../engine/observed-service";
 
 let observed: ObservedService;
 const said: { message: string; urn: string | undefined }[] = [];
-const folder = mkdtempSync(join(tmpdir(), "recommender-declaration-"));
+const folder = fs.mkdtempSync(join(tmpdir(), "recommender-declaration-"));
 
 beforeAll(async () => {
   observed = await ObservedService.start();
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await observed.close();
-  rmSync(folder, { recursive: true });
+  fs.rmSync(folder, { recursive: true });
 });
 beforeEach(() => {
   said.length = 0;
@@ -50,14 +50,14 @@ async function check(type: string, args: object, config?: Record<string, string>
 describe("records, whatever language declares them", () => {
   const rows = [{ userId: "ada", attributes: { diary: "dear secret" } }, { userId: "ben" }];
   const hashOf = (text: string, format: "ndjson" | "csv" = "ndjson") =>
-    contentHash([{ format, content: [inlineFile(Buffer.from(text)).content as Buffer] }], {});
+    contentHash([inlineFile(Buffer.from(text), format)], {});
   const users = (source: unknown, more: object = {}) =>
     check("UserRecords", { userDatasetId: "u", source, ...more });
 
   test("enter the state as their hash: a file, an asset, text, or the records themselves", async () => {
     const path = join(folder, "users.csv");
     const text = "user_id\nada\n";
-    writeFileSync(path, text);
+    fs.writeFileSync(path, text);
     const fromFile = { source: path, contentHash: await hashOf(text, "csv") };
     for (const source of [path, { path }, { uri: `file://${path}` }])
       expect(await users(source)).toMatchObject({ inputs: fromFile, failures: [] });
@@ -69,6 +69,36 @@ describe("records, whatever language declares them", () => {
     }
     const asset = await users({ text }, { format: "csv" });
     expect(asset).toMatchObject({ inputs: { contentHash: fromFile.contentHash }, failures: [] });
+  });
+
+  test("in a file are read once for their hash, until the file is another one", async () => {
+    const path = join(folder, "read-once.csv");
+    fs.writeFileSync(path, "user_id\nada\n");
+    const reads = jest.spyOn(jest.requireActual<typeof fs>("node:fs"), "createReadStream");
+    const now = jest.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
+    const hash = async () => contentHash(await findFiles(path), {});
+    try {
+      const first = await hash();
+      expect([await hash(), reads.mock.calls.length]).toEqual([first, 1]);
+      const { atime, mtime } = fs.statSync(path);
+      fs.writeFileSync(path, "user_id\nben\n");
+      fs.utimesSync(path, atime, mtime);
+      expect([(await hash()) === first, reads.mock.calls.length]).toEqual([false, 2]);
+      // A file of this very moment may be changed again without a trace.
+      now.mockRestore();
+      const second = await hash();
+      expect([await hash(), reads.mock.calls.length]).toEqual([second, 4]);
+    } finally {
+      jest.restoreAllMocks();
+    }
+  });
+
+  test("whose columns are in doubt are warned of once in a run, also when they are replaced", async () => {
+    const source = rows.map(({ userId }) => ({ userId }));
+    const declare = () => users(source, { mapping: { attributes: ["age"] } });
+    await declare();
+    await declare();
+    expect(said.filter(({ message }) => message.includes("has no column age"))).toHaveLength(1);
   });
 
   test("that the program holds are uploaded by the process that checked them", async () => {
@@ -86,7 +116,7 @@ describe("records, whatever language declares them", () => {
   });
 
   test("that cannot be read fail the preview", async () => {
-    writeFileSync(join(folder, "other.csv"), "name\nada\n");
+    fs.writeFileSync(join(folder, "other.csv"), "name\nada\n");
     expect((await users(join(folder, "other.csv"))).failures).toEqual([
       expect.stringMatching(/^source: .*has no column userId or user_id.*mapping: \{ userId: "COLUMN" \}/),
     ]);
