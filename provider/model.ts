@@ -52,6 +52,8 @@ export const model = lifecycle({
   args: modelArgs,
   outputs: modelOutputs,
   replaceOn: ["projectId", "submittedJobId"],
+  // An update only renames it.
+  stableOutputs: ["modelId", "trainingJobId", "algorithmType", "algorithmParameters", "quality"],
   // Another algorithm is another training job, which decides.
   ignoreChanges: ["algorithmId"],
   // An adopted model has no job.

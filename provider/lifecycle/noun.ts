@@ -47,6 +47,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   /** The current state; undefined when it is gone. Absent where the API cannot read it back. */
   read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
   update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
+  /** Outputs that no update changes. */
+  readonly stableOutputs?: readonly (keyof Outputs & string)[];
   /** Whether an update has something to see to, even if no argument changes. */
   unsettled?(state: Args & Outputs): boolean;
   /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */
@@ -78,13 +80,15 @@ export interface Rules {
   readonly replaceOn: readonly string[];
   /** Arguments of which another value changes nothing by itself. */
   readonly ignoreChanges: readonly string[];
+  /** Outputs that no update changes. */
+  readonly stableOutputs: readonly string[];
   /** Whether the API can read it back. */
   readonly readable: boolean;
 }
 
 /** Reads the rules of a noun off its schemas. */
 export function rulesOf<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Rules {
-  const { type, args, outputs, replaceOn, ignoreChanges = [], read } = noun;
+  const { type, args, outputs, replaceOn, ignoreChanges = [], stableOutputs = [], read } = noun;
   const named = Object.entries(outputs.shape).filter(([name]) => !name.startsWith("__"));
   return {
     type,
@@ -95,6 +99,7 @@ export function rulesOf<Args extends object, Outputs extends object>(noun: Noun<
     secretOutputs: named.flatMap(([name, schema]) => (secrets.has(schema as z.ZodType) ? [name] : [])),
     replaceOn,
     ignoreChanges,
+    stableOutputs,
     readable: read !== undefined,
   };
 }

@@ -19,11 +19,9 @@ export function previewOfCreate(noun: Lifecycle, inputs: Properties): Properties
 /** What a program sees of a resource that is to be changed: the outputs may change, but not where no argument does. */
 export function previewOfUpdate(noun: Lifecycle, olds: Properties, news: Properties): Properties {
   const changes = noun.argumentNames.some((key) => !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null));
-  const outputs = noun.outputNames.filter((key) => olds[key] !== undefined);
-  const formerly = Object.fromEntries(outputs.map((key) => [key, olds[key]]));
-  if (!changes) return { ...formerly, ...news };
-  const id = idOutput(noun);
-  return { ...unknownOutputs(noun), ...(formerly[id] !== undefined && { [id]: formerly[id] }), ...news };
+  const isStable = (key: string) => !changes || key === idOutput(noun) || noun.stableOutputs.includes(key);
+  const outputs = noun.outputNames.map((key) => [key, isStable(key) ? olds[key] : unknownValue]);
+  return { ...Object.fromEntries(outputs), ...news };
 }
 
 function unknownOutputs({ outputNames }: Lifecycle): Properties {

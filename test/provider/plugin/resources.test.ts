@@ -187,6 +187,22 @@ describe("what the program seals", () => {
   });
 });
 
+test("the preview of another name of a model shows what its training has found, and of a deployment what may change as unknown", async () => {
+  const found = { modelId: "m-1", trainingJobId: "j-1", quality: { ndcgAt20: 0.4 } };
+  const declared = { projectId: "p-1", submittedJobId: "j-1" };
+  const model = { ...declared, name: "before", ...found };
+  expect(await plugin.update("Model", "m-1", model, { ...declared, name: "after" }, true)).toEqual({
+    ...declared,
+    ...found,
+    name: "after",
+  });
+  const deployment = { ...declared, generatorModelId: "m-1", qps: 1, servingUri: "http://127.0.0.1:1" };
+  const more = { ...declared, generatorModelId: "m-1", qps: 2 };
+  expect(await plugin.update("Deployment", "p-1", deployment, more, true)).toMatchObject({
+    servingUri: unknownValue,
+  });
+});
+
 test("only a program that says what carries it stores what a dynamic provider needs, once for each resource", async () => {
   const { state, inputs } = await createDataset();
   expect([state, inputs]).toEqual(Array(2).fill(expect.not.objectContaining({ __urn: expect.anything() })));
