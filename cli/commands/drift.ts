@@ -16,7 +16,7 @@ interface DriftOptions {
 
 const help = `
 Two comparisons, kept apart; neither writes to the state or to the service:
-  drift            state ↔ service: changed behind the program's back
+  drift            state ↔ service: changed outside the program
   pending changes  program ↔ state: what \`pulumi up\` would do
 
 With --output, the file's extension selects the format (.txt, .md, .json,

@@ -21,9 +21,9 @@ export function withFolder(command: Command): Command {
 }
 
 /** What to say beside "no service runs" where no folder was named: stacks of the project may have one each. */
-export async function otherFolders({ data, stack }: FolderOptions): Promise<string> {
+export async function otherFolders({ data, stack, cwd = "." }: FolderOptions): Promise<string> {
   if (stack !== undefined || data !== defaultDataDir) return "";
-  const names = await stackNames(".");
+  const names = await stackNames(cwd);
   return names.length === 0 ? "" : ` For that of a stack, name it with --stack: ${names.join(", ")}.`;
 }
 
@@ -33,9 +33,9 @@ export async function folderOf({ data, ...options }: FolderOptions): Promise<str
   const { settings } = await settingsOf(options);
   const { embeddedFolder } = await import("../../client/settings.js");
   const folder = embeddedFolder(settings.baseUrl);
-  if (folder === undefined)
-    throw new Error(
-      `--stack ${options.stack}: the service is not an embedded one, and only those have a folder.`,
-    );
+  if (folder === undefined) {
+    const named = options.stack === undefined ? `--cwd ${options.cwd}` : `--stack ${options.stack}`;
+    throw new Error(`${named}: the service is not an embedded one, and only those have a folder.`);
+  }
   return folder;
 }

@@ -2,7 +2,7 @@ import type { Client } from "../../client/client";
 import { routes } from "../../contract";
 import type { Held, Kind } from "./rows";
 
-/** What is done behind the program's back. */
+/** What is done outside the program. */
 export type Meddling = "deleteEvents" | "renameEvents" | "shutDown" | "deleteModel";
 
 /** What must be made again after it. */

@@ -231,7 +231,7 @@ export class World {
     await verify(this);
   }
 
-  /** Does something behind the program's back. */
+  /** Does something outside the program. */
   async meddle(what: Meddling): Promise<void> {
     this.#drifted = true;
     if (undone[what]) this.reasons.toMake(undone[what]);

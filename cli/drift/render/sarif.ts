@@ -4,8 +4,8 @@ import type { Finding, Report, StackReport } from "../finding";
 import { isDangerous, plain, stepsOf, valueText } from "./words";
 
 const rules = {
-  "drift/changed": "A resource was changed behind the program's back",
-  "drift/deleted": "A resource was deleted behind the program's back",
+  "drift/changed": "A resource was changed outside the program",
+  "drift/deleted": "A resource was deleted outside the program",
   "drift/not-serving": "A deployment no longer serves",
   "change/created": "The program makes a resource",
   "change/changed": "The program changes a resource in place",

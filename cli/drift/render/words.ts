@@ -54,7 +54,7 @@ export function comparisonsOf(report: StackReport) {
     {
       key: "drift",
       title: "Drift",
-      subtitle: "state ↔ service: changed behind the program's back",
+      subtitle: "state ↔ service: changed outside the program",
       none: "Nothing that can be observed has drifted.",
       findings: report.drift,
       apply: "revert",
