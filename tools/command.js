@@ -14,7 +14,7 @@ class CommandFailed extends Error {
   }
 }
 
-/** @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv, stdout?: "inherit" | "ignore" }} RunOptions */
+/** @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv, stdout?: "inherit" | "ignore" | 2 }} RunOptions; 2: to stderr */
 
 /**
  * Runs a program in the user's terminal until it ends.

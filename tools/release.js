@@ -8,6 +8,9 @@ const { installPackages, root } = require("./setup.js");
  * into release/. The address is where the plugin's archives will be published.
  */
 runCommand(async () => {
+  // What is half done is removed at the exit.
+  for (const [name, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
+    process.once(name, () => process.exit(code));
   await installPackages();
   const { values } = parseArgs({
     options: {

@@ -9,9 +9,9 @@ const { nodeVersion, platforms } = require("./platforms.js");
 const { version } = require("../../package.json");
 
 /** What an archive needs of the machine, for those who install it. */
-const requirements =
-  "Nothing has to be installed beside it: it carries Node. On Linux that needs glibc 2.28 or newer; elsewhere, as on " +
-  "Alpine, the plugin uses Node 20 or newer on PATH.";
+const requirements = `Nothing has to be installed beside the plugin: it carries Node. On Linux that
+needs glibc 2.28 or newer; elsewhere, as on Alpine, the plugin uses Node 20 or
+newer on PATH.`;
 
 /**
  * Writes the archive of the plugin for a platform, as `pulumi plugin install` expects it: the executable at its top,

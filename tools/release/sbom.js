@@ -11,10 +11,11 @@ const { name, version } = require("../../package.json");
  * What the release is made of, in CycloneDX: the packages that the npm package depends on, those that are bundled into
  * the plugin, and its Node. npm lists all that package-lock.json holds. Its own --omit=dev would leave out what is needed
  * both for development and in use.
- * @param {{ date: string | undefined, bundled: string[], withNode: boolean }} options
+ * @param {string | undefined} date
+ * @param {string[]} bundled the folders of packages; none where no plugin is made
  * @returns {Promise<string>}
  */
-async function billOfMaterials({ date, bundled, withNode }) {
+async function billOfMaterials(date, bundled) {
   const bill = JSON.parse(
     await npm(["sbom", "--sbom-format=cyclonedx", "--package-lock-only", "--loglevel=error"]),
   );
@@ -28,7 +29,7 @@ async function billOfMaterials({ date, bundled, withNode }) {
   const components = bill.components.filter(
     (/** @type {Component} */ component) => !isForDevelopment(component) || ids.has(component["bom-ref"]),
   );
-  if (withNode) components.push(nodeComponent);
+  if (bundled.length > 0) components.push(nodeComponent);
   const kept = new Set([bill.metadata.component, ...components].map((component) => component["bom-ref"]));
   const dependencies = bill.dependencies
     .filter((/** @type {Dependency} */ { ref }) => kept.has(ref))

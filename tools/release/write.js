@@ -22,65 +22,81 @@ const parts = ["package", "sdk", ...Object.keys(platforms)];
 
 /**
  * Makes a release, or parts of it. It is put into its folder when it is whole.
- * @param {{ folder: string, only?: string[], pluginDownloadURL?: string | undefined, progress?: Progress }} options
+ * @param {{ folder: string, only?: string[], pluginDownloadURL?: string | undefined }} options
  * @returns {Promise<Release>}
  */
-async function writeRelease({
-  folder,
-  only = [],
-  pluginDownloadURL,
-  progress = new Progress(process.stderr, "release"),
-}) {
+async function writeRelease({ folder, only = [], pluginDownloadURL }) {
   const wanted = only.length > 0 ? only : parts;
   const other = wanted.find((part) => !parts.includes(part));
-  if (other !== undefined) throw new Error(`--only ${other}: expected one of ${parts.join(", ")}`);
+  if (other !== undefined) throw new Error(`--only ${other}: expected one of\n  ${parts.join(", ")}`);
   refuseForeign(folder);
-  const { version, commit, date, dirty, notes, warnings } = readCheckout();
+  const checkout = readCheckout();
   if (wanted.includes("sdk")) requireSdkTools();
 
+  await fs.promises.mkdir(path.dirname(folder), { recursive: true });
   const making = await fs.promises.mkdtemp(`${folder}.making-`);
-  const made = path.join(making, "made");
-  const temporary = path.join(making, "temporary");
-  await Promise.all([made, temporary].map((one) => fs.promises.mkdir(one)));
+  const discard = () => fs.rmSync(making, { recursive: true, force: true });
+  process.once("exit", discard);
   try {
-    if (wanted.includes("package")) {
-      progress.say("packing the npm package, built from nothing");
-      await npm(["pack", "--loglevel=error", "--pack-destination", made]);
-    } else await buildPackage();
-    /** @type {string[]} */
-    let bundled = [];
-    const wantedPlatforms = wanted.filter((part) => part in platforms);
-    if (wantedPlatforms.length > 0) {
-      progress.say("bundling the plugin");
-      const bundle = await bundlePlugin();
-      bundled = bundle.packages;
-      for (const platform of wantedPlatforms) {
-        progress.say(`packing the plugin for ${platform}`);
-        await writePluginArchive({ platform, folder: made, temporary, pluginDownloadURL, bundle });
-      }
-    }
-    if (wanted.includes("sdk")) {
-      progress.say("generating the SDKs");
-      // Python's wheel holds the times of its files, unless it is told one.
-      process.env.SOURCE_DATE_EPOCH ??= String(Math.floor(Date.parse(date ?? "1985-10-26T08:15:00Z") / 1000));
-      await writeSdks({ folder: made, temporary: path.join(temporary, "sdk"), pluginDownloadURL });
-    }
-    progress.say("listing what is in it");
-    const withNode = wantedPlatforms.length > 0;
-    const write = (/** @type {string} */ name, /** @type {string} */ text) =>
-      fs.promises.writeFile(path.join(made, name), text);
-    await write("sbom.cdx.json", await billOfMaterials({ date, bundled, withNode }));
-    await write("RELEASE-NOTES.md", `${notes}\n## The plugin\n\n${requirements}\n`);
-    const manifest = { version, commit, date, dirty, node: nodeVersion, requirements, pluginDownloadURL };
-    await write("manifest.json", `${JSON.stringify({ ...manifest, files: filesOf(made) }, null, 2)}\n`);
-    const files = filesOf(made);
-    await write("SHA256SUMS", files.map(({ file, sha256 }) => `${sha256}  ${file}\n`).join(""));
+    const made = path.join(making, "made");
+    const temporary = path.join(making, "temporary");
+    await Promise.all([made, temporary].map((one) => fs.promises.mkdir(one)));
+    const bundled = await writeParts({ wanted, made, temporary, pluginDownloadURL, date: checkout.date });
+    const release = await describeParts({ made, bundled, pluginDownloadURL, checkout });
     await fs.promises.rm(folder, { recursive: true, force: true });
     await fs.promises.rename(made, folder);
-    return { folder, ...manifest, files, warnings };
+    return { folder, ...release };
   } finally {
-    await fs.promises.rm(making, { recursive: true, force: true });
+    discard();
+    process.off("exit", discard);
   }
+}
+
+/**
+ * @param {{ wanted: string[], made: string, temporary: string, pluginDownloadURL: string | undefined,
+ *   date: string | undefined }} options
+ * @returns {Promise<string[]>} the folders of the packages that are bundled into the plugin
+ */
+async function writeParts({ wanted, made, temporary, pluginDownloadURL, date }) {
+  const progress = new Progress(process.stderr, "release");
+  if (wanted.includes("package")) {
+    progress.say("packing the npm package, built from nothing");
+    await npm(["pack", "--loglevel=error", "--pack-destination", made]);
+  } else await buildPackage();
+  if (wanted.includes("sdk")) {
+    progress.say("generating the SDKs");
+    // Python's wheel holds the times of its files, unless it is told one.
+    process.env.SOURCE_DATE_EPOCH ??= String(Math.floor(Date.parse(date ?? "1985-10-26T08:15:00Z") / 1000));
+    await writeSdks({ folder: made, temporary: path.join(temporary, "sdk"), pluginDownloadURL });
+  }
+  const wantedPlatforms = wanted.filter((part) => part in platforms);
+  if (wantedPlatforms.length === 0) return [];
+  progress.say("bundling the plugin");
+  const bundle = await bundlePlugin();
+  for (const [index, platform] of wantedPlatforms.entries()) {
+    progress.say(`packing the plugin for ${platform} (${index + 1} of ${wantedPlatforms.length})`);
+    await writePluginArchive({ platform, folder: made, temporary, pluginDownloadURL, bundle });
+  }
+  return bundle.packages;
+}
+
+/**
+ * Writes beside the parts what says what they are.
+ * @param {{ made: string, bundled: string[], pluginDownloadURL: string | undefined,
+ *   checkout: ReturnType<typeof readCheckout> }} options
+ */
+async function describeParts({ made, bundled, pluginDownloadURL, checkout }) {
+  const { notes, warnings, ...source } = checkout;
+  const write = (/** @type {string} */ name, /** @type {string} */ text) =>
+    fs.promises.writeFile(path.join(made, name), text);
+  await write("sbom.cdx.json", await billOfMaterials(source.date, bundled));
+  await write("RELEASE-NOTES.md", `${notes}\n## The plugin\n\n${requirements}\n`);
+  const asLine = requirements.replaceAll("\n", " ");
+  const manifest = { ...source, node: nodeVersion, requirements: asLine, pluginDownloadURL };
+  await write("manifest.json", `${JSON.stringify({ ...manifest, files: filesOf(made) }, null, 2)}\n`);
+  const files = filesOf(made);
+  await write("SHA256SUMS", files.map(({ file, sha256 }) => `${sha256}  ${file}\n`).join(""));
+  return { ...manifest, files, warnings };
 }
 
 /** Only an empty folder or an earlier release may be replaced. @param {string} folder */

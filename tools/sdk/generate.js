@@ -18,7 +18,8 @@ const goEnvironment = () => ({ ...process.env, CGO_ENABLED: "0", GOWORK: "off" }
  * @param {string[]} args
  */
 function generator(args) {
-  const options = { cwd: __dirname, env: goEnvironment() };
+  /** @type {import("../command.js").RunOptions} */
+  const options = { cwd: __dirname, env: goEnvironment(), stdout: 2 };
   return run("go", ["run", "-mod=readonly", "-buildvcs=false", ".", ...args], options);
 }
 
