@@ -25,7 +25,7 @@ module.exports = {
     "^@npmcli/arborist$": "<rootDir>/tools/jest/seldom-used/arborist.js",
     "/locales/index\\.cjs$": "<rootDir>/tools/jest/seldom-used/zod-locales.js",
     // `import()` of TypeScript names the file that is compiled from a source.
-    "^(\\.{1,2}/(?:[\\w-]+/)?(?:config|resources|invoke|construct|session|nouns))\\.js$": "$1",
+    "^(\\.{1,2}/.+)\\.js$": "$1",
     "/typescript-shim$": "<rootDir>/tools/jest/seldom-used/typescript.js",
   },
   transform: {
