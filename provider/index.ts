@@ -28,6 +28,7 @@ export {
 } from "./program/user-clustering";
 export { UserDataset } from "./program/user-dataset";
 export {
+  type Query,
   QueryingJob,
   type QueryType,
   type UsageCondition,

@@ -1,16 +1,21 @@
 import { z } from "zod";
-import { routes, tolerant } from "../contract";
+import { routes, tolerant, userDistributionQuery, userListQuery } from "../contract";
 import { id, json, label, ours } from "../contract/field";
 import { jobKinds } from "./jobs/jobs";
 import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
 import { fieldsOf } from "./lifecycle/arguments";
+
+const { bins, ...counted } = userDistributionQuery.shape;
+
+/** Either kind of query as one type, for SDKs: not every language has a type for either of two. */
+const query = z.object({ ...userListQuery.shape, ...counted, bins: bins.unwrap() }).partial();
 
 const queryingFields = z.strictObject({
   projectId: id,
   modelId: id,
   name: label,
   queryType: z.enum(["user_list", "user_distribution"], { error: "expected user_list or user_distribution" }),
-  queries: z.array(json).min(1),
+  queries: z.array(json.meta({ override: query })).min(1),
 });
 
 const { request } = routes.submitQueryingJob;

@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { nounOf, partsOf, titleOf } from "../../provider/run/urn";
 import type { Finding, Location, PropertyFinding, ResourceRef, Unmanaged } from "./finding";
+import type { Language } from "./language";
 
 type Fixes = Finding["fixes"];
 type Found = Omit<Unmanaged, "fixes">;
@@ -17,6 +18,7 @@ export class Commands {
     readonly stack: string,
     cwd: string,
     private readonly urns: readonly string[],
+    private readonly language: Language,
   ) {
     const near = relative(process.cwd(), cwd);
     const folder = near.length < cwd.length ? near : cwd;
@@ -33,7 +35,7 @@ export class Commands {
     return {
       apply: { command: `pulumi up ${this.#where}` },
       accept: {
-        edit: editOfChange(finding),
+        edit: editOfChange(finding, this.language),
         command: `pulumi preview --expect-no-changes ${this.#where}`,
       },
     };
@@ -51,7 +53,7 @@ export class Commands {
       return {
         apply: { command: `pulumi up --refresh ${this.#where} ${target}` },
         accept: {
-          ...(declared.length > 0 && { edit: `${declare(declared)}${at(location)}` }),
+          ...(declared.length > 0 && { edit: `${declare(declared, this.language)}${at(location)}` }),
           command: `pulumi refresh ${this.#where} ${target}`,
         },
       };
@@ -75,13 +77,10 @@ export class Commands {
       ...(projectId !== undefined && { projectId }),
       ...more,
     };
-    const text = Object.entries(args)
-      .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
-      .join(", ");
     return {
       apply: { command: `recommender ${noun} delete ${quoted(id)}${project} ${this.#where}` },
       accept: {
-        edit: `add new recommender.${type}(${JSON.stringify(name)}, { ${text} })`,
+        edit: `add ${this.language.declare(type, name, args)}`,
         command: `pulumi up ${this.#where}`,
       },
     };
@@ -90,9 +89,8 @@ export class Commands {
   /** A pattern that only this resource matches, or its URN. */
   #target({ urn }: ResourceRef): string {
     const { type, name } = partsOf(urn);
-    const noun = nounOf(type);
-    const end = `recommender:${noun}::${name}`;
-    const unique = noun !== undefined && this.urns.filter((other) => other.endsWith(end)).length <= 1;
+    const end = `${type.slice(type.lastIndexOf("recommender:"))}::${name}`;
+    const unique = nounOf(type) !== undefined && this.urns.filter((other) => other.endsWith(end)).length <= 1;
     return unique && !/[*?[\]{}\\]/.test(end) ? `**${end}` : urn;
   }
 }
@@ -102,25 +100,29 @@ export function topOf(path: string): string {
   return /^[^.[]+/.exec(path)?.[0] ?? path;
 }
 
-function editOfChange({ kind, resource, properties, location }: Parameters<Commands["change"]>[0]): string {
+function editOfChange(
+  { kind, resource, properties, location }: Parameters<Commands["change"]>[0],
+  language: Language,
+): string {
   const title = titleOf(resource);
   if (kind === "created") return `remove ${title} from the program${at(location)}`;
   if (kind === "deleted") return `declare ${title} in the program again`;
   const own = properties.filter(({ unknown }) => !unknown);
-  if (own.length > 0) return `${declare(own)}${at(location)}`;
+  if (own.length > 0) return `${declare(own, language)}${at(location)}`;
   return properties.length > 0
     ? `nothing here: ${title} follows what it depends on`
     : `declare ${title} as it was${at(location)}`;
 }
 
-function declare(properties: readonly PropertyFinding[]): string {
+function declare(properties: readonly PropertyFinding[], language: Language): string {
   const values = properties.slice(0, mostValues).map(({ path, actual, secret }) => {
     // It follows from the source, and cannot be declared.
     if (path === "contentHash") return "the records as they were";
-    if (secret) return `${path} with the secret that is there`;
-    const value = JSON.stringify(actual) ?? "";
-    if (value.length > mostLength) return `${path} as it is there`;
-    return actual === undefined ? `no ${path}` : `${path}: ${value}`;
+    const argument = language.argument(path);
+    if (secret) return `${argument} with the secret that is there`;
+    if (actual === undefined) return `no ${argument}`;
+    const text = language.given(path, actual);
+    return text.length > mostLength ? `${argument} as it is there` : text;
   });
   const more = properties.length - values.length;
   return `declare ${values.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

@@ -8,6 +8,7 @@ import { programIn } from "../stack/program";
 import { Commands } from "./commands";
 import { type Report, reportVersion, type StackReport, type Unobservable } from "./finding";
 import { driftOf, pendingChangesOf, type Reading } from "./findings";
+import { languageOf } from "./language";
 import { Declarations } from "./location";
 import { masked, secretTexts } from "./masking";
 import { isReal, nounRulesOf, refOf } from "./resource";
@@ -74,12 +75,14 @@ async function compareOne(open: OpenStack): Promise<Compared> {
   const differs = [...preview.steps, ...refresh.steps].some(({ op }) => !unchanging.includes(op));
   const state = differs ? (await open.state()).resources : stateIn(refresh);
   const resources = state.filter(isReal);
+  const language = languageOf(open.runtime);
   const commands = new Commands(
     of.stack,
     resolve(of.cwd),
     resources.map(({ urn }) => urn),
+    language,
   );
-  const declarations = new Declarations(resolve(of.cwd), state);
+  const declarations = new Declarations(resolve(of.cwd), language, state);
   const reading: Reading = { commands, state, locate: (urn) => declarations.locate(urn) };
   // By name: the order of the state is that in which the engine happened to come to them.
   const unobservable = resources

@@ -1,20 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { globSync } from "tinyglobby";
+import { components } from "../../provider/plugin/components";
 import { nounOf, partsOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { Location } from "./finding";
+import type { Language } from "./language";
 import { jobBeside } from "./resource";
 
 /** What declares each kind of job: the resource beside it. */
 const declarerOf = Object.fromEntries(Object.entries(jobBeside).map(([noun, job]) => [job, noun]));
 
-const sources = "**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}";
-const passedOver = ["**/node_modules/**", "**/.*/**", "**/*.d.ts"];
-/** Strings stay, comments go: what is commented out declares nothing. */
-const stringOrComment =
-  /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
-const construction = /\bnew\s+(?:[\w$]+\s*\.\s*)*([\w$]+)\s*(?:<[^>]*>\s*)?\(\s*(?:(["'`])(.*?)\2\s*[,)])?/g;
+const passedOver = ["**/{node_modules,site-packages,venv,vendor,target,bin,obj}/**", "**/.*/**", "**/*.d.ts"];
 
 interface Construction extends Location {
   readonly type: string;
@@ -32,6 +29,7 @@ export class Declarations {
 
   constructor(
     private readonly folder: string,
+    private readonly language: Language,
     state: readonly StateResource[],
   ) {
     const known = state.flatMap((resource) => {
@@ -49,10 +47,11 @@ export class Declarations {
 
   /** Undefined where nothing in the program looks like it. */
   locate(urn: string): Location | undefined {
-    const { type: types, name } = partsOf(urn);
-    const noun = nounOf(types) ?? types.split(/[:/]/).at(-1) ?? "";
-    const type = declarerOf[noun] ?? noun;
-    const ofType = this.#constructions.filter((one) => one.type === type);
+    const { type: chain, name } = partsOf(urn);
+    const noun = nounOf(chain) ?? chain.split(/[:/]/).at(-1) ?? "";
+    const declarer = declarerOf[noun] ?? noun;
+    const types = [declarer, components.find(({ result }) => result === declarer)?.type];
+    const ofType = this.#constructions.filter((one) => types.includes(one.type));
     const named = ofType.filter((one) => one.name === name);
     const computed = ofType.filter((one) => one.name === undefined || one.name.includes("${"));
     const stood = this.#stood.get(urn);
@@ -63,17 +62,22 @@ export class Declarations {
   }
 
   get #constructions(): readonly Construction[] {
-    this.#found ??= globSync(sources, { cwd: this.folder, ignore: passedOver })
+    this.#found ??= globSync(this.language.files, { cwd: this.folder, ignore: passedOver })
       .sort()
-      .flatMap((file) => constructionsIn(file, readFileSync(join(this.folder, file), "utf8")));
+      .flatMap((file) => constructionsIn(file, readFileSync(join(this.folder, file), "utf8"), this.language));
     return this.#found;
   }
 }
 
-/** The places of a file where something is constructed with `new`. */
-export function constructionsIn(file: string, text: string): Construction[] {
-  const code = text.replace(stringOrComment, (found, string) => string ?? found.replace(/[^\n]/g, " "));
-  return [...code.matchAll(construction)].map(({ index, 1: type = "", 3: name }) => {
+/** The places of a file where something is declared. */
+export function constructionsIn(
+  file: string,
+  text: string,
+  { textOrComment, declaration }: Language,
+): Construction[] {
+  const code = text.replace(textOrComment, (found, string) => string ?? found.replace(/[^\n]/g, " "));
+  return [...code.matchAll(declaration)].map(({ index, groups }) => {
+    const { type = "", name } = groups as { type?: string; name?: string };
     const before = code.slice(0, index);
     const line = before.split("\n").length;
     return { file, line, column: index - before.lastIndexOf("\n"), type, name };

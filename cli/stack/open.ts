@@ -47,6 +47,8 @@ export class OpenStack {
     readonly of: StackOf,
     readonly stack: Stack,
     readonly project: string,
+    /** The language of the program, as the project calls it. */
+    readonly runtime: string,
     /** The folder that relative paths of the program start from. */
     readonly programFolder: string,
   ) {}
@@ -57,8 +59,10 @@ export class OpenStack {
     const workDir = resolve(of.cwd);
     return asked(of, async () => {
       const workspace = await workspaceOf(workDir, of.env);
-      const { name, main } = await workspace.projectSettings();
-      return new OpenStack(of, await quietStack(of.stack, workspace), name, programFolder(workDir, main));
+      const { name, main, runtime } = await workspace.projectSettings();
+      const language = typeof runtime === "string" ? runtime : runtime.name;
+      const stack = await quietStack(of.stack, workspace);
+      return new OpenStack(of, stack, name, language, programFolder(workDir, main));
     });
   }
 

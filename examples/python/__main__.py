@@ -55,7 +55,7 @@ jazz_lovers = recommender.UserQueryResult(
     project_id=project.id,
     model_id=model.model_id,
     query_type=recommender.QueryType.USER_LIST,
-    queries=[{"conditions": [{"attribute": "genre", "value": "jazz", "lowerBound": 0.5}]}],
+    queries=[{"conditions": [{"attribute": "genre", "value": "jazz", "lower_bound": 0.5}]}],
 )
 groups = recommender.UserClusteringResult(
     "groups", project_id=project.id, model_id=model.model_id, parameters={"min_user_num": 3}

@@ -30,6 +30,9 @@ export interface UserDistributionQuery {
   readonly bins?: pulumi.Input<number>;
 }
 
+/** A query: `conditions` for a `user_list`, `attribute`, `value` and `bins` for a `user_distribution`. */
+export type Query = UserListQuery | UserDistributionQuery;
+
 /** Whether users are listed or their distribution is drawn. */
 export type QueryType = "user_list" | "user_distribution";
 
@@ -44,7 +47,7 @@ export interface UserQueryArgs {
   /** Whether users are listed or their distribution is drawn. */
   readonly queryType: pulumi.Input<QueryType>;
   /** The queries, each of the kind that queryType says. */
-  readonly queries: pulumi.Input<pulumi.Input<UserListQuery | UserDistributionQuery>[]>;
+  readonly queries: pulumi.Input<pulumi.Input<Query>[]>;
   /** Id of an existing job whose result to adopt instead of submitting one. */
   readonly existingId?: pulumi.Input<string>;
 }

@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import ts from "typescript";
 import { version } from "../../package.json";
@@ -14,9 +14,13 @@ const examples = Object.entries(convertedExamples());
 const goEnvironment = { ...process.env, CGO_ENABLED: "0", GOWORK: "off" };
 const { bin, missing } = withoutGo ? { bin: "", missing: withoutGo } : python();
 
+/** As in a clone: SDKs in one folder, and beside it the examples that use them. */
+let clone: string;
 let folder: string;
 beforeAll(async () => {
-  folder = await temporaryFolder();
+  clone = await temporaryFolder();
+  folder = join(clone, "sdk");
+  await cp(join(root, "examples"), join(clone, "examples"), { recursive: true });
   if (!withoutGo) await generateSdks(folder, undefined, "https://plugins.example.com");
 }, 1_200_000);
 
@@ -42,18 +46,24 @@ test("the engine gets the schema from the plugin", () => {
   expect(Object.keys(functions).sort()).toEqual(Object.keys(schema.functions).sort());
 });
 
-testUnless(withoutGo)("the SDK of Go compiles, and so does every example with it", async () => {
-  expect(await buildSdk(folder, "go")).toBeUndefined();
-  for (const [name, { go }] of examples) {
-    const example = join(folder, "go/examples", name);
-    await mkdir(example, { recursive: true });
-    await writeFile(join(example, "main.go"), go);
-  }
-  // Compiled, but not linked: that takes a second for each.
-  const compile = ["list", "-trimpath", "-export", "-f", "{{.ImportPath}}", "./examples/..."];
-  const options = { cwd: join(folder, "go"), env: goEnvironment, encoding: "utf8" } as const;
-  expect(execFileSync("go", compile, options).trim().split("\n")).toHaveLength(examples.length);
-});
+testUnless(withoutGo)(
+  "the SDK of Go compiles, and so do every example and the quick start with it",
+  async () => {
+    expect(await buildSdk(folder, "go")).toBeUndefined();
+    for (const [name, { go }] of examples) {
+      const example = join(folder, "go/examples", name);
+      await mkdir(example, { recursive: true });
+      await writeFile(join(example, "main.go"), go);
+    }
+    // Compiled, but not linked: that takes a second for each.
+    const compile = ["list", "-trimpath", "-export", "-f", "{{.ImportPath}}", "./examples/..."];
+    const options = { cwd: join(folder, "go"), env: goEnvironment, encoding: "utf8" } as const;
+    expect(execFileSync("go", compile, options).trim().split("\n")).toHaveLength(examples.length);
+    const quickStart = ["list", "-mod=mod", "-trimpath", "-export", "./..."];
+    const here = { ...options, cwd: join(clone, "examples/go") };
+    expect(execFileSync("go", quickStart, here).trim()).toBe("record-shop");
+  },
+);
 
 testUnless(missing)(
   "the SDK of Python is a wheel that can be imported, and every example names only what is there",
@@ -81,9 +91,25 @@ for name, text in json.load(sys.stdin).items():
 );
 
 testUnless(withoutGo ?? (isThere("mvn") ? undefined : "there is no `mvn` on PATH"))(
-  "the SDK of Java compiles",
+  "the SDK of Java compiles, and so does the quick start with it",
   async () => {
-    expect(await buildSdk(folder, "java")).toBeUndefined();
+    // In one build, so that nothing has to be installed for the example.
+    await writeFile(
+      join(clone, "pom.xml"),
+      `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>test</groupId>
+  <artifactId>test</artifactId>
+  <version>1</version>
+  <packaging>pom</packaging>
+  <modules><module>sdk/java</module><module>examples/java</module></modules>
+</project>
+`,
+    );
+    const build = spawnSync("mvn", ["--quiet", "--batch-mode", "package"], { cwd: clone, encoding: "utf8" });
+    expect(build).toMatchObject({ status: 0, stdout: expect.not.stringContaining("ERROR") });
+    const classes = await readdir(join(clone, "examples/java/target/classes/recordshop"));
+    expect(classes).toEqual(["App.class"]);
   },
 );
 

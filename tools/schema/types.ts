@@ -62,7 +62,7 @@ export class Types {
   /** The properties of an object, with the descriptions that the sources give. */
   object(schema: z.ZodObject, name: string, ...documented: Fields[]): ObjectSpec {
     // What any service accepts: the limits of our own are not those of another. Descriptions are lost on the way.
-    const { properties = {}, ...json } = jsonSchema(tolerant(schema));
+    const { properties = {}, ...json } = schemaOf(tolerant(schema));
     const described = Object.entries(properties).map(([key, value]) => [
       key,
       { ...value, description: (schema.shape[key] as z.ZodType).description },
@@ -72,7 +72,7 @@ export class Types {
 
   /** The same for what a call takes or answers, where descriptions are welcome, but not asked for. */
   message(schema: z.ZodType, name: string, ...documented: Fields[]): ObjectSpec {
-    return this.#members(jsonSchema(schema), name, documented, false);
+    return this.#members(schemaOf(schema), name, documented, false);
   }
 
   #members(json: Json, name: string, documented: readonly Fields[], strict: boolean): ObjectSpec {
@@ -137,7 +137,7 @@ function enumOf(values: readonly string[]): object {
   return { type: "string", enum: values.map((value) => ({ name: words(value), value })) };
 }
 
-function jsonSchema(schema: z.ZodType): Json {
+function schemaOf(schema: z.ZodType): Json {
   return z.toJSONSchema(schema, {
     io: "input",
     unrepresentable: "any",
@@ -145,7 +145,8 @@ function jsonSchema(schema: z.ZodType): Json {
       const { override, description } = (z.globalRegistry.get(zodSchema) ?? {}) as z.core.GlobalMeta;
       if (!override) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as "type"];
-      Object.assign(jsonSchema, override, description && { description });
+      const shown = override instanceof z.ZodType ? schemaOf(tolerant(override)) : override;
+      Object.assign(jsonSchema, shown, description && { description });
     },
   }) as Json;
 }

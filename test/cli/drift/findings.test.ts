@@ -2,6 +2,7 @@ import { Commands } from "../../../cli/drift/commands";
 import { ofChange } from "../../../cli/drift/consequence";
 import { fails } from "../../../cli/drift/failing";
 import { driftOf } from "../../../cli/drift/findings";
+import { languageOf } from "../../../cli/drift/language";
 import { constructionsIn } from "../../../cli/drift/location";
 import { masked, secretTexts } from "../../../cli/drift/masking";
 import { differences } from "../../../cli/drift/properties";
@@ -63,7 +64,7 @@ describe("the place that declares", () => {
       "    'b', {});",
       `for (const n of [1]) new recommender.Model(\`m\${n}\`, {}); new Algorithm(name)`,
     ].join("\n");
-    expect(constructionsIn("x.ts", text)).toEqual([
+    expect(constructionsIn("x.ts", text, languageOf("nodejs"))).toEqual([
       { file: "x.ts", line: 2, column: 11, type: "EventDataset", name: "a" },
       { file: "x.ts", line: 4, column: 13, type: "Model", name: "b" },
       { file: "x.ts", line: 6, column: 22, type: "Model", name: `m\${n}` },
@@ -136,7 +137,7 @@ describe("drift", () => {
     } as unknown as Step;
   };
   const reading = (state: { urn: string; type: string; dependencies?: string[] }[] = []) => ({
-    commands: new Commands("dev", process.cwd(), []),
+    commands: new Commands("dev", process.cwd(), [], languageOf("nodejs")),
     state,
     locate: () => undefined,
   });

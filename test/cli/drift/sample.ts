@@ -7,11 +7,12 @@ import {
   reportVersion,
   type StackReport,
 } from "../../../cli/drift/finding";
+import { languageOf } from "../../../cli/drift/language";
 
 const urn = (type: string, name: string) =>
   `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:${type}::${name}`;
 
-const commands = new Commands("dev", process.cwd(), []);
+const commands = new Commands("dev", process.cwd(), [], languageOf("nodejs"));
 
 /** A change of the program, as a comparison would have found it. */
 export function change(

@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Commands } from "../../../cli/drift/commands";
+import { languageOf } from "../../../cli/drift/language";
+import { constructionsIn, Declarations } from "../../../cli/drift/location";
+import { components } from "../../../provider/plugin/components";
+
+const examples = join(__dirname, "../../../examples");
+
+/** What each example declares, in the order of the quick start, and the beginning of its line for `weekly`. */
+const programs = {
+  nodejs: { file: "quickstart/index.ts", weekly: "const model = new recommender.Model(" },
+  yaml: { file: "yaml/Pulumi.yaml", weekly: "  weekly:" },
+  python: { file: "python/__main__.py", weekly: "model = recommender.TrainedModel(" },
+  go: { file: "go/main.go", weekly: "\tmodel, err := recommender.NewTrainedModel(" },
+  java: { file: "java/src/main/java/recordshop/App.java", weekly: "        var model = new TrainedModel(" },
+};
+
+const nounOf = (type: string) => components.find((one) => one.type === type)?.result ?? type;
+
+describe.each(Object.entries(programs))("a program of the runtime %s", (runtime, { file, weekly }) => {
+  const text = readFileSync(join(examples, file), "utf8");
+
+  test("is read for what it declares: the whole quick start", () => {
+    const found = constructionsIn(file, text, languageOf(runtime));
+    // YAML cannot give records the name that their dataset has.
+    const declared = found.map(({ type, name }) => `${nounOf(type)} ${name?.replace("Records", "s")}`);
+    expect(declared).toEqual([
+      ...["UserDataset users", "ItemDataset items", "EventDataset events"],
+      ...["UserRecords users", "ItemRecords items", "EventRecords events"],
+      ...["Project record-shop", "Algorithm g1", "Model weekly", "Deployment live"],
+      ...["UserQuery jazz-lovers", "UserClustering groups"],
+    ]);
+  });
+
+  test("names the line of a component for the two resources in it", () => {
+    const folder = join(examples, file.split("/")[0] as string);
+    const declarations = new Declarations(folder, languageOf(runtime), []);
+    const line = text.slice(0, text.indexOf(weekly)).split("\n").length;
+    for (const type of [
+      "TrainedModel$recommender:index:Model",
+      "TrainedModel$recommender:index:TrainingJob",
+    ]) {
+      const urn = `urn:pulumi:dev::shop::recommender:index:${type}::weekly`;
+      expect(declarations.locate(urn)).toMatchObject({ file: file.split("/").slice(1).join("/"), line });
+    }
+  });
+
+  test("declares nothing by a comment", () => {
+    const comment = { python: "# ", yaml: "# " }[runtime] ?? "// ";
+    const commented = text.replace(/^/gm, comment);
+    expect(constructionsIn(file, commented, languageOf(runtime))).toEqual([]);
+  });
+});
+
+test("a name that is computed is left open, and a declaration of YAML may have its type further down", () => {
+  const python = 'for n in names:\n    recommender.EventDataset(f"e-{n}", num_shards=1)';
+  expect(constructionsIn("x.py", python, languageOf("python"))).toMatchObject([
+    { line: 2, column: 5, type: "EventDataset", name: undefined },
+  ]);
+  const yaml =
+    'resources:\n  "by hand":\n    properties: { numShards: 1 }\n    type: recommender:index:EventDataset\n';
+  expect(constructionsIn("Pulumi.yaml", yaml, languageOf("yaml"))).toMatchObject([
+    { line: 2, column: 3, type: "EventDataset", name: "by hand" },
+  ]);
+});
+
+test("what no stack holds is adopted by a declaration in the program's language", () => {
+  const found = { kind: "unmanaged", type: "EventDataset", id: "event-dataset-1", name: "old" } as const;
+  const edit = (runtime: string) =>
+    new Commands("dev", process.cwd(), [], languageOf(runtime)).unmanaged(found, { numShards: 3 }).accept
+      .edit;
+  expect(["nodejs", "yaml", "python", "go", "java", "dotnet"].map(edit)).toEqual([
+    'add new recommender.EventDataset("old", { existingId: "event-dataset-1", name: "old", numShards: 3 })',
+    'add resources: { "old": { type: recommender:EventDataset, properties: { existingId: "event-dataset-1", name: "old", numShards: 3 } } }',
+    'add recommender.EventDataset("old", existing_id="event-dataset-1", name="old", num_shards=3)',
+    'add recommender.NewEventDataset(ctx, "old", &recommender.EventDatasetArgs{ExistingId: pulumi.String("event-dataset-1"), Name: pulumi.String("old"), NumShards: pulumi.Int(3)})',
+    'add new EventDataset("old", EventDatasetArgs.builder().existingId("event-dataset-1").name("old").numShards(3).build())',
+    'add new Recommender.EventDataset("old", new() { ExistingId = "event-dataset-1", Name = "old", NumShards = 3 })',
+  ]);
+});
+
+test("a fix addresses the resource of either carrier, and an argument goes by its name in the language", () => {
+  const drift = (type: string, runtime: string) => {
+    const urn = `urn:pulumi:dev::shop::${type}::events`;
+    const commands = new Commands("dev", process.cwd(), [urn], languageOf(runtime));
+    const resource = { urn, type: "EventDataset", name: "events" };
+    const properties = [
+      { path: "numShards", declared: 1, actual: 2 },
+      { path: "attributeSchema.isNew", declared: "NUMERICAL" },
+      { path: "rollback", actual: { deep: true } },
+    ];
+    return commands.drift({ kind: "changed", resource, properties }, [
+      "numShards",
+      "attributeSchema",
+      "rollback",
+    ]);
+  };
+  const dynamic = drift("pulumi-nodejs:dynamic/recommender:EventDataset", "nodejs");
+  expect(dynamic.apply.command).toMatch(/--target '\*\*recommender:EventDataset::events'$/);
+  expect(dynamic.accept.edit).toBe('declare numShards: 2, no attributeSchema.isNew, rollback: {"deep":true}');
+  const plugin = drift("shop:Shelf$recommender:index:EventDataset", "python");
+  expect(plugin.apply.command).toMatch(/--target '\*\*recommender:index:EventDataset::events'$/);
+  expect(plugin.accept.edit).toBe('declare num_shards=2, no attribute_schema.isNew, rollback={"deep":True}');
+});
