@@ -19,6 +19,17 @@ const marked = /^<!-- docs\b([\s\S]*?)-->\n+(```(?:console|json)?\n)([\s\S]*?)^`
 
 const shownCommand = /^\$ (.*(?:\\\n.*)*)\n?/gm;
 
+/** A block that shows a file of the repository, with the comment before it that names the file. */
+const shownFile = /^<!-- file (\S+) -->\n+(```\w+\n)[\s\S]*?^```$/gm;
+
+/** The page with the files that it shows as they are now. */
+export function withFiles(page: string): string {
+  return page.replace(shownFile, (_, path: string, fence: string) => {
+    const text = readFileSync(join(root, path), "utf8");
+    return `<!-- file ${path} -->\n\n${fence}${text}\`\`\``;
+  });
+}
+
 /** Blocks of output without a comment that says where it comes from. */
 export function unmarkedIn(text: string): string[] {
   const rest = text
@@ -102,17 +113,17 @@ export function workplace(engineBin: string) {
   };
 }
 
-/** `npm run docs [PAGE …]`: runs what the pages show and writes what it prints now; `--check` only tells what differs. */
+/** `npm run docs [PAGE …]`: runs what the pages show and writes what it prints now, and the files that they show; `--check` only tells what differs. */
 async function main(given: readonly string[]): Promise<void> {
   await buildPackage();
   const { bin } = await provideEngine();
   const only = given.filter((one) => one !== "--check");
   for (const page of pages.filter((one) => only.length === 0 || only.includes(one))) {
     const text = readFileSync(join(root, page), "utf8");
-    if (!text.match(marked)) continue;
+    if (!text.match(marked) && !text.match(shownFile)) continue;
     const place = workplace(bin);
     try {
-      const now = renewed(text, (command, without) => {
+      const now = renewed(withFiles(text), (command, without) => {
         console.error(`${page}: ${command}`);
         const printed = place.run(command, without);
         if (process.env.DOCS_VERBOSE) console.error(printed);

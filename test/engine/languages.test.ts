@@ -1,15 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { EngineEvent, StepEventMetadata } from "@pulumi/pulumi/automation";
+import { compareStack } from "../../cli/drift/compare";
+import { OpenStack } from "../../cli/stack/open";
 import { routes } from "../../contract";
+import { type Clock, systemClock } from "../../service/base/clock";
 import { provideHosts } from "../../tools/engine/provide.js";
 import { generateSdks } from "../../tools/sdk/generate.js";
 import { installWheel, python, testUnless, withoutGo } from "../tools/sdk";
+import { interruptedUp, type Language, languages } from "./languages";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, exampleWorkspace } from "./workspace";
 
-const { bin: pythonBin, missing } = withoutGo ? { bin: "", missing: withoutGo } : python();
+const { bin: pythonBin, missing: withoutPython } = withoutGo ? { bin: "", missing: withoutGo } : python();
 
 /** Builds hosts and generators where no earlier run has; that takes minutes. */
 const setUpMs = 1_200_000;
@@ -20,87 +24,217 @@ beforeAll(async () => {
   site = await mkdtemp(join(tmpdir(), "recommender-python-"));
   if (withoutGo) return;
   hosts = (await provideHosts()).bin;
-  if (missing) return;
+  if (withoutPython) return;
   await generateSdks(site, ["python"]);
   installWheel(pythonBin, join(site, "python"), join(site, "installed"));
 }, setUpMs);
 afterAll(() => rm(site, { recursive: true, force: true }));
 
-const languages = {
-  yaml: {
-    missing: withoutGo,
-    program: "Pulumi.yaml",
-    edit: (text: string) => text.replace(/(EventDataset\n\s+properties:\n\s+numShards): 1/, "$1: 2"),
-  },
-  python: {
-    missing,
-    program: "__main__.py",
-    edit: (text: string) => text.replace(/EventDataset\("events", num_shards=1/, "$&0"),
-  },
-};
+const hourMs = 3_600_000;
 
-describe.each(Object.entries(languages))("the quick start in %s", (language, { missing, program, edit }) => {
-  const run = testUnless(missing);
-  let observed: ObservedService;
-  let workspace: EngineWorkspace;
-  let folder: string;
-  beforeAll(async () => {
-    if (missing) return;
-    observed = await ObservedService.start();
-    workspace = await exampleWorkspace(language, {
-      ...observed.environment,
-      PATH: [pythonBin, hosts, process.env.PATH].filter(Boolean).join(delimiter),
-      PYTHONPATH: join(site, "installed"),
+describe.each(Object.entries(languages) as [string, Language][])(
+  "the quick start in %s",
+  (name, { program, ...edit }) => {
+    const missing = name === "python" ? withoutPython : withoutGo;
+    const run = testUnless(missing);
+    const trainingIsOver = new AbortController();
+    /** A training of an hour is over when the test says so. */
+    const clock: Clock = {
+      now: () => systemClock.now(),
+      wait: (ms, signal) =>
+        systemClock.wait(
+          ms,
+          ms === hourMs ? AbortSignal.any([trainingIsOver.signal, signal ?? []].flat()) : signal,
+        ),
+    };
+    let observed: ObservedService;
+    let other: ObservedService;
+    let workspace: EngineWorkspace;
+    let folder: string;
+    let text: string;
+    const keys: string[] = [];
+    let said = "";
+    const onOutput = (out: string) => {
+      said += out;
+    };
+    beforeAll(async () => {
+      if (missing) return;
+      [observed, other] = await Promise.all([
+        ObservedService.start({ faults: true, clock }),
+        ObservedService.start(),
+      ]);
+      keys.push(observed.service.key, other.service.key);
+      workspace = await exampleWorkspace(name, {
+        PATH: [pythonBin, hosts, process.env.PATH].filter(Boolean).join(delimiter),
+        PYTHONPATH: join(site, "installed"),
+      });
+      const config = Object.entries(observed.config).map(([key, value]) => {
+        return [key, { value, secret: /Key|Secret/.test(key) }] as const;
+      });
+      await workspace.stack.setAllConfig(Object.fromEntries(config));
+      folder = join(workspace.directory, "examples", name);
+      const project = join(folder, "Pulumi.yaml");
+      const plugins = { providers: [{ name: "recommender", path: join(__dirname, "../../plugin") }] };
+      await writeFile(project, `${await readFile(project, "utf8")}plugins: ${JSON.stringify(plugins)}\n`);
+      text = await readFile(join(folder, program), "utf8");
     });
-    folder = join(workspace.directory, "examples", language);
-    const project = join(folder, "Pulumi.yaml");
-    const plugins = { providers: [{ name: "recommender", path: join(__dirname, "../../plugin") }] };
-    await writeFile(project, `${await readFile(project, "utf8")}plugins: ${JSON.stringify(plugins)}\n`);
-  });
-  afterAll(async () => {
-    await workspace?.dispose();
-    await observed?.close();
-  });
-  const writes = () =>
-    observed.calls().filter((call) => !call.startsWith("GET") && !call.includes("/recommend-items-to-user"));
+    afterAll(async () => {
+      await workspace?.dispose();
+      await Promise.all([observed?.close(), other?.close()]);
+    });
+    const setProgram = (changed: string) => {
+      expect(changed).not.toBe(text);
+      return writeFile(join(folder, program), changed);
+    };
+    /** What was called, but for what the program itself asks. */
+    const calls = () => observed.calls().filter((call) => !call.includes("/recommend-items-to-user"));
+    const trainings = (among: string[]) => among.filter((call) => call.includes("/submit-training-job"));
+    const datasets = async (of: ObservedService) =>
+      (await of.call(routes.listEventDatasets, {})).eventDatasets;
+    const serviceOf = ({ config }: ObservedService) =>
+      Object.fromEntries(
+        Object.entries(config).map(([key, value]) => [key.replace("recommender:", ""), value]),
+      );
+    const rows = async () => {
+      const { deployment } = await workspace.stack.exportStack();
+      const { resources } = deployment as { resources: { urn: string; type: string; id?: string }[] };
+      return (type: string, logicalName: string) =>
+        resources.find(({ urn }) => urn.endsWith(`recommender:index:${type}::${logicalName}`));
+    };
 
-  run("comes up, with one job for each thing that it declares", async () => {
-    const { outputs, summary } = await workspace.stack.up();
-    expect(summary.resourceChanges).toEqual({ create: 21 });
-    expect(writes().filter((call) => call.includes("/submit-"))).toHaveLength(4);
-    expect(outputs.forAda?.value).toHaveLength(3);
-    expect(outputs.quality?.value).toBeTruthy();
-    expect([outputs.jazzLoversUrl?.secret, outputs.groupsUrl?.secret]).toEqual([true, true]);
-    const state = JSON.stringify(await workspace.stack.exportStack());
-    expect(state).not.toContain(outputs.jazzLoversUrl?.value);
-    expect(state).not.toContain(observed.service.key);
-  });
+    run("comes up, with one job for each thing that it declares", async () => {
+      const { outputs, summary } = await workspace.stack.up({ onOutput });
+      expect(summary.resourceChanges).toEqual({ create: 21 });
+      expect(calls().filter((call) => call.includes("/submit-"))).toHaveLength(4);
+      expect(outputs.forAda?.value).toHaveLength(3);
+      expect(outputs.quality?.value).toBeTruthy();
+      expect([outputs.jazzLoversUrl?.secret, outputs.groupsUrl?.secret]).toEqual([true, true]);
+      keys.push(outputs.jazzLoversUrl?.value);
+    });
 
-  run("up again changes nothing and writes nothing", async () => {
-    const { summary } = await workspace.stack.up();
-    expect(summary.resourceChanges).toEqual({ same: 21 });
-    expect(writes()).toEqual([]);
-  });
+    run("up again changes nothing and calls nothing", async () => {
+      const { summary } = await workspace.stack.up({ onOutput });
+      expect(summary.resourceChanges).toEqual({ same: 21 });
+      expect(calls()).toEqual([]);
+    });
 
-  run("another number of shards replaces the dataset, and the preview names that argument", async () => {
-    const file = join(folder, program);
-    const text = await readFile(file, "utf8");
-    expect(edit(text)).not.toBe(text);
-    await writeFile(file, edit(text));
-    const steps: StepEventMetadata[] = [];
-    await workspace.stack.preview({ onEvent: (event) => steps.push(...stepsOf(event)) });
-    const dataset = steps.find(
-      ({ type, op }) => type === "recommender:index:EventDataset" && op === "replace",
+    run("another number of shards replaces the dataset, and the preview names that argument", async () => {
+      await setProgram(edit.reshard(text));
+      const steps: StepEventMetadata[] = [];
+      await workspace.stack.preview({ onOutput, onEvent: (event) => steps.push(...stepsOf(event)) });
+      await writeFile(join(folder, program), text);
+      const dataset = steps.find(
+        ({ type, op }) => type === "recommender:index:EventDataset" && op === "replace",
+      );
+      expect(dataset?.detailedDiff).toEqual({ numShards: { diffKind: "update-replace", inputDiff: false } });
+    });
+
+    run("drift is found with its line, and its command reverts it", async () => {
+      const [{ eventDatasetId }] = await datasets(observed);
+      const renamed = { eventDatasetId, name: "by hand", attributeSchema: null };
+      await observed.call(routes.updateEventDataset, renamed);
+      const env = workspace.stack.workspace.envVars;
+      const open = await OpenStack.open({ cwd: folder, stack: workspace.stack.name, env });
+      const { drift, changes, unmanaged } = await compareStack(open);
+      expect([changes, unmanaged]).toEqual([[], []]);
+      const line = text.split("\n").findIndex((one) => /^ {2}events:|EventDataset\("events"/.test(one)) + 1;
+      expect(drift).toMatchObject([
+        {
+          kind: "changed",
+          resource: { type: "EventDataset", name: "events" },
+          properties: [{ path: "name", declared: "events", actual: "by hand" }],
+          location: { file: program, line },
+        },
+      ]);
+      const target = /--target '(.*)'/.exec(drift[0]?.fixes.apply.command ?? "")?.[1] as string;
+      const { summary } = await workspace.stack.up({ refresh: true, target: [target], onOutput });
+      expect(summary.resourceChanges).toMatchObject({ update: 1 });
+      expect(await datasets(observed)).toMatchObject([{ name: "events" }]);
+    });
+
+    run(
+      "a misspelt argument and a key that is refused fail the preview, in words and without the key",
+      async () => {
+        await setProgram(edit.misspell(text));
+        await expect(workspace.stack.preview({ onOutput })).rejects.toThrow(/lower.?bond[\s\S]*lowerBound/i);
+        const wrong = { ...serviceOf(observed), apiKey: "a-key-that-was-revoked" };
+        keys.push(wrong.apiKey);
+        await setProgram(edit.ask(text, wrong));
+        const refusal = workspace.stack.preview({ onOutput }).catch((error: Error) => error.message);
+        onOutput((await refusal) as string);
+        expect(await refusal).toMatch(/401|403/);
+      },
     );
-    expect(dataset?.detailedDiff).toEqual({ numShards: { diffKind: "update-replace", inputDiff: false } });
-  });
 
-  run("is destroyed with all that the API can delete", async () => {
-    const { summary } = await workspace.stack.destroy();
-    expect(summary.resourceChanges).toEqual({ delete: 21 });
-    expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
-  });
-});
+    run(
+      "a dataset is imported, another one belongs to another service, and customTimeouts limit a training",
+      async () => {
+        const made = await observed.call(routes.createEventDataset, { name: "old", numShards: 3 });
+        await observed.faults({ job_delay_ms: hourMs });
+        const additions = { service: serviceOf(other), importId: made.eventDatasetId };
+        await setProgram(edit.extend(text, { ...additions, timeout: "1s" }));
+        observed.calls();
+        const failed = await workspace.stack.up({ onOutput }).catch((error: Error) => error.message);
+        onOutput(failed as string);
+        expect(failed).toMatch(/is still \w+ after 1 second/);
+        const called = calls();
+        expect(called.filter((call) => call.includes("create-"))).toEqual([]);
+        expect(trainings(called)).toHaveLength(1);
+        const row = await rows();
+        expect(row("EventDataset", "old")?.id).toBe(made.eventDatasetId);
+        expect(await datasets(other)).toMatchObject([{ name: "theirs" }]);
+        await setProgram(edit.extend(text, additions));
+      },
+    );
+
+    run(
+      "Ctrl+C during a training of an hour ends the run at once; the next run resumes the job",
+      async () => {
+        const env = { ...process.env, ...workspace.stack.workspace.envVars };
+        const { afterMs, output } = await interruptedUp(folder, env);
+        onOutput(output);
+        process.stdout.write(`${name}: ended ${Math.round(afterMs)} ms after Ctrl+C\n`);
+        // After 5 s the engine would have killed the plugin.
+        expect(afterMs).toBeLessThan(5_000);
+        const row = await rows();
+        const { id: jobId = "" } = row("TrainingJob", "nightly") ?? {};
+        expect(output).toContain(jobId);
+        expect(row("Model", "nightly")).toBeUndefined();
+        await observed.faults({});
+        trainingIsOver.abort();
+        const { summary } = await workspace.stack.up({ onOutput });
+        expect(summary.resourceChanges).toEqual({ same: 25, create: 1 });
+        expect(trainings(calls())).toEqual([]);
+        const projectId = (await rows())("Project", "record-shop")?.id as string;
+        const { jobResult } = await observed.call(routes.getJob, { projectId, jobId });
+        expect((await rows())("Model", "nightly")?.id).toBe(jobResult?.modelId);
+      },
+    );
+
+    run("is destroyed with all that the API can delete, at both services", async () => {
+      await workspace.stack.destroy({ onOutput });
+      expect([await datasets(observed), await datasets(other)]).toEqual([[], []]);
+    });
+
+    run("no key of a service and no address of a result is in the state or in what was said", async () => {
+      expect(said).toContain("record-shop");
+      const files = await readdir(join(workspace.directory, "state"), {
+        recursive: true,
+        withFileTypes: true,
+      });
+      const texts = await Promise.all(
+        files
+          .filter((file) => file.isFile())
+          .map((file) => readFile(join(file.parentPath ?? file.path, file.name), "utf8")),
+      );
+      // The history holds the state after each run.
+      expect(
+        texts.filter((state) => state.includes("recommender:index:TrainedModel")).length,
+      ).toBeGreaterThan(5);
+      for (const key of keys) expect([said, ...texts].filter((one) => one.includes(key))).toEqual([]);
+    });
+  },
+);
 
 function stepsOf({ resourcePreEvent }: EngineEvent): StepEventMetadata[] {
   return resourcePreEvent ? [resourcePreEvent.metadata] : [];

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { masked, pages, renewed, unmarkedIn, workplace } from "../../tools/docs";
+import { masked, pages, renewed, unmarkedIn, withFiles, workplace } from "../../tools/docs";
 
 const read = (page: string) => readFileSync(join(__dirname, "../..", page), "utf8");
 const isThere = (path: string) => ["", ".ts"].some((end) => existsSync(join(__dirname, "../..", path + end)));
@@ -21,6 +21,20 @@ test("every file and folder of the code that a page names is there", () => {
       .map((path) => `${page}: ${path}`),
   );
   expect(missing).toEqual([]);
+});
+
+test("a page shows files as they are now (npm run docs writes them), the quick start in five languages among them", () => {
+  expect(pages.filter((page) => withFiles(read(page)) !== read(page))).toEqual([]);
+  const shown = [...read("docs/languages.md").matchAll(/^<!-- file (examples\S+) -->$/gm)].map(
+    ([, file]) => file,
+  );
+  expect(shown).toEqual([
+    ...["examples/quickstart/index.ts", "examples/python/__main__.py", "examples/yaml/Pulumi.yaml"],
+    ...["examples/go/go.mod", "examples/go/main.go"],
+    ...["examples/java/pom.xml", "examples/java/src/main/java/recordshop/App.java"],
+  ]);
+  const outdated = "<!-- file LICENSE -->\n\n```text\nwhat it was\n```\n";
+  expect(withFiles(outdated)).toBe(`<!-- file LICENSE -->\n\n\`\`\`text\n${read("LICENSE")}\`\`\`\n`);
 });
 
 test("what needs no stack is shown as it is printed now", () => {

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { parse, stringify } from "yaml";
+
+/** What the quick start is given beside its own resources. */
+export interface Additions {
+  /** Another service, as inputs of a provider. */
+  readonly service: Readonly<Record<string, string>>;
+  /** A dataset that is there. */
+  readonly importId: string;
+  /** How long the further training may take. */
+  readonly timeout?: string;
+}
+
+/** A language that the quick start is written in, and how its program is edited. */
+export interface Language {
+  readonly program: string;
+  /** Another number of shards for the events. */
+  reshard(text: string): string;
+  /** A dataset of another service, one that is imported, and a further training after both. */
+  extend(text: string, additions: Additions): string;
+  /** A misspelt argument, and a question to the service with a key that it does not know. */
+  misspell(text: string): string;
+  ask(text: string, service: Readonly<Record<string, string>>): string;
+}
+
+interface YamlProgram {
+  readonly resources: Record<string, object>;
+  readonly variables: Record<string, object>;
+}
+
+const editYaml = (text: string, edit: (program: YamlProgram) => void): string => {
+  const program = parse(text);
+  edit(program);
+  return stringify(program);
+};
+
+/** A value of another resource, as YAML writes it. */
+const ref = (path: string) => `\${${path}}`;
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** A provider of Python; the keys are in the clear on purpose. */
+const pythonProvider = (name: string, service: Readonly<Record<string, string>>) => {
+  const inputs = Object.entries(service).map(([key, value]) => `${snake(key)}=${JSON.stringify(value)}`);
+  return `recommender.Provider(ref("name"), ${inputs.join(", ")})`;
+};
+
+export const languages: Readonly<Record<"yaml" | "python", Language>> = {
+  yaml: {
+    program: "Pulumi.yaml",
+    reshard: (text) => text.replace(/(EventDataset\n\s+properties:\n\s+numShards): 1/, "$1: 2"),
+    extend: (text, { service, importId, timeout }) =>
+      editYaml(text, ({ resources }) => {
+        const type = "recommender:EventDataset";
+        resources.elsewhere = { type: "pulumi:providers:recommender", properties: service };
+        resources.theirs = { type, properties: { numShards: 1 }, options: { provider: ref("elsewhere") } };
+        resources.old = { type, properties: { numShards: 3 }, options: { import: importId } };
+        resources.nightly = {
+          type: "recommender:TrainedModel",
+          properties: { projectId: ref("record-shop.id"), algorithmId: ref("g1.id") },
+          options: {
+            dependsOn: [ref("theirs"), ref("old"), ref("groups")],
+            ...(timeout && { customTimeouts: { create: timeout } }),
+          },
+        };
+      }),
+    misspell: (text) => text.replace("lowerBound", "lowerBond"),
+    ask: (text, service) =>
+      editYaml(text, ({ resources, variables }) => {
+        resources.wrong = { type: "pulumi:providers:recommender", properties: service };
+        const asked = {
+          function: "recommender:listEventDatasets",
+          arguments: {},
+          options: { provider: ref("wrong") },
+        };
+        variables.refused = { "fn::invoke": asked };
+      }),
+  },
+  python: {
+    program: "__main__.py",
+    reshard: (text) => text.replace('EventDataset("events", num_shards=1', "$&0"),
+    extend: (text, { service, importId, timeout }) => `${text}
+elsewhere = ${pythonProvider("elsewhere", service)}
+theirs = recommender.EventDataset("theirs", num_shards=1, opts=pulumi.ResourceOptions(provider=elsewhere))
+old = recommender.EventDataset("old", num_shards=3, opts=pulumi.ResourceOptions(import_=ref("importId")))
+recommender.TrainedModel("nightly", project_id=project.id, algorithm_id=algorithm.id, opts=pulumi.ResourceOptions(
+    depends_on=[theirs, old, groups],
+    custom_timeouts=${timeout ? `pulumi.CustomTimeouts(create=ref("timeout"))` : "None"}))
+`,
+    misspell: (text) => text.replace("lower_bound", "lower_bond"),
+    ask: (text, service) => `${text}
+recommender.list_event_datasets_output(opts=pulumi.InvokeOptions(provider=${pythonProvider("wrong", service)}))
+`,
+  },
+};
+
+/** Stops an `up` with Ctrl+C as soon as it waits for a training; tells how long it took to end, and what it said. */
+export async function interruptedUp(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly afterMs: number; readonly output: string }> {
+  const child: ChildProcess = spawn("pulumi", ["up", "--yes", "--skip-preview", "--non-interactive"], {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (text) => {
+      output += text;
+    });
+  const ended = once(child, "exit");
+  while (!/training job-/.test(output)) {
+    await Promise.race([once(child.stdout as NodeJS.ReadableStream, "data"), ended]);
+    if (child.exitCode !== null) throw new Error(`it ended before it waited for a training:\n${output}`);
+  }
+  const began = performance.now();
+  child.kill("SIGINT");
+  await ended;
+  return { afterMs: performance.now() - began, output };
+}
