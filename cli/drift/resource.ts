@@ -22,6 +22,11 @@ export function isReal({ type, custom, external }: StateResource): boolean {
   return custom === true && external !== true && !type.startsWith("pulumi:");
 }
 
+/** Whether it is at the service that the stack is configured with, which is not that of a provider in the program. */
+export function isOfStack({ provider }: StateResource): boolean {
+  return provider === undefined || /::pulumi:providers:[\w-]+::default(_[^:]*)?::/.test(provider);
+}
+
 /** What is known of a noun without running it; undefined for resources of others. */
 export function nounRulesOf(type: string): Rules | undefined {
   return nouns[nounOf(type) ?? ""];

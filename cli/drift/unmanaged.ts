@@ -3,6 +3,7 @@ import { routes } from "../../contract";
 import { nounOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import type { Unmanaged } from "./finding";
+import { isOfStack } from "./resource";
 
 /** What the service of a stack holds, as far as the API lists it. */
 export interface Inventory {
@@ -18,7 +19,7 @@ export async function takeInventory(
   state: readonly StateResource[],
   connect: () => Promise<Client>,
 ): Promise<Inventory | undefined> {
-  const own = state.filter(({ type }) => nounOf(type) !== undefined);
+  const own = state.filter((resource) => nounOf(resource.type) !== undefined && isOfStack(resource));
   if (own.length === 0) return undefined;
   const ofType = (...types: string[]) => own.filter(({ type }) => types.includes(nounOf(type) as string));
   const managed = new Set(ofType("EventDataset", "Model").map(({ id }) => id as string));

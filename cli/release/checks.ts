@@ -1,18 +1,24 @@
 import { systemClock } from "../../client/clock";
 import type { ServingCheck } from "../../client/serving";
 import { logicalName } from "../../provider/run/urn";
+import { isOfStack } from "../drift/resource";
 import type { OpenStack, StateResource } from "../stack/open";
 import { resourcesOf } from "./contents";
 import type { Contents } from "./history";
 
 type DeploymentCheck = NonNullable<Contents["deployments"][number]["check"]>;
 
-/** Tries what each deployment of a stack declares as its check, now; those without one are left out. */
+/**
+ * Tries what each deployment of a stack declares as its check, now; those without one are left out, and those of other
+ * services than that of the stack, which must not see its credentials.
+ */
 export async function runChecks(
   open: OpenStack,
   resources: readonly StateResource[],
 ): Promise<ReadonlyMap<string, DeploymentCheck>> {
-  const declared = resourcesOf(resources, "Deployment").filter(({ outputs }) => outputs?.check);
+  const declared = resourcesOf(resources, "Deployment").filter(
+    (resource) => resource.outputs?.check && isOfStack(resource),
+  );
   const results = new Map<string, DeploymentCheck>();
   if (declared.length === 0) return results;
   const { tryOut } = await import("../../client/serving.js");

@@ -20,6 +20,7 @@ export interface StateResource {
   readonly urn: string;
   readonly type: string;
   readonly id?: string;
+  readonly provider?: string;
   readonly custom?: boolean;
   readonly external?: boolean;
   /** It was replaced, and is still to be deleted. */

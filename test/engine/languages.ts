@@ -43,7 +43,7 @@ const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.to
 /** A provider of Python; the keys are in the clear on purpose. */
 const pythonProvider = (name: string, service: Readonly<Record<string, string>>) => {
   const inputs = Object.entries(service).map(([key, value]) => `${snake(key)}=${JSON.stringify(value)}`);
-  return `recommender.Provider(ref("name"), ${inputs.join(", ")})`;
+  return `recommender.Provider("${name}", ${inputs.join(", ")})`;
 };
 
 export const languages: Readonly<Record<"yaml" | "python", Language>> = {
@@ -83,10 +83,10 @@ export const languages: Readonly<Record<"yaml" | "python", Language>> = {
     extend: (text, { service, importId, timeout }) => `${text}
 elsewhere = ${pythonProvider("elsewhere", service)}
 theirs = recommender.EventDataset("theirs", num_shards=1, opts=pulumi.ResourceOptions(provider=elsewhere))
-old = recommender.EventDataset("old", num_shards=3, opts=pulumi.ResourceOptions(import_=ref("importId")))
+old = recommender.EventDataset("old", num_shards=3, opts=pulumi.ResourceOptions(import_="${importId}"))
 recommender.TrainedModel("nightly", project_id=project.id, algorithm_id=algorithm.id, opts=pulumi.ResourceOptions(
     depends_on=[theirs, old, groups],
-    custom_timeouts=${timeout ? `pulumi.CustomTimeouts(create=ref("timeout"))` : "None"}))
+    custom_timeouts=${timeout ? `pulumi.CustomTimeouts(create="${timeout}")` : "None"}))
 `,
     misspell: (text) => text.replace("lower_bound", "lower_bond"),
     ask: (text, service) => `${text}

@@ -7,7 +7,7 @@ import { constructionsIn } from "../../../cli/drift/location";
 import { masked, secretTexts } from "../../../cli/drift/masking";
 import { differences } from "../../../cli/drift/properties";
 import { nounRulesOf } from "../../../cli/drift/resource";
-import { unmanagedOf } from "../../../cli/drift/unmanaged";
+import { takeInventory, unmanagedOf } from "../../../cli/drift/unmanaged";
 import type { Step } from "../../../cli/stack/dry-run";
 import * as recommender from "../../../provider";
 import { nounOf } from "../../../provider/run/urn";
@@ -106,6 +106,19 @@ test("what one of several stacks holds is unmanaged for none, and the rest is li
     ["a", "b", "c"],
     [],
   ]);
+});
+
+test("what belongs to a provider of the program is not looked for at the service of the stack", async () => {
+  const connect = () => Promise.reject(new Error("it was asked"));
+  const row = (provider: string) => ({
+    urn: "urn:pulumi:dev::shop::recommender:index:Project::p",
+    type: "recommender:index:Project",
+    id: "project-1",
+    provider: `urn:pulumi:dev::shop::pulumi:providers:recommender::${provider}::0c4a`,
+  });
+  expect(await takeInventory([row("elsewhere")], connect)).toBeUndefined();
+  for (const provider of ["default", "default_0_1_0"])
+    await expect(takeInventory([row(provider)], connect)).rejects.toThrow("it was asked");
 });
 
 describe("every kind of resource of the package", () => {
