@@ -142,8 +142,10 @@ function unionInWords(issue: Extract<Issue, { code: "invalid_union" }>, schema?:
   }
   const close = issue.errors.find((errors) => errors.every(({ path }) => path.length > 0));
   if (close) return issuesText(close as Issue[], schema);
-  const each = issue.errors.map(([first]) => inWords(first as Issue, schema).replace(/^expected /, ""));
-  return `expected ${alternatives([...new Set(each)])}`;
+  const words = issue.errors.map(([first]) => inWords(first as Issue, schema));
+  const each = words.map((text) => text.replace(/^(missing; )?expected /, ""));
+  const missing = words.every((text) => text.startsWith("missing; ")) ? "missing; " : "";
+  return `${missing}expected ${alternatives([...new Set(each)])}`;
 }
 
 function alternatives(words: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { routes, tolerant, userDistributionQuery, userListQuery } from "../contract";
 import { id, json, label, ours } from "../contract/field";
+import { inWords } from "../contract/words";
 import { jobKinds } from "./jobs/jobs";
 import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
 import { fieldsOf } from "./lifecycle/arguments";
@@ -21,10 +22,12 @@ const queryingFields = z.strictObject({
 const { request } = routes.submitQueryingJob;
 
 /** What a query may hold depends on its type; the contract says how. */
-const checkedBy = (contract: z.ZodType, more: z.ZodRawShape) =>
+const checkedBy = (contract: typeof request, more: z.ZodRawShape) =>
   queryingFields.extend(more).superRefine((args, context) => {
     const { error } = contract.safeParse(fieldsOf(queryingFields, args));
-    for (const issue of error?.issues ?? []) context.addIssue({ ...issue } as z.core.$ZodRawIssue as never);
+    const asked = contract.options.find(({ shape }) => shape.queryType.value === args.queryType);
+    for (const issue of error?.issues ?? [])
+      context.addIssue({ code: "custom", path: issue.path, message: inWords(issue, asked) });
   });
 
 const querying: ResultKind = {

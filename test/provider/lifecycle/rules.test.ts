@@ -106,6 +106,15 @@ describe("bad arguments are refused at preview with path and rule", () => {
       ],
     ],
     [
+      "QueryingJob",
+      { ...query, queries: [{ conditions: [{ attribute: "genre", lower_bond: 0.5 }], bins: 3 }] },
+      [
+        "queries[0].conditions[0].value: missing; expected text, a number or true or false",
+        "queries[0].conditions[0]: lower_bond is not known; did you mean lowerBound?",
+        "queries[0]: bins is not known",
+      ],
+    ],
+    [
       "EventRecords",
       { ...records, eventDatasetId: "e", format: "xls", mapping: { user: "u", ts: 5 }, maxFailures: -1 },
       [
