@@ -88,7 +88,7 @@ export async function read(
   const found = await noun.read(row.id, { ...row.state, __urn: urn });
   reply.setId(found.id);
   reply.setProperties(toStruct(stateOf(noun, found.props, mayGoBack || raw.__provider !== undefined, raw)));
-  const { __firstName, __named } = isImport ? { __named: true } : (rawInputs as Properties);
+  const { __firstName, __named } = isImport ? { __named: true } : origin(rawInputs, found.inputs ?? {});
   const inputs = declared({
     ...found.inputs,
     ...(__firstName && { __firstName }),
@@ -147,6 +147,12 @@ function stateOf(
     ...(mayGoBack && { __urn, __provider: stub(noun.type) }),
   };
   return withSealed(sealedLike(state, ...origins), noun.secretOutputs);
+}
+
+/** Where a name comes from; one that was given by hand since is not the program's. */
+function origin(before: Properties, now: Properties): Properties {
+  const isRenamed = !before.__named && before.__firstName === undefined && before.name !== now.name;
+  return isRenamed ? { ...before, __firstName: before.name as string } : before;
 }
 
 /** What the engine stores as inputs. */

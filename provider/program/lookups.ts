@@ -5,15 +5,19 @@ import { besideProgram, readSettings } from "../../client/settings";
 import type { Input as CallInput, Reply } from "../../contract";
 import { lookUp, type lookups, type RecommendArgs } from "../lookups";
 import { openSession } from "../run/session";
-import { carrierHere } from "./carrier";
+import { carrierHere, tokenOf } from "./carrier";
 import { checkConfiguration } from "./program-check";
 
-/** Reads something of the service from within a program; with `Output`, from arguments that are outputs. */
-type Lookup<Args, Result> = (args: Args) => Promise<Result>;
+/**
+ * Reads something of the service from within a program; with `Output`, from arguments that are outputs. The option
+ * `provider` names another service than the one that is configured.
+ */
+type Lookup<Args, Result> = (args: Args, options?: pulumi.InvokeOptions) => Promise<Result>;
 
 /** The same lookup for arguments that may be outputs. */
 type LookupOutput<Args, Result> = (
   args: pulumi.Input<{ [K in keyof Args]: pulumi.Input<Args[K]> }>,
+  options?: pulumi.InvokeOptions,
 ) => pulumi.Output<Result>;
 
 async function session() {
@@ -29,15 +33,22 @@ async function session() {
 
 type Name = keyof typeof lookups;
 
+async function ask(name: Name, args: object, options: pulumi.InvokeOptions = {}): Promise<object> {
+  const isOfProvider = options.provider !== undefined || options.parent !== undefined;
+  return isOfProvider && carrierHere() === "plugin"
+    ? pulumi.runtime.invoke(tokenOf(name, "plugin"), args, options)
+    : lookUp((await session()).client, name, args);
+}
+
 function lookup<N extends Name>(name: N): Lookup<CallInput<(typeof lookups)[N]>, Reply<(typeof lookups)[N]>> {
-  return async (args) => (await lookUp((await session()).client, name, args)) as Reply<(typeof lookups)[N]>;
+  return async (args, options) => (await ask(name, args, options)) as Reply<(typeof lookups)[N]>;
 }
 
 function outputForm<Args, Result>(from: Lookup<Args, Result>): LookupOutput<Args, Result> {
-  return (args) =>
+  return (args, options) =>
     pulumi
       .output(args)
-      .apply((known) => from(known as Args)) as pulumi.Output<unknown> as pulumi.Output<Result>;
+      .apply((known) => from(known as Args, options)) as pulumi.Output<unknown> as pulumi.Output<Result>;
 }
 
 /** Reads one event dataset. */
@@ -46,9 +57,10 @@ export const getEventDataset = lookup("getEventDataset");
 export const getEventDatasetOutput = outputForm(getEventDataset);
 
 /** Lists the event datasets of the account. */
-export const listEventDatasets = () => lookup("listEventDatasets")({});
+export const listEventDatasets = (options?: pulumi.InvokeOptions) => lookup("listEventDatasets")({}, options);
 /** Lists the event datasets of the account. */
-export const listEventDatasetsOutput = () => pulumi.output(listEventDatasets());
+export const listEventDatasetsOutput = (options?: pulumi.InvokeOptions) =>
+  pulumi.output(listEventDatasets(options));
 
 /** Reads one model. */
 export const getModel = lookup("getModel");
@@ -68,8 +80,11 @@ export const getJobOutput = outputForm(getJob);
 export type { RecommendArgs } from "../lookups";
 
 /** Recommends items to a user. */
-export async function recommend(args: RecommendArgs): Promise<Recommendation> {
-  return (await lookUp((await session()).client, "recommend", args)) as Recommendation;
+export async function recommend(
+  args: RecommendArgs,
+  options?: pulumi.InvokeOptions,
+): Promise<Recommendation> {
+  return (await ask("recommend", args, options)) as Recommendation;
 }
 /** Recommends items to a user. */
 export const recommendOutput = outputForm(recommend);

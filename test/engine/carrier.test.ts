@@ -60,7 +60,13 @@ const carryBy = (value: string) => workspace.stack.setConfig("recommender:carrie
 async function up() {
   observed.calls();
   const { summary, outputs } = await workspace.stack.up();
-  return { changes: summary.resourceChanges, hash: outputs.hash?.value, calls: observed.calls() };
+  const { hash, found } = outputs;
+  return {
+    changes: summary.resourceChanges,
+    hash: hash?.value,
+    found: found?.value,
+    calls: observed.calls(),
+  };
 }
 
 async function types(): Promise<string[]> {
@@ -100,7 +106,8 @@ test("what dynamic resources cannot do names the plugin, which does it", async (
     { import: "${eventDatasetId}", customTimeouts: { create: "1h" } });`;
   const elsewhere = `const other = new recommender.Provider("other",
       ${JSON.stringify({ baseUrl, apiKey, tokenUrl, clientId, clientSecret })});
-    new recommender.EventDataset("elsewhere", { numShards: 1 }, { provider: other });`;
+    const theirs = new recommender.EventDataset("elsewhere", { numShards: 1 }, { provider: other });
+    export const found = recommender.getEventDatasetOutput({ eventDatasetId: theirs.id }, { provider: other }).name;`;
   const remedy = /recommender plugin install.*pulumi config set recommender:carrier plugin/;
   try {
     for (const more of [imported, elsewhere]) {
@@ -109,7 +116,7 @@ test("what dynamic resources cannot do names the plugin, which does it", async (
     }
     await carryBy("plugin");
     await workspace.setProgram(program("after", imported + elsewhere));
-    expect((await up()).changes).toMatchObject({ import: 1 });
+    expect(await up()).toMatchObject({ changes: { import: 1 }, found: "elsewhere" });
     expect((await other.call(routes.listEventDatasets, {})).eventDatasets).toHaveLength(1);
     const stored = join(workspace.directory, "state/.pulumi/stacks/test/test.json");
     expect(await readFile(stored, "utf8")).not.toContain(other.service.key);

@@ -16,6 +16,11 @@ import * as pulumi from "@pulumi/pulumi";
 import * as recommender from "pulumi-recommender";
 export const triggers: recommender.Json[] = ["week 46", 1];
 export const addressOf = (live: recommender.Deployment): pulumi.Output<string> => live.servingUri;
+export const questions: recommender.Query[] = [{ attribute: "genre", value: "jazz", bins: 10 }];
+export const elsewhere = (args: recommender.ProviderArgs): pulumi.Output<{ name?: string | null | undefined }> => {
+  const provider = new recommender.Provider("elsewhere", args);
+  return recommender.getModelOutput({ projectId: "p", modelId: "m" }, { provider });
+};
 // @ts-expect-error: what only the engine needs is not offered to programs.
 export const { lifecycle } = recommender.Model;
 `;
@@ -98,6 +103,37 @@ describe("the package as a user gets it", () => {
     await run(process.execPath, [compiler, ...options, "wrapper.ts"], { cwd: folder }).catch(({ stdout }) => {
       throw new Error(stdout);
     });
+    const names = "console.log(Object.keys(require('pulumi-recommender')).sort().join(' '))";
+    const { stdout } = await run(process.execPath, ["-e", names], { cwd: folder });
+    expect(stdout.trim().split(" ")).toEqual([
+      ...[
+        "Algorithm",
+        "Client",
+        "ClusteringJob",
+        "Deployment",
+        "DeploymentJob",
+        "EventDataset",
+        "EventRecords",
+      ],
+      ...["ItemDataset", "ItemRecords", "Model", "Project", "Provider", "QueryingJob", "TrainingJob"],
+      ...[
+        "UserClustering",
+        "UserDataset",
+        "UserQuery",
+        "UserRecords",
+        "getEventDataset",
+        "getEventDatasetOutput",
+      ],
+      ...[
+        "getJob",
+        "getJobOutput",
+        "getModel",
+        "getModelOutput",
+        "listEventDatasets",
+        "listEventDatasetsOutput",
+      ],
+      ...["listModels", "listModelsOutput", "numShardsFor", "recommend", "recommendOutput"],
+    ]);
   });
 
   test("works when pnpm installed it", async () => {
