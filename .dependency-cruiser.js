@@ -47,6 +47,19 @@ const forbidden = [
     },
   },
   {
+    name: "protocol-in-plugin-only",
+    comment: "Only provider/plugin speaks Pulumi's protocol; the rest knows lifecycles.",
+    from: { path: "^(cli|provider|records|client|service|contract)/", pathNot: "^provider/plugin/" },
+    to: { path: "(node_modules/|^)(@grpc/|google-protobuf/|@pulumi/pulumi/proto/)" },
+  },
+  {
+    name: "plugin-without-the-other-carrier",
+    comment:
+      "The plugin keeps the stub of a dynamic resource for a stack that goes back; it loads nothing else of it.",
+    from: { path: "^provider/plugin/" },
+    to: { path: "^provider/dynamic/", pathNot: "^provider/dynamic/stub\\.ts$" },
+  },
+  {
     name: "service-by-its-doors",
     comment:
       "Import the service from service/index, or from service/embedded, which loads in a tenth of the time.",

@@ -106,6 +106,22 @@ describe("the direction of imports", () => {
     expect(found).toEqual([`sdk-in-carriers-only: provider/run/session.ts → ${sdk}index.js`]);
   });
 
+  test("the protocol fails outside the plugin, and in the plugin all of the other carrier but its stub", async () => {
+    const found = await violations({
+      "provider/plugin/server.ts": 'export { Server } from "@grpc/grpc-js";\n',
+      "provider/plugin/resources.ts": 'export { value } from "../dynamic/stub";\n',
+      "provider/plugin/main.ts": 'export { value } from "../dynamic/carrier";\n',
+      "provider/dynamic/stub.ts": value,
+      "provider/dynamic/carrier.ts": 'export { Struct } from "google-protobuf/google/protobuf/struct_pb";\n',
+      "provider/run/engine.ts": 'export { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";\n',
+    });
+    expect(found.sort()).toEqual([
+      "plugin-without-the-other-carrier: provider/plugin/main.ts → provider/dynamic/carrier.ts",
+      "protocol-in-plugin-only: provider/dynamic/carrier.ts → google-protobuf/google/protobuf/struct_pb",
+      "protocol-in-plugin-only: provider/run/engine.ts → @pulumi/pulumi/proto/engine_grpc_pb",
+    ]);
+  });
+
   test("a new room without a place in the order fails", async () => {
     const found = await violations({
       "service/http/server.ts": 'export { value } from "../cellar/wine";\n',
