@@ -19,20 +19,21 @@ newer on PATH.`;
  * embedded service, its threads), and one for macOS must be signed on a Mac, while Node's own executable is signed.
  * @param {{ platform: string, folder: string, temporary: string, pluginDownloadURL?: string | undefined,
  *   bundle: Awaited<ReturnType<import("./bundle.js").bundlePlugin>> }} options
- * @returns {Promise<string>} the name of the archive
  */
 async function writePluginArchive({ platform, folder, temporary, pluginDownloadURL, bundle }) {
   const { libsql, windows } = /** @type {import("./platforms.js").Platform} */ (platforms[platform]);
   const executable = windows ? "node.exe" : "node";
-  const program = await fetchFromNode(platform, `bin/${executable}`, temporary);
-  // The package for Windows holds no licence.
-  const licence = await fetchFromNode(windows ? "linux-amd64" : platform, "LICENSE", temporary);
-  const databases = await Promise.all(
-    libsql.map(async (name) => {
+  const [ofNode, ...databases] = await Promise.all([
+    nodeFiles(platform, temporary),
+    ...libsql.map(async (name) => {
       const files = await fetchFiles(pinned(name), temporary, () => true);
       return files.map((file) => ({ ...file, name: `node_modules/${name}/${file.name}` }));
     }),
-  );
+  ]);
+  const program = ofNode.get(`bin/${executable}`);
+  // The package for Windows holds no licence.
+  const licence = ofNode.get("LICENSE") ?? (await nodeFiles("linux-amd64", temporary)).get("LICENSE");
+  if (!program || !licence) throw new Error(`The package of Node for ${platform} is not as it was.`);
   const shim = `pulumi-resource-recommender${windows ? ".cmd" : ""}`;
   const schema = JSON.parse(fs.readFileSync(path.join(root, "schema.json"), "utf8"));
   const text = (/** @type {string} */ name, /** @type {string} */ content) => ({
@@ -51,16 +52,14 @@ async function writePluginArchive({ platform, folder, temporary, pluginDownloadU
     text("LICENSES-OF-OTHERS", licences(bundle.packages)),
     { name: "LICENSE-OF-NODE", bytes: licence },
   ]);
-  return name;
 }
 
-/** @param {string} platform @param {string} file @param {string} temporary */
-async function fetchFromNode(platform, file, temporary) {
+/** Node's program and its licence. @param {string} platform @param {string} temporary */
+async function nodeFiles(platform, temporary) {
   const { node: name, integrity } = /** @type {import("./platforms.js").Platform} */ (platforms[platform]);
   const wanted = { name, version: nodeVersion, integrity };
-  const [found] = await fetchFiles(wanted, temporary, (one) => one === file);
-  if (found === undefined) throw new Error(`${name}@${nodeVersion} holds no ${file}`);
-  return found.bytes;
+  const files = await fetchFiles(wanted, temporary, (file) => /^(bin\/node(\.exe)?|LICENSE)$/.test(file));
+  return new Map(files.map((file) => [file.name, file.bytes]));
 }
 
 const readme = `# pulumi-resource-recommender ${version}

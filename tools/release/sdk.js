@@ -8,26 +8,20 @@ const { version } = require("../../package.json");
 /**
  * Writes the SDKs: a wheel for Python; for the others their sources, as their users build them.
  * @param {{ folder: string, temporary: string, pluginDownloadURL?: string | undefined }} options
- * @returns {Promise<string[]>} the names of the files
  */
 async function writeSdks({ folder, temporary, pluginDownloadURL }) {
   await generateSdks(temporary, languages, pluginDownloadURL);
-  /** @type {string[]} */
-  const names = [];
   for (const language of languages) {
     const sdk = path.join(temporary, language);
     if (language === "python" || language === "go") await buildSdk(temporary, language);
     if (language === "python") {
       const [wheel = ""] = await fs.promises.readdir(path.join(sdk, "dist"));
       await fs.promises.copyFile(path.join(sdk, "dist", wheel), path.join(folder, wheel));
-      names.push(wheel);
     } else {
       const name = `pulumi-recommender-sdk-${language}-v${version}.tar.gz`;
       await writeArchive(path.join(folder, name), filesIn(sdk));
-      names.push(name);
     }
   }
-  return names;
 }
 
 /** Fails before anything is made where the SDKs cannot be. */
