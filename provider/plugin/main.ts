@@ -24,6 +24,9 @@ async function end(): Promise<void> {
   while (isCreating() || (isAnswering() && performance.now() < until)) await sleep(20);
   // The last answer is on its way.
   await sleep(20);
+  const { eraseWhatIsStored } = await import("./stored.js");
+  // What cannot be erased now, the next run erases when it sees the id in the state.
+  await eraseWhatIsStored().catch(() => {});
   process.exit(0);
 }
 

@@ -24,6 +24,7 @@ import { diffResponse } from "./diff";
 import { NotFoundError } from "./failure";
 import { importedState } from "./import";
 import { idOutput, previewOfCreate, previewOfUpdate } from "./preview";
+import { storing } from "./stored";
 import { fromStruct, sealedLike, toStruct, unsealed, withoutNull, withSealed } from "./values";
 
 export async function check(request: CheckRequest): Promise<CheckResponse> {
@@ -64,7 +65,8 @@ export async function create(request: CreateRequest, mayGoBack: boolean): Promis
     reply.setProperties(toStruct(state(previewOfCreate(noun, inputs))));
     return reply;
   }
-  const { id, outs } = await keepingPart(noun.create(inputs, callOf(request)), state);
+  const { id, outs } = await keepingPart(noun, urn, noun.create(inputs, callOf(request)), state);
+  storing(noun.type, urn, id, outs);
   reply.setId(id);
   reply.setProperties(toStruct(state(outs)));
   return reply;
@@ -105,9 +107,13 @@ export async function update(request: UpdateRequest, mayGoBack: boolean): Promis
   const [olds, news] = [inState(rawOlds, urn), { ...unsealed(raw), __urn: urn }];
   const state = (properties: object) => stateOf(noun, properties as Properties, mayGoBack, raw, rawOlds);
   const reply = new UpdateResponse();
-  const outs = request.getPreview()
-    ? previewOfUpdate(noun, olds, news)
-    : (await keepingPart(noun.update(request.getId(), olds, news, callOf(request)), state)).outs;
+  if (request.getPreview()) {
+    reply.setProperties(toStruct(state(previewOfUpdate(noun, olds, news))));
+    return reply;
+  }
+  const id = request.getId();
+  const { outs } = await keepingPart(noun, urn, noun.update(id, olds, news, callOf(request)), state);
+  storing(noun.type, urn, id, outs);
   reply.setProperties(toStruct(state(outs)));
   return reply;
 }
@@ -161,9 +167,17 @@ function declared({ __urn, __provider, ...rest }: Properties): Properties {
 }
 
 /** Seals what an error keeps like any other state. */
-function keepingPart<T>(work: Promise<T>, state: (properties: object) => Properties): Promise<T> {
+function keepingPart<T>(
+  { type }: Lifecycle,
+  urn: string,
+  work: Promise<T>,
+  state: (properties: object) => Properties,
+): Promise<T> {
   return work.catch((error) => {
-    if (error instanceof PartialStateError) error.properties = state(error.properties);
+    if (error instanceof PartialStateError) {
+      storing(type, urn, error.id, error.properties as Properties);
+      error.properties = state(error.properties);
+    }
     throw error;
   });
 }

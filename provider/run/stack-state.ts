@@ -28,8 +28,9 @@ interface Cli {
  * Asks the Pulumi CLI for the state: the engine informs a provider only of the resources that a run is about, and of each
  * only when its turn comes.
  */
-export const cliStackState = (cli: Cli = { program: engineProgram(), timeoutMs: 120_000 }): StackState => ({
-  async rows(of) {
+export function cliStackState(given: Partial<Cli> = {}): StackState {
+  const cli: Cli = { program: engineProgram(), timeoutMs: 120_000, ...given };
+  const rows: StackState["rows"] = async (of) => {
     const stack = /^urn:pulumi:(.+?)::/.exec(of.urn)?.[1];
     const unreadable = (why: string, fix: string) =>
       new StackStateError(
@@ -54,8 +55,9 @@ export const cliStackState = (cli: Cli = { program: engineProgram(), timeoutMs: 
       }
     }
     throw unreadable(reasons.join("; "), "Put `pulumi` on PATH, select the stack with `pulumi stack select`");
-  },
-});
+  };
+  return { rows };
+}
 
 /**
  * Where a row may be: in the stack that it was created in, which the state keeps without its organisation; in the stack

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
@@ -34,6 +34,7 @@ beforeAll(async () => {
     PULUMI_BACKEND_URL: `file://${join(directory, "state")}`,
     PULUMI_CONFIG_PASSPHRASE: "test",
     PULUMI_SKIP_UPDATE_CHECK: "1",
+    XDG_STATE_HOME: join(directory, "journal"),
   };
   await declare({});
   await pulumi("stack", "init", "test");
@@ -92,6 +93,18 @@ test("a dataset is created, unchanged by the next run, replaced for another numb
   await declare({});
   await up();
   expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
+});
+
+test("what a run has created is stored when it ends, so that another one is created where the user asks for it", async () => {
+  await declare(clicks({ numShards: 1 }));
+  await up();
+  const journal = await readdir(env.XDG_STATE_HOME as string, { recursive: true });
+  expect(journal.filter((name) => name.endsWith(".json"))).toEqual([]);
+  const [{ urn, id }] = (await rows()).filter(({ urn }) => urn.endsWith("::clicks")) as [Row];
+  await up("--replace", urn);
+  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+  expect(eventDatasets).toHaveLength(1);
+  expect(eventDatasets[0]?.eventDatasetId).not.toBe(id);
 });
 
 test("pulumi import takes a dataset over, after which the next preview is empty", async () => {
