@@ -75,9 +75,10 @@ export const deployment = lifecycle({
   replacing: ({ title, id }) => `${title} moves to another project: project ${id} stops serving.`,
 
   async create(args, context) {
-    const { run } = context;
-    // Deleted before it is replaced: what the job has deployed may be out of service again.
-    if (run.shutDown.has(args.projectId)) run.submitted.delete(args.submittedJobId ?? "");
+    const { run, urn } = context;
+    // Deleted before it is replaced, maybe by the other carrier: what the job has deployed may be out of service again.
+    if (run.shutDown.has(args.projectId) || run.inState.has(urn))
+      run.submitted.delete(args.submittedJobId ?? "");
     const outputs = await deploy(
       args,
       args.submittedJobId ?? "",

@@ -113,6 +113,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           ({ reason }) => reason === refused || !refused?.includes(reason.split(/\W/, 1)[0] as string),
         );
         const isNew = Object.keys(olds).length === 0;
+        if (!isNew) declaration.run.inState.add(news.__urn);
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
           const reason = await refusal(inputs);
           if (reason !== undefined) failures.push({ property: "", reason });

@@ -19,6 +19,8 @@ export class Run {
   readonly claims: Claims;
   /** Projects that it has taken out of service, with whatever it had deployed there before. */
   readonly shutDown = new Set<string>();
+  /** Resources that the state held when they were checked: what it creates for one of them replaces it. */
+  readonly inState = new Set<Urn>();
   /** Resources that it is to replace. */
   readonly replacing = new Set<Urn>();
   /** Resources that it has compared with the state or created: the others are not targeted, or come later. */

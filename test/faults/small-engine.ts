@@ -153,7 +153,7 @@ export class SmallEngine extends Rows {
     const lifecycle = this.#lifecycleOf({ kind, name, carrier });
     const __urn = this.#storedUrnOf({ kind, name, carrier });
     const given = passed({ ...this.#argsOf(declared, old), ...(this.isTypeScript && { __urn }) });
-    const checked = await lifecycle.check({}, given);
+    const checked = await lifecycle.check(old?.state ?? {}, given);
     if (checked.failures.length > 0) throw new Error(JSON.stringify(checked));
     const news = passed(checked.inputs);
     // What is told to be replaced is not compared first.

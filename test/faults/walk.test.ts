@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { ObservedService } from "../engine/observed-service";
 import { type Said, servingIn } from "./account";
 import { carriages } from "./carriage";
-import { Carriers } from "./carriers";
+import { type CarrierName, Carriers } from "./carriers";
 import { declared, first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
 import { type Kind, keyOf, kinds, type Rows } from "./rows";
@@ -275,10 +275,14 @@ test("whatever options a run has, nothing that the state holds is taken away or 
   process.stdout.write(`${tried} walks, seed ${seed}\n`);
 });
 
-test("a deployment that is deleted before it is replaced, with its job, serves again", async () => {
+test.each<readonly [string, readonly CarrierName[]]>([
+  ["", ["dynamic"]],
+  [", by the other carrier too", ["dynamic", "dynamic", "plugin"]],
+])("a deployment that is deleted before it is replaced, with its job, serves again%s", async (_, drawn) => {
   proxy.clear();
   said.length = 0;
-  const world = new World(observed, proxy, carriers, said, { anyStep: true });
+  const carriage = { isTypeScript: true, carriers: drawn };
+  const world = new World(observed, proxy, carriers, said, { anyStep: true, carriage });
   const program: Program = { ...first, deleteFirst: ["DeploymentJob", "Deployment"] };
   try {
     await world.recover(first);
