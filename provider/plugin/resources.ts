@@ -157,8 +157,10 @@ function stateOf(
 
 /** Where a name comes from; one that was given by hand since is not the program's. */
 function origin(before: Properties, now: Properties): Properties {
-  const isRenamed = !before.__named && before.__firstName === undefined && before.name !== now.name;
-  return isRenamed ? { ...before, __firstName: before.name as string } : before;
+  if (before.__named || before.__firstName !== undefined) return before;
+  // A dynamic provider has kept the URN instead.
+  const first = before.__urn ? logicalName(before.__urn) : before.name;
+  return first === now.name ? before : { ...before, __firstName: first as string };
 }
 
 /** What the engine stores as inputs. */

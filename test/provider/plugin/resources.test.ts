@@ -50,6 +50,13 @@ test("an alias under another name renames nothing, but a name that the program d
   expect((await declare("EventDataset", { numShards: 1 }, named, "third")).name).toBe("third");
 });
 
+test("a name that the program drops does so too after a refresh of what a dynamic provider has declared", async () => {
+  const { id, state } = await createDataset({ name: "by hand" });
+  const inputs = { name: "by hand", numShards: 1, __urn: urnOf("EventDataset", "first") };
+  const read = await plugin.read("EventDataset", id, state, inputs);
+  expect((await declare("EventDataset", { numShards: 1 }, read.inputs, "other")).name).toBe("first");
+});
+
 test("a dataset is created, read, changed and deleted, and a run that changes nothing calls nothing", async () => {
   const { id, inputs, state } = await createDataset({ attributeSchema: { age: "NUMERICAL" } });
   expect(state).toMatchObject({ eventDatasetId: id, name: "it", numShards: 1 });
