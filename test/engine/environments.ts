@@ -9,7 +9,7 @@ import { routes } from "../../contract";
 import { command, type Ended, ended } from "../service/process";
 import { readKeptState } from "./kept-state";
 import { ObservedService } from "./observed-service";
-import { type EngineWorkspace, engine, engineWorkspace } from "./workspace";
+import { type EngineWorkspace, engine, engineWorkspace, installPlugin } from "./workspace";
 
 const run = promisify(execFile);
 
@@ -47,6 +47,7 @@ export class Environments {
   static async make(): Promise<Environments> {
     const made = new Environments(await engineWorkspace(""));
     const { directory } = made.workspace;
+    await installPlugin(directory);
     await made.setProgram("w1");
     for (const name of ["dev", "staging", "prod"] as const) await made.#addStack(name);
     const rows = Array.from({ length: 240 }, (_, at) => {
@@ -147,6 +148,8 @@ export class Environments {
       key,
       { value, secret: /Key|Secret/.test(key) },
     ]);
-    await this.stacks[name].setAllConfig(Object.fromEntries(config));
+    // Promotions go from one carrier to the other, and a rollback is one of the plugin's state.
+    const carrier = { value: name === "staging" ? "plugin" : "dynamic" };
+    await this.stacks[name].setAllConfig({ ...Object.fromEntries(config), "recommender:carrier": carrier });
   }
 }
