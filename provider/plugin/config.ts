@@ -105,7 +105,7 @@ function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.Pro
 }
 
 function isDefault(urn: string | undefined): boolean {
-  return urn !== undefined && /^default(_\d+[._]\d+[._]\d+.*)?$/.test(partsOf(urn).name);
+  return urn !== undefined && /^default(_\d+[._]\d+[._]\d+.*|_\w+_\/.*)?$/.test(partsOf(urn).name);
 }
 
 function unknownKeys(inputs: Properties, urn: string): Fault[] {

@@ -13,7 +13,8 @@ export class NotFoundError extends Error {
 /** An error as the engine takes it; one after which a part of the state is to be kept carries that part. */
 export function failureOf(error: Error): Partial<StatusObject> {
   const code = error instanceof NotFoundError ? status.NOT_FOUND : status.UNKNOWN;
-  const failure = { code, details: error.message };
+  // Half a character, as where a text was cut, cannot be sent.
+  const failure = { code, details: Buffer.from(error.message).toString() };
   return error instanceof PartialStateError ? { ...failure, metadata: keeping(error) } : failure;
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "../../client/client";
+import { hasSucceeded, type Job } from "../../client/job";
 import { undefinedIfMissing } from "../../client/refusals";
 import { routes } from "../../contract";
 import { withDefaults } from "../lifecycle/arguments";
@@ -41,14 +42,14 @@ const importers: Readonly<Record<string, Importer>> = {
       return { id: modelId, state };
     },
   },
-  Deployment: ofJob(["generatorModelId", "rankerModelId", "qps"], (projectId, jobId) => ({
+  Deployment: ofEndedJob(["generatorModelId", "rankerModelId", "qps"], (projectId, jobId) => ({
     id: projectId,
     state: { deploymentJobId: jobId, existingId: projectId },
   })),
   DeploymentJob: ofJob(["generatorModelId", "rankerModelId", "qps"], submitted),
-  UserQuery: ofJob(["queryType", "modelId", "queries"], finished),
+  UserQuery: ofEndedJob(["queryType", "modelId", "queries"], finished),
   QueryingJob: ofJob(["queryType", "modelId", "queries"], submitted),
-  UserClustering: ofJob(["clusterType", "modelId", "parameters"], finished),
+  UserClustering: ofEndedJob(["clusterType", "modelId", "parameters"], finished),
   ClusteringJob: ofJob(["clusterType", "modelId", "parameters"], submitted),
 };
 
@@ -74,8 +75,18 @@ export async function importedState(
   return { id: found.id, state: { ...state, __made: randomUUID().slice(0, 8) } };
 }
 
+type Place = (projectId: string, jobId: string) => Imported;
+
+/** A resource that holds the result of a job, which must be there. */
+function ofEndedJob(fields: readonly string[], place: Place): Importer {
+  return ofJob(fields, place, (job) => {
+    if (!hasSucceeded(job))
+      throw new Error(`job ${job.jobId} has not succeeded: its status is ${job.jobStatus}`);
+  });
+}
+
 /** What the record of a job says of the resource that submitted it or holds its result; the first field tells its kind. */
-function ofJob(fields: readonly string[], place: (projectId: string, jobId: string) => Imported): Importer {
+function ofJob(fields: readonly string[], place: Place, refuse: (job: Job) => void = () => {}): Importer {
   return {
     form: "PROJECT_ID/JOB_ID",
     async find(client, projectId = "", jobId = "") {
@@ -84,6 +95,7 @@ function ofJob(fields: readonly string[], place: (projectId: string, jobId: stri
       const data = Object.entries(job.jobData ?? {}).filter(([key]) => fields.includes(key));
       if (!data.some(([key, value]) => key === fields[0] && value != null))
         throw new Error(`job ${jobId} of project ${projectId} is another kind of job: ${job.jobType}`);
+      refuse(job);
       const { id, state } = place(projectId, jobId);
       return { id, state: { projectId, name: job.name, ...Object.fromEntries(data), ...state } };
     },

@@ -90,12 +90,14 @@ test("a release never replaces a folder that holds something else", async () => 
   const folder = await temporaryFolder();
   await write(folder, { "thesis.txt": "mine" });
   await expect(writeRelease({ folder, only: ["sdk"] })).rejects.toThrow(
-    /holds something else than a release/,
+    /thesis\.txt is no part of a release/,
   );
   await expect(writeRelease({ folder, only: ["solaris"] })).rejects.toThrow(
     /--only solaris: expected one of/,
   );
-  expect(await readdir(folder)).toEqual(["thesis.txt"]);
+  await write(folder, { SHA256SUMS: `${"0".repeat(64)}  other.txt\n` });
+  await expect(writeRelease({ folder, only: ["sdk"] })).rejects.toThrow(/thesis\.txt is no part/);
+  expect(await readdir(folder)).toEqual(["SHA256SUMS", "thesis.txt"]);
 });
 
 describe("a package for a platform", () => {

@@ -102,9 +102,14 @@ async function describeParts({ made, bundled, pluginDownloadURL, checkout }) {
 /** Only an empty folder or an earlier release may be replaced. @param {string} folder */
 function refuseForeign(folder) {
   const names = fs.existsSync(folder) ? fs.readdirSync(folder) : [];
-  if (names.length === 0 || names.includes("SHA256SUMS")) return;
+  const sums = names.includes("SHA256SUMS")
+    ? fs.readFileSync(path.join(folder, "SHA256SUMS"), "utf8").matchAll(/^\w+ {2}(.+)$/gm)
+    : [];
+  const released = new Set(["SHA256SUMS", ...[...sums].map(([, file]) => file)]);
+  const foreign = names.find((name) => !released.has(name));
+  if (foreign === undefined) return;
   throw new Error(
-    `${folder} holds something else than a release: empty it, or name another folder with --out.`,
+    `${path.join(folder, foreign)} is no part of a release: empty that folder, or name another one with --out.`,
   );
 }
 

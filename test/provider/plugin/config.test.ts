@@ -83,11 +83,7 @@ test("a difference names its key and replaces nothing", async () => {
 });
 
 test.each([
-  [
-    "a provider of the program's own has its inputs win over the environment, which fills gaps",
-    "mine",
-    "stack",
-  ],
+  ["a provider of the program's own has its inputs win over the environment", "mine", "stack"],
   [
     "the default provider has the environment win over the configuration of the stack",
     "default",
@@ -95,9 +91,7 @@ test.each([
   ],
 ])("%s", async (_, name, winner) => {
   const other = await ObservedService.start();
-  const env = { ...other.environment, RECOMMENDER_JOB_POLL_MS: "70" };
-  const { jobPollMs: _gap, ...config } = shortKeys(observed.config);
-  const own = await PluginProcess.start(config, { env, name });
+  const own = await PluginProcess.start(shortKeys(observed.config), { env: other.environment, name });
   try {
     await own.create("EventDataset", (await own.check("EventDataset", { numShards: 1 })).inputs);
     const [asked, idle] = winner === "stack" ? [observed, other] : [other, observed];
@@ -123,4 +117,14 @@ test("the inputs of a provider may be sealed", async () => {
   const own = await PluginProcess.start(Object.fromEntries(sealed), { name: "mine" });
   await expect(own.invoke("listEventDatasets", {})).resolves.toHaveProperty("eventDatasets");
   await own.stop();
+});
+
+test("what a provider of the program's own leaves out comes from the environment", async () => {
+  const { jobPollMs: _, ...config } = shortKeys(observed.config);
+  const own = await PluginProcess.start(config, { env: { RECOMMENDER_JOB_POLL_MS: "soon" }, name: "mine" });
+  try {
+    await expect(own.check("EventDataset", { numShards: 1 })).rejects.toThrow(/jobPollMs/);
+  } finally {
+    await own.stop();
+  }
 });

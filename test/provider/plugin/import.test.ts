@@ -9,7 +9,7 @@ let plugin: PluginProcess;
 let projectId: string;
 let modelId: string;
 beforeAll(async () => {
-  observed = await ObservedService.start();
+  observed = await ObservedService.start({ faults: true });
   const trained = await trainedProject(observed);
   projectId = trained.projectId;
   [modelId] = trained.models;
@@ -65,6 +65,16 @@ test("a deployment is imported by its project and the job that deployed it", asy
   expect(id).toBe(projectId);
   expect(inputs).toEqual({ ...request, rollback: false, existingId: projectId });
   await importing("DeploymentJob", `${projectId}/${jobId}`);
+});
+
+test("what a job has not deployed is not imported", async () => {
+  await observed.faults({ jobs: [{ job_type: "DEPLOYMENT", times: 4 }] });
+  const request = { projectId, name: "failing", generatorModelId: modelId, qps: 3 };
+  const { jobId } = await observed.call(routes.submitDeploymentJob, request);
+  await observed.service.idle();
+  await expect(plugin.read("Deployment", `${projectId}/${jobId}`)).rejects.toThrow(
+    /has not succeeded: its status is FAILED/,
+  );
 });
 
 test("a query and a clustering are imported by their projects and jobs, with the results", async () => {
