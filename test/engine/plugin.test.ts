@@ -105,6 +105,8 @@ test("what a run has created is stored when it ends, so that another one is crea
   const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
   expect(eventDatasets).toHaveLength(1);
   expect(eventDatasets[0]?.eventDatasetId).not.toBe(id);
+  await declare({});
+  await up();
 });
 
 test("pulumi import takes a dataset over, after which the next preview is empty", async () => {
