@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isCreating } from "../recovery/under-way";
+import { hasCreated, isCreating } from "../recovery/under-way";
 import { carryFor } from "./carrier";
 import { isAnswering, listen } from "./server";
 
@@ -24,9 +24,8 @@ async function end(): Promise<void> {
   while (isCreating() || (isAnswering() && performance.now() < until)) await sleep(20);
   // The last answer is on its way.
   await sleep(20);
-  const { eraseWhatIsStored } = await import("./stored.js");
   // What cannot be erased now, the next run erases when it sees the id in the state.
-  await eraseWhatIsStored().catch(() => {});
+  if (hasCreated()) await (await import("./stored.js")).eraseWhatIsStored().catch(() => {});
   process.exit(0);
 }
 

@@ -1,4 +1,10 @@
 let underWay = 0;
+let began = false;
+
+/** Whether this process has sent a call that creates. */
+export function hasCreated(): boolean {
+  return began;
+}
 
 /** Whether a call that creates is under way in this process: it must not end before it knows the outcome. */
 export function isCreating(): boolean {
@@ -7,6 +13,7 @@ export function isCreating(): boolean {
 
 /** Does work that creates. */
 export async function creating<T>(work: () => Promise<T>): Promise<T> {
+  began = true;
   underWay++;
   try {
     return await work();
