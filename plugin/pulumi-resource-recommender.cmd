@@ -9,12 +9,15 @@ set "folder=%CD%"
 if exist "%package%\%main%" goto run
 set "package=%folder%\node_modules\pulumi-recommender"
 if exist "%package%\%main%" goto run
+rem The examples lie in a clone of the package itself.
+set "package=%folder%"
+if exist "%package%\%main%" goto run
 for %%A in ("%folder%\..") do set "above=%%~fA"
 if "%above%"=="%folder%" goto missing
 set "folder=%above%"
 goto look
 :missing
-echo pulumi-resource-recommender: no package pulumi-recommender in %CD% or above: npm install pulumi-recommender 1>&2
+echo pulumi-resource-recommender: no package pulumi-recommender in %CD% or above: install it with npm, or build it with `npm run build` in a clone 1>&2
 exit /b 1
 :run
 node "%package%\%main%" %*
