@@ -133,13 +133,16 @@ test("its command finds the package of the program from the folder to which the 
   const start = (cwd: string) => spawn(command, [], { cwd, stdio: ["ignore", "pipe", "pipe"] });
   const lost = start(program);
   const [said] = (await once(lost.stderr, "data")) as [Buffer];
-  expect(String(said)).toMatch(/no package pulumi-recommender in .*inner or above: npm install/);
+  expect(String(said)).toMatch(/no package pulumi-recommender in .*inner or above: install it with npm/);
   symlinkSync(root, join(folder, "program/node_modules/pulumi-recommender"));
-  const child = start(program);
-  const [port] = (await once(child.stdout, "data")) as [Buffer];
-  expect(Number(port)).toBeGreaterThan(0);
-  child.kill("SIGINT");
-  expect((await once(child, "exit"))[0]).toBe(0);
+  // Its own examples are programs too.
+  for (const cwd of [program, join(root, "examples/yaml")]) {
+    const child = start(cwd);
+    const [port] = (await once(child.stdout, "data")) as [Buffer];
+    expect(Number(port)).toBeGreaterThan(0);
+    child.kill("SIGINT");
+    expect((await once(child, "exit"))[0]).toBe(0);
+  }
 });
 
 test("a process that is given no engine serves all the same", async () => {
