@@ -125,8 +125,8 @@ export async function remove(request: DeleteRequest): Promise<void> {
 
 function lifecycleOf(urn: string): Lifecycle {
   const type = partsOf(urn).type.split("$").at(-1) ?? "";
-  const noun = nouns[nounOf(type) ?? ""];
-  if (noun) return noun;
+  const name = nounOf(type) ?? "";
+  if (Object.hasOwn(nouns, name)) return nouns[name] as Lifecycle;
   const names = Object.keys(nouns);
   throw new NotFoundError(
     `The resource type ${type}: ${unknownKey(type.split(":").at(-1) ?? "", names)}. They are ${names.join(", ")}.`,

@@ -3,12 +3,13 @@ import { ObservedService } from "../engine/observed-service";
 import type { Said } from "./account";
 import { carriages } from "./carriage";
 import { Carriers } from "./carriers";
+import type { Harm } from "./harm";
 import type { Meddling } from "./meddling";
 import { first, type Place, type Program, places } from "./program";
 import { FaultProxy } from "./proxy";
 import { callOf } from "./reasons";
 import { type Kind, kinds } from "./rows";
-import { type Harm, World } from "./world";
+import { World } from "./world";
 
 // What a change is held to does not hang on luck: others than these are tried by `npm run test:sequences`.
 const { SEQUENCES, SEED = "-546949215" } = process.env;

@@ -8,22 +8,16 @@ import type { ObservedService } from "../engine/observed-service";
 import { Account, type Made, type Said, servingIn } from "./account";
 import { type Carriage, onlyDynamic } from "./carriage";
 import type { CarrierName, Carriers } from "./carriers";
-import { resetAfter, resetBefore } from "./faults";
+import { faultOf, type Harm } from "./harm";
 import { type Meddling, meddle, undone } from "./meddling";
 import { declared, first, type Program } from "./program";
-import type { Fault, FaultProxy } from "./proxy";
+import type { FaultProxy } from "./proxy";
 import { Reasons } from "./reasons";
 import { madeAnewByNames } from "./renames";
 import { type Held, type Kind, keyOf, newStack } from "./rows";
 import type { RunOptions } from "./selection";
 import { Killed, SmallEngine } from "./small-engine";
 import { verify } from "./verdict";
-
-/** What is done to a run, at which of its calls. */
-export type Harm = {
-  readonly how: "nothing" | "killBefore" | "killAfter" | "loseRequest" | "loseReply" | "failTraining";
-  readonly at: number;
-};
 
 interface Options {
   /** Whether any step of the engine is a reason to make something. */
@@ -130,7 +124,7 @@ export class World {
 
   async #run(harm: Harm, work: () => Promise<Error[]>): Promise<Error[]> {
     this.engine.carrier = this.#carriers[this.#runs++ % this.#carriers.length] as CarrierName;
-    const fault = this.#faultOf(harm);
+    const fault = faultOf(harm, (call) => this.#kill(call));
     if (fault) this.proxy.on("*", fault, { nth: harm.at });
     if (harm.how === "failTraining") {
       this.reasons.toMake("TrainingJob");
@@ -238,24 +232,10 @@ export class World {
     await meddle(what, [...this.engine.held.values()], this.observed.client);
   }
 
-  #faultOf({ how }: Harm): Fault | undefined {
-    const kill =
-      (after: boolean): Fault =>
-      async ({ call, pass, response }) => {
-        if (after) await pass();
-        // The engine says of it that it was "interrupted while deleting", and to look.
-        if (call.startsWith("DELETE")) this.#brokeOffDeleting = true;
-        this.engine.kill();
-        response.socket?.destroy();
-      };
-    return {
-      nothing: undefined,
-      failTraining: undefined,
-      killBefore: kill(false),
-      killAfter: kill(true),
-      loseRequest: resetBefore,
-      loseReply: resetAfter,
-    }[how];
+  #kill(call: string): void {
+    // The engine says of it that it was "interrupted while deleting", and to look.
+    if (call.startsWith("DELETE")) this.#brokeOffDeleting = true;
+    this.engine.kill();
   }
 
   /** The model that a training job has made. */

@@ -153,3 +153,7 @@ test("a process that is given no engine serves all the same", async () => {
   child.kill("SIGINT");
   expect((await once(child, "exit"))[0]).toBe(0);
 });
+
+test.each(["Modle", "constructor", "__proto__"])("a resource of the type %s is not known", async (type) => {
+  await expect(plugin.check(type, {})).rejects.toThrow(/The resource type .* is not known/);
+});
