@@ -166,9 +166,10 @@ class Replay {
   }
 }
 
-/** The fields of a reply that are not in the request. */
+/** The fields of a reply that the request leaves open: what is declared may be secret. */
 function beyond(request: object, reply: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(reply).filter(([key]) => !(key in request)));
+  const asked = request as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(reply).filter(([key]) => asked[key] == null));
 }
 
 async function newEntry<R extends Route, Listed>(

@@ -45,7 +45,7 @@ export interface Entry {
   readonly before?: readonly string[];
   /** Id of what was created; absent while that is unknown. */
   readonly id?: string;
-  /** The fields of the reply that are not in the request. */
+  /** The fields of the reply that the request leaves open. */
   readonly reply?: Readonly<Record<string, unknown>>;
 }
 

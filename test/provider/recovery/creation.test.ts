@@ -62,6 +62,19 @@ test("what a killed run created is resumed and then erased from the journal, als
   expect(entriesOf(engine.urnOf(users))).toEqual([]);
 });
 
+test("a schema that somebody gives a dataset which was resumed without one is seen", async () => {
+  engine.programHears = false;
+  expect(await engine.up([events])).toEqual([]);
+  engine.held.clear();
+  expect(await engine.up([events])).toEqual([]);
+  expect(said.join()).toContain("which an interrupted run created");
+  const eventDatasetId = engine.of("EventDataset", "events").id as string;
+  const attributeSchema = { age: "NUMERICAL" } as const;
+  await observed.call(routes.updateEventDataset, { eventDatasetId, name: "users", attributeSchema });
+  await engine.refresh();
+  expect(engine.of("EventDataset", "events").attributeSchema).toEqual(attributeSchema);
+});
+
 test("a lost call is repeated under its key, once", async () => {
   const key = randomUUID();
   const made = await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
