@@ -14,3 +14,8 @@ export function durationMs(text: string): number | undefined {
   const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);
   return value !== undefined && value > 0 ? value : undefined;
 }
+
+/** Whether a header of HTTP can carry a text: one line of Latin letters and signs. */
+export function fitsHeader(text: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+}

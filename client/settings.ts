@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { tolerant } from "../contract";
 import { inWords } from "../contract/words";
-import { durationMs, jsonOrUndefined } from "./parse";
+import { durationMs, fitsHeader, jsonOrUndefined } from "./parse";
 
 const duration = (fallback: string) =>
   z
@@ -26,6 +26,11 @@ const baseUrlRule = "expected an address such as https://api.example.com, or emb
 
 const url = z.url({ protocol: /^https?$/, error: "expected an address such as https://api.example.com" });
 
+const credential = z
+  .string()
+  .refine(fitsHeader, "no header of HTTP can carry it: it has a line break, or characters beyond Latin ones")
+  .optional();
+
 /** Everything that can be configured, under the namespace `recommender:` or in the environment, which wins. */
 const schema = z.object({
   /** Address of the service, or `embedded:DIR` for the one that keeps its data in DIR. */
@@ -33,9 +38,9 @@ const schema = z.object({
     .union([z.string().regex(/^embedded:./), url], { error: baseUrlRule })
     .default("embedded:.recommender"),
   /** The developer's key. */
-  apiKey: z.string().optional(),
+  apiKey: credential,
   /** One access token for every scope. */
-  accessToken: z.string().optional(),
+  accessToken: credential,
   /** A command that prints a token for the scope in RECOMMENDER_SCOPE. */
   tokenCommand: z.string().optional(),
   /** Address of a token endpoint, OAuth 2 client credentials. */

@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { Clock } from "../clock";
 import { readRefusal, TokenError } from "../errors";
-import { jsonOrUndefined } from "../parse";
+import { fitsHeader, jsonOrUndefined } from "../parse";
 
 /** An access token and how long it serves. */
 interface Token {
@@ -123,6 +123,8 @@ export class TokenCache {
     this.#kept.set(scope, entry);
     try {
       const { value, lifetimeMs } = await entry.token;
+      if (!fitsHeader(value))
+        throw new TokenError(`the token from ${this.source.origin} is none that a header of HTTP can carry`);
       this.#seen.add(value);
       if (lifetimeMs !== undefined) {
         entry.freshUntil = this.clock.now() + lifetimeMs - Math.min(30_000, lifetimeMs * 0.1);

@@ -181,6 +181,15 @@ describe("a token command", () => {
   });
 });
 
+test("a token that no header can carry is named by its source, and nothing is sent or tried again", async () => {
+  const service = await start(ok);
+  const { client } = clientOf(service, { token: commandToken("echo hunter2-😀", { origin: "my command" }) });
+  const error = (await client.call(list, {}).catch((reason) => reason)) as Error;
+  expect(error).toBeInstanceOf(TokenError);
+  expect(error.message).toBe("the token from my command is none that a header of HTTP can carry");
+  expect(service.arrived).toEqual([]);
+});
+
 test("a fixed token that is refused is not tried a second time, and the error names where it came from", async () => {
   const service = await start(reply(401, { error: { code: "EXPIRED", message: "token expired" } }));
   const { client } = clientOf(service);

@@ -67,6 +67,15 @@ test("settings that are missing, wrong or contradict each other are refused, and
   expect(await refused({ ...remote, tokenCommand: "echo t-2" })).not.toMatch(/k-1|t-1|t-2/);
 });
 
+test.each(["apiKey", "accessToken"])("%s that no header can carry is refused by name alone", async (key) => {
+  for (const value of ["hunter2\n", "hunter2 😀"]) {
+    const [failure, ...others] = (await plugin.checkConfig({ ...remote, [key]: secret(value) })).failures;
+    expect(others).toEqual([]);
+    expect(failure).toMatch(new RegExp(`^recommender:${key}: no header of HTTP can carry it`));
+    expect(failure).not.toContain("hunter2");
+  }
+});
+
 test("what a preview does not know yet is no reason to refuse anything", async () => {
   const { failures, inputs } = await plugin.checkConfig({ ...remote, apiKey: unknownValue });
   expect(failures).toEqual([]);
