@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
 import { version as pulumiVersion } from "@pulumi/pulumi/package.json";
+import { registryEnv } from "../tools/provide";
 import { readKeptState } from "./kept-state";
 import { OtherService } from "./other-service";
 import { program, served } from "./shop-program";
@@ -41,16 +42,17 @@ async function install(manager: "npm" | "pnpm"): Promise<string> {
   await mkdir(folder);
   await writeFile(join(folder, "Pulumi.yaml"), "name: mine\nruntime: nodejs\n");
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "mine", private: true }));
+  const registry = { cwd: folder, env: registryEnv() };
   const packages = [`@pulumi/pulumi@${pulumiVersion}`, tarball];
   if (manager === "npm") {
     const options = ["--prefer-offline", "--no-audit", "--no-fund"];
-    const { stderr } = await run("npm", ["install", ...options, ...packages], { cwd: folder });
+    const { stderr } = await run("npm", ["install", ...options, ...packages], registry);
     // Every package below it takes the version of Node that this one asks for.
     expect(stderr).not.toContain("EBADENGINE");
   } else {
     const pnpm = join(repository, "node_modules/pnpm/bin/pnpm.cjs");
     const store = ["--store-dir", join(packed, "store"), "--prefer-offline"];
-    await run(process.execPath, [pnpm, "add", ...store, ...packages], { cwd: folder });
+    await run(process.execPath, [pnpm, "add", ...store, ...packages], registry);
   }
   return folder;
 }

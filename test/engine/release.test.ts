@@ -14,7 +14,7 @@ import { version } from "../../package.json";
 import { provideHosts } from "../../tools/engine/provide.js";
 import { thisPlatform } from "../../tools/release/platforms.js";
 import { writeRelease } from "../../tools/release/write.js";
-import { providedBin } from "../tools/provide";
+import { providedBin, registryEnv } from "../tools/provide";
 import { testUnless, withoutGo } from "../tools/sdk";
 
 const run = promisify(execFile);
@@ -33,6 +33,7 @@ beforeAll(async () => {
   directory = await realpath(await mkdtemp(join(tmpdir(), "recommender-release-")));
   for (const name of ["home", "state", "temporary"]) await mkdir(join(directory, name));
   const folder = join(directory, "release");
+  Object.assign(process.env, registryEnv());
   const [{ bin }, { files }] = await Promise.all([
     provideHosts(),
     writeRelease({ folder, only: [thisPlatform()] }),

@@ -109,3 +109,9 @@ export function startProviding(
 export async function contentsOf(folder: string): Promise<string[]> {
   return (await readdir(folder)).sort();
 }
+
+/** Surroundings in which Node reaches the npm registry: the set-up of the tests keeps a proxy's certificates from it. */
+export function registryEnv(): NodeJS.ProcessEnv {
+  const { RECOMMENDER_CERTIFICATES: certificates, ...rest } = process.env;
+  return certificates ? { ...rest, NODE_EXTRA_CA_CERTS: certificates } : rest;
+}

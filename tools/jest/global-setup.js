@@ -29,6 +29,10 @@ module.exports = async () => {
     path.join(__dirname, "write-compiled.js"),
     process.env.RECOMMENDER_COMPILED,
   ]);
+  // Node reads the certificates of a proxy at every start, which takes twice as long as the start itself.
+  const { NODE_EXTRA_CA_CERTS: certificates } = process.env;
+  if (certificates) process.env.RECOMMENDER_CERTIFICATES = certificates;
+  delete process.env.NODE_EXTRA_CA_CERTS;
   // The engine's processes end before it would pay them to tidy up.
   Object.assign(process.env, { GOGC: "off", GOMEMLIMIT: "1GiB" });
   process.env.PATH = `${bin}${path.delimiter}${process.env.PATH}`;
