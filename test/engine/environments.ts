@@ -9,7 +9,7 @@ import { routes } from "../../contract";
 import { command, type Ended, ended } from "../service/process";
 import { readKeptState } from "./kept-state";
 import { ObservedService } from "./observed-service";
-import { type EngineWorkspace, engine, engineWorkspace, installPlugin } from "./workspace";
+import { type EngineWorkspace, engine, engineWorkspace, installPlugin, secretsProvider } from "./workspace";
 
 const run = promisify(execFile);
 
@@ -140,7 +140,7 @@ export class Environments {
     const { envVars } = first.workspace;
     const stack = await LocalWorkspace.createStack(
       { stackName: name, workDir },
-      { envVars, pulumiCommand: await engine() },
+      { envVars, secretsProvider, pulumiCommand: await engine() },
     );
     readKeptState(stack, join(workDir, "state"));
     this.stacks[name] = stack;

@@ -31,7 +31,7 @@ test("with a service that honours no keys, what a killed run made is looked for 
   const up = (RECOMMENDER_CARRIER: Carrier, env: Record<string, string> = {}) =>
     ground.run(["up", "--yes", "--skip-preview"], { RECOMMENDER_CARRIER, ...env });
   const made = (call: string) => proxy.taken.filter((taken) => taken.call === call);
-  await ground.run(["stack", "init", "unkeyed"], {});
+  await ground.init("unkeyed");
 
   // The answers are held back until both datasets are made, and then nobody is left to hear them.
   let both: () => void;

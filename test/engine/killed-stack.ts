@@ -96,8 +96,7 @@ export class KilledStack {
 
   async init(): Promise<void> {
     this.proxy.clear();
-    const { code, output } = await this.ground.run(["stack", "init", this.name], {});
-    if (code !== 0) throw new Error(output);
+    await this.ground.init(this.name);
   }
 
   /** Brings it to a stage; a stack that a killed engine left locked is unlocked first, as its message says. */

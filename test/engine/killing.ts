@@ -5,7 +5,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type FaultProxy, type Passage, send } from "../faults/proxy";
-import { linkedFolder } from "./workspace";
+import { linkedFolder, secretsProvider } from "./workspace";
 
 /** What carries the resources of a run; what it only deletes is carried as it was before. */
 export type Carrier = "dynamic" | "plugin";
@@ -58,6 +58,13 @@ export class KillingGround {
     write("package.json", JSON.stringify({ name: "kill", private: true, main: "index.js" }));
     write("index.js", program);
     return ground;
+  }
+
+  /** Makes a stack and selects it. */
+  async init(stack: string): Promise<void> {
+    const args = ["stack", "init", stack, "--secrets-provider", secretsProvider];
+    const { code, output } = await this.run(args, {});
+    if (code !== 0) throw new Error(output);
   }
 
   /** Runs a command of the engine to its end; with a kill, to that. */
@@ -152,7 +159,6 @@ export class KillingGround {
     return {
       PULUMI_HOME: join(this.directory, "home"),
       PULUMI_BACKEND_URL: `file://${join(this.directory, "state")}`,
-      PULUMI_CONFIG_PASSPHRASE: "kill",
       PULUMI_SKIP_UPDATE_CHECK: "1",
       RECOMMENDER_PROGRAM: "javascript",
       XDG_STATE_HOME: join(this.directory, "xdg"),

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 test("200 resources at once against a service that allows 20 calls per second all arrive, none twice", async () => {
-  await ground.run(["stack", "init", "many"], {});
+  await ground.init("many");
   proxy.on("*", allowPerSecond(20), { times: Number.POSITIVE_INFINITY });
   const { code, output } = await ground.run(["up", "--yes", "--skip-preview", "--parallel", "64"], {});
   expect({ code, output }).toMatchObject({ code: 0 });

@@ -7,6 +7,7 @@ import { stringify } from "yaml";
 import { routes } from "../../contract";
 import { provideHosts } from "../../tools/engine/provide.js";
 import { ObservedService } from "./observed-service";
+import { secretsProvider } from "./workspace";
 
 const run = promisify(execFile);
 const repository = join(__dirname, "../..");
@@ -32,14 +33,16 @@ beforeAll(async () => {
     PATH: `${bin}${delimiter}${process.env.PATH}`,
     PULUMI_HOME: join(directory, "home"),
     PULUMI_BACKEND_URL: `file://${join(directory, "state")}`,
-    PULUMI_CONFIG_PASSPHRASE: "test",
     PULUMI_SKIP_UPDATE_CHECK: "1",
     XDG_STATE_HOME: join(directory, "journal"),
   };
   await declare({});
-  await pulumi("stack", "init", "test");
-  for (const [key, value] of Object.entries(observed.config))
-    await pulumi("config", "set", /apiKey|clientSecret/.test(key) ? "--secret" : "--plaintext", key, value);
+  await pulumi("stack", "init", "test", "--secrets-provider", secretsProvider);
+  const config = Object.entries(observed.config).flatMap(([key, value]) => [
+    /apiKey|clientSecret/.test(key) ? "--secret" : "--plaintext",
+    `${key}=${value}`,
+  ]);
+  await pulumi("config", "set-all", ...config);
 });
 afterAll(async () => {
   await rm(directory, { recursive: true });

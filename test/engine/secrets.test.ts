@@ -18,7 +18,8 @@ describe("keys and tokens", () => {
 
   beforeAll(async () => {
     observed = await ObservedService.start();
-    workspace = await engineWorkspace(program, { RECOMMENDER_JOB_POLL_MS: "50" });
+    const passphrase = { PULUMI_CONFIG_PASSPHRASE: "test" };
+    workspace = await engineWorkspace(program, { ...passphrase, RECOMMENDER_JOB_POLL_MS: "50" });
     await configure(observed.config);
   });
   afterAll(async () => {

@@ -39,7 +39,7 @@ const urnOf = (stack: string, name: string) =>
   ground.state(stack).resources.find(({ urn }) => urn.endsWith(`::${name}`))?.urn as string;
 
 test("a resource that is moved to another stack is deleted by that stack, whichever is selected", async () => {
-  for (const stack of ["there", "here"]) await whole(["stack", "init", stack]);
+  for (const stack of ["there", "here"]) await ground.init(stack);
   await whole(["stack", "select", "here"]);
   await whole(up("here"), `dataset("m-moved"); dataset("m-stays")`);
   const move = ["state", "move", "--source", "here", "--dest", "there", urnOf("here", "m-moved")];
@@ -53,7 +53,7 @@ test("a resource that is moved to another stack is deleted by that stack, whiche
 });
 
 test("a provider that is killed while it compares fails the run, which makes nothing, and the next one is whole", async () => {
-  await whole(["stack", "init", "compared"]);
+  await ground.init("compared");
   await whole(up("compared"), `dataset("c-one"); dataset("c-two")`);
   observed.calls();
   const many = `for (const name of ["c-one", "c-two"]) dataset(name, {}, { name: name + "-renamed" })`;
@@ -74,7 +74,7 @@ test("a provider that is killed while it compares fails the run, which makes not
 });
 
 test("a program in another folder is run with -C", async () => {
-  await whole(["stack", "init", "elsewhere"]);
+  await ground.init("elsewhere");
   const there = (args: string[], source = "") =>
     ground.run(["-C", ground.directory, ...args], { PROGRAM: source }, undefined, undefined, "/");
   expect(await there(up("elsewhere"), `dataset("far"); dataset("farther")`)).toMatchObject({ code: 0 });
@@ -87,7 +87,7 @@ test("a program in another folder is run with -C", async () => {
 });
 
 test("a resource may get another parent, and with an alias is not created again", async () => {
-  await whole(["stack", "init", "parents"]);
+  await ground.init("parents");
   const group = `const group = new pulumi.ComponentResource("test:group", "group");`;
   await whole(up("parents"), `${group} dataset("child")`);
   const moved = `${group} dataset("child", { parent: group, aliases: [{ parent: pulumi.rootStackResource }] })`;
@@ -103,7 +103,7 @@ test("a resource may get another parent, and with an alias is not created again"
 });
 
 test("with deletedWith the engine forgets a resource without asking for its deletion", async () => {
-  await whole(["stack", "init", "together"]);
+  await ground.init("together");
   await whole(
     up("together"),
     `const first = dataset("d-first"); dataset("d-second", { deletedWith: first })`,
@@ -113,7 +113,7 @@ test("with deletedWith the engine forgets a resource without asking for its dele
 });
 
 test("names of 10,000 characters are refused by the service, and are fine for the engine", async () => {
-  await whole(["stack", "init", "long"]);
+  await ground.init("long");
   const { code, output } = await run(up("long"), `dataset("n", {}, { name: "n".repeat(10000) })`);
   expect(code).not.toBe(0);
   expect(output).toMatch(/name: expected at most \d+ characters/);

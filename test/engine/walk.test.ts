@@ -150,7 +150,7 @@ test(`through ${steps} steps of the engine's options and of state surgery, what 
     told.push(text);
     if (atLength) process.stderr.write(`${text}\n`);
   };
-  for (const name of [`${stack.name}-other`, stack.name]) await ground.run(["stack", "init", name], {});
+  for (const name of [`${stack.name}-other`, stack.name]) await ground.init(name);
   await ground.run(["stack", "select", stack.name], {});
   let declaration = firstDeclaration;
   const began = Date.now();

@@ -4,6 +4,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { provideEngine } = require("../engine/provide.js");
 const { buildForTests } = require("../setup.js");
+const { startKeyKeeper } = require("./key-keeper.js");
 
 /** Where Linux keeps files in memory, and how much room the tests want there. */
 const memory = "/dev/shm";
@@ -33,6 +34,7 @@ module.exports = async () => {
   const { NODE_EXTRA_CA_CERTS: certificates } = process.env;
   if (certificates) process.env.RECOMMENDER_CERTIFICATES = certificates;
   delete process.env.NODE_EXTRA_CA_CERTS;
+  Object.assign(process.env, { VAULT_SERVER_URL: await startKeyKeeper(), VAULT_SERVER_TOKEN: "test" });
   // The engine's processes end before it would pay them to tidy up.
   Object.assign(process.env, { GOGC: "off", GOMEMLIMIT: "1GiB" });
   process.env.PATH = `${bin}${path.delimiter}${process.env.PATH}`;
