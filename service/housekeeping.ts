@@ -1,4 +1,4 @@
-import { removeStrayModels } from "./files/model-file";
+import { removeStrayModels } from "./files/models";
 import { removeExpiredResults } from "./files/results";
 import type { ServerContext } from "./http/context";
 import { dropNeedless } from "./store/forgotten";

@@ -10,6 +10,8 @@ import type { Basis, Options } from "./files/basis";
 import { closeToOthers, type Folder, folderAt, makeFolder, secretText } from "./files/folder";
 import { forgetRunning, lockFolder, writeRunning } from "./files/lock";
 import { createLog, type LogTarget } from "./files/log";
+import type { Files } from "./files/places/files";
+import { openFiles } from "./files/places/open";
 import { keepTidy, tidy } from "./housekeeping";
 import type { ServerContext } from "./http/context";
 import { Idempotency } from "./http/idempotency";
@@ -27,6 +29,8 @@ import { Pool } from "./threads/pool";
 export interface StartOptions {
   /** Folder of all data; a temporary one that goes with the service when left out. */
   readonly dataDir?: string;
+  /** Bucket of the models and results, such as `s3://models/shop`; in the folder unless given. */
+  readonly files?: string;
   /** Port to listen on; 0 or left out: the one kept in the folder, or a free one that is kept there from then on. */
   readonly port?: number;
   /** Interface to listen on; 127.0.0.1 unless given, for the key travels in the clear. */
@@ -67,14 +71,17 @@ export interface Service {
 /** Starts the recommendation service in this process. */
 export async function startService(options: StartOptions = {}): Promise<Service> {
   const folder = folderAt(options.dataDir ?? mkdtempSync(join(tmpdir(), "recommender-")));
+  const { files: url } = options;
+  const files = openFiles(url === undefined ? { folder: folder.path } : { folder: folder.copies, url });
   makeFolder(folder);
   const unlock = lockFolder(folder);
   try {
     // From here on whoever finds the folder locked reads whose lock it is.
     writeRunning(folder, { pid: process.pid });
     closeToOthers(folder);
-    return await serveFolder(folder, unlock, options);
+    return await serveFolder(folder, files, unlock, options);
   } catch (error) {
+    files.close();
     unlock();
     const { code, message } = error as NodeJS.ErrnoException;
     if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS)$/.test(code ?? "")) throw error;
@@ -84,7 +91,12 @@ export async function startService(options: StartOptions = {}): Promise<Service>
   }
 }
 
-async function serveFolder(folder: Folder, unlock: () => void, options: StartOptions): Promise<Service> {
+async function serveFolder(
+  folder: Folder,
+  files: Files,
+  unlock: () => void,
+  options: StartOptions,
+): Promise<Service> {
   const end = new AbortController();
   const clock = options.clock ?? systemClock;
   const { log, end: endLog } = createLog(options.log ?? "file", folder);
@@ -100,6 +112,7 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
     log,
     metrics: new Metrics(),
     folder,
+    files,
     secrets,
     store,
     addresses: new Addresses(options.publicUrl),
@@ -144,6 +157,7 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
         () => sweeping,
         () => forgetRunning(folder),
         () => store.close(),
+        () => files.close(),
         endLog,
         unlock,
       ];
@@ -155,6 +169,7 @@ async function serveFolder(folder: Folder, unlock: () => void, options: StartOpt
 
   try {
     // What an earlier process left is set right before the first call can come in between.
+    await files.check(store.instanceId);
     await jobs.recover();
     await tidy(context).catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
     serving.loadAll(await store.db.selectFrom("deployments").selectAll().execute());

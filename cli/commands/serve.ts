@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { ZodError } from "zod";
 import { defaultDataDir } from "../stack/data-folder";
 import { exitCodes } from "../terminal/exit";
@@ -9,6 +9,7 @@ import { note, print } from "../terminal/output";
 interface ServeOptions {
   readonly port: number;
   readonly data: string;
+  readonly files?: string;
   readonly host: string;
   readonly publicUrl?: string;
   readonly ephemeral?: true;
@@ -30,6 +31,11 @@ export function addServe(program: Command): void {
     )
     .option("--port <number>", "port; 0 takes the one kept in the folder, or a free one", whole(0, 65_535), 0)
     .option("--data <dir>", "folder of all data", defaultDataDir)
+    .addOption(
+      new Option("--files <url>", "bucket of models and results, as in s3://bucket/prefix").env(
+        "RECOMMENDER_FILES",
+      ),
+    )
     .option("--host <address>", "interface to listen on; the key travels in the clear", "127.0.0.1")
     .option(
       "--public-url <url>",
@@ -64,6 +70,7 @@ async function serve(options: ServeOptions): Promise<void> {
     jobDelayMs: options.jobDelay,
     faults: options.faults ?? false,
     log: options.verbose ? "stderr" : "file",
+    ...(options.files === undefined ? {} : { files: options.files }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(options.ephemeral ? {} : { dataDir: options.data }),
     ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),

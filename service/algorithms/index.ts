@@ -11,11 +11,14 @@ export {
 export { clusterUsers } from "./inference/clustering";
 export type { UserItem } from "./inference/fold-in";
 export { placedVectors, Recommender } from "./inference/recommender";
+export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";
 export { type Interactions, InteractionsBuilder, itemCounts, type Pairs, selectUsers } from "./interactions";
-export type { AttributeTable } from "./training/cold-start";
+export type { AttributeModel, AttributeTable } from "./training/cold-start";
 export { trainG1 } from "./training/g1";
 export {
+  type FoldInRule,
+  type G1Model,
   type G1Parameters,
   NotEnoughEventsError,
   type TrainedModel,

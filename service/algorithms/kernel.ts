@@ -7,6 +7,8 @@ interface KernelExports {
     start: number,
     index: number,
     weight: number,
+    /** 0 where it is the weight. */
+    right: number,
     from: number,
     to: number,
     solved: number,

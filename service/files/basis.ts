@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock";
 import type { Metrics } from "../base/metrics";
 import type { Store } from "../store/database";
 import type { Folder, Secrets } from "./folder";
+import type { Files } from "./places/files";
 
 /** What a service is started with, its defaults filled in. */
 export interface Options {
@@ -19,6 +20,8 @@ export interface Basis {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly folder: Folder;
+  /** Models and results. */
+  readonly files: Files;
   readonly secrets: Secrets;
   readonly store: Store;
   readonly addresses: Addresses;

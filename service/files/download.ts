@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
 import { ServiceError } from "../base/error";
 import type { Basis } from "./basis";
+import { type Reading, resultName } from "./places/files";
 
 /** How long a result can be downloaded; the specification says that it ends, not when. */
 export const lifetimeSec = 24 * 60 * 60;
@@ -16,12 +16,18 @@ export function downloadUrl(context: Basis, jobId: string, finishedTs: number) {
   };
 }
 
-/** What lies behind a signed address: the result as JSON, or the chart of one of its queries as SVG. */
-export function download(
+/** How long the storage's own address holds; it is fetched at once, and credentials that sign it may end sooner. */
+const linkSec = 300;
+
+/**
+ * What lies behind a signed address: the result as JSON, or the chart of one of its queries as SVG; its content, or
+ * where the storage hands it out itself.
+ */
+export async function download(
   context: Basis,
   jobId: string,
   query: Record<string, unknown>,
-): { type: string; body: Buffer } {
+): Promise<{ readonly link: string } | ({ readonly type: string } & Reading)> {
   const { expires, signature, format = "json", query: chart = "0" } = query;
   const expected = Buffer.from(sign(context, jobId, Number(expires)));
   const given = Buffer.from(String(signature));
@@ -38,23 +44,20 @@ export function download(
     throw new ServiceError("BAD_REQUEST", "format must be json or svg.");
   if (typeof chart !== "string" || !/^\d{1,4}$/.test(chart))
     throw new ServiceError("BAD_REQUEST", "query must be the number of a query; the first one is 0.");
-  const file = context.folder.resultFile(jobId, format === "svg" ? `${Number(chart)}.svg` : "json");
-  if (!existsSync(context.folder.resultFile(jobId, "json"))) {
-    throw new ServiceError(
-      "NOT_FOUND",
-      "The result was removed, because it listed users and events of one were deleted since; submit the job again.",
-    );
-  }
-  if (!existsSync(file)) {
-    throw new ServiceError(
-      "NOT_FOUND",
-      "There is no such form of the result; format=json always is, format=svg for distributions.",
-    );
-  }
-  return {
-    type: format === "svg" ? "image/svg+xml" : "application/json; charset=utf-8",
-    body: readFileSync(file),
-  };
+  const name = resultName(jobId, format === "svg" ? `${Number(chart)}.svg` : "json");
+  const { files } = context;
+  const link = await files.link(name, linkSec);
+  if (link !== undefined) return { link };
+  const reading = await files.read(name);
+  if (reading)
+    return { type: format === "svg" ? "image/svg+xml" : "application/json; charset=utf-8", ...reading };
+  const isThere = (await files.list(resultName(jobId, "json"))).length > 0;
+  throw new ServiceError(
+    "NOT_FOUND",
+    isThere
+      ? "There is no such form of the result; format=json always is, format=svg for distributions."
+      : "The result was removed, because it listed users and events of one were deleted since; submit the job again.",
+  );
 }
 
 function sign({ secrets }: Basis, jobId: string, expires: number): string {

@@ -31,8 +31,8 @@ export interface Folder {
   /** Locked by the process that serves the folder. */
   readonly lockFile: string;
   readonly logFile: string;
-  modelFile(modelId: string): string;
-  resultFile(jobId: string, form: string): string;
+  /** Copies of models that are kept elsewhere. */
+  readonly copies: string;
 }
 
 /** Names the places in a data folder; makes nothing. */
@@ -48,8 +48,7 @@ export function folderAt(path: string): Folder {
     runningFile: at("running.json"),
     lockFile: at("lock"),
     logFile: at("service.log"),
-    modelFile: (modelId) => at("models", modelId),
-    resultFile: (jobId, form) => at("results", `${jobId}.${form}`),
+    copies: at("copies"),
   };
 }
 
@@ -58,6 +57,7 @@ const ownName =
 const ownFolders = {
   models: /^model-[0-9a-f]+(\.\d+\.part)?$/,
   results: /^job-[0-9a-f]+\.(json|\d+\.svg)(\.\d+\.part)?$/,
+  copies: /^model-[0-9a-f]+(\.[0-9a-f-]+\.part)?$/,
 };
 
 /** What a file system or desktop puts into folders by itself. */
@@ -84,7 +84,7 @@ export function refuseForeign(folder: Folder): void {
 /** Makes the folder readable by its owner alone, because it holds the key to everything. */
 export function makeFolder(folder: Folder): void {
   refuseForeign(folder);
-  const inside = Object.keys(ownFolders).map((name) => join(folder.path, name));
+  const inside = ["models", "results"].map((name) => join(folder.path, name));
   for (const path of [folder.path, ...inside]) {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     if (isOurs(path)) chmodSync(path, 0o700);

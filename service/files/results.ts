@@ -1,13 +1,11 @@
-import { readdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
 import type { DatasetTable } from "../store/tables";
 import type { Basis } from "./basis";
 import { lifetimeSec } from "./download";
-import type { Folder } from "./folder";
+import type { Files } from "./places/files";
 
 /** Removes the results whose addresses have expired. */
-export async function removeExpiredResults({ folder, store, clock }: Basis): Promise<void> {
-  const results = resultsIn(folder);
+export async function removeExpiredResults({ files, store, clock }: Basis): Promise<void> {
+  const listed = await files.list("results/job-");
   const rows = await store.db
     .selectFrom("jobs")
     .select("id")
@@ -16,11 +14,11 @@ export async function removeExpiredResults({ folder, store, clock }: Basis): Pro
     )
     .execute();
   const kept = new Set(rows.map(({ id }) => id));
-  for (const { jobId, file } of results) if (!kept.has(jobId)) rmSync(file, { force: true });
+  for (const { name } of listed) if (!kept.has(jobOf(name))) await files.remove(name);
 }
 
 /** Removes the results of queries and clusterings that were computed from a dataset, because they list its users. */
-export async function removeResultsOf({ folder, store }: Basis, dataset: DatasetTable): Promise<void> {
+export async function removeResultsOf({ files, store }: Basis, dataset: DatasetTable): Promise<void> {
   const rows = await store.db
     .selectFrom("jobs")
     .innerJoin("projects", "projects.id", "jobs.project_id")
@@ -29,15 +27,15 @@ export async function removeResultsOf({ folder, store }: Basis, dataset: Dataset
     .where("jobs.finished_ts", "is not", null)
     .execute();
   const doomed = new Set(rows.map(({ id }) => id));
-  for (const { jobId, file } of resultsIn(folder)) if (doomed.has(jobId)) rmSync(file, { force: true });
+  for (const { name } of await files.list("results/job-"))
+    if (doomed.has(jobOf(name))) await files.remove(name);
 }
 
 /** Removes what a job has written that did not succeed. */
-export function removeResult(folder: Folder, job: string): void {
-  for (const { jobId, file } of resultsIn(folder)) if (jobId === job) rmSync(file, { force: true });
+export async function removeResult(files: Files, jobId: string): Promise<void> {
+  for (const { name } of await files.list(`results/${jobId}.`)) await files.remove(name);
 }
 
-function resultsIn(folder: Folder): { jobId: string; file: string }[] {
-  const path = dirname(folder.resultFile("any", "json"));
-  return readdirSync(path).map((name) => ({ jobId: name.split(".")[0] as string, file: join(path, name) }));
+function jobOf(name: string): string {
+  return name.slice("results/".length).split(".")[0] as string;
 }

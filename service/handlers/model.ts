@@ -1,6 +1,6 @@
-import { rmSync } from "node:fs";
 import type { FullReply, routes } from "../../contract";
 import { ServiceError } from "../base/error";
+import { modelName } from "../files/places/files";
 import type { Db } from "../store/database";
 import { modelOf, projectOf } from "../store/find";
 import { dropNeedless } from "../store/forgotten";
@@ -37,7 +37,12 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
       await dropNeedless(db);
       return found;
     });
-    rmSync(call.folder.modelFile(model.id), { force: true });
+    // The model is deleted: where its file stays, it goes with those that have no entry.
+    await call.files
+      .remove(modelName(model.id))
+      .catch((error) =>
+        call.log.warn({ modelId: model.id, err: error }, "the file of a deleted model stays"),
+      );
     return answer(model);
   },
 };

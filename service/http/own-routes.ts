@@ -23,8 +23,9 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void
   app.get("/openapi.json", async () => openApiOf(context.addresses.url));
   app.get("/download/:jobId", async (request, reply) => {
     const { jobId } = request.params as { jobId: string };
-    const { type, body } = download(context, jobId, request.query as Record<string, unknown>);
-    return reply.type(type).send(body);
+    const found = await download(context, jobId, request.query as Record<string, unknown>);
+    if ("link" in found) return reply.header("cache-control", "no-store").redirect(found.link);
+    return reply.type(found.type).header("content-length", found.bytes).send(found.stream);
   });
   app.get("/proof", async (request) => {
     const { challenge } = request.query as { challenge?: unknown };

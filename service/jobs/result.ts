@@ -1,6 +1,6 @@
 import type { Request, routes } from "../../contract";
 import { OutdatedError } from "../base/job-error";
-import { type ModelSource, modelSource } from "../files/model-file";
+import { type ModelSource, modelSource } from "../files/models";
 import { removeResult } from "../files/results";
 import { projectOf } from "../store/find";
 import { forgottenSince } from "../store/forgotten";
@@ -15,7 +15,7 @@ type Clustering = Request<(typeof routes)["submitClusteringJob"]>;
 
 /** Carries out a query; its files are there before the job succeeds. */
 export async function runQuerying(job: JobTable, context: JobContext): Promise<void> {
-  const { pool, folder } = context;
+  const { pool } = context;
   const query = JSON.parse(job.data) as Querying;
   await finish(job, context, query.modelId, async (data, model) => {
     const { message } = await pool.run({
@@ -23,11 +23,7 @@ export async function runQuerying(job: JobTable, context: JobContext): Promise<v
       data,
       model,
       query: { queryType: query.queryType, queries: query.queries } as Querying,
-      jsonFile: folder.resultFile(job.id, "json"),
-      chartFiles:
-        query.queryType === "user_distribution"
-          ? query.queries.map((_, at) => folder.resultFile(job.id, `${at}.svg`))
-          : [],
+      jobId: job.id,
     });
     const charts =
       "Add &format=svg to the address for the chart, and &query=1 and so on for that of another query.";
@@ -38,7 +34,7 @@ export async function runQuerying(job: JobTable, context: JobContext): Promise<v
 
 /** Carries out a clustering; its file is there before the job succeeds. */
 export async function runClustering(job: JobTable, context: JobContext): Promise<void> {
-  const { pool, folder } = context;
+  const { pool } = context;
   const { modelId, parameters } = JSON.parse(job.data) as Clustering;
   await finish(job, context, modelId, (data, model) =>
     pool.run({
@@ -46,7 +42,7 @@ export async function runClustering(job: JobTable, context: JobContext): Promise
       data,
       model,
       minUserNum: parameters.minUserNum,
-      jsonFile: folder.resultFile(job.id, "json"),
+      jobId: job.id,
     }),
   );
 }
@@ -69,7 +65,10 @@ async function finish(
       await succeed(db, job, { result, now: clock.now() });
     });
   } catch (error) {
-    removeResult(context.folder, job.id);
+    // What is left where even that fails goes when results expire.
+    await removeResult(context.files, job.id).catch((failure) =>
+      context.log.warn({ jobId: job.id, err: failure }, "the result of a failed job stays for a day"),
+    );
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import type { JobContext } from "./context";
 
 /** Trains the model of a job and enters it together with the job's success. */
 export async function runTraining(job: JobTable, context: JobContext): Promise<void> {
-  const { store, pool, clock, folder } = context;
+  const { store, pool, clock } = context;
   const data = JSON.parse(job.data) as { algorithmType: string; algorithmParameters: JsonMap };
   const project = await projectOf(store.db, job.project_id);
   const id = newId("model");
@@ -16,7 +16,7 @@ export async function runTraining(job: JobTable, context: JobContext): Promise<v
     kind: "TRAINING",
     data: await projectData(store.db, project),
     parameters: data.algorithmParameters,
-    file: folder.modelFile(id),
+    modelId: id,
   });
   await store.transaction(async (db) => {
     const { last } = await db

@@ -2,7 +2,7 @@
 
 import { ServiceError } from "../base/error";
 import type { Basis } from "../files/basis";
-import { modelSource } from "../files/model-file";
+import { modelSource } from "../files/models";
 import type { Change } from "../store/changes";
 import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";

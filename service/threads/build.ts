@@ -1,6 +1,8 @@
 import { type Attributes, InteractionsBuilder, itemCounts, type Pairs, placedVectors } from "../algorithms";
 import { Places } from "../base/places";
-import { loadModel, type ModelSource, type StoredModel } from "../files/model-file";
+import type { StoredModel } from "../files/format/model";
+import { loadModel, type ModelSource } from "../files/models";
+import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import { lastSeqIn } from "../store/events";
 import type { ProjectData } from "../store/project-data";
@@ -34,10 +36,10 @@ export interface Build {
 }
 
 /** Brings the models together with the events and items as they stand now. */
-export function build(db: Db, { data, generator, ranker }: BuildTask): Promise<Build> {
+export function build(db: Db, files: Files, { data, generator, ranker }: BuildTask): Promise<Build> {
   return snapshot(db, async (frozen) => {
-    const first = await loadModel(frozen, data, generator);
-    const second = ranker && (await loadModel(frozen, data, ranker));
+    const first = await loadModel(frozen, files, data, generator);
+    const second = ranker && (await loadModel(frozen, files, data, ranker));
     const users = new Places([...first.userIds]);
     const items = new Places([...first.itemIds]);
     const own = new ItemPlacing(first, items);

@@ -1,6 +1,6 @@
 import { attributeValues, clusterUsers } from "../algorithms";
-import { writeWhole } from "../files/folder";
-import type { ModelSource } from "../files/model-file";
+import type { ModelSource } from "../files/models";
+import { type Files, resultName } from "../files/places/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { modelAndItems } from "./query";
@@ -11,12 +11,17 @@ export interface ClusteringTask {
   readonly data: ProjectData;
   readonly model: ModelSource;
   readonly minUserNum: number;
-  readonly jsonFile: string;
+  /** Under which the result is kept. */
+  readonly jobId: string;
 }
 
 /** Groups the users whose vectors lie close to each other and says what marks each group. */
-export async function cluster(db: Db, task: ClusteringTask): Promise<{ message: string | null }> {
-  const { stored, attributes } = await modelAndItems(db, task);
+export async function cluster(
+  db: Db,
+  files: Files,
+  task: ClusteringTask,
+): Promise<{ message: string | null }> {
+  const { stored, attributes } = await modelAndItems(db, files, task);
   const schema = task.data.items.attribute_schema;
   const values = attributeValues(attributes, ...(schema === null ? [] : [JSON.parse(schema)]));
   const groups = clusterUsers(stored.model, values, task.minUserNum).map(({ size, members, markers }) => ({
@@ -24,6 +29,7 @@ export async function cluster(db: Db, task: ClusteringTask): Promise<{ message: 
     user_ids: members.map((user) => stored.userIds[user] as string),
     markers: markers.map(({ overallShare, ...marker }) => ({ ...marker, overall_share: overallShare })),
   }));
-  writeWhole(task.jsonFile, JSON.stringify({ cluster_type: "user", groups }));
+  const result = JSON.stringify({ cluster_type: "user", groups });
+  await files.write(resultName(task.jobId, "json"), [Buffer.from(result)]);
   return { message: groups.length === 0 ? `No group has ${task.minUserNum} users or more.` : null };
 }

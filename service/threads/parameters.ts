@@ -1,5 +1,5 @@
 import { g1Parameters, type JsonMap } from "../../contract";
-import type { G1Parameters, TrainedModel } from "../algorithms";
+import type { G1Model, G1Parameters } from "../algorithms";
 
 /** The parameters in the form that the mathematics takes. */
 export function parametersOf(given: JsonMap): G1Parameters {
@@ -11,7 +11,7 @@ export function parametersOf(given: JsonMap): G1Parameters {
 }
 
 /** What a training reports beside the model, under the names that algorithm_parameters has. */
-export function reportOf({ parameters, report }: TrainedModel) {
+export function reportOf({ parameters, report }: G1Model) {
   const { regularizationExponent, ...others } = parameters;
   return {
     chosenParameters: { ...others, regularization_exponent: regularizationExponent },

@@ -38,7 +38,7 @@ export class Pool {
   private readonly busy = new Map<Worker, Asked & { readonly since: number }>();
   private readonly idle: { readonly worker: Worker; readonly since: number }[] = [];
 
-  constructor(private readonly context: Pick<Basis, "store" | "closing" | "clock">) {}
+  constructor(private readonly context: Pick<Basis, "store" | "files" | "closing" | "clock">) {}
 
   /** How many threads there are now. */
   get threads(): number {
@@ -95,7 +95,7 @@ export class Pool {
 
   private start(): Worker {
     const worker = new Worker(ownFile("service/threads/worker"), {
-      workerData: { databaseFile: this.context.store.file },
+      workerData: { databaseFile: this.context.store.file, location: this.context.files.location },
       execArgv: threadArguments(),
     });
     worker.on("message", (answer: Answer) => {

@@ -2,8 +2,8 @@ import type { Request, routes } from "../../contract";
 import { attributeOf, categoriesOf, histogramOf, usageReader, usersWithin } from "../algorithms";
 import { shortened } from "../base/error";
 import { Places } from "../base/places";
-import { writeWhole } from "../files/folder";
-import { loadModel, type ModelSource } from "../files/model-file";
+import { loadModel, type ModelSource } from "../files/models";
+import { type Files, resultName } from "../files/places/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { attributeTable, snapshot } from "../store/snapshot";
@@ -18,14 +18,13 @@ export interface QueryingTask {
   readonly data: ProjectData;
   readonly model: ModelSource;
   readonly query: Pick<Fields, "queryType" | "queries">;
-  /** Names of the result's files: the JSON, and a chart for each distribution. */
-  readonly jsonFile: string;
-  readonly chartFiles: readonly string[];
+  /** Under which the result is kept. */
+  readonly jobId: string;
 }
 
 /** Answers the queries from what the model knows of each user's usage. */
-export async function query(db: Db, task: QueryingTask): Promise<{ message: string | null }> {
-  const { stored, attributes } = await modelAndItems(db, task);
+export async function query(db: Db, files: Files, task: QueryingTask): Promise<{ message: string | null }> {
+  const { stored, attributes } = await modelAndItems(db, files, task);
   const usageOf = usageReader(stored.model);
   const missing = new Set<string>();
   const usage = ({ attribute, value }: Asked) => {
@@ -64,29 +63,26 @@ export async function query(db: Db, task: QueryingTask): Promise<{ message: stri
           }));
           return { attribute, value, item_count: itemCount, bins: histogram };
         });
-  for (const [at, file] of task.chartFiles.entries()) {
-    const one = queries[at] as {
-      attribute: string;
-      value: string;
-      bins: { from: number; to: number; users: number }[];
-    };
-    writeWhole(
-      file,
-      chart(`Usage of ${shortened(one.attribute, 60)} = ${shortened(String(one.value), 60)}`, one.bins),
-    );
+  if (task.query.queryType === "user_distribution") {
+    for (const [at, one] of (queries as Distribution[]).entries()) {
+      const title = `Usage of ${shortened(one.attribute, 60)} = ${shortened(String(one.value), 60)}`;
+      await files.write(resultName(task.jobId, `${at}.svg`), [Buffer.from(chart(title, one.bins))]);
+    }
   }
-  writeWhole(task.jsonFile, JSON.stringify({ query_type: task.query.queryType, queries }));
+  const result = JSON.stringify({ query_type: task.query.queryType, queries });
+  await files.write(resultName(task.jobId, "json"), [Buffer.from(result)]);
   return { message: missing.size > 0 ? [...missing].join(" ") : null };
 }
 
 type ListQuery = Extract<Fields, { queryType: "user_list" }>["queries"][number];
 type DistributionQuery = Extract<Fields, { queryType: "user_distribution" }>["queries"][number];
+type Distribution = Asked & { readonly bins: { from: number; to: number; users: number }[] };
 type Asked = Pick<DistributionQuery, "attribute" | "value">;
 
 /** A model with the attributes of its own items; items that came later have no events in it. */
-export function modelAndItems(db: Db, { data, model }: Pick<QueryingTask, "data" | "model">) {
+export function modelAndItems(db: Db, files: Files, { data, model }: Pick<QueryingTask, "data" | "model">) {
   return snapshot(db, async (frozen) => {
-    const stored = await loadModel(frozen, data, model);
+    const stored = await loadModel(frozen, files, data, model);
     const places = new Places([...stored.itemIds]);
     const { records } = await attributeTable(frozen, data.items, places);
     return { stored, attributes: Array.from({ length: stored.itemIds.length }, (_, item) => records[item]) };

@@ -2,7 +2,8 @@ import type { JsonMap } from "../../contract";
 import { InteractionsBuilder, NotEnoughEventsError, trainG1 } from "../algorithms";
 import { JobError } from "../base/job-error";
 import { Places } from "../base/places";
-import { saveModel } from "../files/model-file";
+import { saveModel } from "../files/models";
+import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { attributeTable, deletionsOf, eachTargetEvent, snapshot } from "../store/snapshot";
@@ -13,8 +14,8 @@ export interface TrainingTask {
   readonly kind: "TRAINING";
   readonly data: ProjectData;
   readonly parameters: JsonMap;
-  /** Where the model is kept. */
-  readonly file: string;
+  /** Under which the model is kept. */
+  readonly modelId: string;
 }
 
 /** What a training brings beside the model. */
@@ -24,8 +25,12 @@ export interface Trained {
   readonly seenDeletions: number;
 }
 
-/** Learns from the events as they stand now and keeps the model in its file. */
-export async function train(db: Db, { data, parameters, file }: TrainingTask): Promise<Trained> {
+/** Learns from the events as they stand now and keeps the model. */
+export async function train(
+  db: Db,
+  files: Files,
+  { data, parameters, modelId }: TrainingTask,
+): Promise<Trained> {
   const users = new Places();
   const items = new Places();
   const builder = new InteractionsBuilder();
@@ -53,7 +58,7 @@ export async function train(db: Db, { data, parameters, file }: TrainingTask): P
   try {
     const interactions = builder.build(users.ids.length, items.ids.length);
     const model = trainG1({ interactions, ...tables }, parametersOf(parameters));
-    saveModel(file, { model, userIds: users.ids, itemIds: items.ids });
+    await saveModel(files, modelId, { model, userIds: users.ids, itemIds: items.ids });
     return { report: reportOf(model), seenDeletions };
   } catch (error) {
     if (!(error instanceof NotEnoughEventsError)) throw error;

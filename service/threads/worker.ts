@@ -1,5 +1,7 @@
 import * as threads from "node:worker_threads";
 import { JobError } from "../base/job-error";
+import type { Location } from "../files/places/files";
+import { openFiles } from "../files/places/open";
 import { connect } from "../store/database";
 import { type Build, type BuildTask, build } from "./build";
 import { type ClusteringTask, cluster } from "./cluster";
@@ -23,11 +25,13 @@ export type Answer = { readonly result: unknown } | { readonly message: string; 
 
 /** The thread: takes a task at a time, reads through a connection of its own, and leaves all writing to the API's thread. */
 function listen(port: threads.MessagePort): void {
-  const db = connect((threads.workerData as { databaseFile: string }).databaseFile);
+  const { databaseFile, location } = threads.workerData as { databaseFile: string; location: Location };
+  const db = connect(databaseFile);
+  const files = openFiles(location);
   const run = (task: Task): Promise<unknown> => {
-    if (task.kind === "TRAINING") return train(db, task);
-    if (task.kind === "DEPLOYMENT") return build(db, task);
-    return task.kind === "QUERYING" ? query(db, task) : cluster(db, task);
+    if (task.kind === "TRAINING") return train(db, files, task);
+    if (task.kind === "DEPLOYMENT") return build(db, files, task);
+    return task.kind === "QUERYING" ? query(db, files, task) : cluster(db, files, task);
   };
   port.on("message", async (task: Task) => {
     try {

@@ -32,7 +32,7 @@ describe("while a service runs", () => {
     const groups = { projectId, modelId, name: "groups", parameters: {} };
     const { jobId } = await api.call("submitClusteringJob", groups, { headers: { "idempotency-key": "k" } });
     await api.service.idle();
-    const stray = folder.modelFile("model-0123456789abcdef0123");
+    const stray = join(folder.path, "models", "model-0123456789abcdef0123");
     writeFileSync(stray, "");
     const database = new Database(folder.database, { timeout: 5000 });
     const rows = (table: string) =>
@@ -41,11 +41,11 @@ describe("while a service runs", () => {
       clock.advance(ms);
       await new Promise((resolve) => setTimeout(resolve, 300));
     };
-    const result = folder.resultFile(jobId, "json");
+    const result = join(folder.path, "results", `${jobId}.json`);
 
     await passes(hourMs);
     expect(existsSync(stray)).toBe(false);
-    expect(existsSync(folder.modelFile(modelId))).toBe(true);
+    expect(existsSync(join(folder.path, "models", modelId))).toBe(true);
     expect(existsSync(result)).toBe(true);
     expect(rows("idempotency_keys")).toBe(1);
     await passes(dayMs);

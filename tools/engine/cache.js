@@ -33,12 +33,13 @@ function cachePlace(cache, version) {
 }
 
 /**
- * The place of the language hosts; another change of their pins is another place.
+ * The place of other programs; another change of their pins is another place.
  * @param {string} cache
+ * @param {string} name
  * @param {string} version
  */
-function hostsPlace(cache, version) {
-  return path.join(cache, `hosts-${version}-${process.platform}-${process.arch}`);
+function programsPlace(cache, name, version) {
+  return path.join(cache, `${name}-${version}-${process.platform}-${process.arch}`);
 }
 
 /**
@@ -96,4 +97,4 @@ async function sweepHalfMade(place) {
   }
 }
 
-module.exports = { cacheDirectory, cachePlace, hostsPlace, cachedEngine, keepEngine, sweepHalfMade };
+module.exports = { cacheDirectory, cachePlace, programsPlace, cachedEngine, keepEngine, sweepHalfMade };

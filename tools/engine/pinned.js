@@ -65,4 +65,23 @@ const pinnedHosts = [
   },
 ];
 
-module.exports = { pinnedVersion, oldestVersion, officialBase, pinnedPrograms, pinnedHosts };
+/**
+ * The S3-compatible server that tests keep models and results in.
+ * @type {GoProgram[]}
+ */
+const pinnedBucketServer = [
+  {
+    name: "versitygw",
+    directory: path.join(__dirname, "versitygw"),
+    package: "github.com/versity/versitygw/cmd/versitygw",
+  },
+];
+
+module.exports = {
+  pinnedVersion,
+  oldestVersion,
+  officialBase,
+  pinnedPrograms,
+  pinnedHosts,
+  pinnedBucketServer,
+};

@@ -5,13 +5,20 @@ const {
   cacheDirectory,
   cachePlace,
   cachedEngine,
-  hostsPlace,
   keepEngine,
+  programsPlace,
   sweepHalfMade,
 } = require("./cache.js");
 const { withLock } = require("./lock.js");
 const { engineOnPath } = require("./on-path.js");
-const { pinnedVersion, oldestVersion, officialBase, pinnedHosts, pinnedPrograms } = require("./pinned.js");
+const {
+  pinnedVersion,
+  oldestVersion,
+  officialBase,
+  pinnedBucketServer,
+  pinnedHosts,
+  pinnedPrograms,
+} = require("./pinned.js");
 const { executable } = require("./programs.js");
 const { Progress } = require("./progress.js");
 const { NoEngine, reasonOf } = require("./way.js");
@@ -53,8 +60,34 @@ async function provideEngine(options = {}) {
  * @param {Omit<ProvideOptions, "version">} [options]
  * @returns {Promise<{ bin: string }>}
  */
-async function provideHosts(options = {}) {
-  const { env = process.env, programs = pinnedHosts, progress = new Progress() } = options;
+function provideHosts({ programs = pinnedHosts, ...options } = {}) {
+  return providePrograms("hosts", "language hosts of Python and YAML", { ...options, programs });
+}
+
+/**
+ * Finds the S3 server that tests use or builds it, in the same way.
+ * @param {Omit<ProvideOptions, "version">} [options]
+ * @returns {Promise<{ bin: string }>}
+ */
+function provideBucketServer({ progress = new Progress(process.stderr, "S3 server"), ...options } = {}) {
+  return providePrograms("bucket-server", "S3 server for the tests", {
+    ...options,
+    programs: options.programs ?? pinnedBucketServer,
+    progress,
+  });
+}
+
+/**
+ * @param {string} name of their place in the cache
+ * @param {string} words what they are
+ * @param {Omit<ProvideOptions, "version"> & { programs: import("./pinned.js").GoProgram[] }} options
+ * @returns {Promise<{ bin: string }>}
+ */
+async function providePrograms(
+  name,
+  words,
+  { env = process.env, programs, progress = new Progress(), staleLockMs },
+) {
   const names = programs.flatMap(({ name, beside }) => [executable(name), ...(beside ? [beside] : [])]);
   const folders = (env.PATH ?? env.Path ?? "").split(path.delimiter);
   const onPath = folders.find((folder) => names.every((name) => fs.existsSync(path.join(folder, name))));
@@ -62,10 +95,10 @@ async function provideHosts(options = {}) {
 
   const pins = programs.map(({ directory }) => fs.readFileSync(path.join(directory, "go.mod")));
   const version = createHash("sha256").update(Buffer.concat(pins)).digest("hex").slice(0, 12);
-  const place = hostsPlace(cacheDirectory(env), version);
-  return fromCache({ place, progress, staleLockMs: options.staleLockMs, names }, () =>
+  const place = programsPlace(cacheDirectory(env), name, version);
+  return fromCache({ place, progress, staleLockMs, names }, () =>
     interruptible(async (signal) => {
-      progress.say(`no language hosts of Python and YAML yet; they are kept in ${place}`);
+      progress.say(`no ${words} yet; kept in ${place}`);
       const { buildPrograms } = require("./build.js");
       const making = `${place}.making-${randomUUID()}`;
       return keepEngine({ place, making, version, source: "build", names }, (bin) =>
@@ -150,4 +183,4 @@ async function makeEngine({ env, version, programs = pinnedPrograms, progress },
   });
 }
 
-module.exports = { provideEngine, provideHosts };
+module.exports = { provideEngine, provideHosts, provideBucketServer };

@@ -34,8 +34,9 @@ async function bundle(entry) {
     target: "node20",
     define: { __dirname: "moduleFolder" },
     banner: { js: `const moduleFolder = require("node:path").join(__dirname, "${up}");` },
-    // The first is for commands that read a stack, which a plugin never does; the second for running from the sources.
-    external: ["@pulumi/pulumi/automation*", "tsx"],
+    // The first is for commands that read a stack, which a plugin never does; the second for running from the sources;
+    // the third for models in a bucket, which the service of a plugin does not have.
+    external: ["@pulumi/pulumi/automation*", "tsx", "@aws-sdk/*"],
     legalComments: "none",
     logLevel: "error",
   });

@@ -1,8 +1,8 @@
 import { itemCounts } from "../interactions";
 import { arrayBytes, Kernel } from "../kernel";
-import { CHUNK, ridgeOf, scratchLength } from "../training/ials";
+import { CHUNK, scratchLength } from "../training/ials";
 import type { TrainedModel } from "../training/model";
-import { scaledWeight } from "../weighting";
+import { type Equations, equationsOf } from "./equations";
 
 /** One item of a user and the sum of the values of its events. */
 export interface UserItem {
@@ -13,12 +13,13 @@ export interface UserItem {
 /** Solves the vector of a single user against the trained items: one half step of the training. */
 export class FoldIn {
   private readonly kernel: Kernel;
-  private readonly activeItems: number;
+  private readonly equations: Equations;
   private readonly itemVectors: Float32Array;
   private readonly base: Float32Array;
   private readonly start: Uint32Array;
   private readonly index: Uint32Array;
   private readonly weight: Float32Array;
+  private readonly right: Float32Array;
   private readonly ridge: Float32Array;
   private readonly solved: Float32Array;
   private readonly scratch: Float32Array;
@@ -30,27 +31,28 @@ export class FoldIn {
     popularity: ArrayLike<number> = itemCounts(model.interactions),
   ) {
     const { stride, items } = model;
-    const lengths = [items * stride, stride, 2, items, items, 1, stride, scratchLength(stride)];
+    const lengths = [items * stride, stride, 2, items, items, items, 1, stride, scratchLength(stride)];
     this.kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
     this.itemVectors = this.kernel.floats(items * stride);
     this.base = this.kernel.floats(stride);
     this.start = this.kernel.integers(2);
     this.index = this.kernel.integers(items);
     this.weight = this.kernel.floats(items);
+    this.right = this.kernel.floats(items);
     this.ridge = this.kernel.floats(1);
     this.solved = this.kernel.floats(stride);
     this.scratch = this.kernel.floats(scratchLength(stride));
 
     const active = Array.from({ length: items }, (_, item) => item).filter((item) => popularity[item]);
-    this.activeItems = active.length;
+    this.equations = equationsOf(model.foldIn, active.length);
     this.itemVectors.set(itemVectors.subarray(0, items * stride));
     // Vectors made from attributes were not there in training and take no part in the weight of the unobserved.
+    const squares = new Float64Array(stride);
     for (const item of active) {
-      for (let k = 0; k < stride; k++) {
-        const value = model.itemVectors[item * stride + k] as number;
-        this.base[k] = (this.base[k] as number) + model.parameters.alpha * value * value;
-      }
+      for (let k = 0; k < stride; k++)
+        squares[k] = (squares[k] as number) + (model.itemVectors[item * stride + k] as number) ** 2;
     }
+    this.base.set(squares.map((sum) => this.equations.shared * sum));
   }
 
   /** Gives an item without events another vector. */
@@ -70,17 +72,19 @@ export class FoldIn {
     if (known.length === 0) return null;
     let total = 0;
     known.forEach(([item, sum], at) => {
-      const weight = scaledWeight(model.weightScale, sum, known.length);
+      const { weight, right } = this.equations.entry(sum, known.length);
       this.index[at] = item;
       this.weight[at] = weight;
+      this.right[at] = right;
       total += weight;
     });
     this.start[1] = known.length;
-    this.ridge[0] = ridgeOf(model.parameters, total, this.activeItems);
+    this.ridge[0] = this.equations.ridge(total, known.length);
     this.kernel.run.solveRows(
       this.start.byteOffset,
       this.index.byteOffset,
       this.weight.byteOffset,
+      this.right.byteOffset,
       0,
       1,
       this.solved.byteOffset,

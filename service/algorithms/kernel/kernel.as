@@ -93,11 +93,11 @@ export function solve(a: usize, b: usize, d: i32, x: usize): void {
 /**
  * Solves rows `from` to `to` of `x` against the fixed rows `y`, whose gram matrix must be diagonal: the entries of
  * row r are start[r] to start[r+1] of `index` and `weight`, `base` is the weighted diagonal, `ridge` the
- * regularisation of each row. A row without entries becomes zero. `scratch` holds a matrix, two vectors and
- * max(chunk, d) gathered rows.
+ * regularisation of each row. On the right side each entry counts by its `right`, or by its weight where that is 0.
+ * A row without entries becomes zero. `scratch` holds a matrix, two vectors and max(chunk, d) gathered rows.
  */
 export function solveRows(
-  start: usize, index: usize, weight: usize, from: i32, to: i32,
+  start: usize, index: usize, weight: usize, right: usize, from: i32, to: i32,
   x: usize, y: usize, d: i32, base: usize, ridge: usize, scratch: usize, chunk: i32,
 ): void {
   const stride = (<usize>d) << 2;
@@ -108,15 +108,16 @@ export function solveRows(
     const at = (<usize>first) << 2;
     const r = load<f32>(ridge + ((<usize>row) << 2));
     const out = x + <usize>row * stride;
+    const counted = (right == 0 ? weight : right) + at;
     if (n == 0) memory.fill(out, 0, stride);
-    else if (4 * n <= 3 * d) solveFew(index + at, weight + at, n, out, y, d, base, r, scratch);
-    else solveMany(index + at, weight + at, n, out, y, d, base, r, scratch, chunk);
+    else if (4 * n <= 3 * d) solveFew(index + at, weight + at, counted, n, out, y, d, base, r, scratch);
+    else solveMany(index + at, weight + at, counted, n, out, y, d, base, r, scratch, chunk);
   }
 }
 
 /** One row with many entries: d equations. */
 function solveMany(
-  index: usize, weight: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, scratch: usize, chunk: i32,
+  index: usize, weight: usize, right: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, scratch: usize, chunk: i32,
 ): void {
   const stride = (<usize>d) << 2;
   const a = scratch;
@@ -131,7 +132,7 @@ function solveMany(
     for (; next < stop; next++) {
       const w = load<f32>(weight + ((<usize>next) << 2));
       const root = f32x4.splat(sqrt<f32>(w));
-      const full = f32x4.splat(w);
+      const full = v128.load32_splat(right + ((<usize>next) << 2));
       const source = y + <usize>load<u32>(index + ((<usize>next) << 2)) * stride;
       for (let o: usize = 0; o < stride; o += 16) {
         const v = v128.load(source + o);
@@ -149,9 +150,9 @@ function solveMany(
   solve(a, b, d, x);
 }
 
-/** One row with few entries: n equations, by (D + Y'WY)^-1 Y'W = D^-1 Y' (W^-1 + Y D^-1 Y')^-1. */
+/** One row with few entries: n equations, by (D + Y'WY)^-1 Y' = D^-1 Y' (W^-1 + Y D^-1 Y')^-1 W^-1. */
 function solveFew(
-  index: usize, weight: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, scratch: usize,
+  index: usize, weight: usize, right: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, scratch: usize,
 ): void {
   const stride = (<usize>d) << 2;
   const a = scratch;
@@ -181,8 +182,9 @@ function solveFew(
     const offset = (<usize>i) << 2;
     scores(gathered + <usize>block * stride, padded - block, d, gathered + <usize>i * stride, line + ((<usize>block) << 2));
     if (i < n) {
-      store<f32>(line + offset, load<f32>(line + offset) + 1 / load<f32>(weight + offset));
-      store<f32>(b + offset, 1);
+      const w = load<f32>(weight + offset);
+      store<f32>(line + offset, load<f32>(line + offset) + 1 / w);
+      store<f32>(b + offset, load<f32>(right + offset) / w);
     } else {
       store<f32>(line + offset, 1);
     }

@@ -9,7 +9,7 @@ import {
   learnAttributeModel,
 } from "./cold-start";
 import { Factorizer } from "./ials";
-import { type G1Parameters, NotEnoughEventsError, type TrainedModel, type TrainingProgress } from "./model";
+import { type G1Model, type G1Parameters, NotEnoughEventsError, type TrainingProgress } from "./model";
 import { searchParameters } from "./search";
 import { factorParameters } from "./trial";
 
@@ -27,7 +27,7 @@ export function trainG1(
   data: TrainingData,
   given: G1Parameters = {},
   onProgress: (progress: TrainingProgress) => void = () => {},
-): TrainedModel {
+): G1Model {
   const { interactions } = data;
   if (interactions.index.length === 0) throw new NotEnoughEventsError();
   const choice = searchParameters(interactions, given, (fraction) =>
@@ -64,7 +64,13 @@ export function trainG1(
     userVectors,
     itemVectors,
     interactions,
-    weightScale,
+    foldIn: {
+      rule: "ials",
+      alpha: parameters.alpha,
+      regularization: parameters.regularization,
+      regularizationExponent: parameters.regularizationExponent,
+      weightScale,
+    },
     userAttributes,
     itemAttributes,
   };

@@ -167,6 +167,7 @@ export class Factorizer {
       solved.index.byteOffset,
       solved.weight.byteOffset,
       0,
+      0,
       solved.rows,
       solved.vectors.byteOffset,
       fixed.vectors.byteOffset,
@@ -194,7 +195,11 @@ export class Factorizer {
 }
 
 /** Regularisation of a row whose weights sum to `total` against `others` active rows on the other side. */
-export function ridgeOf(parameters: FactorParameters, total: number, others: number): number {
+export function ridgeOf(
+  parameters: Omit<FactorParameters, "dimensions">,
+  total: number,
+  others: number,
+): number {
   const { regularization, alpha, regularizationExponent } = parameters;
   return Math.max(1e-6, regularization * (total + alpha * others) ** regularizationExponent);
 }

@@ -36,11 +36,27 @@ export interface TrainingReport {
   readonly trials: number;
 }
 
+/**
+ * Which equations give a user's vector from his events, since trainers differ in that: those of G1, or those of ALS
+ * with implicit preferences in Apache Spark.
+ */
+export type FoldInRule =
+  | {
+      readonly rule: "ials";
+      readonly alpha: number;
+      readonly regularization: number;
+      readonly regularizationExponent: number;
+      readonly weightScale: WeightScale;
+    }
+  | { readonly rule: "spark-als-implicit"; readonly alpha: number; readonly regularization: number };
+
 /** A trained model: JSON values and typed arrays only. */
 export interface TrainedModel {
-  readonly algorithm: "G1";
-  readonly parameters: ResolvedParameters;
-  readonly report: TrainingReport;
+  /** What trained it. */
+  readonly algorithm: string;
+  /** What it was trained with, and what was measured; said by the trainer, and not needed to serve. */
+  readonly parameters: object;
+  readonly report: object | null;
   /** Floats from one vector to the next, at least `parameters.dimensions`. */
   readonly stride: number;
   readonly users: number;
@@ -53,10 +69,16 @@ export interface TrainedModel {
   readonly itemVectors: Float32Array;
   /** What the model was trained on. */
   readonly interactions: Interactions;
-  readonly weightScale: WeightScale;
+  readonly foldIn: FoldInRule;
   /** Vectors from attributes for users and items without events; null when attributes were not given. */
   readonly userAttributes: AttributeModel | null;
   readonly itemAttributes: AttributeModel | null;
+}
+
+/** What G1 has trained. */
+export interface G1Model extends TrainedModel {
+  readonly parameters: ResolvedParameters;
+  readonly report: TrainingReport;
 }
 
 /** Where training stands: the fraction is that of the phase. */

@@ -60,14 +60,15 @@ test.each([
   const { interactions } = createWorld({ users: 60, items: 40 });
   const given = { dimensions: 12, epochs: 3, alpha: 0.2, weighting: "linear", damping: 0.5 } as const;
   const model = trainG1({ interactions }, given);
-  const { stride, itemVectors, parameters, weightScale } = model;
+  const { stride, itemVectors, parameters, foldIn } = model;
+  if (foldIn.rule !== "ials") throw new Error("G1 has a rule of its own");
   const items = Array.from({ length: count }, (_, item) => ({ item, weight: 1 + (item % 4) }));
   const x = new FoldIn(model).solve(items) as Float32Array;
   const matrix = plainGram(itemVectors, model.items, stride).map((row) => row.map((value) => value * 0.2));
   const right = new Array<number>(stride).fill(0);
   let total = 0;
   for (const { item, weight } of items) {
-    const scaled = scaledWeight(weightScale, weight, count);
+    const scaled = scaledWeight(foldIn.weightScale, weight, count);
     const y = itemVectors.subarray(item * stride, (item + 1) * stride);
     total += scaled;
     y.forEach((value, i) => {

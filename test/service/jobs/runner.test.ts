@@ -248,7 +248,7 @@ describe("deleting events", () => {
     expect((await api.raw(downloadUrl)).text).toContain("u1");
     await api.call("deleteDatasetUserEvents", { eventDatasetId, userId: "u1" });
     expect(await api.raw(downloadUrl)).toMatchObject({ status: 404 });
-    expect(existsSync(folderAt(api.service.dataDir).resultFile(jobId, "json"))).toBe(false);
+    expect(existsSync(join(api.service.dataDir, "results", `${jobId}.json`))).toBe(false);
     await end();
   });
 });

@@ -1,0 +1,59 @@
+import { itemCounts } from "../interactions";
+import { arrayBytes, Kernel } from "../kernel";
+import { eigenOf } from "../training/eigen";
+import type { TrainedModel } from "../training/model";
+
+/** Rows that the kernel takes at a time. */
+const BLOCK = 4096;
+
+/**
+ * The same model with its vectors turned so that the gram matrix of the items with events is diagonal, as fold-in needs
+ * it. Scores stay what they are. A trainer of another kind does not turn them.
+ */
+export function turned(model: TrainedModel): TrainedModel {
+  const { stride, itemVectors, userVectors, userAttributes, itemAttributes } = model;
+  const kernel = new Kernel(arrayBytes(BLOCK * stride) + arrayBytes(stride * stride) + arrayBytes(stride));
+  const block = kernel.floats(BLOCK * stride);
+  const matrix = kernel.floats(stride * stride);
+  const scratch = kernel.floats(stride);
+
+  const counts = itemCounts(model.interactions);
+  let rows = 0;
+  const addBlock = () => {
+    kernel.run.addGram(block.byteOffset, rows, stride, matrix.byteOffset);
+    rows = 0;
+  };
+  for (let item = 0; item < model.items; item++) {
+    if (!counts[item]) continue;
+    block.set(itemVectors.subarray(item * stride, (item + 1) * stride), rows++ * stride);
+    if (rows === BLOCK) addBlock();
+  }
+  addBlock();
+  matrix.set(eigenOf(matrix, stride).vectors);
+
+  const turn = (vectors: Float32Array): Float32Array => {
+    const out = new Float32Array(vectors.length);
+    for (let from = 0; from < vectors.length; from += BLOCK * stride) {
+      const part = vectors.subarray(from, from + BLOCK * stride);
+      block.set(part);
+      kernel.run.rotate(
+        block.byteOffset,
+        part.length / stride,
+        stride,
+        matrix.byteOffset,
+        scratch.byteOffset,
+      );
+      out.set(block.subarray(0, part.length), from);
+    }
+    return out;
+  };
+  const turnMap = <T extends TrainedModel["userAttributes"]>(of: T): T =>
+    of && { ...of, map: { ...of.map, weights: turn(of.map.weights) } };
+  return {
+    ...model,
+    itemVectors: turn(itemVectors),
+    userVectors: turn(userVectors),
+    userAttributes: turnMap(userAttributes),
+    itemAttributes: turnMap(itemAttributes),
+  };
+}

@@ -1,0 +1,27 @@
+import type { FileHandle } from "node:fs/promises";
+import { deserialize } from "node:v8";
+import type { FoldInRule, TrainedModel } from "../../algorithms";
+import type { StoredModel } from "./model";
+
+type Ials = Extract<FoldInRule, { rule: "ials" }>;
+
+/** A model as version 0.1.0 kept it. */
+interface FirstModel extends Omit<TrainedModel, "foldIn" | "parameters"> {
+  readonly parameters: Omit<Ials, "rule" | "weightScale">;
+  readonly weightScale: Ials["weightScale"];
+}
+
+/** Whether a file was written by version 0.1.0, in the format by which V8 copies objects. */
+export async function isFirstVersion(file: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, 0);
+  return bytesRead === 1 && buffer[0] === 0xff;
+}
+
+/** Reads a model of version 0.1.0. Only a folder of the service's own is trusted with that format. */
+export async function decodeFirstVersion(file: FileHandle): Promise<StoredModel> {
+  const { model, ...ids } = deserialize(await file.readFile()) as StoredModel & { model: FirstModel };
+  const { weightScale, ...others } = model;
+  const { alpha, regularization, regularizationExponent } = model.parameters;
+  const rule = { rule: "ials", alpha, regularization, regularizationExponent, weightScale } as const;
+  return { ...ids, model: { ...others, foldIn: rule } };
+}

@@ -1,0 +1,239 @@
+import type { FileHandle } from "node:fs/promises";
+import { z } from "zod";
+import type { AttributeModel, FoldInRule, TrainedModel } from "../../algorithms";
+import { turned } from "../../algorithms";
+import { shortened } from "../../base/error";
+import { encoded, FormatError, type OpenSections, openSections, type Section } from "./sections";
+import { readStrings, stringSections } from "./strings";
+
+/** A trained model with the ids that its indices stand for. */
+export interface StoredModel {
+  readonly model: TrainedModel;
+  readonly userIds: readonly string[];
+  readonly itemIds: readonly string[];
+}
+
+/** The version of the format that this release writes, and the newest that it reads. */
+const newestVersion = 1;
+
+const kind = "recommendation-model";
+
+const number = z.number();
+const positive = z.number().positive();
+const rows = z
+  .int()
+  .nonnegative()
+  .max(2 ** 32 - 2);
+
+const foldInSchema = z.discriminatedUnion("rule", [
+  z.object({
+    rule: z.literal("ials"),
+    alpha: z.number().nonnegative(),
+    regularization: z.number().nonnegative(),
+    regularization_exponent: number,
+    weighting: z.enum(["linear", "log"]),
+    damping: number,
+    typical: positive,
+    average: positive,
+  }),
+  z.object({ rule: z.literal("spark-als-implicit"), alpha: positive, regularization: positive }),
+]);
+
+const attributesSchema = z.array(
+  z.discriminatedUnion("kind", [
+    z.object({ name: z.string(), kind: z.literal("NUMERICAL"), mean: number, deviation: positive }),
+    z.object({ name: z.string(), kind: z.literal("CATEGORICAL"), categories: rows }),
+  ]),
+);
+
+const headerSchema = z.object({
+  algorithm: z.string().min(1),
+  parameters: z.record(z.string(), z.unknown()),
+  report: z.record(z.string(), z.unknown()).nullable(),
+  users: rows,
+  items: rows,
+  dimensions: z.int().positive().max(1024),
+  gram: z.enum(["diagonal", "any"]),
+  fold_in: foldInSchema,
+  user_attributes: attributesSchema.nullable(),
+  item_attributes: attributesSchema.nullable(),
+});
+
+type Header = z.output<typeof headerSchema>;
+
+/** The bytes of a model's file, piece by piece. */
+export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator<Uint8Array> {
+  const { stride, users, items, interactions, userAttributes, itemAttributes } = model;
+  const matrix = (values: Float32Array, count: number): Section => ({ values, shape: [count, stride] });
+  const list = (values: Float32Array | Uint32Array): Section => ({ values, shape: [values.length] });
+  const attributes = (name: string, of: AttributeModel | null): Record<string, Section> =>
+    of
+      ? {
+          ...stringSections(`${name}_categories`, categoriesOf(of)),
+          [`${name}_attribute_vectors`]: matrix(of.map.weights, of.space.size + 1),
+        }
+      : {};
+  const header: Header & { kind: string; version: number } = {
+    kind,
+    version: newestVersion,
+    algorithm: model.algorithm,
+    parameters: { ...model.parameters },
+    report: model.report && { ...model.report },
+    users,
+    items,
+    // With the zeros at the end of each vector: after the turn, those need not be where they were.
+    dimensions: stride,
+    gram: "diagonal",
+    fold_in: writtenRule(model.foldIn),
+    user_attributes: writtenAttributes(userAttributes),
+    item_attributes: writtenAttributes(itemAttributes),
+  };
+  return encoded(header, {
+    ...stringSections("user_id", userIds),
+    ...stringSections("item_id", itemIds),
+    user_vectors: matrix(model.userVectors, users),
+    item_vectors: matrix(model.itemVectors, items),
+    interaction_starts: list(interactions.start),
+    interaction_items: list(interactions.index),
+    interaction_weights: list(interactions.weight),
+    ...attributes("user", userAttributes),
+    ...attributes("item", itemAttributes),
+  });
+}
+
+/** Reads a model's file. */
+export async function decodeModel(file: FileHandle): Promise<StoredModel> {
+  const sections = await openSections(file);
+  const header = checkedHeader(sections.header);
+  const { users, items, dimensions } = header;
+  const stride = Math.ceil(dimensions / 8) * 8;
+  const matrix = async (name: string, count: number) => {
+    const values = await sections.read(name, "float32", [count, dimensions]);
+    if (!values.every(Number.isFinite)) throw new FormatError(`has a value in ${name} that is not finite`);
+    return widened(values, count, dimensions, stride);
+  };
+  const attributes = async (name: string, of: Header["user_attributes"]): Promise<AttributeModel | null> => {
+    if (!of) return null;
+    const features = of.map((one) => (one.kind === "CATEGORICAL" ? one.categories : 1));
+    const size = features.reduce((sum, one) => sum + one, 0);
+    const categories = of.reduce((sum, one) => sum + (one.kind === "CATEGORICAL" ? one.categories : 0), 0);
+    const texts = await readStrings(sections, `${name}_categories`, categories);
+    const weights = await matrix(`${name}_attribute_vectors`, size + 1);
+    return { space: { size, attributes: spaceOf(of, texts) }, map: { stride, weights } };
+  };
+  const model: TrainedModel = {
+    algorithm: header.algorithm,
+    parameters: header.parameters,
+    report: header.report,
+    stride,
+    users,
+    items,
+    userVectors: await matrix("user_vectors", users),
+    itemVectors: await matrix("item_vectors", items),
+    interactions: await readInteractions(sections, users, items),
+    foldIn: readRule(header.fold_in),
+    userAttributes: await attributes("user", header.user_attributes),
+    itemAttributes: await attributes("item", header.item_attributes),
+  };
+  return {
+    model: header.gram === "diagonal" ? model : turned(model),
+    userIds: await readStrings(sections, "user_id", users),
+    itemIds: await readStrings(sections, "item_id", items),
+  };
+}
+
+function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
+  if (given.kind !== kind) throw new FormatError(`is of kind ${JSON.stringify(given.kind)} and not ${kind}`);
+  const { version } = given;
+  if (typeof version === "number" && version > newestVersion)
+    throw new FormatError(
+      `is in version ${version} of the format, and this release reads up to ${newestVersion}; install a newer release`,
+    );
+  if (version !== newestVersion) throw new FormatError("has a header without a version that is known");
+  const checked = headerSchema.safeParse(given);
+  if (!checked.success)
+    throw new FormatError(`has a header that does not fit: ${shortened(z.prettifyError(checked.error))}`);
+  return checked.data;
+}
+
+async function readInteractions(
+  file: OpenSections,
+  users: number,
+  items: number,
+): Promise<TrainedModel["interactions"]> {
+  const start = await file.read("interaction_starts", "uint32", [users + 1]);
+  const entries = start[users] as number;
+  const index = await file.read("interaction_items", "uint32", [entries]);
+  const weight = await file.read("interaction_weights", "float32", [entries]);
+  if (start[0] !== 0 || start.some((from, user) => from > (start[user + 1] ?? entries)))
+    throw new FormatError("has interaction_starts that do not ascend from 0");
+  if (!index.every((item) => item < items))
+    throw new FormatError("has interactions with items beyond its last one");
+  if (!weight.every((value) => value > 0 && value < Number.POSITIVE_INFINITY))
+    throw new FormatError("has interaction_weights that are not above 0 and finite");
+  for (let user = 0; user < users; user++) {
+    for (let at = (start[user] as number) + 1; at < (start[user + 1] as number); at++) {
+      if ((index[at] as number) <= (index[at - 1] as number))
+        throw new FormatError("has interaction_items that do not ascend within a user");
+    }
+  }
+  return { users, items, start, index, weight };
+}
+
+/** The rows, filled up with zeros to another length. */
+function widened(values: Float32Array, count: number, from: number, to: number): Float32Array {
+  if (from === to) return values;
+  const out = new Float32Array(count * to);
+  for (let row = 0; row < count; row++) out.set(values.subarray(row * from, (row + 1) * from), row * to);
+  return out;
+}
+
+function writtenRule(rule: FoldInRule): Header["fold_in"] {
+  if (rule.rule !== "ials") return rule;
+  const { regularizationExponent, weightScale, ...others } = rule;
+  return { ...others, regularization_exponent: regularizationExponent, damping: 0, ...weightScale };
+}
+
+function readRule(rule: Header["fold_in"]): FoldInRule {
+  if (rule.rule !== "ials") return rule;
+  const {
+    regularization_exponent: regularizationExponent,
+    weighting,
+    damping,
+    typical,
+    average,
+    ...others
+  } = rule;
+  return { ...others, regularizationExponent, weightScale: { weighting, damping, typical, average } };
+}
+
+function writtenAttributes(of: AttributeModel | null): Header["user_attributes"] {
+  if (!of) return null;
+  return of.space.attributes.map((one) =>
+    one.kind === "CATEGORICAL"
+      ? { name: one.name, kind: one.kind, categories: one.categories.length }
+      : { name: one.name, kind: one.kind, mean: one.mean, deviation: one.deviation },
+  );
+}
+
+function categoriesOf({ space }: AttributeModel): string[] {
+  return space.attributes.flatMap((one) => (one.kind === "CATEGORICAL" ? one.categories : []));
+}
+
+function spaceOf(
+  of: NonNullable<Header["user_attributes"]>,
+  categories: readonly string[],
+): AttributeModel["space"]["attributes"] {
+  let at = 0;
+  let category = 0;
+  return of.map((one) => {
+    const begin = at;
+    if (one.kind === "NUMERICAL") {
+      at++;
+      return { ...one, at: begin };
+    }
+    at += one.categories;
+    category += one.categories;
+    return { ...one, at: begin, categories: categories.slice(category - one.categories, category) };
+  });
+}

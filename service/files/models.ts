@@ -1,0 +1,115 @@
+import { itemCounts, selectUsers } from "../algorithms";
+import { JobError } from "../base/job-error";
+import type { Db } from "../store/database";
+import { forgottenSince } from "../store/forgotten";
+import type { ProjectData } from "../store/project-data";
+import type { Basis } from "./basis";
+import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
+import { decodeModel, encodeModel, type StoredModel } from "./format/model";
+import { FormatError } from "./format/sections";
+import { type Files, modelName } from "./places/files";
+
+/** What a thread needs to read a model. */
+export interface ModelSource {
+  readonly modelId: string;
+  /** How many deletions of events its training had seen. */
+  readonly seenDeletions: number;
+}
+
+/** Keeps a model. */
+export function saveModel(files: Files, modelId: string, stored: StoredModel): Promise<void> {
+  return files.write(modelName(modelId), encodeModel(stored));
+}
+
+/** Reads a model as if it had never known the users whose events were deleted since. */
+export async function loadModel(
+  db: Db,
+  files: Files,
+  data: ProjectData,
+  source: ModelSource,
+): Promise<StoredModel> {
+  const stored = await readModel(files, source.modelId);
+  return withoutUsers(stored, await forgottenSince(db, data.events.id, source.seenDeletions));
+}
+
+/** Reads a model; one that is damaged stays so however often it is read. */
+export async function readModel(files: Files, modelId: string): Promise<StoredModel> {
+  try {
+    try {
+      return await readOnce(files, modelId, { anew: false });
+    } catch (error) {
+      // It may be the copy on this machine that is damaged.
+      if (files.isOwn || !(error instanceof FormatError)) throw error;
+      return await readOnce(files, modelId, { anew: true });
+    }
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    throw new JobError(
+      `The file ${modelName(modelId)} in ${files.place} cannot be used: it ${error.message}. ` +
+        "Put it back from a backup, or train another model and delete this one.",
+    );
+  }
+}
+
+async function readOnce(
+  files: Files,
+  modelId: string,
+  how: { readonly anew: boolean },
+): Promise<StoredModel> {
+  const file = await files.open(modelName(modelId), how);
+  // A model that was deleted while a job waited cannot come back by trying again.
+  if (!file)
+    throw new JobError(
+      `There is no file ${modelName(modelId)} in ${files.place}: the model was deleted before the job ran, ` +
+        "or the service was started with other --files than when it was trained. Submit the job with another model.",
+    );
+  try {
+    if (!(await isFirstVersion(file))) return await decodeModel(file);
+    if (files.isOwn) return await decodeFirstVersion(file);
+    throw new FormatError("is in the format of version 0.1.0, which is read in a data folder alone");
+  } finally {
+    await file.close();
+  }
+}
+
+/** What a thread needs to read the model of a job. */
+export async function modelSource({ store }: Basis, id: string): Promise<ModelSource> {
+  const model = await store.db.selectFrom("models").selectAll().where("id", "=", id).executeTakeFirst();
+  if (!model)
+    throw new JobError(`The model ${id} was deleted before the job ran; submit the job with another one.`);
+  return { modelId: id, seenDeletions: model.seen_deletions };
+}
+
+/** Removes the files of models that a kill or a failure left without their entry; not while one is being made. */
+export async function removeStrayModels({ files, store }: Basis): Promise<void> {
+  const listed = await files.list("models/model-");
+  const trainings = store.db.selectFrom("jobs").select("id").where("job_type", "=", "TRAINING");
+  if (await trainings.where("status", "=", "RUNNING").executeTakeFirst()) return;
+  const rows = await store.db.selectFrom("models").select("id").execute();
+  const known = new Set(rows.map((row) => modelName(row.id)));
+  for (const { name } of listed) if (!known.has(name)) await files.remove(name);
+  await files.tidy(known);
+}
+
+function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>): StoredModel {
+  if (forgotten.size === 0) return stored;
+  const { model, userIds } = stored;
+  const { stride } = model;
+  const kept = Uint32Array.from(userIds.keys()).filter((user) => !forgotten.has(userIds[user] as string));
+  const userVectors = new Float32Array(kept.length * stride);
+  kept.forEach((user, at) => {
+    userVectors.set(model.userVectors.subarray(user * stride, (user + 1) * stride), at * stride);
+  });
+  const interactions = selectUsers(model.interactions, kept);
+  const itemVectors = model.itemVectors.slice();
+  const [before, after] = [itemCounts(model.interactions), itemCounts(interactions)];
+  after.forEach((count, item) => {
+    // Only the forgotten users placed it.
+    if (count === 0 && before[item]) itemVectors.fill(0, item * stride, (item + 1) * stride);
+  });
+  return {
+    ...stored,
+    model: { ...model, users: kept.length, userVectors, itemVectors, interactions },
+    userIds: Array.from(kept, (user) => userIds[user] as string),
+  };
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import type { S3Client } from "@aws-sdk/client-s3";
+import { shortened } from "../../base/error";
+import { bucketAt, bucketError, isMissing, loadSdk, settings } from "./bucket";
+import {
+  brokenOffAfterMs,
+  type Content,
+  type Files,
+  type Listed,
+  type Location,
+  type Reading,
+} from "./files";
+import { LocalCopies } from "./local-copies";
+
+/** A part of an upload. A bucket takes at most 10,000 of them, so a file may have 160 GB. */
+const partBytes = 16 * 1024 * 1024;
+
+type Sdk = Awaited<ReturnType<typeof loadSdk>>;
+
+/** Files in a bucket of Amazon S3 or of a storage that speaks the same protocol. */
+export class BucketFiles implements Files {
+  readonly isOwn = false;
+  readonly place: string;
+  private readonly bucket: string;
+  private readonly prefix: string;
+  private readonly copies: LocalCopies;
+  private opened: Promise<{ sdk: Sdk; client: S3Client }> | undefined;
+
+  constructor(
+    readonly location: Location & { readonly url: string },
+    maxCopiedBytes?: number,
+  ) {
+    const { bucket, prefix } = bucketAt(location.url);
+    this.bucket = bucket;
+    this.prefix = prefix;
+    this.place = location.url;
+    this.copies = new LocalCopies(location.folder, maxCopiedBytes);
+  }
+
+  /** Does all that is done there later: without the right to, trainings would fail at their end. */
+  async check(instanceId: string): Promise<void> {
+    const probe = `models/model-check-${randomUUID()}`;
+    await this.write(probe, [Buffer.from("can this be written?")]);
+    await this.list(probe);
+    await this.remove(probe);
+    const owner = await this.ownerOr(instanceId);
+    if (owner === instanceId) return;
+    throw new Error(
+      `${this.place} keeps the files of other data (${owner}, and this is ${instanceId}); give another prefix with --files, ` +
+        `or, where these files are no longer needed, delete everything under it.`,
+    );
+  }
+
+  async write(name: string, content: Content): Promise<void> {
+    await this.ask(async ({ Upload }, client) => {
+      const Body = Readable.from(content, { objectMode: false });
+      await new Upload({ client, partSize: partBytes, params: { ...this.at(name), Body } }).done();
+    });
+  }
+
+  async read(name: string): Promise<Reading | undefined> {
+    return this.ask(async ({ GetObjectCommand }, client) => {
+      try {
+        const { Body, ContentLength } = await client.send(new GetObjectCommand(this.at(name)));
+        return { bytes: ContentLength as number, stream: Body as Readable };
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  open(name: string, how?: { readonly anew: boolean }): Promise<FileHandle | undefined> {
+    return this.copies.open(name, () => this.read(name), how);
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.copies.remove(name);
+    await this.ask(({ DeleteObjectCommand }, client) => client.send(new DeleteObjectCommand(this.at(name))));
+  }
+
+  list(prefix: string): Promise<Listed[]> {
+    return this.ask(async ({ paginateListObjectsV2 }, client) => {
+      const { Bucket, Key } = this.at(prefix);
+      const files: Listed[] = [];
+      for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix: Key })) {
+        for (const { Key = "", LastModified } of Contents)
+          files.push({
+            name: Key.slice(this.prefix.length),
+            ageMs: Date.now() - (LastModified?.getTime() ?? Date.now()),
+          });
+      }
+      return files;
+    });
+  }
+
+  link(name: string, seconds: number): Promise<string | undefined> {
+    return this.ask(async ({ GetObjectCommand, HeadObjectCommand, getSignedUrl }, client) => {
+      try {
+        await client.send(new HeadObjectCommand(this.at(name)));
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+      const ResponseContentType = name.endsWith(".svg") ? "image/svg+xml" : "application/json; charset=utf-8";
+      const command = new GetObjectCommand({ ...this.at(name), ResponseContentType });
+      return getSignedUrl(client, command, { expiresIn: seconds });
+    });
+  }
+
+  /** Parts of an upload that a kill broke off are in no list, but they take room. */
+  async tidy(existing: ReadonlySet<string>): Promise<void> {
+    await this.copies.tidy(existing);
+    await this.ask(async ({ ListMultipartUploadsCommand, AbortMultipartUploadCommand }, client) => {
+      const { Bucket, Key: Prefix } = this.at("");
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }));
+      for (const { Key, UploadId, Initiated } of Uploads) {
+        if (Date.now() - (Initiated?.getTime() ?? Date.now()) < brokenOffAfterMs) continue;
+        await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+      }
+    });
+  }
+
+  close(): void {
+    void this.opened?.then(({ client }) => client.destroy()).catch(() => undefined);
+  }
+
+  /** Whose files these are; this one's where they were nobody's. */
+  private async ownerOr(instanceId: string): Promise<string> {
+    const written = await this.read("instance");
+    if (!written) await this.write("instance", [Buffer.from(instanceId)]);
+    return written ? shortened(await text(written.stream)) : instanceId;
+  }
+
+  private at(name: string): { Bucket: string; Key: string } {
+    return { Bucket: this.bucket, Key: `${this.prefix}${name}` };
+  }
+
+  /** Does something at the bucket; an error says which bucket, and what to do. */
+  private async ask<T>(work: (sdk: Sdk, client: S3Client) => Promise<T>): Promise<T> {
+    this.opened ??= loadSdk().then((sdk) => ({ sdk, client: new sdk.S3Client(settings()) }));
+    const { sdk, client } = await this.opened;
+    try {
+      return await work(sdk, client);
+    } catch (error) {
+      throw bucketError(this.place, error);
+    }
+  }
+}

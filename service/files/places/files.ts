@@ -1,0 +1,63 @@
+// files/places/ keeps models and results by name: in a folder, or in a bucket.
+
+import type { FileHandle } from "node:fs/promises";
+import type { Readable } from "node:stream";
+
+/** What is written: bytes, piece by piece. */
+export type Content = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** A file that is being read. */
+export interface Reading {
+  readonly bytes: number;
+  readonly stream: Readable;
+}
+
+/** A file in a list. */
+export interface Listed {
+  readonly name: string;
+  readonly ageMs: number;
+}
+
+/** Where files lie, as a thread is told it. */
+export interface Location {
+  /** The folder of the files, or of their copies where they lie elsewhere. */
+  readonly folder: string;
+  /** The address of a bucket, such as `s3://models/shop`; in the folder where left out. */
+  readonly url?: string;
+}
+
+/** Models and results by name; a name is there as a whole or not at all. */
+export interface Files {
+  readonly location: Location;
+  /** The place as messages name it. */
+  readonly place: string;
+  /** Whether nobody but this service writes there. */
+  readonly isOwn: boolean;
+  /** Fails, in words for people, where nothing can be kept there, or where those of other data are kept. */
+  check(instanceId: string): Promise<void>;
+  write(name: string, content: Content): Promise<void>;
+  /** The file from its beginning to its end; undefined where there is none. */
+  read(name: string): Promise<Reading | undefined>;
+  /** The file on this machine, to be read from any place in it; `anew` where the copy on this machine is no good. */
+  open(name: string, how?: { readonly anew: boolean }): Promise<FileHandle | undefined>;
+  remove(name: string): Promise<void>;
+  list(prefix: string): Promise<Listed[]>;
+  /** An address under which anybody can read the file for so long; undefined where the service itself must serve it. */
+  link(name: string, seconds: number): Promise<string | undefined>;
+  /** Removes what broken-off writes left, and copies on this machine of what no longer exists. */
+  tidy(existing: ReadonlySet<string>): Promise<void>;
+  close(): void;
+}
+
+/** The name of a model's file. */
+export function modelName(modelId: string): string {
+  return `models/${modelId}`;
+}
+
+/** The name of a result's file: its JSON, or the chart of one of its queries. */
+export function resultName(jobId: string, form: "json" | `${number}.svg`): string {
+  return `results/${jobId}.${form}`;
+}
+
+/** Longer than any write takes: what is older and not finished never will be. */
+export const brokenOffAfterMs = 24 * 60 * 60 * 1000;

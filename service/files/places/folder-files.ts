@@ -1,0 +1,119 @@
+import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import {
+  brokenOffAfterMs,
+  type Content,
+  type Files,
+  type Listed,
+  type Location,
+  type Reading,
+} from "./files";
+
+/** Files in a folder of the service's own. */
+export class FolderFiles implements Files {
+  readonly isOwn = true;
+  readonly location: Location;
+
+  constructor(private readonly folder: string) {
+    this.location = { folder };
+  }
+
+  get place(): string {
+    return this.folder;
+  }
+
+  /** The start of a service has made the folder. */
+  async check(): Promise<void> {}
+
+  async write(name: string, content: Content): Promise<void> {
+    try {
+      await writeWhole(join(this.folder, name), content);
+    } catch (error) {
+      const { message } = error as Error;
+      throw new Error(`${name} cannot be written to ${this.folder} (${message}); free space there.`, {
+        cause: error,
+      });
+    }
+  }
+
+  async read(name: string): Promise<Reading | undefined> {
+    const file = await this.open(name);
+    return file && { bytes: (await file.stat()).size, stream: file.createReadStream() };
+  }
+
+  open(name: string): Promise<FileHandle | undefined> {
+    return unlessMissing(open(join(this.folder, name)));
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(join(this.folder, name), { force: true });
+  }
+
+  async list(prefix: string): Promise<Listed[]> {
+    const [folder = "", begin = ""] = prefix.split("/");
+    const names = (await unlessMissing(readdir(join(this.folder, folder)))) ?? [];
+    const files = names
+      .filter((name) => name.startsWith(begin))
+      .map((name) => this.listed(`${folder}/${name}`));
+    return (await Promise.all(files)).filter((file) => file !== undefined);
+  }
+
+  async link(): Promise<undefined> {
+    return undefined;
+  }
+
+  async tidy(): Promise<void> {
+    for (const folder of ["models/", "results/"]) {
+      for (const { name, ageMs } of await this.list(folder))
+        if (/\.part$/.test(name) && ageMs > brokenOffAfterMs) await this.remove(name);
+    }
+  }
+
+  close(): void {}
+
+  private async listed(name: string): Promise<Listed | undefined> {
+    const found = await unlessMissing(stat(join(this.folder, name)));
+    return found && { name, ageMs: Date.now() - found.mtimeMs };
+  }
+}
+
+/** Writes a file as a whole or not at all, and onto the disk, for a kill or a power loss may come at any moment. */
+async function writeWhole(file: string, content: Content): Promise<void> {
+  const part = `${file}.${process.pid}.part`;
+  try {
+    await synced(part, "w", async (opened) => {
+      // Each piece goes after the one before.
+      for await (const piece of content) await opened.writeFile(piece);
+    });
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+  // Windows has no such thing as an open folder.
+  if (process.platform !== "win32") await synced(dirname(file), "r");
+}
+
+async function synced(
+  path: string,
+  flags: string,
+  write?: (opened: FileHandle) => Promise<void>,
+): Promise<void> {
+  const opened = await open(path, flags, 0o600);
+  try {
+    await write?.(opened);
+    await opened.sync();
+  } finally {
+    await opened.close();
+  }
+}
+
+/** What was found, or undefined where there is nothing of that name. */
+export async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
