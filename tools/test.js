@@ -41,7 +41,9 @@ async function setUpAndCheck() {
   try {
     await installPackages();
     await buildForTests();
-    await require("./engine/provide.js").provideEngine();
+    const { provideBucketServer, provideEngine } = require("./engine/provide.js");
+    await provideEngine();
+    await provideBucketServer();
     return await require("./check.js").check();
   } catch (error) {
     process.once("exit", () => console.log("0 passed, 1 failed"));

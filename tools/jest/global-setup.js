@@ -2,7 +2,7 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { provideEngine } = require("../engine/provide.js");
+const { provideBucketServer, provideEngine } = require("../engine/provide.js");
 const { buildForTests } = require("../setup.js");
 const { startKeyKeeper } = require("./key-keeper.js");
 
@@ -15,6 +15,7 @@ const wantedBytes = 4 * 2 ** 30;
 module.exports = async () => {
   await buildForTests();
   const { bin } = await provideEngine();
+  await provideBucketServer();
   // A disk takes milliseconds to flush a file, and the service and the provider flush many.
   if (hasRoomInMemory() && !process.env.TMPDIR) {
     process.env.TMPDIR = fs.mkdtempSync(path.join(memory, "recommender-tests-"));

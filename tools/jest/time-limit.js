@@ -8,7 +8,8 @@ const { setTimeout, clearTimeout } = require("node:timers");
 const limitMs = Number(process.env.RECOMMENDER_COMMAND_LIMIT_MS ?? 240_000);
 
 /** Services and providers are meant to run until a test ends them. @param {string[]} command */
-const runsOn = (command) => command.some((part) => part === "serve" || part.includes("dynamic-provider"));
+const runsOn = (command) =>
+  command.some((part) => part === "serve" || /dynamic-provider|versitygw/.test(part));
 
 /** What did not end since this was last asked. @type {string[]} */
 const overdue = [];

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { provideBucketServer } from "../../../tools/engine/provide.js";
+
+const key = { AWS_ACCESS_KEY_ID: "tester", AWS_SECRET_ACCESS_KEY: "a secret of the tests" };
+
+/** A storage that speaks the protocol of Amazon S3, in a process of its own. */
+export class BucketServer {
+  private made = 0;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly url: string,
+    private readonly folder: string,
+  ) {}
+
+  /** Starts it, where asked for with so little room for each file that it soon is as good as a full disk. */
+  static async start({ fileKilobytes }: { fileKilobytes?: number } = {}): Promise<BucketServer> {
+    const { bin } = await provideBucketServer();
+    const folder = mkdtempSync(join(tmpdir(), "buckets-"));
+    mkdirSync(join(folder, "data"));
+    const port = await freePort();
+    const limit = fileKilobytes === undefined ? "" : `ulimit -f ${fileKilobytes}; `;
+    const options = ["--access", key.AWS_ACCESS_KEY_ID, "--secret", key.AWS_SECRET_ACCESS_KEY];
+    const place = ["--region", "us-east-1", "--port", `127.0.0.1:${port}`, "--quiet"];
+    const child = spawn(
+      "bash",
+      [
+        "-c",
+        `${limit}exec "$0" "$@"`,
+        join(bin, "versitygw"),
+        ...options,
+        ...place,
+        "posix",
+        join(folder, "data"),
+      ],
+      { stdio: "ignore" },
+    );
+    const url = `http://127.0.0.1:${port}`;
+    for (;;) {
+      if (child.exitCode !== null) throw new Error(`the S3 server ended with ${child.exitCode}`);
+      if (await fetch(url).catch(() => undefined)) return new BucketServer(child, url, folder);
+      await sleep(20);
+    }
+  }
+
+  /** How programs are told about it. */
+  get environment(): Record<string, string> {
+    return { ...key, AWS_ENDPOINT_URL_S3: this.url, AWS_EC2_METADATA_DISABLED: "true" };
+  }
+
+  /** Lets this process use it until the tests of the file are over. */
+  use(): void {
+    Object.assign(process.env, this.environment);
+  }
+
+  /** The address of a prefix in a new bucket. */
+  newBucket(): string {
+    const name = `bucket-${++this.made}`;
+    mkdirSync(join(this.folder, "data", name));
+    return `s3://${name}/some/prefix`;
+  }
+
+  async stop(): Promise<void> {
+    this.child.kill();
+    await once(this.child, "exit");
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,236 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { ListMultipartUploadsCommand, S3Client } from "@aws-sdk/client-s3";
+import { settings } from "../../../service/files/places/bucket";
+import { BucketFiles } from "../../../service/files/places/bucket-files";
+import type { Files } from "../../../service/files/places/files";
+import { openFiles } from "../../../service/files/places/open";
+import { ended } from "../process";
+import { BucketServer } from "./bucket-server";
+
+const built = join(__dirname, "../../../dist/service/files/places/open.js");
+const dayMs = 24 * 60 * 60 * 1000;
+
+let root: string;
+let server: BucketServer;
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "places-"));
+  server = await BucketServer.start();
+  server.use();
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(root, { recursive: true });
+});
+
+let folders = 0;
+function newFolder(): string {
+  const folder = join(root, String(++folders));
+  for (const name of ["models", "results"]) mkdirSync(join(folder, name), { recursive: true });
+  return folder;
+}
+
+/** Writes a file in a process of its own, megabyte by megabyte, and prints a line after each. */
+function writer(files: Files, name: string, megabytes: number, environment = {}, limit = "") {
+  const program = `
+    const { openFiles } = require(${JSON.stringify(built)});
+    function* content() {
+      for (let at = 0; at < ${megabytes}; at++) {
+        yield Buffer.alloc(1024 * 1024, at);
+        console.log(at);
+      }
+    }
+    openFiles(${JSON.stringify(files.location)}).write(${JSON.stringify(name)}, content())
+      .catch((error) => { console.error(error.message); process.exitCode = 1; });`;
+  return spawn("bash", ["-c", `${limit}exec "$0" "$@"`, process.execPath, "-e", program], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...server.environment, ...environment },
+  });
+}
+
+describe.each([
+  ["a folder", () => openFiles({ folder: newFolder() })],
+  ["a bucket", () => openFiles({ folder: join(newFolder(), "copies"), url: server.newBucket() })],
+])("files in %s", (where, open) => {
+  let files: Files;
+  beforeAll(() => {
+    files = open();
+  });
+  afterAll(() => files.close());
+
+  const content = async (name: string) => {
+    const reading = await files.read(name);
+    if (!reading) return undefined;
+    const bytes = await buffer(reading.stream);
+    expect(bytes.length).toBe(reading.bytes);
+    return bytes;
+  };
+  const text = async (name: string) => (await content(name))?.toString();
+  const names = async (prefix: string) => (await files.list(prefix)).map(({ name }) => name).sort();
+
+  test("are what was written last, are listed with their age, and are gone once removed", async () => {
+    await files.check("instance-1");
+    await files.write("results/job-1.json", [Buffer.from("first")]);
+    await files.write("results/job-1.json", [Buffer.from("sec"), Buffer.from("ond")]);
+    await files.write("results/job-11.json", [Buffer.from("other")]);
+    await files.write("models/model-1", []);
+    expect(await text("results/job-1.json")).toBe("second");
+    expect(await text("models/model-1")).toBe("");
+    expect(await names("results/job-1.")).toEqual(["results/job-1.json"]);
+    expect(await names("results/")).toEqual(["results/job-1.json", "results/job-11.json"]);
+    for (const { ageMs } of await files.list("results/")) expect(Math.abs(ageMs)).toBeLessThan(60_000);
+    await files.remove("results/job-1.json");
+    await files.remove("results/job-1.json");
+    expect(await text("results/job-1.json")).toBeUndefined();
+    expect(await files.open("results/job-1.json")).toBeUndefined();
+    expect(await names("results/")).toEqual(["results/job-11.json"]);
+  });
+
+  test("may be larger than the pieces in which they travel, and can be read from any place", async () => {
+    async function* pieces() {
+      for (let at = 0; at < 5; at++) yield Buffer.alloc(7 * 1024 * 1024, at);
+    }
+    await files.write("models/model-2", pieces());
+    for (let time = 0; time < 2; time++) {
+      const file = await files.open("models/model-2");
+      expect((await file?.stat())?.size).toBe(35 * 1024 * 1024);
+      const { buffer: found } = (await file?.read(Buffer.alloc(2), 0, 2, 21 * 1024 * 1024 - 1)) ?? {};
+      expect([...(found ?? [])]).toEqual([2, 3]);
+      await file?.close();
+    }
+  });
+
+  test("are not there where their content broke off", async () => {
+    async function* broken() {
+      yield Buffer.alloc(20 * 1024 * 1024);
+      throw new Error("broken off");
+    }
+    await expect(files.write("models/model-3", broken())).rejects.toThrow("broken off");
+    expect(await content("models/model-3")).toBeUndefined();
+    expect(await names("models/model-3")).toEqual([]);
+  });
+
+  test("are not there where the writer was killed, and what is left of them goes after a day", async () => {
+    const child = writer(files, "models/model-4", 100_000);
+    for await (const line of child.stdout) if (/^1[2-9]\d$/m.test(String(line))) break;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(await content("models/model-4")).toBeUndefined();
+    const rest = async () => [...(await names("models/model-4")), ...(await uploads(files))];
+    expect(await rest()).toHaveLength(1);
+    await files.tidy(new Set());
+    expect(await rest()).toHaveLength(1);
+    jest.spyOn(Date, "now").mockReturnValue(Date.now() + 2 * dayMs);
+    await files.tidy(new Set());
+    jest.restoreAllMocks();
+    expect(await rest()).toEqual([]);
+  });
+
+  test("are not there where the disk is full, and the message says which", async () => {
+    const full = where === "a bucket" ? await BucketServer.start({ fileKilobytes: 1024 }) : undefined;
+    const place = full ? openFiles({ folder: join(root, "full"), url: full.newBucket() }) : files;
+    const limit = full ? "" : "ulimit -f 1024; ";
+    const { code, err } = await ended(writer(place, "models/model-5", 2, full?.environment, limit));
+    expect([code, err]).toEqual([1, expect.stringContaining(place.place)]);
+    if (full) Object.assign(process.env, full.environment);
+    expect(await place.list("models/model-5")).toEqual([]);
+    server.use();
+    await full?.stop();
+  });
+
+  test("have a link of their own only where others hand them out", async () => {
+    await files.write("results/job-2.json", [Buffer.from("{}")]);
+    const link = await files.link("results/job-2.json", 60);
+    expect(await files.link("results/job-3.json", 60)).toBeUndefined();
+    if (files.isOwn) return expect(link).toBeUndefined();
+    const answer = await fetch(link as string);
+    expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+      200,
+      "application/json; charset=utf-8",
+      "{}",
+    ]);
+    const forged = [
+      (link as string).replace("job-2", "job-1"),
+      (link as string).replace("Expires=60", "Expires=600"),
+      (link as string).replace(/\?.*/, ""),
+    ];
+    for (const other of forged) expect((await fetch(other)).status).toBe(403);
+  });
+});
+
+async function uploads({ location }: Files): Promise<unknown[]> {
+  if (location.url === undefined) return [];
+  const client = new S3Client(settings());
+  const Bucket = new URL(location.url).hostname;
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+  client.destroy();
+  return Uploads;
+}
+
+test("a file of the folder is open to its owner alone", async () => {
+  const folder = newFolder();
+  await openFiles({ folder }).write("models/model-1", [Buffer.from("a")]);
+  expect(statSync(join(folder, "models", "model-1")).mode & 0o777).toBe(0o600);
+});
+
+describe("copies on this machine", () => {
+  const copied = (folder: string) => readdirSync(folder).sort();
+  const opened = async (files: Files, name: string) => (await files.open(`models/${name}`))?.close();
+
+  test("take no more room than they may: those not used for longest go", async () => {
+    const folder = join(newFolder(), "copies");
+    const files = new BucketFiles({ folder, url: server.newBucket() }, 250);
+    for (const name of ["model-a", "model-b", "model-c"])
+      await files.write(`models/${name}`, [Buffer.alloc(100)]);
+    await files.write("models/model-d", [Buffer.alloc(300)]);
+    await opened(files, "model-a");
+    await opened(files, "model-b");
+    for (const [at, name] of ["model-a", "model-b"].entries()) utimesSync(join(folder, name), at + 1, at + 1);
+    await opened(files, "model-a");
+    await opened(files, "model-c");
+    expect(copied(folder)).toEqual(["model-a", "model-c"]);
+    const large = await files.open("models/model-d");
+    expect((await large?.readFile())?.length).toBe(300);
+    await large?.close();
+    expect(copied(folder)).toEqual([]);
+    files.close();
+  });
+
+  test("go with their file, here at once and elsewhere when it is tidied up", async () => {
+    const url = server.newBucket();
+    const [here, elsewhere] = [join(newFolder(), "copies"), join(newFolder(), "copies")];
+    const files = openFiles({ folder: here, url });
+    const others = openFiles({ folder: elsewhere, url });
+    for (const name of ["model-a", "model-b"]) {
+      await files.write(`models/${name}`, [Buffer.from(name)]);
+      await opened(files, name);
+      await opened(others, name);
+    }
+    writeFileSync(join(elsewhere, "model-c.0-0.part"), "half a copy");
+    await files.remove("models/model-a");
+    expect(copied(here)).toEqual(["model-b"]);
+    expect(copied(elsewhere)).toEqual(["model-a", "model-b", "model-c.0-0.part"]);
+    await others.tidy(new Set(["models/model-b"]));
+    expect(copied(elsewhere)).toEqual(["model-b", "model-c.0-0.part"]);
+    utimesSync(join(elsewhere, "model-c.0-0.part"), 1, 1);
+    await others.tidy(new Set(["models/model-b"]));
+    expect(copied(elsewhere)).toEqual(["model-b"]);
+    files.close();
+    others.close();
+  });
+});
+
+test.each([
+  ["s3://", "--files must be the address of a bucket"],
+  ["s3://UPPER/case", "--files must be the address of a bucket"],
+  ["s3://bucket/a//b", "--files must be the address of a bucket"],
+  ["s3://bucket/../b", "--files must be the address of a bucket"],
+  ["gs://bucket", "--files must be the address of a bucket"],
+  ["/a/folder", "--files must be the address of a bucket"],
+])("the address %s is refused", (url, message) => {
+  expect(() => openFiles({ folder: root, url })).toThrow(message);
+});
