@@ -2,6 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { deserialize } from "node:v8";
 import type { FoldInRule, TrainedModel } from "../../algorithms";
 import type { StoredModel } from "./model";
+import { FormatError } from "./sections";
 
 type Ials = Extract<FoldInRule, { rule: "ials" }>;
 
@@ -19,9 +20,14 @@ export async function isFirstVersion(file: FileHandle): Promise<boolean> {
 
 /** Reads a model of version 0.1.0. Only a folder of the service's own is trusted with that format. */
 export async function decodeFirstVersion(file: FileHandle): Promise<StoredModel> {
-  const { model, ...ids } = deserialize(await file.readFile()) as StoredModel & { model: FirstModel };
-  const { weightScale, ...others } = model;
-  const { alpha, regularization, regularizationExponent } = model.parameters;
-  const rule = { rule: "ials", alpha, regularization, regularizationExponent, weightScale } as const;
-  return { ...ids, model: { ...others, foldIn: rule } };
+  const bytes = await file.readFile();
+  try {
+    const { model, ...ids } = deserialize(bytes) as StoredModel & { model: FirstModel };
+    const { weightScale, ...others } = model;
+    const { alpha, regularization, regularizationExponent } = model.parameters;
+    const rule = { rule: "ials", alpha, regularization, regularizationExponent, weightScale } as const;
+    return { ...ids, model: { ...others, foldIn: rule } };
+  } catch (error) {
+    throw new FormatError(`is in the format of version 0.1.0, and damaged (${(error as Error).message})`);
+  }
 }

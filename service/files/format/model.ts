@@ -2,8 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
 import type { AttributeModel, FoldInRule, TrainedModel } from "../../algorithms";
 import { turned } from "../../algorithms";
-import { shortened } from "../../base/error";
-import { encoded, FormatError, type OpenSections, openSections, type Section } from "./sections";
+import { encoded, FormatError, faultsOf, type OpenSections, openSections, type Section } from "./sections";
 import { readStrings, stringSections } from "./strings";
 
 /** A trained model with the ids that its indices stand for. */
@@ -138,9 +137,15 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
   };
   return {
     model: header.gram === "diagonal" ? model : turned(model),
-    userIds: await readStrings(sections, "user_id", users),
-    itemIds: await readStrings(sections, "item_id", items),
+    userIds: await readIds(sections, "user_id", users),
+    itemIds: await readIds(sections, "item_id", items),
   };
+}
+
+async function readIds(file: OpenSections, name: string, count: number): Promise<string[]> {
+  const ids = await readStrings(file, name, count);
+  if (new Set(ids).size < count) throw new FormatError(`has the same ${name} twice`);
+  return ids;
 }
 
 function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
@@ -152,8 +157,7 @@ function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
     );
   if (version !== newestVersion) throw new FormatError("has a header without a version that is known");
   const checked = headerSchema.safeParse(given);
-  if (!checked.success)
-    throw new FormatError(`has a header that does not fit: ${shortened(z.prettifyError(checked.error))}`);
+  if (!checked.success) throw new FormatError(`has a header that does not fit: ${faultsOf(checked.error)}`);
   return checked.data;
 }
 

@@ -92,7 +92,7 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
   const { sections, ...header } = parsed(text);
   const described = sectionsSchema.safeParse({ sections });
   if (!described.success)
-    throw new FormatError(`has a header that does not fit: ${shortened(z.prettifyError(described.error))}`);
+    throw new FormatError(`has a header that does not fit: ${faultsOf(described.error)}`);
   const begin = aligned(preambleBytes + text.length);
   return {
     header,
@@ -122,6 +122,11 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
       return values as InstanceType<(typeof arrays)[typeof dtype]>;
     },
   };
+}
+
+/** What does not fit, in one line. */
+export function faultsOf({ issues }: z.ZodError): string {
+  return shortened(issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "));
 }
 
 function parsed(text: Buffer): Record<string, unknown> {

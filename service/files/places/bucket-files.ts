@@ -112,13 +112,13 @@ export class BucketFiles implements Files {
   }
 
   /** Parts of an upload that a kill broke off are in no list, but they take room. */
-  async tidy(existing: ReadonlySet<string>): Promise<void> {
-    await this.copies.tidy(existing);
+  async tidy(existing: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
+    await this.copies.tidy(existing, afterMs);
     await this.ask(async ({ ListMultipartUploadsCommand, AbortMultipartUploadCommand }, client) => {
       const { Bucket, Key: Prefix } = this.at("");
       const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }));
       for (const { Key, UploadId, Initiated } of Uploads) {
-        if (Date.now() - (Initiated?.getTime() ?? Date.now()) < brokenOffAfterMs) continue;
+        if (Date.now() - (Initiated?.getTime() ?? Date.now()) < afterMs) continue;
         await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
       }
     });

@@ -71,6 +71,12 @@ const advice: readonly [pattern: RegExp, said: string, advice: string][] = [
     "allow these credentials (AWS_ACCESS_KEY_ID) to list the bucket and to read, write and delete in it",
   ],
   [/Region is missing/, "has no region", "set AWS_REGION"],
+  [/RequestTimeTooSkewed/, "refuses calls from another time", "set the clock of this machine right"],
+  [
+    /\bE[A-Z]{4,}\b|EAI_AGAIN|Timeout|socket/,
+    "cannot be reached",
+    "set AWS_ENDPOINT_URL_S3 to where the storage answers, or AWS_REGION for Amazon S3",
+  ],
 ];
 
 /** What a bucket refused or could not do, and what to do. */
@@ -81,8 +87,8 @@ export function bucketError(place: string, error: unknown, env = process.env): E
   const reason = [name, code, message].filter((part) => part && part !== "Error").join(": ");
   const [, said, help] = advice.find(([pattern]) => pattern.test(reason)) ?? [
     undefined,
-    "cannot be reached",
-    "set AWS_ENDPOINT_URL_S3 to where the storage answers, or AWS_REGION for Amazon S3",
+    "failed",
+    "see the storage's own log",
   ];
   return new ServiceError("UNAVAILABLE", `The bucket ${place}${at} ${said} (${reason}); ${help}.`, {
     headers: { "retry-after": "5" },

@@ -44,8 +44,8 @@ export interface Files {
   list(prefix: string): Promise<Listed[]>;
   /** An address under which anybody can read the file for so long; undefined where the service itself must serve it. */
   link(name: string, seconds: number): Promise<string | undefined>;
-  /** Removes what broken-off writes left, and copies on this machine of what no longer exists. */
-  tidy(existing: ReadonlySet<string>): Promise<void>;
+  /** Removes what broken-off writes left so long ago, and copies on this machine of what no longer exists. */
+  tidy(existing: ReadonlySet<string>, afterMs?: number): Promise<void>;
   close(): void;
 }
 

@@ -62,10 +62,10 @@ export class FolderFiles implements Files {
     return undefined;
   }
 
-  async tidy(): Promise<void> {
+  async tidy(_: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
     for (const folder of ["models/", "results/"]) {
       for (const { name, ageMs } of await this.list(folder))
-        if (/\.part$/.test(name) && ageMs > brokenOffAfterMs) await this.remove(name);
+        if (/\.part$/.test(name) && ageMs >= afterMs) await this.remove(name);
     }
   }
 

@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { brokenOffAfterMs, type Reading } from "./files";
+import type { Reading } from "./files";
 import { unlessMissing } from "./folder-files";
 
 /** Copies on this machine of files that lie elsewhere and never change; those not used for longest go first. */
@@ -36,10 +36,10 @@ export class LocalCopies {
   }
 
   /** Removes all copies but those of the given files, and what broken-off writes left. */
-  async tidy(existing: ReadonlySet<string>): Promise<void> {
+  async tidy(existing: ReadonlySet<string>, afterMs: number): Promise<void> {
     const names = new Set([...existing].map((name) => basename(name)));
     for (const { file, usedTs } of await this.copies()) {
-      const isOld = Date.now() - usedTs > brokenOffAfterMs;
+      const isOld = Date.now() - usedTs >= afterMs;
       if (/\.part$/.test(file) ? isOld : !names.has(basename(file))) await rm(file, { force: true });
     }
   }

@@ -1,0 +1,134 @@
+import type { TrainedModel } from "../../../service/algorithms";
+import { turned } from "../../../service/algorithms";
+import { FoldIn } from "../../../service/algorithms/inference/fold-in";
+import { Recommender } from "../../../service/algorithms/inference/recommender";
+import { createRandom } from "../../../service/algorithms/random";
+
+/** What a user did: how strongly, by item. */
+type Rated = ReadonlyMap<number, number>;
+
+const [items, dimensions, alpha, regularization] = [80, 10, 0.7, 0.05];
+const random = createRandom(5);
+const factors = Array.from({ length: items }, () =>
+  Array.from({ length: dimensions }, () => random.normal() / 3),
+);
+const users: Rated[] = [1, 3, 40].map(
+  (count) => new Map(Array.from({ length: count }, (_, at) => [at * 2, 1 + (at % 5)])),
+);
+/** Somebody has events on every item, as Spark has no factors for others. */
+users.push(new Map(factors.map((_, item) => [item, 1])));
+
+/** Solves (YᵀY + α Σ r·yyᵀ + λ·n·I) x = Σ (1 + α r) y, the equations of ALS with implicit preferences in Spark. */
+function solvedAsSparkDoes(rated: Rated): number[] {
+  const matrix = Array.from({ length: dimensions }, (_, i) =>
+    Array.from({ length: dimensions }, (_, j) => {
+      const all = factors.reduce((sum, y) => sum + (y[i] as number) * (y[j] as number), 0);
+      const own = [...rated].reduce((sum, [item, r]) => {
+        const y = factors[item] as number[];
+        return sum + alpha * r * (y[i] as number) * (y[j] as number);
+      }, 0);
+      return all + own + (i === j ? regularization * rated.size : 0);
+    }),
+  );
+  const right = Array.from({ length: dimensions }, (_, i) =>
+    [...rated].reduce((sum, [item, r]) => sum + (1 + alpha * r) * (factors[item]?.[i] as number), 0),
+  );
+  return solve(matrix, right);
+}
+
+/** Gauss, in 64 bits. */
+function solve(matrix: number[][], right: number[]): number[] {
+  const rows = matrix.map((row, at) => [...row, right[at] as number]);
+  for (let k = 0; k < rows.length; k++) {
+    const pivot = rows[k] as number[];
+    for (const row of rows) {
+      if (row === pivot) continue;
+      const times = (row[k] as number) / (pivot[k] as number);
+      row.forEach((value, at) => {
+        row[at] = value - times * (pivot[at] as number);
+      });
+    }
+  }
+  return rows.map((row, k) => (row.at(-1) as number) / (row[k] as number));
+}
+
+/** As Spark leaves it: not turned. */
+function sparkModel(): TrainedModel {
+  const stride = 16;
+  const matrix = (rows: number[][]) =>
+    Float32Array.from(
+      { length: rows.length * stride },
+      (_, at) => rows[Math.floor(at / stride)]?.[at % stride] ?? 0,
+    );
+  const start = Uint32Array.from([
+    0,
+    ...users.map((_, at) => users.slice(0, at + 1).reduce((sum, { size }) => sum + size, 0)),
+  ]);
+  return {
+    algorithm: "spark-als",
+    parameters: {},
+    report: null,
+    stride,
+    users: users.length,
+    items,
+    userVectors: matrix(users.map(solvedAsSparkDoes)),
+    itemVectors: matrix(factors),
+    interactions: {
+      users: users.length,
+      items,
+      start,
+      index: Uint32Array.from(users.flatMap((rated) => [...rated.keys()])),
+      weight: Float32Array.from(users.flatMap((rated) => [...rated.values()])),
+    },
+    foldIn: { rule: "spark-als-implicit", alpha, regularization },
+    userAttributes: null,
+    itemAttributes: null,
+  };
+}
+
+describe("a model of Spark", () => {
+  const model = turned(sparkModel());
+  const recommender = new Recommender(model);
+  const itemsOf = (rated: Rated) => [...rated].map(([item, weight]) => ({ item, weight }));
+
+  test.each(users.map((rated, user) => [rated.size, user, rated] as const))(
+    "folds a user with %i items in to the factors that its equations give",
+    (_, user, rated) => {
+      const folded = new FoldIn(model).solve(itemsOf(rated)) as Float32Array;
+      const trained = recommender.userVector(user) as Float32Array;
+      folded.forEach((value, k) => {
+        expect(value).toBeCloseTo(trained[k] as number, 4);
+      });
+      // Scores are the same however the vectors are turned.
+      const x = solvedAsSparkDoes(rated);
+      factors.forEach((y, item) => {
+        const plain = y.reduce((sum, value, k) => sum + value * (x[k] as number), 0);
+        const own = folded.reduce(
+          (sum, value, k) => sum + value * (model.itemVectors[item * 16 + k] as number),
+          0,
+        );
+        expect(own).toBeCloseTo(plain, 4);
+      });
+    },
+  );
+
+  test("answers with the trained factors while the events are those of the training, and with new ones after", () => {
+    const [, rated] = users as [Rated, Rated];
+    expect(recommender.vectorFromItems(itemsOf(rated), 1)).toEqual(recommender.userVector(1));
+    const more = new Map([...rated, [79, 5]]);
+    const x = solvedAsSparkDoes(more);
+    const scores = factors.map((y) => y.reduce((sum, value, k) => sum + value * (x[k] as number), 0));
+    const best = [...scores.keys()].sort((a, b) => (scores[b] as number) - (scores[a] as number));
+    expect(recommender.top(recommender.vectorFromItems(itemsOf(more), 1), 10)).toEqual(best.slice(0, 10));
+  });
+
+  test("is not served by the equations of another trainer", () => {
+    const weightScale = { weighting: "linear", damping: 0, typical: 1, average: 1 } as const;
+    const other = { rule: "ials", alpha, regularization, regularizationExponent: 1, weightScale } as const;
+    const wrong = new FoldIn({ ...model, foldIn: other }).solve(itemsOf(users[1] as Rated)) as Float32Array;
+    const right = recommender.userVector(1) as Float32Array;
+    expect(Math.max(...wrong.map((value, k) => Math.abs(value - (right[k] as number))))).toBeGreaterThan(
+      0.05,
+    );
+  });
+});
