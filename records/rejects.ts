@@ -24,22 +24,32 @@ export function rejectsFileFor(name: string): string {
 export class Rejects {
   count = 0;
   /** The first of them, for messages. */
-  first: Reject | undefined;
+  first: Omit<Reject, "record"> | undefined;
   #file: number | undefined;
 
-  constructor(readonly path: string) {
+  constructor(
+    readonly path: string,
+    /** Where records are secret: gives a reason without their values, and the file has the reasons alone. */
+    private readonly redact?: (reason: string) => string,
+  ) {
     this.#attempt(() => rmSync(path, { force: true }));
   }
 
-  add(reject: Reject): void {
+  add(refused: Reject): void {
     this.count++;
+    const reject = this.#shown(refused);
     this.first ??= reject;
     const { record, ...rest } = reject;
-    const line = JSON.stringify({ ...rest, record: jsonOf(record) });
+    const line = JSON.stringify({ ...rest, ...(record !== undefined && { record: jsonOf(record) }) });
     this.#attempt(() => {
       this.#file ??= openSync(this.path, "w", 0o600);
       writeSync(this.#file, `${line}\n`);
     });
+  }
+
+  #shown(reject: Reject): Omit<Reject, "record"> & Partial<Reject> {
+    const { source, line, reason } = reject;
+    return this.redact ? { source, line, reason: this.redact(reason) } : reject;
   }
 
   close(): void {
@@ -57,6 +67,11 @@ export class Rejects {
       throw new Error(`${refused}${problem}; choose another file (rejectsFile, --rejects)`);
     }
   }
+}
+
+/** A reason without the values it speaks of. */
+export function generalised(reason: string): string {
+  return reason.replace(/"(?:[^"\\]|\\.)*"/g, '"…"').replace(/[\d.-]*\d/g, "0");
 }
 
 function jsonOf(text: string): unknown {

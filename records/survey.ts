@@ -3,7 +3,7 @@ import { batchesOf } from "./batch";
 import { columnsOf, missingColumns } from "./columns";
 import type { RecordKind } from "./kind";
 import type { Mapping } from "./mapping/mapping";
-import type { Reject } from "./rejects";
+import { generalised, type Reject } from "./rejects";
 import type { SourceFile } from "./source";
 
 /** What columns are often called whose field has another name; the first that is there is proposed. */
@@ -82,8 +82,8 @@ function usualColumn(field: string, kind: RecordKind, columns: readonly string[]
 async function counted(files: readonly SourceFile[], kind: RecordKind, mapping: Mapping) {
   const refusals = new Map<string, Refusal>();
   const reject = ({ reason, source, line }: Reject) => {
-    const known = refusals.get(alike(reason));
-    refusals.set(alike(reason), { reason, source, line, ...known, count: (known?.count ?? 0) + 1 });
+    const known = refusals.get(generalised(reason));
+    refusals.set(generalised(reason), { reason, source, line, ...known, count: (known?.count ?? 0) + 1 });
     return true;
   };
   let recordCount = 0;
@@ -104,9 +104,4 @@ async function counted(files: readonly SourceFile[], kind: RecordKind, mapping: 
     ...{ recordCount, failedCount, refusals: sorted },
     ...(Number.isFinite(firstTs) ? { firstTs, lastTs } : {}),
   };
-}
-
-/** Reasons are alike that differ only in the value they speak of. */
-function alike(reason: string): string {
-  return reason.replace(/"(?:[^"\\]|\\.)*"/g, '"…"').replace(/[\d.-]*\d/g, "0");
 }

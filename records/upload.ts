@@ -35,6 +35,8 @@ export interface Upload {
   readonly owner: string;
   /** Where refused records are written. */
   readonly rejectsFile: string;
+  /** Where the records are secret: gives a reason without their values; the file of refused ones leaves them out then. */
+  readonly redact?: ((reason: string) => string) | undefined;
   /** Refused records that are put up with. */
   readonly maxFailures: number;
   /** How the one who gave it calls maxFailures, for messages. */
@@ -82,7 +84,7 @@ export async function upload(order: Upload): Promise<Uploaded> {
   );
   const trustFinished = order.basis !== undefined && journal.finished?.contentHash === order.basis;
   if (order.force) journal.clear();
-  const run = new Run(order, journal, new Rejects(order.rejectsFile));
+  const run = new Run(order, journal, new Rejects(order.rejectsFile, order.redact));
   journal.begin(contentHash, { trustFinished });
   try {
     // Of a file that changed meanwhile, what could not be read says nothing.

@@ -20,6 +20,7 @@ import {
   withUnresolved,
 } from "./arguments";
 import { refuseGone, serviceMark, whereabouts } from "./belonging";
+import { discreet } from "./discretion";
 import { PartialStateError, titled, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
@@ -80,7 +81,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       throw error;
     });
 
-  return {
+  return discreet({
     ...rulesOf(noun),
 
     async configure(request) {
@@ -249,7 +250,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         );
       });
     },
-  };
+  });
 }
 
 async function stays({ urn }: StackRow, id: string, context: Context): Promise<void> {

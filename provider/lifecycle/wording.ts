@@ -17,8 +17,8 @@ const contentHash = /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/;
 
 /**
  * What changes in an argument, in words; one text for each member of a list that changes.
- * The engine masks only what is secret now, and a provider never learns which values are or were secret. So a message
- * shows a value only where it cannot be one, and otherwise names the argument alone: every former value of an argument goes through here.
+ * Only what a program says is secret is masked (`run/secrecy.ts`), and what was secret once may not be so any more. So a
+ * message shows a value only where it cannot be one, and otherwise names the argument alone: every former value of an argument goes through here.
  */
 export function changeTexts(key: string, before: unknown, after: unknown): string[] {
   if (!Array.isArray(before) || !Array.isArray(after)) return [changeOf(key, key, before, after)];

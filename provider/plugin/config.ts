@@ -23,6 +23,7 @@ import { configurationKeys, faultOfKey } from "../run/configuration";
 import { carrierKey, carrierVariable } from "../run/engine";
 import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/row";
+import { masked } from "../run/secrecy";
 import { partsOf } from "../run/urn";
 import { diffResponse } from "./diff";
 import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values";
@@ -90,7 +91,7 @@ export function configureResponse(): ConfigureResponse {
 export function checkFailure({ property, reason }: Fault): CheckFailure {
   const failure = new CheckFailure();
   failure.setProperty(property);
-  failure.setReason(reason);
+  failure.setReason(masked(reason));
   return failure;
 }
 

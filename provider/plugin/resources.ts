@@ -18,6 +18,7 @@ import { PartialStateError } from "../lifecycle/failure";
 import type { Lifecycle } from "../lifecycle/protocol";
 import { nouns } from "../nouns";
 import type { Properties } from "../run/row";
+import { isSecretValue } from "../run/secrecy";
 import { logicalName, nounOf, partsOf } from "../run/urn";
 import { checkFailure } from "./config";
 import { diffResponse } from "./diff";
@@ -139,7 +140,7 @@ function inState(raw: Properties, urn: string): Properties {
   return { ...unsealed(raw), __urn: urn, ...(token !== undefined && { __made: token }) };
 }
 
-/** What the engine stores as outputs: secret where it was, and where the noun says so. */
+/** What the engine stores as outputs: secret where it was, where it repeats a secret, and where the noun says so. */
 function stateOf(
   noun: Lifecycle,
   { __urn, __provider, __firstName, __named: _, ...rest }: Properties,
@@ -152,7 +153,8 @@ function stateOf(
     // The engine names the resource in every request; a dynamic provider looks for it, and for its lifecycle, in the state.
     ...(mayGoBack && { __urn, __provider: stub(noun.type) }),
   };
-  return withSealed(sealedLike(state, ...origins), noun.secretOutputs);
+  const repeated = noun.outputNames.filter((key) => isSecretValue(state[key as keyof typeof state]));
+  return withSealed(sealedLike(state, ...origins), [...noun.secretOutputs, ...repeated]);
 }
 
 /** Where a name comes from; one that was given by hand since is not the program's. */

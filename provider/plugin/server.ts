@@ -65,17 +65,17 @@ const service: Partial<IResourceProviderServer> = {
     return configureResponse();
   }),
 
-  check: answering(async (request) => (await resources()).check(request)),
-  diff: answering(async (request) => (await resources()).diff(request)),
-  create: answering(async (request) => (await resources()).create(request, mayGoBack())),
-  read: answering(async (request) => (await resources()).read(request, mayGoBack(), clientHere)),
-  update: answering(async (request) => (await resources()).update(request, mayGoBack())),
-  delete: answering(async (request) => {
+  check: discreet(async (request) => (await resources()).check(request)),
+  diff: discreet(async (request) => (await resources()).diff(request)),
+  create: discreet(async (request) => (await resources()).create(request, mayGoBack())),
+  read: discreet(async (request) => (await resources()).read(request, mayGoBack(), clientHere)),
+  update: discreet(async (request) => (await resources()).update(request, mayGoBack())),
+  delete: discreet(async (request) => {
     await (await resources()).remove(request);
     return new Empty();
   }),
-  invoke: answering(async (request) => (await import("./invoke.js")).invoke(request, clientHere)),
-  construct: answering(async (request) => (await import("./construct.js")).construct(request)),
+  invoke: discreet(async (request) => (await import("./invoke.js")).invoke(request, clientHere)),
+  construct: discreet(async (request) => (await import("./construct.js")).construct(request)),
 
   // It comes at the end of every run too. A call that creates is finished all the same.
   cancel: answering(async () => {
@@ -117,6 +117,13 @@ function answering<Request, Reply>(
         underWay--;
       });
   };
+}
+
+/** The same for requests whose properties may be secret. */
+function discreet<Request extends object, Reply>(
+  work: (request: Request) => Promise<Reply>,
+): handleUnaryCall<Request, Reply> {
+  return answering(async (request: Request) => (await import("./discretion.js")).discreetly(request, work));
 }
 
 /** The top folder of the package: above dist/ where this is compiled. */

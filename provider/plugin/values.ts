@@ -1,14 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Properties } from "../run/row";
-
-/** Marks an object of Pulumi's protocol that stands for something else. */
-const signatureKey = "4dabf18193072939515e22adb298388d";
-const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
-
-interface Secret {
-  readonly value: unknown;
-}
+import { isSealed, seal } from "../run/sealed-value";
 
 /** Properties as the engine sends them: secret values are sealed. */
 export function fromStruct(struct: Struct | undefined): Properties {
@@ -25,11 +18,6 @@ export function withoutNull(properties: Properties): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== null));
 }
 
-/** A value as a secret of the state. */
-export function seal(value: unknown): unknown {
-  return isSecret(value) ? value : { [signatureKey]: secretSignature, value };
-}
-
 /** The same value in the clear, for the lifecycles. */
 export function unsealed<T>(value: T): T {
   return opened(value) as T;
@@ -38,13 +26,24 @@ export function unsealed<T>(value: T): T {
 function opened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(opened);
   if (!isObject(value)) return value;
-  if (isSecret(value)) return opened(value.value);
+  if (isSealed(value)) return opened(value.value);
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, opened(inner)]));
 }
 
 /** Whether a value is secret, or a part of it. */
 function holdsSecret(value: unknown): boolean {
-  return isSecret(value) || (isObject(value) && Object.values(value).some(holdsSecret));
+  return isSealed(value) || (isObject(value) && Object.values(value).some(holdsSecret));
+}
+
+/** The secret values among properties, by the names of what they are in. */
+export function secretsIn(properties: Properties): Properties {
+  const found = Object.entries(properties).map(([key, value]) => [key, [...sealedIn(value)]] as const);
+  return Object.fromEntries(found.filter(([, values]) => values.length > 0));
+}
+
+function* sealedIn(value: unknown): Generator<unknown> {
+  if (isSealed(value)) yield opened(value);
+  else if (isObject(value)) for (const inner of Object.values(value)) yield* sealedIn(inner);
 }
 
 /**
@@ -62,7 +61,7 @@ export function sealedLike(values: object, ...origins: readonly Properties[]): P
 
 function sealedBy(value: unknown, origin: unknown): unknown {
   if (value == null || !holdsSecret(origin)) return value;
-  if (isSecret(origin) || !isObject(origin) || !isObject(value)) return seal(value);
+  if (isSealed(origin) || !isObject(origin) || !isObject(value)) return seal(value);
   if (Array.isArray(value)) {
     if (!Array.isArray(origin) || origin.length !== value.length) return seal(value);
     return value.map((inner, index) => sealedBy(inner, origin[index]));
@@ -82,8 +81,4 @@ export function withSealed(values: Properties, keys: readonly string[]): Propert
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
-}
-
-function isSecret(value: unknown): value is Secret {
-  return isObject(value) && (value as Record<string, unknown>)[signatureKey] === secretSignature;
 }

@@ -31,10 +31,13 @@ export abstract class Resource extends pulumi.CustomResource {
       ...args,
     };
     // An update meets values that are not known only after another resource has failed; the provider would miss them.
-    if (!pulumi.runtime.isDryRun()) properties.__unresolved = unresolved(args);
+    if (!pulumi.runtime.isDryRun())
+      properties.__unresolved = namesWhere(args, async ({ isKnown }) => !(await isKnown));
     const urn = pulumi.createUrn(name, token, options.parent);
     if (carrier === "dynamic") {
       properties.__provider = stub(type);
+      // The engine hands a dynamic provider what is secret like anything else.
+      properties.__secret = namesWhere(args, ({ isSecret }) => isSecret);
       // A dynamic provider cannot tell the engine which arguments changed, so that it decides on the option itself.
       if (options.replaceOnChanges?.length) properties.__replaceOn = options.replaceOnChanges;
       // Nor does it know whose lifecycle it runs; its messages would name no resource.
@@ -53,15 +56,23 @@ export abstract class Resource extends pulumi.CustomResource {
   }
 }
 
-/** Arguments that stay unknown because what they come from has failed. */
-async function unresolved(args: pulumi.Inputs): Promise<string[] | undefined> {
-  const keys = await Promise.all(
-    Object.entries(args).map(async ([key, value]) => {
-      const { isKnown } = pulumi.output(value) as unknown as { readonly isKnown: Promise<boolean> };
-      return (await isKnown) ? [] : [key];
-    }),
+/** What the SDK knows of an output beside its value. */
+interface Known {
+  readonly isKnown: Promise<boolean>;
+  readonly isSecret: Promise<boolean>;
+}
+
+/** The arguments of which something is so; undefined where there are none. */
+async function namesWhere(
+  args: pulumi.Inputs,
+  isSo: (output: Known) => Promise<boolean>,
+): Promise<string[] | undefined> {
+  const names = await Promise.all(
+    Object.entries(args).map(async ([name, value]) =>
+      (await isSo(pulumi.output(value) as unknown as Known)) ? [name] : [],
+    ),
   );
-  return keys.flat().length > 0 ? keys.flat() : undefined;
+  return names.flat().length > 0 ? names.flat() : undefined;
 }
 
 /** What cannot be forgotten here is forgotten by the next run, which sees the id in the state. */

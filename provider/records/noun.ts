@@ -1,15 +1,17 @@
 import { z } from "zod";
 import { id } from "../../contract/field";
 import { shardsOf } from "../../records/capacity";
+import { isInline, readInline } from "../../records/inline";
 import { type RecordKind, recordKindAt } from "../../records/kind";
 import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
-import { rejectsFileFor } from "../../records/rejects";
+import { generalised, rejectsFileFor } from "../../records/rejects";
 import { contentHash, findFiles, unreadable } from "../../records/source";
 import { defaultParallel, type Progress, upload } from "../../records/upload";
 import { lifecycle } from "../lifecycle/lifecycle";
 import type { ObjectSchema } from "../lifecycle/noun";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
+import { isSecret, keepingSecret, masked } from "../run/secrecy";
 import { format, located } from "./declaration";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
@@ -76,7 +78,14 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
   });
 }
 
-async function fill(
+async function fill(...given: Parameters<typeof send>): ReturnType<typeof send> {
+  const { source } = given[2];
+  // What stands for records in the state does not say what is secret in them.
+  const secrets = isSecret("source") && isInline(source) ? [{ source: readInline(source).toString() }] : [];
+  return keepingSecret(secrets, () => send(...given));
+}
+
+async function send(
   declared: RecordKind,
   datasetId: string,
   args: State,
@@ -95,6 +104,7 @@ async function fill(
   const { recordCount, failedCount, sentCount } = await upload({
     ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile, basis },
     contentHash: args.contentHash,
+    redact: isSecret("source") ? (reason) => generalised(masked(reason)) : undefined,
     owner: urn ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
     onProgress: progressTeller(context),

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { masked } from "./secrecy";
 
 /** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
 export type Urn = string | undefined;
@@ -40,13 +41,16 @@ export function engineAddress(): string | undefined {
   return carrier.engineAddress();
 }
 
+const say = (severity: Severity, isEphemeral: boolean) => (urn: Urn, message: string) =>
+  carrier.log(severity, masked(message), urn, isEphemeral);
+
 /** Logs to the output of the running command, beside the resource it is about. */
 export const log = {
   /** Shown while the work goes on, replaced by what comes next. */
-  progress: (urn: Urn, message: string) => carrier.log("info", message, urn, true),
-  info: (urn: Urn, message: string) => carrier.log("info", message, urn, false),
-  warn: (urn: Urn, message: string) => carrier.log("warn", message, urn, false),
-  debug: (urn: Urn, message: string) => carrier.log("debug", message, urn, false),
+  progress: say("info", true),
+  info: say("info", false),
+  warn: say("warn", false),
+  debug: say("debug", false),
 };
 
 /** Whether an engine is still at work: the processes that it started do not notice when it is killed. */

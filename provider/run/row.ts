@@ -25,6 +25,8 @@ export interface HiddenProperties {
   readonly __named?: boolean;
   /** The option `replaceOnChanges`, which a dynamic provider must heed by itself. */
   readonly __replaceOn?: readonly string[];
+  /** Arguments that are secret, which a dynamic provider is not told otherwise. */
+  readonly __secret?: readonly string[];
   /** Arguments that stay unknown because what they come from has failed; never stored, for `check` removes it. */
   readonly __unresolved?: readonly unknown[];
   /** The schema that the service inferred where none was declared, as JSON. */

@@ -150,6 +150,7 @@ new recommender.TrainingJob("model", {
   algorithmId: algorithm.id,
   triggers: [salt, { nested: [made] }],
 });
+if (config.getBoolean("wrong")) new recommender.EventDataset("adopted", { numShards: 1, existingId: made });
 `;
 
 describe("values that a program makes secret", () => {
@@ -196,6 +197,8 @@ describe("values that a program makes secret", () => {
     expect(said[1]).toMatch(
       /Model model: this trains again, because of .*triggers\[0\] \(changed\), triggers\[1\]/s,
     );
+    said.push(await pulumi("preview", "--config", "wrong=true"));
+    expect(said.at(-1)).toContain("existingId [secret]: there is no such event dataset");
     said.push(await pulumi("refresh", "--yes"), await pulumi("destroy", "--yes"));
     expect(said.at(-1)).toContain("is orphaned");
     expect(said.flatMap(leaks)).toEqual([]);

@@ -9,7 +9,7 @@ import * as grpc from "@grpc/grpc-js";
 import * as engineGrpc from "@pulumi/pulumi/proto/engine_grpc_pb";
 import * as provider from "@pulumi/pulumi/proto/provider_pb";
 import * as empty from "google-protobuf/google/protobuf/empty_pb";
-import { seal } from "../../../provider/plugin/values";
+import { seal } from "../../../provider/run/sealed-value";
 import { PluginConnection, type Properties, urnOf } from "./plugin-connection";
 
 /** A secret as it goes over the wire. */

@@ -1,0 +1,119 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { jsonOrUndefined } from "../../client/parse";
+import { attributeHandling } from "../../contract/dataset";
+import type { Properties } from "./row";
+import { unknownValue } from "./unknown-value";
+
+const mask = "[secret]";
+
+/** Shorter texts are a part of too many others: they are masked in quotes alone. */
+const shortest = 4;
+
+/** Shorter texts are masked only where they stand by themselves. */
+const distinctive = 8;
+
+/** Messages show at least so much of a text before they cut it off. */
+const shownAtLeast = 32;
+
+/** Arguments whose keys are names of fields and columns: only their values are masked. */
+const keyedByFields = ["source", "mapping"];
+
+/** Values of secret arguments by their names, and lazily what of them a message might show. */
+interface Secrets {
+  readonly values: readonly Properties[];
+  readonly texts: () => readonly string[];
+}
+
+const kept = new AsyncLocalStorage<Secrets>();
+
+/** Works for a resource that has secret arguments: whatever is logged or thrown meanwhile does not show their values. */
+export async function keepingSecret<T>(secrets: readonly Properties[], work: () => Promise<T>): Promise<T> {
+  const values = [...(kept.getStore()?.values ?? []), ...secrets];
+  if (values.every((one) => Object.keys(one).length === 0)) return work();
+  let texts: readonly string[] | undefined;
+  const store = {
+    values,
+    texts: () => {
+      texts ??= [...new Set(values.flatMap(textsIn))].sort((a, b) => b.length - a.length);
+      return texts;
+    },
+  };
+  return kept.run(store, async () => {
+    try {
+      return await work();
+    } catch (error) {
+      throw withoutSecrets(error as Error);
+    }
+  });
+}
+
+/** Whether an argument of the resource that is worked for is secret, or a part of it. */
+export function isSecret(name: string): boolean {
+  return kept.getStore()?.values.some((one) => one[name] !== undefined) ?? false;
+}
+
+/** Whether a value is one of the secrets of the resource that is worked for. */
+export function isSecretValue(value: unknown): boolean {
+  return typeof value === "string" && (kept.getStore()?.texts().includes(value) ?? false);
+}
+
+/** A message without the secrets of the resource that is worked for. */
+export function masked(message: string): string {
+  return (kept.getStore()?.texts() ?? []).reduce(withoutText, message);
+}
+
+function withoutSecrets(error: Error & { reasons?: string[] }): Error {
+  const message = masked(error.message);
+  if (message === error.message) return error;
+  // Its stack and its cause would show what the message does not.
+  Object.assign(error, { message, stack: "", cause: undefined });
+  return error.reasons ? Object.assign(error, { reasons: error.reasons.map(masked) }) : error;
+}
+
+function withoutText(message: string, text: string): string {
+  if (!message.includes(text.slice(0, shownAtLeast))) return message;
+  if (text.length >= distinctive) return withoutBeginnings(message, text);
+  const plain = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  const alone = text.length < shortest ? `"${plain}"` : `(?<![\\p{L}\\p{N}])${plain}(?![\\p{L}\\p{N}])`;
+  return message.replace(new RegExp(alone, "gu"), mask);
+}
+
+/** Without a text, wherever it stands, as a whole or cut off. */
+function withoutBeginnings(message: string, text: string): string {
+  const beginning = text.slice(0, shownAtLeast);
+  let rest = message;
+  let done = "";
+  for (let at = rest.indexOf(beginning); at >= 0; at = rest.indexOf(beginning)) {
+    let end = beginning.length;
+    while (end < text.length && rest[at + end] === text[end]) end++;
+    done += rest.slice(0, at) + mask;
+    rest = rest.slice(at + end);
+  }
+  return done + rest;
+}
+
+function textsIn(secrets: Properties): string[] {
+  const all = Object.entries(secrets).flatMap(([name, value]) =>
+    textsOf(value, keyedByFields.includes(name)),
+  );
+  // What the API itself calls things betrays nothing.
+  return all.filter((text) => text !== "" && !attributeHandling.options.some((word) => word === text));
+}
+
+/** What a message might show of a value: it, its members, and the cells of a text that is a table or a path. */
+function textsOf(value: unknown, isKeyedByFields: boolean): string[] {
+  if (typeof value === "object" && value !== null) {
+    const keys = Array.isArray(value) || isKeyedByFields ? [] : Object.keys(value);
+    return [...keys, ...Object.values(value).flatMap((inner) => textsOf(inner, isKeyedByFields))];
+  }
+  if (typeof value === "number") return [String(value)];
+  if (typeof value !== "string" || value === unknownValue) return [];
+  return [value, JSON.stringify(value).slice(1, -1), ...cellsOf(value)];
+}
+
+function cellsOf(text: string): string[] {
+  const parsed = /^\s*[[{]/.test(text) ? jsonOrUndefined(text) : undefined;
+  if (parsed !== undefined) return textsOf(parsed, true);
+  const lines = text.split(/[\r\n]+/);
+  return lines.length > 1 ? lines.flatMap((line) => textsOf(line, true)) : text.split(/[,;|\t"/\\]+/);
+}

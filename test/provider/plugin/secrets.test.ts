@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { routes } from "../../../contract";
+import { ObservedService } from "../../engine/observed-service";
+import { DynamicProvider } from "../dynamic-provider";
+import type { Properties } from "./plugin-connection";
+import { PluginProcess, secret } from "./plugin-process";
+
+const folder = mkdtempSync(join(tmpdir(), "recommender-secrets-"));
+const rejectsFile = join(folder, "rejects.ndjson");
+
+let observed: ObservedService;
+let plugin: PluginProcess;
+let dynamic: DynamicProvider;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  plugin = await PluginProcess.start(observed.config);
+  dynamic = await DynamicProvider.start(observed.config);
+});
+afterAll(async () => {
+  await plugin.stop();
+  await dynamic.stop();
+  await observed.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A carrier, and properties as they reach it where the named ones are secret. */
+const carriers = [
+  {
+    name: "plugin",
+    of: () => plugin,
+    with: (properties: Properties, names: readonly string[]) => ({
+      ...properties,
+      ...Object.fromEntries(names.map((name) => [name, secret(properties[name])])),
+    }),
+  },
+  {
+    name: "dynamic",
+    of: () => dynamic,
+    with: (properties: Properties, __secret: readonly string[]) => ({ ...properties, __secret }),
+  },
+];
+
+describe.each(carriers)("carried by $name", (carrier) => {
+  const everything = () => JSON.stringify([carrier.of().said, plugin.errors]);
+
+  test("what is wrong with a secret argument is said without it", async () => {
+    const refused = async (type: string, properties: Properties, ...names: string[]) =>
+      (await carrier.of().check(type, carrier.with(properties, names))).failures.join();
+    const schema = { numShards: 1, attributeSchema: { "hush-key": "hush-value" } };
+    expect(await refused("UserDataset", schema, "attributeSchema")).toBe(
+      "attributeSchema.[secret]: expected NUMERICAL or CATEGORICAL",
+    );
+    const source = { userDatasetId: "u", source: "hush-folder/hush-file.csv" };
+    expect(await refused("UserRecords", source, "source")).toMatch(
+      /source: \[secret\]: there is no such file/,
+    );
+    const mapped = { userDatasetId: "u", source: [{ a: 1 }], mapping: { userId: "hush-column" } };
+    expect(await refused("UserRecords", mapped, "mapping")).toMatch(/\[secret\]/);
+    const adopted = { numShards: 1, existingId: "hush-dataset" };
+    expect(await refused("EventDataset", adopted, "existingId")).toBe(
+      "existingId [secret]: there is no such event dataset in this account",
+    );
+    expect(everything()).not.toContain("hush");
+  });
+
+  test("what the service says of a secret argument is passed on without it", async () => {
+    const args = { projectId: "hush-project", name: "it", algorithmType: "G1", algorithmParameters: {} };
+    const error = await carrier
+      .of()
+      .create("Algorithm", carrier.with(args, ["projectId"]))
+      .catch((e) => e);
+    expect(error.message).toMatch(/Algorithm .*404/);
+    expect(error.message).not.toContain("hush");
+  });
+
+  test("a secret record that is refused is in no message and not in the file of refused ones", async () => {
+    const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "x", numShards: 1 });
+    const record = { userId: "hush-user", itemId: "i", eventType: "v", ts: "hush-time" };
+    const properties = { eventDatasetId, source: [record], rejectsFile };
+    const { inputs, failures } = await carrier
+      .of()
+      .check("EventRecords", carrier.with(properties, ["source"]));
+    expect(failures).toEqual([]);
+    const error = await carrier
+      .of()
+      .create("EventRecords", inputs)
+      .catch((e) => e);
+    expect(error.message).toMatch(/1 record was refused.*The first: .*:1: .*expected an ISO date/);
+    const file = readFileSync(rejectsFile, "utf8");
+    expect(JSON.parse(file)).toEqual({
+      source: "the records in the program",
+      line: 1,
+      reason: expect.any(String),
+    });
+    expect([error.message, file, everything()].join()).not.toContain("hush");
+  });
+
+  test("an output that repeats a secret argument is secret, and what is said of it does not show it", async () => {
+    const args = { name: "it", numShards: 1, existingId: "hush-users" };
+    const { state } = await carrier.of().create("UserDataset", carrier.with(args, ["existingId"]));
+    expect(state.userDatasetId).toEqual(secret("hush-users"));
+    expect(carrier.of().said.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/UserDataset .*: \[secret\] is adopted without verification/),
+    );
+    expect(everything()).not.toContain("hush");
+  });
+});
+
+test("a lookup that fails does not show a secret argument", async () => {
+  const asked = plugin.invoke("getModel", { projectId: secret("hush-project"), modelId: "m" });
+  await expect(asked).rejects.toThrow(/get-model.*404/);
+  expect(plugin.errors.join()).not.toContain("hush");
+});

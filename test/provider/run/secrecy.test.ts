@@ -1,0 +1,57 @@
+import { carryBy, log } from "../../../provider/run/engine";
+import { keepingSecret, masked } from "../../../provider/run/secrecy";
+
+const shown = (secrets: object, message: string) =>
+  keepingSecret([{ ...secrets }], async () => masked(message));
+
+test.each<[string, object, string, string]>([
+  ["a text", { name: "hunter2-x" }, "hunter2-x and xhunter2-xx", "[secret] and x[secret]x"],
+  ["a text of few letters as a word of its own", { name: "data" }, "data, dataset", "[secret], dataset"],
+  ["one of hardly any letters in quotes", { name: "u1" }, 'u1, "u1"', "u1, [secret]"],
+  ["a number", { qps: 4711 }, "qps 4711, 14711", "qps [secret], 14711"],
+  ["a member", { queries: [{ value: "hunter2-x" }] }, "value hunter2-x", "[secret] [secret]"],
+  [
+    "a key",
+    { attributeSchema: { salary: "NUMERICAL" } },
+    "attributeSchema.salary: expected NUMERICAL",
+    "attributeSchema.[secret]: expected NUMERICAL",
+  ],
+  ["a text in its JSON form", { name: 'say "x"\n' }, String.raw`"say \"x\"\n"`, '"[secret]"'],
+  ["a text that is cut off", { name: "secret-".repeat(20) }, `${"secret-".repeat(9)}…`, "[secret]…"],
+  ["a field of records", { source: '{"userId":"hush-1"}\n' }, 'userId "hush-1"', 'userId "[secret]"'],
+  [
+    "a cell of a table",
+    { source: "userId,pay\nhush-1,90000\n" },
+    "pay: received 90000",
+    "pay: received [secret]",
+  ],
+  [
+    "the name of a file",
+    { source: "/srv/acme-corp/users.csv" },
+    "there is no acme-corp/users.csv",
+    "there is no [secret]/[secret]",
+  ],
+  ["the mask itself", { name: "[secret]" }, "[secret]", "[secret]"],
+])("a message does not show %s", async (_, secrets, message, expected) => {
+  expect(await shown(secrets, message)).toBe(expected);
+});
+
+test("neither does an error, its stack, its cause or its reasons, nor what is logged; other resources are not touched", async () => {
+  const said: string[] = [];
+  carryBy({
+    connect: () => {},
+    engineAddress: () => undefined,
+    log: async (_severity, message) => void said.push(message),
+  });
+  const failing = keepingSecret([{ name: "hunter2-x" }], async () => {
+    await log.warn("urn", "hunter2-x is odd");
+    const cause = new Error("hunter2-x");
+    throw Object.assign(new Error("no hunter2-x", { cause }), { reasons: ["no hunter2-x"] });
+  });
+  const other = keepingSecret([{ name: "another" }], async () => log.info("urn", "hunter2-x"));
+  const error = await failing.catch((reason) => reason);
+  await other;
+  expect(error).toMatchObject({ message: "no [secret]", reasons: ["no [secret]"], stack: "" });
+  expect(error.cause).toBeUndefined();
+  expect(said.sort()).toEqual(["[secret] is odd", "hunter2-x"]);
+});
