@@ -1,6 +1,10 @@
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { routes } from "../../../contract";
 import { ObservedService } from "../../engine/observed-service";
 import { DynamicProvider } from "../dynamic-provider";
@@ -106,6 +110,23 @@ describe.each(carriers)("carried by $name", (carrier) => {
     );
     expect(everything()).not.toContain("hush");
   });
+});
+
+test("a service that repeats secret records in its refusal does not get them shown", async () => {
+  const echo: RequestListener = async (request, response) => {
+    const message = `cannot take ${await text(request)}`;
+    response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ message }));
+  };
+  const server = createServer(echo).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const own = await PluginProcess.start({ baseUrl, apiKey: "key-1", accessToken: "token-1" });
+  const properties = { userDatasetId: "u", source: secret([{ userId: "hush-user" }]), numShards: 1 };
+  const { inputs } = await own.check("UserRecords", properties);
+  await expect(own.create("UserRecords", inputs)).rejects.toThrow(/400: cannot take .*\[secret\]/);
+  expect(JSON.stringify([own.said, own.errors])).not.toContain("hush");
+  await own.stop();
+  server.close();
 });
 
 test("a lookup that fails does not show a secret argument", async () => {
