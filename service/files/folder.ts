@@ -1,4 +1,4 @@
-// files/ is the data folder: models, results, secrets, log and lock.
+// files/ is the data folder: secrets, log and lock; and models and results, there or in a bucket.
 
 import { randomBytes } from "node:crypto";
 import {

@@ -97,6 +97,7 @@ export class Pool {
     const worker = new Worker(ownFile("service/threads/worker"), {
       workerData: { databaseFile: this.context.store.file, location: this.context.files.location },
       execArgv: threadArguments(),
+      env: process.env,
     });
     worker.on("message", (answer: Answer) => {
       const asked = this.busy.get(worker);

@@ -61,7 +61,7 @@ const advice: readonly [pattern: RegExp, said: string, advice: string][] = [
     "create it, or give another one with --files; AWS_REGION and AWS_ENDPOINT_URL_S3 say where it is looked for",
   ],
   [
-    /Credentials|InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|TokenRefreshRequired/,
+    /Credentials|access ?key|SignatureDoesNotMatch|ExpiredToken|InvalidToken|TokenRefreshRequired/i,
     "does not accept the credentials",
     "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where they have one",
   ],

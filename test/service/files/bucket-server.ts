@@ -8,6 +8,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { provideBucketServer } from "../../../tools/engine/provide.js";
 
+/** Not a matter of these tests: which versions of Node the SDK will need some day. */
+const quiet = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" };
+
 const key = { AWS_ACCESS_KEY_ID: "tester", AWS_SECRET_ACCESS_KEY: "a secret of the tests" };
 
 /** A storage that speaks the protocol of Amazon S3, in a process of its own. */
@@ -52,7 +55,7 @@ export class BucketServer {
 
   /** How programs are told about it. */
   get environment(): Record<string, string> {
-    return { ...key, AWS_ENDPOINT_URL_S3: this.url, AWS_EC2_METADATA_DISABLED: "true" };
+    return { ...key, AWS_ENDPOINT_URL_S3: this.url, AWS_EC2_METADATA_DISABLED: "true", ...quiet };
   }
 
   /** Lets this process use it until the tests of the file are over. */

@@ -1,0 +1,217 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { serialize } from "node:v8";
+import { type StartOptions, startService } from "../../../service";
+import { openFiles } from "../../../service/files/places/open";
+import { run } from "../process";
+import { Running } from "../running";
+import { deploy, openShop, trainModel } from "../shop";
+import { BucketServer } from "./bucket-server";
+
+let server: BucketServer;
+let root: string;
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "kept-"));
+  server = await BucketServer.start();
+  server.use();
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(root, { recursive: true });
+});
+
+describe.each(["folder", "bucket"])("a service that keeps models and results in a %s", (where) => {
+  const isBucket = where === "bucket";
+  let options: StartOptions & { dataDir: string };
+  let api: Running;
+  let shop: Awaited<ReturnType<typeof openShop>>;
+  let modelId: string;
+  let servingUri: string;
+  beforeAll(async () => {
+    const dataDir = join(root, where);
+    options = { dataDir, ...(isBucket ? { files: server.newBucket() } : {}) };
+    api = await Running.start(options);
+    shop = await openShop(api);
+    modelId = await trainModel(api, shop);
+    servingUri = await deploy(api, shop.projectId, modelId);
+  });
+  afterAll(() => api.end());
+
+  const files = () =>
+    openFiles(
+      options.files === undefined
+        ? { folder: options.dataDir }
+        : { folder: join(root, "elsewhere"), url: options.files },
+    );
+  const names = async (prefix: string) => (await files().list(prefix)).map(({ name }) => name).sort();
+  const recommended = async () =>
+    (await api.call("recommendItemsToUser", { userId: "u1", limit: 5 }, { base: servingUri })).results;
+  /** The bare address, as whoever got it by mail would fetch it. */
+  const fetched = (url: string) => fetch(url);
+  const queried = async () => {
+    const { projectId } = shop;
+    const queries = [{ attribute: "genre", value: "drama" }];
+    const asked = { name: "q", projectId, modelId, queryType: "user_distribution", queries } as const;
+    const { jobId } = await api.call("submitQueryingJob", asked);
+    const { jobResult } = await api.finished(projectId, jobId);
+    return { jobId, url: jobResult?.downloadUrl as string };
+  };
+  const restart = async () => {
+    await api.end();
+    api = await Running.start(options);
+  };
+
+  test("has them there, and nowhere else", async () => {
+    expect(await names("models/model-")).toEqual([`models/${modelId}`]);
+    expect(readdirSync(join(options.dataDir, "models"))).toEqual(isBucket ? [] : [modelId]);
+  });
+
+  test("hands results out to whoever has their address, and to nobody else", async () => {
+    const { jobId, url } = await queried();
+    expect(await names(`results/${jobId}`)).toEqual([`results/${jobId}.0.svg`, `results/${jobId}.json`]);
+    const answer = await fetched(url);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+      200,
+      "application/json; charset=utf-8",
+    ]);
+    expect(await answer.json()).toMatchObject({ query_type: "user_distribution" });
+    const chart = await fetched(`${url}&format=svg`);
+    expect([chart.status, chart.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
+    expect(await chart.text()).toMatch(/^<svg /);
+    // The bytes come from the storage itself.
+    expect([answer.redirected, answer.url.startsWith(server.url)]).toEqual([isBucket, isBucket]);
+    if (isBucket) expect(answer.url).toContain("X-Amz-Expires=300&");
+    for (const forged of [
+      url.replace(jobId, "job-0"),
+      url.replace(/expires=\d+/, "expires=99999999999"),
+      url.replace(/signature=./, "signature="),
+    ])
+      expect((await fetched(forged)).status).toBe(403);
+    expect((await fetched(`${url}&format=svg&query=1`)).status).toBe(404);
+  });
+
+  test("removes results when the events of a user are deleted", async () => {
+    const { url } = await queried();
+    await api.call("deleteDatasetUserEvents", { eventDatasetId: shop.eventDatasetId, userId: "u7" });
+    expect(await names("results/")).toEqual([]);
+    expect((await fetched(url)).status).toBe(404);
+  });
+
+  test("answers the same after a start, also where the copies on this machine are gone or damaged", async () => {
+    const before = await recommended();
+    await restart();
+    expect(await recommended()).toEqual(before);
+    if (!isBucket) return;
+    const copy = join(options.dataDir, "copies", modelId);
+    writeFileSync(copy, readFileSync(copy).fill(1, 5000, 5100));
+    await restart();
+    expect(await recommended()).toEqual(before);
+    rmSync(copy);
+    await restart();
+    expect(await recommended()).toEqual(before);
+    expect(readdirSync(join(options.dataDir, "copies"))).toEqual([modelId]);
+  });
+
+  test("fails a job over a damaged model at once, and names the file", async () => {
+    const damaged = await trainModel(api, shop);
+    const name = `models/${damaged}`;
+    const whole = await buffer((await files().read(name))?.stream as never);
+    await files().write(name, [whole.subarray(0, 5000)]);
+    const { projectId } = shop;
+    const asked = { projectId, modelId: damaged, name: "groups", parameters: {} };
+    const { jobId } = await api.call("submitClusteringJob", asked);
+    const place = options.files ?? options.dataDir;
+    expect(await api.finished(projectId, jobId)).toMatchObject({
+      jobStatus: "FAILED",
+      retryCount: 0,
+      jobResult: {
+        message: expect.stringContaining(
+          `The file ${name} in ${place} cannot be used: it is cut off after 5000 bytes`,
+        ),
+      },
+    });
+    await api.call("deleteModel", { projectId, modelId: damaged });
+    expect(await names("models/model-")).toEqual([`models/${modelId}`]);
+  });
+
+  test("removes models without an entry at its start", async () => {
+    await files().write("models/model-0123456789abcdef0123", [Buffer.from("stray")]);
+    await restart();
+    expect(await names("models/model-")).toEqual([`models/${modelId}`]);
+    expect(await recommended()).toHaveLength(5);
+  });
+});
+
+describe("a bucket", () => {
+  test("never has a model of version 0.1.0 read, whose format can hold more than numbers", async () => {
+    const url = server.newBucket();
+    const api = await Running.start({ dataDir: join(root, "first"), files: url });
+    const shop = await openShop(api);
+    const modelId = await trainModel(api, shop);
+    await openFiles({ folder: root, url }).write(`models/${modelId}`, [serialize({ model: {} })]);
+    const asked = { projectId: shop.projectId, modelId, name: "groups", parameters: {} };
+    const { jobId } = await api.call("submitClusteringJob", asked);
+    const { jobResult } = await api.finished(shop.projectId, jobId);
+    expect(jobResult?.message).toContain("format of version 0.1.0, which is read in a data folder alone");
+    await api.end();
+  });
+
+  test("that keeps the files of other data is refused, lest one service removes the models of the other", async () => {
+    const files = server.newBucket();
+    const service = await startService({ dataDir: join(root, "one"), files, log: "none" });
+    await service.close();
+    await expect(startService({ dataDir: join(root, "other"), files, log: "none" })).rejects.toThrow(
+      /^s3:\/\/bucket-\d+\/some\/prefix keeps the files of other data .* give another prefix with --files/,
+    );
+    // The folder is free again.
+    const again = await startService({ dataDir: join(root, "other"), log: "none" });
+    await again.close();
+  });
+
+  test.each([
+    [
+      "is not there",
+      "s3://no-such-bucket",
+      {},
+      /^The bucket s3:\/\/no-such-bucket at http:.* is not there .*AWS_REGION/,
+    ],
+    [
+      "cannot be reached",
+      "",
+      { AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9" },
+      /cannot be reached .* set AWS_ENDPOINT_URL_S3/,
+    ],
+    [
+      "knows no such key",
+      "",
+      { AWS_ACCESS_KEY_ID: "other" },
+      /does not accept the credentials .* set AWS_ACCESS_KEY_ID/,
+    ],
+    ["got no key", "", { AWS_ACCESS_KEY_ID: "" }, /does not accept the credentials .* set AWS_ACCESS_KEY_ID/],
+    ["is no bucket", "s3:/bucket", {}, /^--files must be the address of a bucket, such as s3:\/\/my-bucket/],
+  ])("that %s is refused at the start, with what to do", async (_, url, environment, message) => {
+    Object.assign(process.env, environment);
+    try {
+      const starting = startService({
+        dataDir: join(root, "refused"),
+        files: url || server.newBucket(),
+        log: "none",
+      });
+      await expect(starting).rejects.toThrow(message);
+    } finally {
+      server.use();
+    }
+  });
+
+  test("can be given to the command in the environment", async () => {
+    process.env.RECOMMENDER_FILES = "nowhere";
+    const { code, err } = await run("serve", "--data", join(root, "command"));
+    delete process.env.RECOMMENDER_FILES;
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('such as s3://my-bucket/recommender, not "nowhere"'),
+    ]);
+  });
+});
