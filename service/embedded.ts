@@ -8,7 +8,10 @@ import { isProof, proofOf } from "./base/proof";
 import { type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./files/folder";
 import { isLocked, isOfFirstVersion, nameSettlesMs, readRunning } from "./files/lock";
 
+export { deleteData, type Folder, folderAt, isDataFolder, refuseForeign } from "./files/folder";
 export { instanceIn } from "./files/instance";
+export { isLocked, lockFolder, nameSettlesMs, readRunning } from "./files/lock";
+export { statusReply } from "./http/status";
 
 /** How to reach a service that serves a folder. */
 export interface Reachable {

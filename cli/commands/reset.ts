@@ -17,7 +17,7 @@ export function addReset(program: Command): void {
     .addHelpText("after", "\nExamples:\n  recommender reset\n  recommender reset --data ./other --yes")
     .action(async ({ data, yes, ...options }: { data: string; yes?: true; json?: true }) => {
       const { deleteData, folderAt, isDataFolder, lockFolder, refuseForeign } = await import(
-        "../../service/index.js"
+        "../../service/embedded.js"
       );
       const folder = folderAt(data);
       refuseForeign(folder);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { z } from "zod";
 import { decode } from "../../contract";
-import type { statusReply } from "../../service";
+import type { statusReply } from "../../service/embedded";
 import { type FolderOptions, folderOf, otherFolders, withFolder } from "../stack/data-folder";
 import { escapeControls, table } from "../terminal/layout";
 import { counted, lasting, type OutputOptions, print } from "../terminal/output";
@@ -25,7 +25,7 @@ export function addStatus(program: Command): void {
         isLocked,
         notAnswering,
         statusReply: schema,
-      } = await import("../../service/index.js");
+      } = await import("../../service/embedded.js");
       const folder = folderAt(data);
       const running = await findRunning(folder);
       if (!running && isLocked(folder)) throw new Error(notAnswering(folder, data));

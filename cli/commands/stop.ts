@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import type { Folder } from "../../service";
+import type { Folder } from "../../service/embedded";
 import { type FolderOptions, folderOf, otherFolders, withFolder } from "../stack/data-folder";
 import { type OutputOptions, print } from "../terminal/output";
 
@@ -30,7 +30,7 @@ export function addStop(program: Command): void {
 /** Ends the process that has locked a folder, waits until the folder is free, and gives the process's id. */
 export async function stop(dir: string): Promise<number | undefined> {
   const { findRunning, folderAt, isLocked, nameSettlesMs, readRunning } = await import(
-    "../../service/index.js"
+    "../../service/embedded.js"
   );
   const folder = folderAt(dir);
   const until = Date.now() + patienceMs;

@@ -93,7 +93,8 @@ class Dynamic extends Carrier {
 }
 
 class Plugin extends Carrier {
-  #process: { readonly connection: PluginConnection; stop(): void } | undefined;
+  #config: Record<string, string> = {};
+  #process: Promise<{ readonly connection: PluginConnection; stop(): void }> | undefined;
 
   lifecycleOf(carried: string): Lifecycle {
     const urn = pluginUrn(carried);
@@ -123,24 +124,32 @@ class Plugin extends Carrier {
 
   protected async start(config: Record<string, string>): Promise<void> {
     this.close();
-    const { port, stop } = await listen();
-    const connection = new PluginConnection();
-    connection.connect(port);
-    this.#process = { connection, stop };
-    await connection.configure(shortKeys(config));
+    this.#config = config;
   }
 
   close(): void {
-    this.#process?.connection.close();
-    this.#process?.stop();
+    void this.#process?.then(({ connection, stop }) => {
+      connection.close();
+      stop();
+    });
     this.#process = undefined;
+  }
+
+  /** The engine starts a plugin when it first needs it. */
+  async #launch() {
+    const { port, stop } = await listen();
+    const connection = new PluginConnection();
+    connection.connect(port);
+    await connection.configure(shortKeys(this.#config));
+    return { connection, stop };
   }
 
   /** Fails with what the engine shows, and with the part of the state that it keeps. */
   async #ask<T>(work: (plugin: PluginConnection) => Promise<T>): Promise<T> {
+    this.#process ??= this.#launch();
     const process = this.#process;
     try {
-      return await work(process?.connection as PluginConnection);
+      return await work((await process).connection);
     } catch (error) {
       // Nobody hears from a process that was killed.
       if (process !== this.#process) return new Promise(() => {});
