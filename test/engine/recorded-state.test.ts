@@ -49,7 +49,9 @@ test.each(["state-v1.json"])(
   async (file) => {
     const recorded: Deployment = JSON.parse(readFileSync(join(__dirname, file), "utf8"));
     const service = serviceOf(recorded.deployment.resources);
-    const workspace = await engineWorkspace(recordedProgram, await service.start());
+    // The state was recorded under this passphrase.
+    const passphrase = { PULUMI_CONFIG_PASSPHRASE: "test" };
+    const workspace = await engineWorkspace(recordedProgram, { ...passphrase, ...(await service.start()) });
     await workspace.stack.importStack(recorded);
     const { changeSummary } = await workspace.stack.preview();
     expect(changeSummary).toEqual({ same: 10 });
