@@ -1,20 +1,25 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { OutputMap, Stack, UpdateSummary } from "@pulumi/pulumi/automation";
+import type { Deployment, OutputMap, Stack, UpdateSummary } from "@pulumi/pulumi/automation";
 
 /** The engine's mark of a secret in a state. */
 const secretMark = "4dabf18193072939515e22adb298388d";
 
 /**
- * Lets a stack read its outputs and its last update where the engine keeps them. The Automation API starts the engine
- * three more times after each update to ask for just that, which would be a quarter of what all these tests take.
+ * Lets a stack read its state, its outputs and its last update where the engine keeps them. The Automation API starts
+ * the engine three more times after each update to ask for just that, which would be a quarter of what all these tests
+ * take.
  */
 export function readKeptState(stack: Stack, folder: string): void {
   const ask = stack.outputs.bind(stack);
+  stack.exportStack = async (): Promise<Deployment> => {
+    const [file] = await filesIn(join(folder, ".pulumi/stacks"), `/${stack.name}.json`);
+    const { version, checkpoint } = JSON.parse(await readFile(file, "utf8"));
+    return { version, deployment: checkpoint.latest ?? {} };
+  };
   stack.outputs = async () => {
-    const [file] = await filesIn(join(folder, ".pulumi/stacks"), `${stack.name}.json`);
-    const text = await readFile(file, "utf8");
-    const outputs = outputsIn(JSON.parse(text).checkpoint.latest?.resources ?? []);
+    const { deployment } = await stack.exportStack();
+    const outputs = outputsIn(deployment.resources ?? []);
     return JSON.stringify(outputs).includes(secretMark) ? ask() : outputs;
   };
   stack.info = async () => {
