@@ -5,9 +5,10 @@ const path = require("node:path");
 const { runCommand, runNpm } = require("./command.js");
 const { buildForTests, installPackages, root } = require("./setup.js");
 
-/** `npm run check`: everything that can be said about the code without running it. */
+/** `npm run check`: everything that can be said about the code without running it. Builds dist/ beside what needs none. */
 async function check() {
-  const tarball = await packPackage();
+  const built = buildForTests();
+  const tarball = built.then(packPackage);
   const checks = [
     { name: "types", bin: ["typescript", "tsc"], args: ["-p", "."] },
     {
@@ -20,12 +21,20 @@ async function check() {
       bin: ["dependency-cruiser", "depcruise"],
       args: ["--output-type", "err-long", "contract", "client", "records", "provider", "service", "cli"],
     },
-    { name: "unused code", bin: ["knip", "knip"], args: ["--no-progress"] },
-    { name: "package (publint)", bin: ["publint", "publint"], args: ["--strict", tarball] },
-    { name: "package types (attw)", bin: ["@arethetypeswrong/cli", "attw"], args: [tarball] },
+    { name: "unused code", bin: ["knip", "knip"], args: built.then(() => ["--no-progress"]) },
+    {
+      name: "package (publint)",
+      bin: ["publint", "publint"],
+      args: tarball.then((file) => ["--strict", file]),
+    },
+    {
+      name: "package types (attw)",
+      bin: ["@arethetypeswrong/cli", "attw"],
+      args: tarball.then((file) => [file]),
+    },
   ];
   const results = await Promise.all(checks.map(run));
-  await fs.promises.rm(path.dirname(tarball), { recursive: true });
+  await fs.promises.rm(path.dirname(await tarball), { recursive: true });
   for (const { name, passed, output, seconds } of results) {
     if (!passed) console.log(output.trimEnd());
     console.log(`${passed ? "✓" : "✗"} ${name} (${seconds} s)`);
@@ -43,10 +52,11 @@ async function packPackage() {
 }
 
 /**
- * @param {{ name: string, bin: string[], args: string[] }} check
+ * @param {{ name: string, bin: string[], args: string[] | Promise<string[]> }} check
  * @returns {Promise<{ name: string, passed: boolean, output: string, seconds: string }>}
  */
-function run({ name, bin, args }) {
+async function run({ name, bin, args: awaited }) {
+  const args = await awaited;
   const started = Date.now();
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [binOf(bin), ...args], {
@@ -74,7 +84,6 @@ module.exports = { check };
 if (require.main === module) {
   runCommand(async () => {
     await installPackages();
-    await buildForTests();
     const failed = (await check()).filter(({ passed }) => !passed);
     if (failed.length > 0) throw new Error(`Failed: ${failed.map(({ name }) => name).join(", ")}.`);
   });

@@ -1,5 +1,5 @@
 const { CommandFailed, run, runCommand } = require("./command.js");
-const { buildForTests, installPackages, root } = require("./setup.js");
+const { installPackages, root } = require("./setup.js");
 
 /** `npm test [-- <arguments of jest>]`: the set-up, the checks, all tests. With `--changed`, only what a change touches. */
 runCommand(async () => {
@@ -40,7 +40,6 @@ async function testChanged(commit, rest) {
 async function setUpAndCheck() {
   try {
     await installPackages();
-    await buildForTests();
     const { provideBucketServer, provideEngine } = require("./engine/provide.js");
     await provideEngine();
     await provideBucketServer();
