@@ -2,22 +2,14 @@ const { availableParallelism } = require("node:os");
 const { rooms } = require("./tools/setup.js");
 
 /** @type {import("jest").Config} */
-module.exports = {
+const tests = {
   testEnvironment: "node",
   // Jest runs everything in a sandbox in which it takes long to find a global: most of the time of a training in there.
   sandboxInjectedGlobals: ["Math", "Number"],
   // `npm test -- --changed` follows imports into the code.
   roots: ["test", "tools", ...rooms].map((folder) => `<rootDir>/${folder}`),
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  // A guard against hanging for ever; a suite that needs more says so itself.
-  testTimeout: 300_000,
-  // One more than there are cores: some tests mostly wait.
-  maxWorkers: availableParallelism() + 1,
-  testSequencer: "<rootDir>/tools/jest/longest-first.js",
-  globalSetup: "<rootDir>/tools/jest/global-setup.js",
-  globalTeardown: "<rootDir>/tools/jest/global-teardown.js",
   setupFilesAfterEnv: ["<rootDir>/tools/jest/time-limit.js"],
-  reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   // What tools/jest/fast-start.js does for the processes that tests start, for the tests themselves.
   moduleNameMapper: {
     // Threads and services that the tested code starts run what was built; from the sources, each would compile anew.
@@ -34,4 +26,41 @@ module.exports = {
       { jsc: { parser: { syntax: "typescript" }, target: "es2022" }, module: { type: "commonjs" } },
     ],
   },
+};
+
+/** What the API does must not depend on where its data lies. */
+const service = ["handlers", "jobs", "serving", "store", "http"].map(
+  (room) => `<rootDir>/test/service/${room}/**/*.test.ts`,
+);
+
+/** What is about the embedded service's folder. */
+const onlyEmbedded = [
+  "http/body",
+  "http/fuzz",
+  "http/malformed",
+  "http/bad-input",
+  "http/openapi",
+  "serving/kept-attributes",
+];
+
+/** @type {import("jest").Config} */
+module.exports = {
+  // A guard against hanging for ever; a suite that needs more says so itself.
+  testTimeout: 300_000,
+  // One more than there are cores: some tests mostly wait.
+  maxWorkers: availableParallelism() + 1,
+  testSequencer: "<rootDir>/tools/jest/longest-first.js",
+  globalSetup: "<rootDir>/tools/jest/global-setup.js",
+  globalTeardown: "<rootDir>/tools/jest/global-teardown.js",
+  reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
+  projects: [
+    tests,
+    {
+      ...tests,
+      displayName: "PostgreSQL",
+      testMatch: service,
+      testPathIgnorePatterns: onlyEmbedded.map((name) => `<rootDir>/test/service/${name}\\.test\\.ts`),
+      globals: { testStore: "postgres" },
+    },
+  ],
 };

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { Addresses } from "./base/addresses";
 import { type Clock, systemClock } from "./base/clock";
 import { Faults } from "./base/faults";
+import { newId } from "./base/id";
 import { Metrics } from "./base/metrics";
 import { closeAll, closeServer, closeWhenIdle } from "./closing";
 import type { Basis, Options } from "./files/basis";
-import { closeToOthers, type Folder, folderAt, makeFolder, secretText } from "./files/folder";
+import { closeToOthers, type Folder, folderAt, makeFolder, type Secrets, secretText } from "./files/folder";
 import { forgetRunning, lockFolder, writeRunning } from "./files/lock";
 import { createLog, type LogTarget } from "./files/log";
 import type { Files } from "./files/places/files";
@@ -18,10 +19,12 @@ import { Idempotency } from "./http/idempotency";
 import { listen } from "./http/listen";
 import { createServer } from "./http/server";
 import { Tokens } from "./http/token";
+import { keepInStep } from "./in-step";
 import { Jobs } from "./jobs/runner";
 import { Serving } from "./serving/serving";
-import { openStore } from "./store/database";
+import { openStore, signingSecret, withoutPassword } from "./store/database";
 import { lastSeqIn } from "./store/events";
+import { Processes, type Role } from "./store/processes";
 import { sweepDeleted } from "./store/sweep";
 import { Pool } from "./threads/pool";
 
@@ -31,6 +34,12 @@ export interface StartOptions {
   readonly dataDir?: string;
   /** Bucket of the models and results, such as `s3://models/shop`; in the folder unless given. */
   readonly files?: string;
+  /** Address of a PostgreSQL database that keeps the data instead, so that many processes can serve it. */
+  readonly store?: string;
+  /** What this process does of what there is to do over PostgreSQL; all unless given. */
+  readonly role?: Role;
+  /** The API key of a service over PostgreSQL, the same for all of its processes; otherwise it lies in the folder. */
+  readonly key?: string;
   /** Port to listen on; 0 or left out: the one kept in the folder, or a free one that is kept there from then on. */
   readonly port?: number;
   /** Interface to listen on; 127.0.0.1 unless given, for the key travels in the clear. */
@@ -58,6 +67,8 @@ export interface Service {
   /** The base address on this machine. */
   readonly url: string;
   readonly dataDir: string;
+  /** Where the data lies: the folder, or the database without its password. */
+  readonly place: string;
   readonly key: string;
   readonly keyFile: string;
   /** What the start has to say to people, such as a port that had to change. */
@@ -100,9 +111,14 @@ async function serveFolder(
   const end = new AbortController();
   const clock = options.clock ?? systemClock;
   const { log, end: endLog } = createLog(options.log ?? "file", folder);
-  const secrets = { key: secretText(folder.keyFile, "rk_"), signing: secretText(folder.secretFile) };
-  const store = await openStore(folder.database);
-  let seq = await lastSeqIn(store.db);
+  const key = options.store === undefined ? secretText(folder.keyFile, "rk_") : keyOf(options);
+  const ownSecret = options.store === undefined ? secretText(folder.secretFile) : undefined;
+  const store = await openStore(options.store ?? folder.database);
+  const secrets: Secrets = { key, signing: ownSecret ?? (await signingSecret(store)) };
+  const role = options.role ?? "all";
+  const processId = newId("process");
+  const processes = new Processes(store, processId, role);
+  let seq = store.shared ? 0 : await lastSeqIn(store.db);
   let lastUse = clock.now();
   let sweeping = Promise.resolve();
 
@@ -116,9 +132,11 @@ async function serveFolder(
     secrets,
     store,
     addresses: new Addresses(options.publicUrl),
+    processId,
+    role,
     closing: end.signal,
   };
-  const servingContext = { ...basis, pool: new Pool(basis) };
+  const servingContext = { ...basis, pool: new Pool(basis), share: () => 1 / processes.apis };
   const jobContext = {
     ...servingContext,
     serving: new Serving(servingContext),
@@ -154,6 +172,7 @@ async function serveFolder(
       const steps = [
         () => closeServer(app, clock),
         () => jobs.close(),
+        () => (store.shared ? processes.leave() : undefined),
         () => sweeping,
         () => forgetRunning(folder),
         () => store.close(),
@@ -172,10 +191,12 @@ async function serveFolder(
     await files.check(store.instanceId);
     await jobs.recover();
     await tidy(context).catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
-    serving.loadAll(await store.db.selectFrom("deployments").selectAll().execute());
+    if (role !== "worker") await serving.sync();
+    if (store.shared) await processes.beat();
     addresses.localUrl = await listen(app, folder, options, warnings);
     const url = addresses.localUrl;
-    void jobs.watch();
+    if (role !== "api") void jobs.watch();
+    if (store.shared) keepInStep(context, processes);
     void keepTidy(context);
     context.sweep();
     writeRunning(folder, { pid: process.pid, url, instanceId: store.instanceId });
@@ -199,12 +220,21 @@ async function serveFolder(
   return {
     url: addresses.localUrl,
     dataDir: folder.path,
+    place: store.shared ? withoutPassword(store.place) : folder.path,
     key: secrets.key,
     keyFile: folder.keyFile,
     warnings,
     idle: () => jobs.idle(),
     close,
   };
+}
+
+function keyOf({ key }: StartOptions): string {
+  if (key !== undefined && key.length >= 20) return key;
+  throw new Error(
+    "A service over PostgreSQL needs the API key that its clients show, 20 characters or more, the same in all of its " +
+      "processes: set RECOMMENDER_API_KEY, for example to the output of `openssl rand -base64 24`.",
+  );
 }
 
 function optionsOf(options: StartOptions): Options {

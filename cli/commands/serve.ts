@@ -3,13 +3,15 @@ import { ZodError } from "zod";
 import { defaultDataDir } from "../stack/data-folder";
 import { exitCodes } from "../terminal/exit";
 import { jsonIn } from "../terminal/json-file";
-import { url, whole } from "../terminal/option-values";
+import { postgresUrl, url, whole } from "../terminal/option-values";
 import { note, print } from "../terminal/output";
 
 interface ServeOptions {
   readonly port: number;
   readonly data: string;
   readonly files?: string;
+  readonly store?: string;
+  readonly role?: "api" | "worker" | "all";
   readonly host: string;
   readonly publicUrl?: string;
   readonly ephemeral?: true;
@@ -36,6 +38,19 @@ export function addServe(program: Command): void {
         "RECOMMENDER_FILES",
       ),
     )
+    .addOption(
+      new Option(
+        "--store <url>",
+        "PostgreSQL database that keeps the data instead, as in postgres://host/name",
+      )
+        .env("RECOMMENDER_STORE")
+        .argParser(postgresUrl),
+    )
+    .addOption(
+      new Option("--role <role>", "what this process does over PostgreSQL: answer calls, run jobs, or both")
+        .choices(["api", "worker", "all"])
+        .env("RECOMMENDER_ROLE"),
+    )
     .option("--host <address>", "interface to listen on; the key travels in the clear", "127.0.0.1")
     .option(
       "--public-url <url>",
@@ -52,7 +67,8 @@ export function addServe(program: Command): void {
     .option("--json", "print one line of JSON when ready")
     .addHelpText(
       "after",
-      "\nExamples:\n  recommender serve\n  recommender serve --ephemeral --seed shop.json\n  recommender serve --json --port 8080 --data ./other",
+      "\nExamples:\n  recommender serve\n  recommender serve --ephemeral --seed shop.json\n  recommender serve --json --port 8080 --data ./other" +
+        "\n  RECOMMENDER_API_KEY=… recommender serve --store postgres://db/recommender --role api --port 8080",
     )
     .action(serve);
 }
@@ -61,6 +77,8 @@ const closeWithinMs = 20_000;
 
 /** Loaded here and not above, so that `--help` and errors of arguments come at once. */
 async function serve(options: ServeOptions): Promise<void> {
+  if (options.role !== undefined && options.store === undefined)
+    throw new Error("--role needs --store: a folder has one process, which does everything.");
   const { seed, startService } = await import("../../service/index.js");
   const content = options.seed === undefined ? undefined : jsonIn(options.seed);
   const service = await startService({
@@ -69,10 +87,13 @@ async function serve(options: ServeOptions): Promise<void> {
     planShards: options.planShards,
     jobDelayMs: options.jobDelay,
     faults: options.faults ?? false,
-    log: options.verbose ? "stderr" : "file",
+    log: options.verbose || options.store !== undefined ? "stderr" : "file",
     ...(options.files === undefined ? {} : { files: options.files }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-    ...(options.ephemeral ? {} : { dataDir: options.data }),
+    ...(options.store === undefined
+      ? {}
+      : { store: options.store, role: options.role ?? "all", key: process.env.RECOMMENDER_API_KEY ?? "" }),
+    ...(options.ephemeral || options.store !== undefined ? {} : { dataDir: options.data }),
     ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
     onIdle: () => process.exit(0),
   });
@@ -86,7 +107,7 @@ async function serve(options: ServeOptions): Promise<void> {
   // A second Ctrl+C ends the process at once; a second `recommender stop` does not.
   process.once("SIGINT", end);
   process.on("SIGTERM", end);
-  const { url, dataDir, keyFile } = service;
+  const { url, place, dataDir, keyFile } = service;
   const projectId =
     content === undefined
       ? undefined
@@ -94,9 +115,12 @@ async function serve(options: ServeOptions): Promise<void> {
           await service.close();
           throw await readable(error, options.seed as string);
         });
-  print(options, { url, dataDir, keyFile, pid: process.pid, ...(projectId ? { projectId } : {}) }, () => {
+  const where =
+    options.store === undefined ? { dataDir, keyFile } : { store: place, role: options.role ?? "all" };
+  print(options, { url, ...where, pid: process.pid, ...(projectId ? { projectId } : {}) }, () => {
     const seeded = projectId ? `Seeded project ${projectId}\n` : "";
-    return `Serving ${url} from ${dataDir}\nThe API key lies in ${keyFile}\n${seeded}`;
+    const key = options.store === undefined ? `The API key lies in ${keyFile}\n` : "";
+    return `Serving ${url} from ${place}\n${key}${seeded}`;
   });
 }
 

@@ -24,6 +24,12 @@ export function url(text: string): string {
   throw new InvalidArgumentError("Expected an address, as in https://recommender.example.com.");
 }
 
+/** Reads the address of a PostgreSQL database. */
+export function postgresUrl(text: string): string {
+  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError("Expected the address of a database, as in postgres://user@host/name.");
+}
+
 /** Reads a list that is separated by commas. */
 export function list(text: string): string[] {
   return text

@@ -7,3 +7,8 @@ export class JobError extends Error {
 export class OutdatedError extends Error {
   override readonly name = "OutdatedError";
 }
+
+/** Another process has the job by now, for this one gave no sign of life: what it found out does not count. */
+export class LostLeaseError extends Error {
+  override readonly name = "LostLeaseError";
+}

@@ -3,6 +3,7 @@ import type { Addresses } from "../base/addresses";
 import type { Clock } from "../base/clock";
 import type { Metrics } from "../base/metrics";
 import type { Store } from "../store/database";
+import type { Role } from "../store/processes";
 import type { Folder, Secrets } from "./folder";
 import type { Files } from "./places/files";
 
@@ -25,6 +26,9 @@ export interface Basis {
   readonly secrets: Secrets;
   readonly store: Store;
   readonly addresses: Addresses;
+  /** Tells this process from all others. */
+  readonly processId: string;
+  readonly role: Role;
   /** Aborted when the service closes. */
   readonly closing: AbortSignal;
 }

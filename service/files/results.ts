@@ -1,4 +1,4 @@
-import type { DatasetTable } from "../store/tables";
+import type { Dataset } from "../store/tables";
 import type { Basis } from "./basis";
 import { lifetimeSec } from "./download";
 import type { Files } from "./places/files";
@@ -18,7 +18,7 @@ export async function removeExpiredResults({ files, store, clock }: Basis): Prom
 }
 
 /** Removes the results of queries and clusterings that were computed from a dataset, because they list its users. */
-export async function removeResultsOf({ files, store }: Basis, dataset: DatasetTable): Promise<void> {
+export async function removeResultsOf({ files, store }: Basis, dataset: Dataset): Promise<void> {
   const rows = await store.db
     .selectFrom("jobs")
     .innerJoin("projects", "projects.id", "jobs.project_id")

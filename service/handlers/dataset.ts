@@ -3,7 +3,7 @@ import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
 import { datasetOf } from "../store/find";
-import type { DatasetKind, DatasetTable } from "../store/tables";
+import type { Dataset, DatasetKind } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 
 type EventDataset = FullReply<(typeof routes)["getEventDataset"]>;
@@ -109,7 +109,7 @@ function schemaText(schema: Readonly<Record<string, string>> | null): string | n
   return schema === null ? null : JSON.stringify(schema);
 }
 
-function answer(row: DatasetTable): EventDataset {
+function answer(row: Dataset): EventDataset {
   return {
     eventDatasetId: row.id,
     name: row.name,

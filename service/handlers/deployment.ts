@@ -1,5 +1,6 @@
 import { ServiceError } from "../base/error";
 import { projectOf } from "../store/find";
+import { signal } from "../store/signals";
 import type { Handlers } from "./handler";
 
 /** The operation that ends a deployment; a job begins it. */
@@ -17,6 +18,7 @@ export const deploymentHandlers: Handlers<"shutdownDeployment"> = {
           `No model is deployed in project ${projectId}, so there is nothing to shut down.`,
         );
       }
+      await signal(db, "deployments");
       return { projectId };
     });
     call.serving.remove(projectId);

@@ -2,15 +2,15 @@ import { eventRecord, limits } from "../../contract";
 import { removeResultsOf } from "../files/results";
 import type { EventsChange } from "../store/changes";
 import type { Db } from "../store/database";
-import { countDeletion, insertEvents } from "../store/events";
+import { countDeletion, type NewEvent, writeEvents } from "../store/events";
 import { datasetOf } from "../store/find";
 import { forget } from "../store/forgotten";
 import { countShards, freePlaces } from "../store/shards";
 import { deleteEvents } from "../store/sweep";
-import type { DatasetTable, EventTable } from "../store/tables";
+import type { Dataset } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 import { logFailures, unstorable } from "./record";
-import { failOverCeiling, outcomeOf, oversize, type Parted, part } from "./upsert";
+import { outcomeOf, oversize, type Parted, part, withinCeiling } from "./upsert";
 
 interface EventRecord {
   readonly eventId: string;
@@ -28,13 +28,11 @@ export const eventHandlers: Handlers<
 > = {
   upsertDatasetEvents: async ({ eventDatasetId, events }, call) => {
     const parted = part<EventRecord>(eventRecord, "event_id", events, refuse);
-    let change: EventsChange | undefined;
-    const outcome = await call.write(async (db) => {
-      const dataset = await datasetOf(db, "event", eventDatasetId);
-      change = await upsert(db, dataset, parted, call);
-      return { eventDatasetId, ...outcomeOf(parted) };
-    });
+    const { fitting, change } = await call.store.beside(async (db) =>
+      upsert(db, await datasetOf(db, "event", eventDatasetId), parted, call),
+    );
     if (change) call.serving.tell(change);
+    const outcome = { eventDatasetId, ...outcomeOf(fitting) };
     logFailures(call, eventDatasetId, outcome.failures);
     return outcome;
   },
@@ -67,51 +65,22 @@ function refuse(record: EventRecord, raw: unknown): string | undefined {
 
 async function upsert(
   db: Db,
-  dataset: DatasetTable,
+  dataset: Dataset,
   parted: Parted<EventRecord>,
-  call: Call,
-): Promise<EventsChange> {
+  { takeSeqs }: Call,
+): Promise<{ fitting: Parted<EventRecord>; change: EventsChange | undefined }> {
   const free = await freePlaces(db, dataset);
-  if (parted.kept.size > free) {
-    failOverCeiling(parted, dataset, free, await existingIds(db, dataset, [...parted.kept.keys()]));
-  }
-  const first = call.takeSeqs(parted.kept.size);
-  const come = [...parted.kept.values()].map((event, at) => rowOf(event, dataset, first + at));
-  const written = await insertEvents(db, come);
-  if (written === come.length) {
-    await countShards(db, dataset, parted.kept.keys(), 1);
-    return { dataset: dataset.number, deletions: 0, gone: [], come };
-  }
-  // Some are known already: these are taken out and written anew, so that they too carry a new seq.
-  const inserted = await db
-    .selectFrom("events")
-    .select("seq")
-    .where("seq", ">=", first)
-    .where("seq", "<", first + come.length)
-    .execute();
-  const isNew = new Set(inserted.map(({ seq }) => seq));
-  const known = come.filter(({ seq }) => !isNew.has(seq));
-  const gone = await db
-    .deleteFrom("events")
-    .where("dataset", "=", dataset.number)
-    .where(
-      "event_id",
-      "in",
-      known.map((row) => row.event_id),
-    )
-    .returning(["seq", "user_id", "item_id", "event_type", "event_value"])
-    .execute();
-  await insertEvents(db, known);
-  await countShards(
-    db,
-    dataset,
-    come.filter(({ seq }) => isNew.has(seq)).map((row) => row.event_id),
-    1,
-  );
-  return { dataset: dataset.number, deletions: await countDeletion(db, dataset), gone, come };
+  const ids = [...parted.kept.keys()];
+  const fitting =
+    ids.length > free ? withinCeiling(parted, dataset, free, await existingIds(db, dataset, ids)) : parted;
+  if (fitting.kept.size === 0) return { fitting, change: undefined };
+  const events = [...fitting.kept.values()].map((event) => rowOf(event, dataset));
+  const { fresh, change } = await writeEvents(db, dataset, events, takeSeqs);
+  await countShards(db, dataset, fresh, 1);
+  return { fitting, change };
 }
 
-async function existingIds(db: Db, dataset: DatasetTable, ids: string[]): Promise<Set<string>> {
+async function existingIds(db: Db, dataset: Dataset, ids: string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom("events")
     .select("event_id")
@@ -121,9 +90,8 @@ async function existingIds(db: Db, dataset: DatasetTable, ids: string[]): Promis
   return new Set(rows.map((row) => row.event_id));
 }
 
-function rowOf(event: EventRecord, dataset: DatasetTable, seq: number): EventTable {
+function rowOf(event: EventRecord, dataset: Dataset): NewEvent {
   return {
-    seq,
     dataset: dataset.number,
     event_id: event.eventId,
     user_id: event.userId,

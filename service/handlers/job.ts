@@ -4,7 +4,7 @@ import { downloadUrl } from "../files/download";
 import type { Db } from "../store/database";
 import { algorithmOf, findDataset, modelOf, projectOf } from "../store/find";
 import { enqueue } from "../store/queue";
-import type { JobTable, ProjectTable } from "../store/tables";
+import type { Job, ProjectTable } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 
 type JobReply = FullReply<(typeof routes)["getJob"]>;
@@ -94,7 +94,7 @@ async function refuseWithoutEvents(db: Db, project: ProjectTable): Promise<void>
 }
 
 /** Addresses are created on request, since a restart may have moved the service. */
-function resultOf(job: JobTable, call: Call): object | null {
+function resultOf(job: Job, call: Call): object | null {
   if (job.result === null) return null;
   const result = JSON.parse(job.result) as object;
   if (job.status !== "SUCCEED") return result;

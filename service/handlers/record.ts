@@ -5,9 +5,9 @@ import { storable } from "../base/validation";
 import type { Db } from "../store/database";
 import { datasetOf } from "../store/find";
 import { countShards, freePlaces } from "../store/shards";
-import type { DatasetTable } from "../store/tables";
+import type { Dataset } from "../store/tables";
 import type { Call, Handlers } from "./handler";
-import { type Failure, failOverCeiling, outcomeOf, oversize, type Parted, part } from "./upsert";
+import { type Failure, outcomeOf, oversize, type Parted, part, withinCeiling } from "./upsert";
 
 const rowsPerInsert = 100;
 const unchecked = z.array(z.unknown()).max(limits.recordsPerUpsert);
@@ -28,11 +28,10 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
       users,
       ({ userId }, raw) => oversize("user", raw, limits.recordBytes) ?? unstorable(userId),
     );
-    const outcome = await call.write(async (db) => {
-      const dataset = await datasetOf(db, "user", userDatasetId);
-      await upsert(db, dataset, parted);
-      return { userDatasetId, ...outcomeOf(parted) };
-    });
+    const fitting = await call.store.beside(async (db) =>
+      upsert(db, await datasetOf(db, "user", userDatasetId), parted),
+    );
+    const outcome = { userDatasetId, ...outcomeOf(fitting) };
     logFailures(call, userDatasetId, outcome.failures);
     return outcome;
   },
@@ -44,14 +43,12 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
       items,
       ({ itemId }, raw) => oversize("item", raw, limits.recordBytes) ?? unstorable(itemId),
     );
-    let number = 0;
-    const outcome = await call.write(async (db) => {
+    const { fitting, number } = await call.store.beside(async (db) => {
       const dataset = await datasetOf(db, "item", itemDatasetId);
-      number = dataset.number;
-      await upsert(db, dataset, parted);
-      return { itemDatasetId, ...outcomeOf(parted) };
+      return { fitting: await upsert(db, dataset, parted), number: dataset.number };
     });
-    call.serving.tell({ dataset: number, items: parted.kept });
+    call.serving.tell({ dataset: number, items: fitting.kept });
+    const outcome = { itemDatasetId, ...outcomeOf(fitting) };
     logFailures(call, itemDatasetId, outcome.failures);
     return outcome;
   },
@@ -72,9 +69,14 @@ export function logFailures(call: Call, datasetId: string, failures: readonly Fa
   );
 }
 
-async function upsert(db: Db, dataset: DatasetTable, parted: Parted<{ attributes: JsonMap }>): Promise<void> {
+async function upsert<T extends { attributes: JsonMap }>(
+  db: Db,
+  dataset: Dataset,
+  parted: Parted<T>,
+): Promise<Parted<T>> {
   const ids = [...parted.kept.keys()];
-  if (ids.length === 0) return;
+  if (ids.length === 0) return parted;
+  const changed = await countChange(db, dataset);
   const found = await db
     .selectFrom("records")
     .select("record_id")
@@ -82,28 +84,41 @@ async function upsert(db: Db, dataset: DatasetTable, parted: Parted<{ attributes
     .where("record_id", "in", ids)
     .execute();
   const existing = new Set(found.map((row) => row.record_id));
-  failOverCeiling(parted, dataset, await freePlaces(db, dataset), existing);
-  if (parted.kept.size === 0) return;
-  const rows = [...parted.kept].map(([record_id, { attributes }]) => ({
+  const fitting = withinCeiling(parted, dataset, await freePlaces(db, dataset), existing);
+  const rows = [...fitting.kept].map(([record_id, { attributes }]) => ({
     dataset: dataset.number,
     record_id,
     attributes: JSON.stringify(attributes),
+    changed,
   }));
   for (let from = 0; from < rows.length; from += rowsPerInsert) {
     await db
       .insertInto("records")
       .values(rows.slice(from, from + rowsPerInsert))
       .onConflict((on) =>
-        on
-          .columns(["dataset", "record_id"])
-          .doUpdateSet((of) => ({ attributes: of.ref("excluded.attributes") })),
+        on.columns(["dataset", "record_id"]).doUpdateSet((of) => ({
+          attributes: of.ref("excluded.attributes"),
+          changed: of.ref("excluded.changed"),
+        })),
       )
       .execute();
   }
   await countShards(
     db,
     dataset,
-    [...parted.kept.keys()].filter((id) => !existing.has(id)),
+    [...fitting.kept.keys()].filter((id) => !existing.has(id)),
     1,
   );
+  return fitting;
+}
+
+/** Counts the upsert, and keeps others to the same dataset waiting until it is committed: they come in the order of their counts. */
+async function countChange(db: Db, { number }: Dataset): Promise<number> {
+  const { changes } = await db
+    .updateTable("datasets")
+    .set((of) => ({ changes: of("changes", "+", 1) }))
+    .where("number", "=", number)
+    .returning("changes")
+    .executeTakeFirstOrThrow();
+  return changes;
 }

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { decode, limits, wireSchema } from "../../contract";
 import { issuesText } from "../../contract/words";
 import { shortened } from "../base/error";
-import type { DatasetTable } from "../store/tables";
+import type { Dataset } from "../store/tables";
 
 /** Why one record of an upsert was not taken. */
 export interface Failure {
@@ -52,22 +52,25 @@ export function oversize(noun: string, raw: unknown, most: number): string | und
   return `the ${noun} takes ${bytes} bytes as JSON, and ${most} is the most; shorten its attributes`;
 }
 
-/** Fails the new records that no longer fit: a dataset holds at most num_shards × the records of a shard. */
-export function failOverCeiling<T>(
+/** The same with failures for the new records that no longer fit: a dataset holds num_shards × the records of a shard. */
+export function withinCeiling<T>(
   parted: Parted<T>,
-  dataset: DatasetTable,
+  dataset: Dataset,
   free: number,
   existing: Set<string>,
-) {
+): Parted<T> {
   const ceiling = dataset.num_shards * limits.recordsPerShard;
+  const kept = new Map(parted.kept);
+  const failures = new Map(parted.failures);
   let room = free;
-  for (const id of [...parted.kept.keys()]) {
+  for (const id of parted.kept.keys()) {
     if (existing.has(id) || room-- > 0) continue;
-    parted.kept.delete(id);
+    kept.delete(id);
     const index = parted.indexes.get(id) as number;
     const reason = `the dataset is full: ${dataset.num_shards} shards hold ${ceiling} records; delete old records or create a dataset with more shards`;
-    parted.failures.set(id, { id, index, reason });
+    failures.set(id, { id, index, reason });
   }
+  return { ...parted, kept, failures };
 }
 
 /** The ids of an upsert, split by what became of them. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { ServiceError } from "../base/error";
 import type { Db, Store } from "../store/database";
+import type { IdempotencyTable } from "../store/tables";
 
 /** How long an answer is kept. */
 const keptMs = 24 * 60 * 60 * 1000;
@@ -18,40 +19,41 @@ export function fingerprintOf(path: string, body: Buffer): string {
 
 /** Makes calls of the same key one call. Refused calls are not kept: they changed nothing and may be mended. */
 export class Idempotency {
-  private readonly underWay = new Map<string, Promise<unknown>>();
-
   constructor(
     private readonly store: Store,
     private readonly now: () => number,
   ) {}
 
-  /** Runs the work, or gives the answer that it gave before under this key. */
+  /**
+   * Does the work in the transaction and keeps its reply in the same stroke, or gives the reply that it gave before under
+   * this key. The key is written first, so that a call of the same key waits until this one has ended.
+   */
   async once<T>(
+    db: Db,
     { key, fingerprint }: Keyed,
     work: () => Promise<T>,
   ): Promise<{ reply: T; replayed: boolean }> {
-    // A call of the same key may be under way; its outcome decides, and after a refusal the next one gets its turn.
-    for (let other = this.underWay.get(key); other; other = this.underWay.get(key))
-      await other.catch(() => undefined);
-    const done = this.lookUp(key, fingerprint).then(async (kept) =>
-      kept ? { reply: JSON.parse(kept) as T, replayed: true } : { reply: await work(), replayed: false },
-    );
-    this.underWay.set(key, done);
-    try {
-      return await done;
-    } finally {
-      this.underWay.delete(key);
-    }
-  }
-
-  /** Keeps an answer in the transaction of the work itself, so that neither is there without the other. */
-  async keep(db: Db, { key, fingerprint }: Keyed, reply: unknown): Promise<void> {
-    const row = { idempotency_key: key, fingerprint, reply: JSON.stringify(reply), created_ts: this.now() };
-    await db
+    const ofKey = { idempotency_key: key, fingerprint };
+    const { numInsertedOrUpdatedRows } = await db
       .insertInto("idempotency_keys")
-      .values(row)
-      .onConflict((on) => on.column("idempotency_key").doUpdateSet(row))
+      .values({ ...ofKey, reply: "", created_ts: this.now() })
+      .onConflict((on) =>
+        // One of yesterday is used anew.
+        on
+          .column("idempotency_key")
+          .doUpdateSet({ fingerprint, reply: "", created_ts: this.now() })
+          .where("idempotency_keys.created_ts", "<=", this.now() - keptMs),
+      )
+      .executeTakeFirstOrThrow();
+    if (Number(numInsertedOrUpdatedRows) === 0)
+      return { reply: JSON.parse(await this.kept(db, ofKey)) as T, replayed: true };
+    const reply = await work();
+    await db
+      .updateTable("idempotency_keys")
+      .set({ reply: JSON.stringify(reply) })
+      .where("idempotency_key", "=", key)
       .execute();
+    return { reply, replayed: false };
   }
 
   /** Forgets the answers of yesterday. */
@@ -64,15 +66,13 @@ export class Idempotency {
     );
   }
 
-  private async lookUp(key: string, fingerprint: string): Promise<string | undefined> {
-    const kept = await this.store.db
+  private async kept(db: Db, wanted: Pick<IdempotencyTable, "idempotency_key" | "fingerprint">) {
+    const { fingerprint, reply } = await db
       .selectFrom("idempotency_keys")
       .selectAll()
-      .where("idempotency_key", "=", key)
-      .where("created_ts", ">", this.now() - keptMs)
-      .executeTakeFirst();
-    if (!kept) return undefined;
-    if (kept.fingerprint === fingerprint) return kept.reply;
+      .where("idempotency_key", "=", wanted.idempotency_key)
+      .executeTakeFirstOrThrow();
+    if (fingerprint === wanted.fingerprint) return reply;
     throw new ServiceError(
       "IDEMPOTENCY_CONFLICT",
       "The Idempotency-Key was used for another call; repeat that call unchanged, or use a new key.",

@@ -17,6 +17,7 @@ import { detailsOf, unstorableFields } from "../base/validation";
 import { handlers } from "../handlers";
 import type { Call, Handler } from "../handlers/handler";
 import { envelopes } from "../handlers/record";
+import { unreachable } from "../store/postgres";
 import { type Body, readJson, tooLarge } from "./body";
 import type { ServerContext } from "./context";
 import { fingerprintOf, type Keyed } from "./idempotency";
@@ -50,7 +51,8 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   app.server.on("checkExpectation", app.routing);
   app.addHook("onResponse", async (request, reply) => recordCall(context, request, reply));
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
-  for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
+  if (context.role !== "worker")
+    for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
   addOwnRoutes(app, context);
   return app;
 }
@@ -85,14 +87,10 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
         const body = request.body as Body | undefined;
         const input = check(schema, route.method === "GET" ? request.query : body?.json);
         const keyed = route.repeatable ? undefined : keyOf(request, route.path, body);
-        const call = callOf(context, request, keyed);
-        const work = () => handle(decode(accepted, input) as never, call);
-        const { reply: answer, replayed } = keyed
-          ? await context.idempotency.once(keyed, work)
-          : { reply: await work(), replayed: false };
+        const call = callOf(context, request, keyed, () => reply.header("idempotent-replayed", "true"));
+        const answer = await handle(decode(accepted, input) as never, call);
         const fault = late.get(request);
         if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
-        if (replayed) reply.header("idempotent-replayed", "true");
         return encode(route.reply, answer as never);
       },
     });
@@ -116,7 +114,12 @@ function keyOf(request: FastifyRequest, path: string, body: Body | undefined): K
   return { key, fingerprint: fingerprintOf(path, body?.bytes ?? Buffer.alloc(0)) };
 }
 
-function callOf(context: ServerContext, request: FastifyRequest, keyed: Keyed | undefined): Call {
+function callOf(
+  context: ServerContext,
+  request: FastifyRequest,
+  keyed: Keyed | undefined,
+  onReplay: () => void,
+): Call {
   const { store, idempotency } = context;
   return {
     ...context,
@@ -125,8 +128,9 @@ function callOf(context: ServerContext, request: FastifyRequest, keyed: Keyed | 
     addressedProject: (request.params as { projectId?: string }).projectId,
     write: (work) =>
       store.transaction(async (db) => {
-        const reply = await work(db);
-        if (keyed) await idempotency.keep(db, keyed, reply);
+        if (!keyed) return work(db);
+        const { reply, replayed } = await idempotency.once(db, keyed, () => work(db));
+        if (replayed) onReplay();
         return reply;
       }),
   };
@@ -163,6 +167,8 @@ function sendError(
 
 function asServiceError(error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error;
+  const lost = unreachable(error);
+  if (lost) return lost;
   const { statusCode = 500, message } = error as { statusCode?: number; message?: string };
   if (statusCode === 413) return tooLarge(request);
   if (statusCode === 415)

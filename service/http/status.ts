@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { encode, type jobStatuses } from "../../contract";
 import { version } from "../../package.json";
+import { withoutPassword } from "../store/database";
 import type { ServerContext } from "./context";
 
 /** What the service reports about itself. */
@@ -78,7 +79,7 @@ export async function status(context: ServerContext): Promise<unknown> {
     version,
     url: addresses.url,
     pid: process.pid,
-    dataDir: folder.path,
+    dataDir: store.shared ? withoutPassword(store.place) : folder.path,
     instanceId: store.instanceId,
     uptimeSec: (clock.now() - startedTs) / 1000,
     memoryBytes: process.memoryUsage.rss(),

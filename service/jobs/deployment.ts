@@ -1,10 +1,12 @@
 import { JobError } from "../base/job-error";
+import type { Db } from "../store/database";
 import { succeed } from "../store/queue";
-import type { DeploymentTable, JobTable } from "../store/tables";
+import { signal } from "../store/signals";
+import type { DeploymentTable, Job } from "../store/tables";
 import type { JobContext } from "./context";
 
 /** Puts the models of a job into service: prepared off the API's thread, then exchanged for the former ones at once. */
-export async function runDeployment(job: JobTable, { store, serving, clock }: JobContext): Promise<void> {
+export async function runDeployment(job: Job, { store, serving, clock }: JobContext): Promise<void> {
   const data = JSON.parse(job.data) as {
     generatorModelId: string;
     rankerModelId: string | null;
@@ -19,22 +21,40 @@ export async function runDeployment(job: JobTable, { store, serving, clock }: Jo
   };
   const prepared = await serving.prepare(row);
   try {
-    await store.transaction(async (db) => {
+    const isLast = await store.transaction(async (db) => {
       const wanted = [row.generator_model_id, ...(row.ranker_model_id === null ? [] : [row.ranker_model_id])];
       const there = await db.selectFrom("models").select("id").where("id", "in", wanted).execute();
       const gone = wanted.find((id) => !there.some((model) => model.id === id));
       if (gone)
         throw new JobError(`The model ${gone} was deleted before it was deployed; deploy another one.`);
-      await db
-        .insertInto("deployments")
-        .values(row)
-        .onConflict((on) => on.column("project_id").doUpdateSet(row))
-        .execute();
+      const isLast = await isNewest(db, job);
+      if (isLast)
+        await db
+          .insertInto("deployments")
+          .values(row)
+          .onConflict((on) => on.column("project_id").doUpdateSet(row))
+          .execute();
       await succeed(db, job, { result: {}, now: clock.now() });
+      await signal(db, "deployments");
+      return isLast;
     });
+    if (isLast) serving.install(row, prepared);
+    else serving.discard(prepared);
   } catch (error) {
     serving.discard(prepared);
     throw error;
   }
-  serving.install(row, prepared);
+}
+
+/** Of two deployments that run at the same time, the one that was submitted last stays. */
+async function isNewest(db: Db, job: Job): Promise<boolean> {
+  const newer = await db
+    .selectFrom("jobs")
+    .select("number")
+    .where("project_id", "=", job.project_id)
+    .where("job_type", "=", "DEPLOYMENT")
+    .where("status", "=", "SUCCEED")
+    .where("number", ">", job.number)
+    .executeTakeFirst();
+  return newer === undefined;
 }

@@ -7,14 +7,14 @@ import { forgottenSince } from "../store/forgotten";
 import { type ProjectData, projectData } from "../store/project-data";
 import { succeed } from "../store/queue";
 import { deletionsOf } from "../store/snapshot";
-import type { JobTable } from "../store/tables";
+import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
 
 type Querying = Request<(typeof routes)["submitQueryingJob"]>;
 type Clustering = Request<(typeof routes)["submitClusteringJob"]>;
 
 /** Carries out a query; its files are there before the job succeeds. */
-export async function runQuerying(job: JobTable, context: JobContext): Promise<void> {
+export async function runQuerying(job: Job, context: JobContext): Promise<void> {
   const { pool } = context;
   const query = JSON.parse(job.data) as Querying;
   await finish(job, context, query.modelId, async (data, model) => {
@@ -33,7 +33,7 @@ export async function runQuerying(job: JobTable, context: JobContext): Promise<v
 }
 
 /** Carries out a clustering; its file is there before the job succeeds. */
-export async function runClustering(job: JobTable, context: JobContext): Promise<void> {
+export async function runClustering(job: Job, context: JobContext): Promise<void> {
   const { pool } = context;
   const { modelId, parameters } = JSON.parse(job.data) as Clustering;
   await finish(job, context, modelId, (data, model) =>
@@ -49,7 +49,7 @@ export async function runClustering(job: JobTable, context: JobContext): Promise
 
 /** A result that may list a user who was forgotten meanwhile does not count: the job is run again. */
 async function finish(
-  job: JobTable,
+  job: Job,
   context: JobContext,
   modelId: string,
   work: (data: ProjectData, model: ModelSource) => Promise<{ message: string | null }>,

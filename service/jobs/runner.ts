@@ -1,8 +1,9 @@
 // jobs/ takes, runs and finishes jobs: trainings, deployments, queries and clusterings.
 
-import { JobError, OutdatedError } from "../base/job-error";
-import { fail, putBack, recover, take } from "../store/queue";
-import type { JobTable, JobType } from "../store/tables";
+import { setTimeout as sleep } from "node:timers/promises";
+import { JobError, LostLeaseError, OutdatedError } from "../base/job-error";
+import { fail, leaseMs, putBack, recover, renew, take } from "../store/queue";
+import type { Job, JobType } from "../store/tables";
 import { lanes } from "../threads/pool";
 import type { JobContext } from "./context";
 import { runDeployment } from "./deployment";
@@ -28,14 +29,16 @@ export class Jobs {
 
   constructor(private readonly context: JobContext) {}
 
-  /** Puts back into the queue what an earlier process was running. */
+  /** Puts back into the queue what a process that is gone was running. */
   async recover(): Promise<void> {
-    const { store, clock } = this.context;
-    await store.transaction((db) => recover(db, clock.now()));
+    const { store, clock, log } = this.context;
+    const jobs = await store.transaction((db) => recover(db, clock.now()));
+    if (jobs > 0) log.warn({ jobs }, "jobs of a process that is gone are run again");
   }
 
   /** Starts the jobs that wait; called whenever there may be one. */
   wake(): void {
+    if (this.context.role === "api") return;
     this.more = true;
     this.taking ??= this.takeAll()
       .catch((error) => this.context.log.error({ err: error }, "jobs cannot be started; trying again soon"))
@@ -47,11 +50,25 @@ export class Jobs {
 
   /** Checks the queue and the threads at intervals, until the service closes. */
   async watch(): Promise<void> {
-    const { clock, closing } = this.context;
+    const { clock, closing, store, log } = this.context;
     while (!closing.aborted) {
       this.wake();
       await clock.wait(pollMs, closing);
       this.context.pool.check();
+      if (store.shared && !closing.aborted)
+        await this.recover().catch((error) => log.error({ err: error }, "the queue cannot be checked"));
+    }
+  }
+
+  /** Shows the other processes that this one still runs its jobs, until the service closes and they have ended. */
+  async holdLeases(): Promise<void> {
+    const { clock, closing, store, log, processId } = this.context;
+    while (!closing.aborted || this.work.size > 0) {
+      await clock.wait(leaseMs / 5, closing);
+      if (closing.aborted) await sleep(100);
+      await renew(store.db, processId, clock.now()).catch((error) =>
+        log.error({ err: error }, "the leases of jobs cannot be renewed; trying again soon"),
+      );
     }
   }
 
@@ -62,10 +79,20 @@ export class Jobs {
 
   /** Resolves when no job waits or runs. */
   async idle(): Promise<void> {
-    while (this.taking || this.work.size > 0) {
+    while (this.taking || this.work.size > 0 || (await this.elsewhere())) {
       await this.taking;
       await Promise.all(this.work);
     }
+  }
+
+  /** Whether another process has jobs, or will; waits a little if so. */
+  private async elsewhere(): Promise<boolean> {
+    const { store, closing } = this.context;
+    if (!store.shared || closing.aborted) return false;
+    const jobs = store.db.selectFrom("jobs").select("number").where("finished_ts", "is", null);
+    if (!(await jobs.limit(1).executeTakeFirst())) return false;
+    await sleep(20);
+    return true;
   }
 
   /** Ends the threads; jobs under way go back into the queue. */
@@ -83,11 +110,11 @@ export class Jobs {
   }
 
   private async takeOne({ kinds, threads }: (typeof lanes)[number]): Promise<boolean> {
-    const { store, faults, clock, closing } = this.context;
+    const { store, faults, clock, closing, processId } = this.context;
     const busy = [...this.running.values()].filter((type) => kinds.includes(type)).length;
     // Jobs that are stretched wait side by side, for they need no thread while they wait.
     if (closing.aborted || (busy >= threads && faults.jobDelayMs === 0)) return false;
-    const job = await store.transaction((db) => take(db, kinds, clock.now()));
+    const job = await store.beside((db) => take(db, kinds, { worker: processId, now: clock.now() }));
     if (!job) return false;
     this.running.set(job.number, job.job_type);
     this.follow(this.run(job).finally(() => this.running.delete(job.number)));
@@ -103,7 +130,7 @@ export class Jobs {
     this.work.add(done);
   }
 
-  private async run(job: JobTable): Promise<void> {
+  private async run(job: Job): Promise<void> {
     const { clock, faults, log, closing, metrics } = this.context;
     const began = clock.now();
     try {
@@ -120,13 +147,14 @@ export class Jobs {
   }
 
   /** Records that a job has not succeeded, however often that takes: a disk may be full, for example. */
-  private async end(job: JobTable, error: unknown, began: number): Promise<void> {
+  private async end(job: Job, error: unknown, began: number): Promise<void> {
     const { store, clock, log, closing, options, metrics } = this.context;
     const ended = (outcome: string) =>
       metrics.jobs.observe({ type: job.job_type, outcome }, (clock.now() - began) / 1000);
     const message = error instanceof Error ? error.message : String(error);
     const final = error instanceof JobError;
     const pauseMs = options.retryDelayMs * 4 ** job.retry_count;
+    if (error instanceof LostLeaseError) return log.warn({ ...about(job), err: error }, "job was lost");
     for (;;) {
       try {
         if (closing.aborted) return await store.transaction((db) => putBack(db, job));
@@ -143,6 +171,8 @@ export class Jobs {
         const told = { ...about(job), err: error, jobMs: now - began };
         return log.warn(told, again ? "job will be retried" : "job failed");
       } catch (failure) {
+        if (failure instanceof LostLeaseError)
+          return log.warn({ ...about(job), err: failure }, "job was lost");
         log.error({ ...about(job), err: failure }, "the end of a job cannot be written; trying again soon");
         // The next start finds the job marked as running, and runs it again.
         if (closing.aborted) return;
@@ -152,6 +182,6 @@ export class Jobs {
   }
 }
 
-function about({ id, job_type, retry_count }: JobTable) {
+function about({ id, job_type, retry_count }: Job) {
   return { jobId: id, jobType: job_type, retryCount: retry_count };
 }

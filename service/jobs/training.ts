@@ -3,11 +3,11 @@ import { newId } from "../base/id";
 import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";
 import { succeed } from "../store/queue";
-import type { JobTable } from "../store/tables";
+import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
 
 /** Trains the model of a job and enters it together with the job's success. */
-export async function runTraining(job: JobTable, context: JobContext): Promise<void> {
+export async function runTraining(job: Job, context: JobContext): Promise<void> {
   const { store, pool, clock } = context;
   const data = JSON.parse(job.data) as { algorithmType: string; algorithmParameters: JsonMap };
   const project = await projectOf(store.db, job.project_id);

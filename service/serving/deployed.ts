@@ -1,13 +1,15 @@
 import type { JsonMap } from "../../contract";
 import type { Attributes, UserItem } from "../algorithms";
-import type { Clock } from "../base/clock";
-import type { Metrics } from "../base/metrics";
+import { ServiceError } from "../base/error";
 import { Places } from "../base/places";
+import type { Basis } from "../files/basis";
 import type { Change, EventsChange, ItemsChange } from "../store/changes";
-import type { Db } from "../store/database";
+import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
-import { weightOf } from "../store/snapshot";
+import { changesOf, deletionsOf, snapshot, weightOf } from "../store/snapshot";
+import type { DeploymentTable } from "../store/tables";
 import type { Build } from "../threads/build";
+import { readCurrent } from "./current";
 import { History } from "./history";
 import { KeptAttributes } from "./kept-attributes";
 import { RateLimit } from "./rate-limit";
@@ -15,6 +17,33 @@ import { ServedModel } from "./served-model";
 
 /** Candidates that a ranker gets at least to choose from. */
 const leastCandidates = 100;
+
+/** What a deployment is served with. */
+export interface DeployedContext extends Pick<Basis, "store" | "clock" | "metrics"> {
+  /** The part of all calls that this process may answer. */
+  readonly share: () => number;
+  /** Called when another deployment has come, or this one was shut down, by another process. */
+  readonly onOutdated: () => void;
+}
+
+/** The target events of one user, in the places of the generator. */
+interface UserEvents {
+  readonly items: Iterable<number>;
+  /** With what a training would see: the sums of their values, where these are above 0. */
+  weights(): UserItem[];
+  /** The same as long as the events are. */
+  readonly stamp?: string;
+}
+
+const noEvents: UserEvents = { items: [], weights: () => [] };
+
+/** The error of a project that does not serve. */
+export function notDeployed(projectId: string): ServiceError {
+  return new ServiceError(
+    "NOT_DEPLOYED",
+    `No model is deployed in project ${projectId}; deploy one with /submit-deployment-job.`,
+  );
+}
 
 /** The models of one project in service, with each user's events as they stand. */
 export class Deployed {
@@ -29,17 +58,19 @@ export class Deployed {
   private readonly generator: ServedModel;
   private readonly ranker: ServedModel | undefined;
   private readonly begin: Pick<Build, "lastSeq" | "deletions">;
+  /** What this memory has seen of a database that others write to as well. */
+  private seen: Pick<Build, "itemChanges" | "deletions">;
+  private refreshing: Promise<void> | undefined;
 
   constructor(
-    { generator, ranker, userIds, itemIds, history, lastSeq, deletions }: Build,
+    { generator, ranker, userIds, itemIds, history, ...begin }: Build,
     private readonly data: ProjectData,
-    qps: number,
-    private readonly db: Db,
-    clock: Clock,
-    metrics: Metrics,
+    private readonly row: DeploymentTable,
+    private readonly context: DeployedContext,
   ) {
+    const { clock, metrics, share } = context;
     const count = (isKept: boolean) => metrics.vectors.inc({ kept: String(isKept) });
-    this.rateLimit = new RateLimit(qps, clock);
+    this.rateLimit = new RateLimit(row.qps, clock, share);
     this.users = new Places(userIds);
     this.items = new Places(itemIds);
     this.history = history && new History(history);
@@ -52,26 +83,26 @@ export class Deployed {
         count,
       );
     this.attributes = new KeptAttributes((ids) => this.recordsOf(data.items.number, ids));
-    this.begin = { lastSeq, deletions };
+    this.begin = begin;
+    this.seen = begin;
   }
 
   /** The ids of the best items for a user, without those that he has target events for. */
   async recommend(userId: string, limit: number): Promise<string[]> {
     const { generator, ranker } = this;
+    const events = this.context.store.shared ? await this.storedEvents(userId) : this.mirrored(userId);
     if (this.unplaced.size > 0) await this.placeUnplaced();
     let record: Promise<Attributes | undefined> | undefined;
     const vectorIn = async (served: ServedModel) => {
-      const known = served.vectorOf(userId, this.history && (() => this.eventsOf(userId, served)));
+      const known = served.vectorOf(userId, events && (() => this.placed(events, served)), events?.stamp);
       if (known) return known;
       record ??= this.attributesOfUser(userId);
       return served.recommender.vectorFromAttributes(await record);
     };
     const vector = await vectorIn(generator);
     const order = ranker && (await vectorIn(ranker));
-    const user = this.users.find(userId);
-    const seen = user === undefined ? [] : (this.history?.items(user) ?? []);
     const wanted = ranker ? Math.max(limit, leastCandidates) : limit;
-    const best = generator.recommender.top(vector, wanted, seen);
+    const best = generator.recommender.top(vector, wanted, events?.items ?? []);
     return (ranker ? this.rerank(best, ranker, order ?? null) : best)
       .slice(0, limit)
       .map((item) => this.items.ids[item] as string);
@@ -162,12 +193,67 @@ export class Deployed {
     return place;
   }
 
-  /** The events of a user on the items that a model knows, in its places. */
-  private eventsOf(userId: string, { items }: ServedModel): UserItem[] {
+  /** The events of a user out of memory; null where the event dataset is deleted. */
+  private mirrored(userId: string): UserEvents | null {
+    const { history } = this;
     const user = this.users.find(userId);
-    const events = user === undefined ? [] : (this.history?.weights(user) ?? []);
-    if (items === this.items) return events;
-    return events.flatMap(({ item, weight }) => {
+    if (!history || user === undefined) return history && noEvents;
+    return { items: history.items(user), weights: () => history.weights(user) };
+  }
+
+  /** The events of a user out of the store, after everything else in memory was brought up to what stands there. */
+  private async storedEvents(userId: string): Promise<UserEvents | null> {
+    const { store, onOutdated } = this.context;
+    const { project_id, job_id } = this.row;
+    const now = await readCurrent(store.db, project_id, this.data, userId);
+    if (now.jobId !== job_id) onOutdated();
+    if (now.jobId === null) throw notDeployed(project_id);
+    const isBehind = () =>
+      now.itemChanges > this.seen.itemChanges || (now.deletions ?? 0) > this.seen.deletions;
+    while (isBehind()) {
+      this.refreshing ??= this.refresh().finally(() => {
+        this.refreshing = undefined;
+      });
+      await this.refreshing;
+    }
+    if (now.deletions === null) return null;
+    const pairs = (JSON.parse(now.events) as [string, number][]).flatMap(([id, sum]) => {
+      const item = this.items.find(id);
+      return item === undefined ? [] : [{ item, weight: Math.fround(sum) }];
+    });
+    return {
+      items: pairs.map(({ item }) => item),
+      weights: () => pairs.filter(({ weight }) => weight > 0),
+      stamp: now.events,
+    };
+  }
+
+  /** Takes over the items that were written and lets go of the users that were forgotten since. */
+  private refresh(): Promise<void> {
+    return snapshot(this.context.store.db, async (db) => {
+      const { items, events } = this.data;
+      const written = await db
+        .selectFrom("records")
+        .select(["record_id", "attributes"])
+        .where("dataset", "=", items.number)
+        .where("changed", ">", this.seen.itemChanges)
+        .execute();
+      const attributes = written.map(
+        (row) => [row.record_id, { attributes: JSON.parse(row.attributes) }] as const,
+      );
+      if (attributes.length > 0) this.applyItems({ dataset: items.number, items: new Map(attributes) });
+      for (const userId of await forgottenSince(db, events.id, this.seen.deletions)) this.forget(userId);
+      this.seen = {
+        itemChanges: await changesOf(db, items),
+        deletions: (await deletionsOf(db, events)) ?? this.seen.deletions,
+      };
+    });
+  }
+
+  /** The events of a user on the items that a model knows, in its places. */
+  private placed({ weights }: UserEvents, { items }: ServedModel): UserItem[] {
+    if (items === this.items) return weights();
+    return weights().flatMap(({ item, weight }) => {
       const place = items.find(this.items.ids[item] as string);
       return place === undefined ? [] : [{ item: place, weight }];
     });
@@ -191,7 +277,7 @@ export class Deployed {
   }
 
   private recordsOf(dataset: number, ids: readonly string[]) {
-    return this.db
+    return this.context.store.db
       .selectFrom("records")
       .select(["record_id", "attributes"])
       .where("dataset", "=", dataset)

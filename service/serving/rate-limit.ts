@@ -8,6 +8,8 @@ export class RateLimit {
   constructor(
     readonly qps: number,
     private readonly clock: Clock,
+    /** The part of all calls that may pass here; the others pass in other processes. */
+    private readonly share: () => number = () => 1,
   ) {
     this.tokens = qps;
     this.last = clock.now();
@@ -16,9 +18,10 @@ export class RateLimit {
   /** Lets a call pass with 0, or gives the seconds after which one will. */
   take(): number {
     const now = this.clock.now();
-    this.tokens = Math.min(this.qps, this.tokens + (Math.max(0, now - this.last) / 1000) * this.qps);
+    const qps = this.qps * this.share();
+    this.tokens = Math.min(Math.max(1, qps), this.tokens + (Math.max(0, now - this.last) / 1000) * qps);
     this.last = now;
-    if (this.tokens < 1) return (1 - this.tokens) / this.qps;
+    if (this.tokens < 1) return (1 - this.tokens) / qps;
     this.tokens--;
     return 0;
   }

@@ -7,7 +7,7 @@ const keptVectors = 20_000;
 /** A model in service, with the vectors of the users as their events stand. */
 export class ServedModel {
   readonly recommender: Recommender;
-  private readonly vectors = new Map<string, Float32Array>();
+  private readonly vectors = new Map<string, { readonly vector: Float32Array; readonly stamp: string }>();
 
   /** The places begin with those of the model. */
   constructor(
@@ -19,17 +19,21 @@ export class ServedModel {
     this.recommender = new Recommender(model, itemVectors);
   }
 
-  /** The vector of a user from his events, null without any; where all events are gone, that of the training. */
-  vectorOf(userId: string, items: (() => UserItem[]) | null): Float32Array | null {
+  /**
+   * The vector of a user from his events, null without any; where all events are gone, that of the training. What was
+   * computed is kept as long as the stamp of the events is the same.
+   */
+  vectorOf(userId: string, items: (() => UserItem[]) | null, stamp = ""): Float32Array | null {
     const user = this.users.find(userId);
     if (!items) return user === undefined ? null : this.recommender.learnedVector(user);
     const kept = this.vectors.get(userId);
-    this.count(kept !== undefined);
-    if (kept) return kept;
+    const holds = kept?.stamp === stamp;
+    this.count(holds);
+    if (holds) return kept.vector;
     const vector = this.recommender.vectorFromItems(items(), user);
     if (vector) {
       if (this.vectors.size >= keptVectors) this.vectors.clear();
-      this.vectors.set(userId, vector);
+      this.vectors.set(userId, { vector, stamp });
     }
     return vector;
   }

@@ -8,17 +8,21 @@ import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";
 import type { DeploymentTable } from "../store/tables";
 import type { Pool } from "../threads/pool";
-import { Deployed } from "./deployed";
+import { Deployed, notDeployed } from "./deployed";
 
 interface Entry {
   readonly row: DeploymentTable;
   deployed: Deployed | undefined;
   readonly loading: Promise<Deployed>;
+  /** The deployment that comes after, while it is being loaded. */
+  next?: Entry | undefined;
 }
 
 /** What the deployments are prepared and served with. */
 export interface ServingContext extends Basis {
   readonly pool: Pool;
+  /** The part of all recommendations that this process may answer. */
+  readonly share: () => number;
 }
 
 /** The deployments in memory, kept in step with every write. */
@@ -29,27 +33,49 @@ export class Serving {
 
   constructor(private readonly context: ServingContext) {}
 
-  /** Loads what was deployed when the service ended; calls wait until it is there. */
-  loadAll(rows: readonly DeploymentTable[]): void {
+  /**
+   * Brings the memory in line with what is deployed by the store: at the start, and whenever another process has deployed
+   * or shut down. What is new begins to load; calls wait until it is there, or get the former one's answers.
+   */
+  async sync(): Promise<void> {
+    const rows = await this.context.store.db.selectFrom("deployments").selectAll().execute();
+    const wanted = new Set(rows.map((row) => row.project_id));
+    for (const projectId of this.entries.keys()) if (!wanted.has(projectId)) this.remove(projectId);
     for (const row of rows) {
-      const entry: Entry = { row, deployed: undefined, loading: this.prepare(row) };
-      this.entries.set(row.project_id, entry);
-      entry.loading.then(
-        (deployed) => {
-          if (this.entries.get(row.project_id) === entry) entry.deployed = deployed;
-          else this.discard(deployed);
-        },
-        (error) => {
-          if (!this.context.closing.aborted)
-            this.context.log.error({ err: error, projectId: row.project_id }, "deployment cannot be loaded");
-        },
-      );
+      const former = this.entries.get(row.project_id);
+      if ((former?.next ?? former)?.row.job_id !== row.job_id) this.load(row, former);
     }
+  }
+
+  private load(row: DeploymentTable, former: Entry | undefined): void {
+    const { closing, log } = this.context;
+    const entry: Entry = { row, deployed: undefined, loading: this.prepare(row) };
+    const isWanted = () => {
+      const current = this.entries.get(row.project_id);
+      return current === entry || current?.next === entry;
+    };
+    if (former?.deployed) former.next = entry;
+    else this.entries.set(row.project_id, entry);
+    entry.loading.then(
+      (deployed) => {
+        if (!isWanted()) return this.discard(deployed);
+        entry.deployed = deployed;
+        if (this.entries.get(row.project_id) === entry) return;
+        this.remove(row.project_id);
+        this.entries.set(row.project_id, entry);
+      },
+      (error) => {
+        // Tried again at the next look at the store, as long as another deployment answers meanwhile.
+        if (former?.next === entry) former.next = undefined;
+        if (!closing.aborted)
+          log.error({ err: error, projectId: row.project_id }, "deployment cannot be loaded");
+      },
+    );
   }
 
   /** Makes a deployment ready to serve, with all that is written until and after that moment. */
   async prepare(row: DeploymentTable): Promise<Deployed> {
-    const { store, pool, clock, metrics } = this.context;
+    const { store, pool, log } = this.context;
     const project = await projectOf(store.db, row.project_id);
     const data = await projectData(store.db, project);
     const generator = await modelSource(this.context, row.generator_model_id);
@@ -63,8 +89,11 @@ export class Serving {
         data,
         generator,
         ranker,
+        withEvents: !store.shared,
       });
-      const deployed = new Deployed(build, data, row.qps, store.db, clock, metrics);
+      const onOutdated = () =>
+        void this.sync().catch((error) => log.error({ err: error }, "deployments cannot be read"));
+      const deployed = new Deployed(build, data, row, { ...this.context, onOutdated });
       deployed.catchUp(missed);
       const apply = (change: Change) => deployed.apply(change);
       this.listeners.add(apply);
@@ -78,7 +107,8 @@ export class Serving {
   /** Lets a prepared deployment serve in place of the former one. */
   install(row: DeploymentTable, deployed: Deployed): void {
     this.remove(row.project_id);
-    this.entries.set(row.project_id, { row, deployed, loading: Promise.resolve(deployed) });
+    if (this.context.role === "worker") this.discard(deployed);
+    else this.entries.set(row.project_id, { row, deployed, loading: Promise.resolve(deployed) });
   }
 
   /** Takes a project out of service. */
@@ -107,6 +137,8 @@ export class Serving {
 
   /** The deployment that answers: that of the addressed project, or the only one where none is addressed. */
   async find(projectId: string | undefined): Promise<Deployed> {
+    const isKnown = projectId !== undefined && this.entries.has(projectId);
+    if (this.context.store.shared && !isKnown) await this.sync();
     const entry =
       projectId === undefined ? this.only() : (this.entries.get(projectId) ?? (await this.refuse(projectId)));
     if (entry.deployed) return entry.deployed;
@@ -124,10 +156,7 @@ export class Serving {
   /** Says of a project that does not serve whether it is there at all. */
   private async refuse(projectId: string): Promise<never> {
     await projectOf(this.context.store.db, projectId);
-    throw new ServiceError(
-      "NOT_DEPLOYED",
-      `No model is deployed in project ${projectId}; deploy one with /submit-deployment-job.`,
-    );
+    throw notDeployed(projectId);
   }
 
   private only(): Entry {

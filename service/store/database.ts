@@ -1,11 +1,12 @@
 // store/ is the database: its tables, their migrations, and the queries that several rooms share.
 
-import { dirname } from "node:path";
-import { Kysely, type RawBuilder, SqliteDialect, type SqliteStatement, sql, type Transaction } from "kysely";
-import Database from "libsql";
-import { ServiceError } from "../base/error";
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Kysely, PostgresAdapter, type RawBuilder, sql, type Transaction } from "kysely";
 import { newId } from "../base/id";
 import { migrate } from "./migrations";
+import { conflictCode, isConflict, postgres, unreachable } from "./postgres";
+import { diskError, sqlite } from "./sqlite";
 import type { Tables } from "./tables";
 
 /** A way to the tables, inside a transaction or not. */
@@ -13,77 +14,123 @@ export type Db = Kysely<Tables>;
 
 /** The open database of a service. */
 export interface Store {
-  readonly file: string;
+  /** The file of the database, or its address in PostgreSQL. */
+  readonly place: string;
+  /** Whether other processes work with the same database. */
+  readonly shared: boolean;
   /** Made once with the data. */
   readonly instanceId: string;
-  /** For reading, on a connection of its own, so that no reader waits for a transaction; writes go through `transaction`. */
+  /** For reading, so that no reader waits for a transaction; writes go through the two below. */
   readonly db: Db;
-  /** Carries out all of the work or nothing; one at a time. */
-  transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /** Carries out all of the work or nothing; one at a time over all processes, so that what it read still holds when it writes. */
+  transaction<T>(work: Work<T>): Promise<T>;
+  /** The same beside others, for records. */
+  beside<T>(work: Work<T>): Promise<T>;
   close(): Promise<void>;
 }
 
+/** What a transaction does; it may have to be done anew, so nothing else may come of it. */
+type Work<T> = (db: Transaction<Tables>) => Promise<T>;
+
+/** Whether a place is a database of PostgreSQL and not a file. */
+export function isPostgresUrl(place: string): boolean {
+  return /^postgres(ql)?:\/\//.test(place);
+}
+
+/** The address of a database as people may see it. */
+export function withoutPassword(url: string): string {
+  const address = new URL(url);
+  address.password = "";
+  return address.href;
+}
+
+/** Whether a way to the tables leads to PostgreSQL. */
+export function isPostgres(db: Db): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
+}
+
+/** A way of its own to an existing database, as each thread has. */
+export function connect(place: string): Db {
+  return new Kysely<Tables>({ dialect: isPostgresUrl(place) ? postgres(place) : sqlite(place) });
+}
+
 /** Opens the database, made first where there is none, and brings its tables up to date. */
-export async function openStore(file: string): Promise<Store> {
-  const writer = connect(file);
-  const instanceId = await migrate(writer)
-    .then(() => instanceOf(writer))
-    .catch(async (error) => {
-      await writer.destroy();
-      throw error;
-    });
-  const reader = connect(file);
-  return {
-    file,
-    instanceId,
-    db: reader,
-    transaction: (work) =>
-      writer
-        .transaction()
-        .execute(work)
-        .catch((error) => {
-          throw isDiskError(error) ? diskError(file, error) : error;
-        }),
-    close: async () => {
-      await reader.destroy();
-      await writer.destroy();
-    },
-  };
+export async function openStore(place: string): Promise<Store> {
+  const writer = connect(place);
+  const shared = isPostgres(writer);
+  const transaction = <T>(work: Work<T>) => carryOut(writer, work).catch((error) => refuse(error, place));
+  try {
+    await migrate(writer);
+    const instanceId = await transaction((db) => instanceOf(db));
+    const reader = shared ? writer : connect(place);
+    return {
+      place,
+      shared,
+      instanceId,
+      db: reader,
+      beside: transaction,
+      transaction: shared ? (work) => transaction((db) => alone(db).then(() => work(db))) : transaction,
+      close: async () => {
+        if (reader !== writer) await reader.destroy();
+        await writer.destroy();
+      },
+    };
+  } catch (error) {
+    await writer.destroy();
+    throw error;
+  }
 }
 
-function instanceOf(db: Db): Promise<string> {
-  return db.transaction().execute(async (trx) => {
-    const known = await trx.selectFrom("instance").select("id").executeTakeFirst();
-    if (known) return known.id;
-    const id = newId("instance");
-    await trx.insertInto("instance").values({ id }).execute();
-    return id;
+const mostTries = 20;
+
+/** What failed only because of others is tried again. */
+async function carryOut<T>(db: Db, work: Work<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await db.transaction().execute(work);
+    } catch (error) {
+      if (!isConflict(error) || tries === mostTries) throw error;
+      await sleep(Math.random() * 5 * tries);
+    }
+  }
+}
+
+/** A transaction must be carried out anew, because of what others did meanwhile. */
+export class ConflictError extends Error {
+  readonly code = conflictCode;
+}
+
+function refuse(error: unknown, place: string): never {
+  throw unreachable(error) ?? diskError(error, place) ?? error;
+}
+
+/** Any number that nobody else takes a lock on in this database. */
+const controlLock = 7_146_282_301;
+
+/** Waits until no other such transaction runs in any process. */
+function alone(db: Db): Promise<unknown> {
+  return sql`select pg_advisory_xact_lock(${sql.lit(controlLock)})`.execute(db);
+}
+
+async function instanceOf(db: Db): Promise<string> {
+  const id = newId("instance");
+  const known = await db.selectFrom("instance").select("id").executeTakeFirst();
+  if (known) return known.id;
+  await db.insertInto("instance").values({ id }).execute();
+  return id;
+}
+
+/** What all processes of a database sign tokens and addresses with, made once. */
+export async function signingSecret(store: Store): Promise<string> {
+  const made = randomBytes(24).toString("base64url");
+  return store.transaction(async (db) => {
+    const { signing_secret } = await db
+      .updateTable("instance")
+      .set((of) => ({ signing_secret: of.fn.coalesce("signing_secret", of.val(made)) }))
+      .returning("signing_secret")
+      .executeTakeFirstOrThrow();
+    return signing_secret as string;
   });
-}
-
-function isDiskError(error: unknown): error is Error {
-  return /^SQLITE_(FULL|IOERR|READONLY)/.test(String((error as { code?: unknown } | null)?.code));
-}
-
-function diskError(file: string, { message }: Error): ServiceError {
-  return new ServiceError(
-    "UNAVAILABLE",
-    `The service cannot write to the disk of ${dirname(file)} (${message}); free space there. Reading goes on.`,
-    { headers: { "retry-after": "5" } },
-  );
-}
-
-/** A connection of its own to an existing database, as each worker has. */
-export function connect(file: string): Db {
-  const database = new Database(file);
-  // Readers never wait for the writer. What was committed is on the disk, whatever happens to the process or the
-  // machine: that costs 0.1 to a few milliseconds a call, which is little beside a batch of records.
-  database.exec("PRAGMA journal_mode=WAL");
-  database.exec("PRAGMA synchronous=FULL");
-  // Checkpoints write the pages of the random-key index many times over; rarer ones double the rate of inserts.
-  database.exec("PRAGMA wal_autocheckpoint=32000");
-  database.exec("PRAGMA cache_size=-65536");
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: withKeptStatements(database) }) });
 }
 
 /**
@@ -92,35 +139,4 @@ export function connect(file: string): Db {
  */
 export function unindexed(column: string): RawBuilder<number> {
   return sql<number>`+${sql.ref(column)}`;
-}
-
-const keptStatements = 64;
-
-const nothing: SqliteStatement = {
-  reader: false,
-  all: () => [],
-  run: () => ({ changes: 0, lastInsertRowid: 0 }),
-  iterate: () => [][Symbol.iterator](),
-};
-
-/** Kysely prepares each query anew, which for an insert of many rows costs more than the insert itself. */
-function withKeptStatements(database: Database.Database) {
-  const kept = new Map<string, SqliteStatement>();
-  return {
-    close: () => {
-      database.close();
-    },
-    prepare: (sql: string): SqliteStatement => {
-      // SQLite has already rolled back by itself where the disk was full; saying so would hide that.
-      if (sql === "rollback" && !database.inTransaction) return nothing;
-      let statement = kept.get(sql);
-      if (!statement) {
-        statement = database.prepare(sql) as unknown as SqliteStatement;
-        const oldest = kept.size >= keptStatements ? kept.keys().next().value : undefined;
-        if (oldest !== undefined) kept.delete(oldest);
-        kept.set(sql, statement);
-      }
-      return statement;
-    },
-  };
 }

@@ -1,9 +1,9 @@
 import { notFound } from "../base/error";
 import type { Db } from "./database";
-import type { AlgorithmTable, DatasetKind, DatasetTable, ModelTable, ProjectTable } from "./tables";
+import type { AlgorithmTable, Dataset, DatasetKind, ModelTable, ProjectTable } from "./tables";
 
 /** The dataset of that kind and id, where there is one. */
-export function findDataset(db: Db, kind: DatasetKind, id: string): Promise<DatasetTable | undefined> {
+export function findDataset(db: Db, kind: DatasetKind, id: string): Promise<Dataset | undefined> {
   return db
     .selectFrom("datasets")
     .selectAll()
@@ -13,7 +13,7 @@ export function findDataset(db: Db, kind: DatasetKind, id: string): Promise<Data
 }
 
 /** The dataset of that kind and id, or the error that it is not there. */
-export async function datasetOf(db: Db, kind: DatasetKind, id: string): Promise<DatasetTable> {
+export async function datasetOf(db: Db, kind: DatasetKind, id: string): Promise<Dataset> {
   const found = await findDataset(db, kind, id);
   if (!found) throw notFound(`${kind} dataset`, id, `create it first with /create-${kind}-dataset`);
   return found;

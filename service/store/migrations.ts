@@ -1,8 +1,91 @@
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type Migration, Migrator, PostgresAdapter, sql } from "kysely";
 import type { Tables } from "./tables";
 
-/** Each step is taken once, in this order; a released step is never changed, only followed by another. */
-const steps: readonly string[] = [
+/**
+ * Brings the tables up to date, all of it or nothing; processes that start at once wait for each other. Processes of the
+ * version before go on meanwhile, so a migration only adds: what they do not know has a default.
+ */
+export async function migrate(db: Kysely<Tables>): Promise<void> {
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  const first = isPostgres ? inPostgres : embedded;
+  const provider = {
+    getMigrations: async () => ({ "01-tables": first, ...migrations, ...(isPostgres && onlyInPostgres) }),
+  };
+  const { error } = await new Migrator({ db, provider }).migrateToLatest();
+  if (/previously executed migration/.test(String(error))) throw new Error(tooOld, { cause: error });
+  if (error) throw error;
+}
+
+const tooOld =
+  "The data was written by a newer version of recommender; install that version, or use another folder or database.";
+
+/** Taken once, in the order of their names; a released one is never changed, only followed by another. */
+const migrations: Record<string, Migration> = {
+  "02-processes": each(
+    // The process that runs a job, how often the job was taken, and until when it need not be given up.
+    "alter table jobs add column worker text",
+    "alter table jobs add column attempt integer not null default 0",
+    "alter table jobs add column lease_ts bigint not null default 0",
+    // Counts the upserts of an item dataset, and says of each item in which of them it was written last.
+    "alter table datasets add column changes bigint not null default 0",
+    "alter table records add column changed bigint not null default 0",
+    `create table processes (
+      id text primary key, role text not null, version text not null, seen_ts bigint not null)`,
+  ),
+};
+
+/** What a single process does without. */
+const onlyInPostgres: Record<string, Migration> = {
+  "03-shared": each(
+    "create index records_changed on records (dataset, changed)",
+    "alter table instance add column signing_secret text",
+  ),
+};
+
+const inPostgres = each(
+  `create table datasets (
+    id text primary key, number integer not null unique, kind text not null, name text not null,
+    num_shards bigint not null, attribute_schema text, deletions bigint not null, created_ts bigint not null)`,
+  `create table shards (
+    dataset integer not null, shard bigint not null, records bigint not null, primary key (dataset, shard))`,
+  `create table records (
+    dataset integer not null, record_id text collate "C" not null, attributes text not null,
+    primary key (dataset, record_id))`,
+  // The second index answers with a user's events without a look at the rows.
+  `create table events (
+    seq bigint generated always as identity, dataset integer not null, event_id text collate "C" not null,
+    user_id text collate "C" not null, item_id text collate "C" not null, ts bigint not null, event_type text not null,
+    event_value double precision not null, attributes text not null, primary key (dataset, event_id))`,
+  `create index events_of_user on events (dataset, user_id) include (event_type, item_id, event_value, seq)`,
+  `create table projects (
+    id text primary key, name text not null, project_type text not null, user_dataset_id text not null,
+    item_dataset_id text not null, event_dataset_id text not null, target_event_type text not null,
+    created_ts bigint not null)`,
+  `create table algorithms (
+    id text primary key, project_id text not null, name text not null, algorithm_type text not null,
+    algorithm_parameters text not null)`,
+  `create table jobs (
+    number integer primary key, id text not null unique, project_id text not null, job_type text not null,
+    name text not null, data text not null, result text, status text not null, retry_count integer not null,
+    created_ts bigint not null, finished_ts bigint, due_ts bigint not null default 0)`,
+  "create index jobs_unfinished on jobs (status, number) where finished_ts is null",
+  `create table models (
+    id text primary key, number integer not null unique, project_id text not null, name text not null,
+    algorithm_type text not null, algorithm_parameters text not null, created_ts bigint not null,
+    seen_deletions bigint not null default 0)`,
+  `create table deployments (
+    project_id text primary key, job_id text not null, generator_model_id text not null, ranker_model_id text,
+    qps integer not null)`,
+  `create table forgotten_users (
+    event_dataset_id text not null, user_id text not null, deletions bigint not null,
+    primary key (event_dataset_id, user_id))`,
+  `create table idempotency_keys (
+    idempotency_key text primary key, fingerprint text not null, reply text not null, created_ts bigint not null)`,
+  "create table instance (id text primary key)",
+);
+
+/** What versions before 0.2 took step by step, each counted in the table `migrations`; never changed any more. */
+const embeddedSteps: readonly string[] = [
   `create table datasets (
     id text primary key, number integer not null unique, kind text not null, name text not null,
     num_shards bigint not null, attribute_schema text, deletions bigint not null, created_ts bigint not null)`,
@@ -46,23 +129,24 @@ const steps: readonly string[] = [
   "create index jobs_unfinished on jobs (status, number) where finished_ts is null",
 ];
 
-/** Takes the steps that are still to be taken, all of them or none. */
-export async function migrate(db: Kysely<Tables>): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    await sql`create table if not exists migrations (step integer primary key)`.execute(trx);
-    const { taken } = await trx
-      .selectFrom("migrations")
-      .select((of) => of.fn.countAll<number>().as("taken"))
-      .executeTakeFirstOrThrow();
-    if (taken > steps.length) {
-      throw new Error(
-        "The data folder was written by a newer version of recommender; install that version, or use another folder.",
-      );
-    }
-    for (const [step, text] of steps.entries()) {
+/** Takes over a folder at whatever step its version left it. */
+const embedded: Migration = {
+  up: async (db) => {
+    await sql`create table if not exists migrations (step integer primary key)`.execute(db);
+    const { rows } = await sql<{ taken: number }>`select count(*) as taken from migrations`.execute(db);
+    const { taken } = rows[0] as { taken: number };
+    for (const [step, text] of embeddedSteps.entries()) {
       if (step < taken) continue;
-      await sql.raw(text).execute(trx);
-      await trx.insertInto("migrations").values({ step }).execute();
+      await sql.raw(text).execute(db);
+      await sql`insert into migrations (step) values (${step})`.execute(db);
     }
-  });
+  },
+};
+
+function each(...texts: string[]): Migration {
+  return {
+    up: async (db) => {
+      for (const text of texts) await sql.raw(text).execute(db);
+    },
+  };
 }

@@ -1,13 +1,13 @@
 import { JobError } from "../base/job-error";
 import type { Db } from "./database";
 import { findDataset } from "./find";
-import type { DatasetTable, ProjectTable } from "./tables";
+import type { Dataset, ProjectTable } from "./tables";
 
 /** What a thread needs to know of a project's data. */
 export interface ProjectData {
-  readonly users: Pick<DatasetTable, "number" | "attribute_schema">;
-  readonly items: Pick<DatasetTable, "number" | "attribute_schema">;
-  readonly events: Pick<DatasetTable, "id" | "number">;
+  readonly users: Pick<Dataset, "number" | "attribute_schema">;
+  readonly items: Pick<Dataset, "number" | "attribute_schema">;
+  readonly events: Pick<Dataset, "id" | "number">;
   readonly targetEventType: string;
 }
 

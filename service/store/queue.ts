@@ -1,7 +1,13 @@
+import { type RawBuilder, sql } from "kysely";
 import { limits } from "../../contract";
 import { newId } from "../base/id";
-import type { Db } from "./database";
-import type { JobTable, JobType } from "./tables";
+import { LostLeaseError } from "../base/job-error";
+import { type Db, isPostgres } from "./database";
+import { signal } from "./signals";
+import type { Job, JobType } from "./tables";
+
+/** How long a process that gives no sign of life keeps its jobs. */
+export const leaseMs = 15_000;
 
 /** Puts a job at the end of the queue. */
 export async function enqueue(
@@ -28,76 +34,125 @@ export async function enqueue(
       created_ts: job.now,
       finished_ts: null,
       due_ts: 0,
+      worker: null,
     })
     .execute();
+  await signal(db, "jobs");
   return id;
 }
 
 /** Takes the oldest job of one of the kinds whose turn it is. */
-export async function take(db: Db, kinds: readonly JobType[], now: number): Promise<JobTable | undefined> {
-  const job = await db
+export function take(
+  db: Db,
+  kinds: readonly JobType[],
+  { worker, now }: { worker: string; now: number },
+): Promise<Job | undefined> {
+  const next = db
     .selectFrom("jobs")
-    .selectAll()
+    .select("number")
     .where("status", "=", "PENDING")
     .where("finished_ts", "is", null)
     .where("job_type", "in", kinds)
     .where("due_ts", "<=", now)
     .orderBy("number")
     .limit(1)
+    // Whoever comes second takes the next one.
+    .$if(isPostgres(db), (jobs) => jobs.forUpdate().skipLocked());
+  return db
+    .updateTable("jobs")
+    .set((of) => ({ status: "RUNNING", worker, attempt: of("attempt", "+", 1), lease_ts: leaseEnd(db, now) }))
+    .where("number", "=", next)
+    .returningAll()
     .executeTakeFirst();
-  if (!job) return undefined;
-  await db.updateTable("jobs").set({ status: "RUNNING" }).where("number", "=", job.number).execute();
-  return { ...job, status: "RUNNING" };
+}
+
+/** Shows that a process is alive; gives the numbers of the jobs that it still has. */
+export async function renew(db: Db, worker: string, now: number): Promise<Set<number>> {
+  const rows = await db
+    .updateTable("jobs")
+    .set({ lease_ts: leaseEnd(db, now) })
+    .where("status", "=", "RUNNING")
+    .where("finished_ts", "is", null)
+    .where("worker", "=", worker)
+    .returning("number")
+    .execute();
+  return new Set(rows.map(({ number }) => number));
 }
 
 /** Ends a job that has succeeded. */
 export async function succeed(
   db: Db,
-  job: JobTable,
+  job: Job,
   end: { data?: object; result: object; now: number },
 ): Promise<void> {
   const data = end.data ? JSON.stringify({ ...JSON.parse(job.data), ...end.data }) : job.data;
-  await db
-    .updateTable("jobs")
-    .set({ status: "SUCCEED", data, result: JSON.stringify(end.result), finished_ts: end.now })
-    .where("number", "=", job.number)
-    .execute();
+  await change(db, job, {
+    status: "SUCCEED",
+    data,
+    result: JSON.stringify(end.result),
+    finished_ts: end.now,
+  });
 }
 
 /** Puts a job back for another try, or ends it when its tries are used up or another would be of no use. */
 export async function fail(
   db: Db,
-  job: JobTable,
+  job: Job,
   end: { message: string; final: boolean; now: number; dueTs: number },
 ): Promise<boolean> {
   const again = !end.final && job.retry_count < limits.jobRetries;
-  await db
-    .updateTable("jobs")
-    .set(
-      again
-        ? { status: "PENDING", retry_count: job.retry_count + 1, due_ts: end.dueTs }
-        : { status: "FAILED", result: JSON.stringify({ message: end.message }), finished_ts: end.now },
-    )
-    .where("number", "=", job.number)
-    .execute();
+  await change(
+    db,
+    job,
+    again
+      ? { status: "PENDING", retry_count: job.retry_count + 1, due_ts: end.dueTs }
+      : { status: "FAILED", result: JSON.stringify({ message: end.message }), finished_ts: end.now },
+  );
   return again;
 }
 
 /** Puts a job back that the service itself interrupts, which is no failure of the job. */
-export async function putBack(db: Db, job: JobTable): Promise<void> {
-  await db.updateTable("jobs").set({ status: "PENDING" }).where("number", "=", job.number).execute();
+export async function putBack(db: Db, job: Job): Promise<void> {
+  await change(db, job, { status: "PENDING" });
+  await signal(db, "jobs");
 }
 
-/** Puts the jobs that a killed process was running back into the queue; each time counts as a retry. */
-export async function recover(db: Db, now: number): Promise<void> {
+/** Only who has the job may say what becomes of it. */
+async function change(db: Db, job: Job, to: Partial<Job>): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable("jobs")
+    .set(to)
+    .where("number", "=", job.number)
+    .where("status", "=", "RUNNING")
+    .where("attempt", "=", job.attempt)
+    .executeTakeFirstOrThrow();
+  if (Number(numUpdatedRows) === 0) throw new LostLeaseError("another process has the job by now");
+}
+
+/**
+ * Puts the jobs of processes that are gone back into the queue; each time counts as a retry. Which ones are gone, a
+ * single process knows when it starts; among several, those that gave no sign of life for too long.
+ */
+export async function recover(db: Db, now: number): Promise<number> {
   const left = await db
     .selectFrom("jobs")
     .selectAll()
     .where("status", "=", "RUNNING")
     .where("finished_ts", "is", null)
+    .$if(isPostgres(db), (jobs) => jobs.where("lease_ts", "<", nowIn(db, now)).forUpdate().skipLocked())
     .execute();
   for (const job of left) {
     const message = `The service was killed ${job.retry_count + 1} times while the job ran; submit it again.`;
     await fail(db, job, { message, final: false, now, dueTs: now });
   }
+  return left.length;
+}
+
+/** Machines differ in what time it is; for leases the database's clock counts. */
+function nowIn(db: Db, now: number): RawBuilder<number> {
+  return isPostgres(db) ? sql`(extract(epoch from clock_timestamp()) * 1000)::bigint` : sql.lit(now);
+}
+
+function leaseEnd(db: Db, now: number): RawBuilder<number> {
+  return sql`${nowIn(db, now)} + ${sql.lit(leaseMs)}`;
 }

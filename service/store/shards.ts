@@ -1,9 +1,28 @@
+import { sql } from "kysely";
 import { limits } from "../../contract";
-import type { Db } from "./database";
-import type { DatasetTable } from "./tables";
+import { ConflictError, type Db, isPostgres } from "./database";
+import type { Dataset } from "./tables";
 
-/** How many records the dataset can still take. */
-export async function freePlaces(db: Db, dataset: DatasetTable): Promise<number> {
+/** How many records the dataset can still take; no other transaction takes these places before this one has ended. */
+export async function freePlaces(db: Db, dataset: Dataset): Promise<number> {
+  if (!isPostgres(db)) return countFree(db, dataset);
+  const { rows } = await sql<{ most: number }>`
+    select current_setting('max_connections')::int * ${sql.lit(limits.recordsPerUpsert)} as most`.execute(db);
+  const { most } = rows[0] as { most: number };
+  // As long as all upserts that can be under way fit, they need not wait for each other.
+  const allFit = (free: number) => free >= most;
+  const together = allFit(await countFree(db, dataset));
+  const lock = together ? sql.raw("pg_advisory_xact_lock_shared") : sql.raw("pg_advisory_xact_lock");
+  await sql`select ${lock}(${sql.lit(ceilingLock)}, ${dataset.number})`.execute(db);
+  const free = await countFree(db, dataset);
+  if (together && !allFit(free)) throw new ConflictError();
+  return free;
+}
+
+/** Locks of two numbers are others than those of one. */
+const ceilingLock = 1;
+
+async function countFree(db: Db, dataset: Dataset): Promise<number> {
   const { held } = await db
     .selectFrom("shards")
     .select((of) => of.fn.coalesce(of.fn.sum<number>("records"), of.lit(0)).as("held"))
@@ -15,7 +34,7 @@ export async function freePlaces(db: Db, dataset: DatasetTable): Promise<number>
 /** Adds to (or takes from) the counts of the shards in which the ids lie. */
 export async function countShards(
   db: Db,
-  dataset: DatasetTable,
+  dataset: Dataset,
   ids: Iterable<string>,
   each: 1 | -1,
 ): Promise<void> {

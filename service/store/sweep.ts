@@ -1,9 +1,10 @@
+import { sql } from "kysely";
 import { ServiceError } from "../base/error";
 import type { EventsChange } from "./changes";
 import { type Store, unindexed } from "./database";
-import { countDeletion } from "./events";
+import { countDeletion, lastSeqIn } from "./events";
 import { countShards } from "./shards";
-import type { DatasetTable } from "./tables";
+import type { Dataset } from "./tables";
 
 /** What events are deleted with. */
 interface Deleting {
@@ -22,21 +23,19 @@ export interface Doomed {
 const seqsPerStep = 20_000;
 const rowsPerStep = 1000;
 
-/** Deletes events step by step: they are looked for by reading alone, and each step with any is a transaction. */
+/** Deletes events step by step, each of them a transaction. */
 export async function deleteEvents(
   { store, closing, lastSeq }: Deleting,
-  dataset: DatasetTable,
+  dataset: Dataset,
   doomed: Doomed,
   tell: (change: EventsChange) => void,
 ): Promise<void> {
+  if (store.shared) return deleteAlongIndex({ store, closing }, dataset, doomed);
   // Events that come while this runs lie behind the end and stay.
   const end = lastSeq();
   let from = 0;
   while (from < end) {
-    if (closing.aborted)
-      throw new ServiceError("UNAVAILABLE", "The service is closing and has not deleted all; call again.", {
-        headers: { "retry-after": "5" },
-      });
+    refuseClosing(closing);
     const to = Math.min(from + seqsPerStep, end);
     let events = store.db
       .selectFrom("events")
@@ -57,10 +56,51 @@ export async function deleteEvents(
   }
 }
 
+/** In PostgreSQL: along the index of the users where one is named, otherwise along the ids of all events. */
+async function deleteAlongIndex(
+  { store, closing }: Pick<Deleting, "store" | "closing">,
+  dataset: Dataset,
+  { userId, from, before }: Doomed,
+): Promise<void> {
+  const end = await lastSeqIn(store.db);
+  const ofUser = userId === undefined ? sql`true` : sql`user_id = ${userId}`;
+  let last: string | null = "";
+  while (last !== null) {
+    refuseClosing(closing);
+    last = await store.beside(async (db) => {
+      const { rows } = await sql<{ last: string | null; gone: string[] | null }>`
+        with page as (
+          select event_id from events where dataset = ${dataset.number} and ${ofUser} and event_id > ${last}
+          order by event_id limit ${sql.lit(seqsPerStep)}),
+        gone as (
+          delete from events using page
+          where events.dataset = ${dataset.number} and events.event_id = page.event_id and ${ofUser}
+            and seq <= ${end} and ts >= ${from ?? sql`ts`} and ts < ${before ?? sql`ts + 1`}
+          returning events.event_id)
+        select (select max(event_id) from page) as last, (select array_agg(event_id) from gone) as gone`.execute(
+        db,
+      );
+      const page = rows[0] as { last: string | null; gone: string[] | null };
+      if (page.gone) {
+        await countShards(db, dataset, page.gone, -1);
+        await countDeletion(db, dataset);
+      }
+      return page.last;
+    });
+  }
+}
+
+function refuseClosing(closing: AbortSignal): void {
+  if (!closing.aborted) return;
+  throw new ServiceError("UNAVAILABLE", "The service is closing and has not deleted all; call again.", {
+    headers: { "retry-after": "5" },
+  });
+}
+
 /** Deletes events in one transaction; one that was written anew meanwhile has another seq and stays. */
 function deleteSeqs(
   store: Store,
-  dataset: DatasetTable,
+  dataset: Dataset,
   seqs: readonly number[],
 ): Promise<EventsChange | undefined> {
   return store.transaction(async (db) => {
@@ -90,11 +130,12 @@ export async function sweepDeleted({ store, closing }: Pick<Deleting, "store" | 
 
 /** Whether there is more to remove. */
 function sweepStep(store: Store, number: number): Promise<boolean> {
-  return store.transaction(async (db) => {
-    const some = db.selectFrom("events").select("seq").where("dataset", "=", number).limit(rowsPerStep);
+  return store.beside(async (db) => {
+    const some = db.selectFrom("events").select("event_id").where("dataset", "=", number).limit(rowsPerStep);
     const { numDeletedRows } = await db
       .deleteFrom("events")
-      .where("seq", "in", some)
+      .where("dataset", "=", number)
+      .where("event_id", "in", some)
       .executeTakeFirstOrThrow();
     if (Number(numDeletedRows) > 0) return true;
     await db.deleteFrom("shards").where("dataset", "=", number).execute();

@@ -1,8 +1,8 @@
+import type { Generated, Selectable } from "kysely";
 import type { jobStatuses, jobTypes } from "../../contract";
 
 /** All tables of the database; the steps in migrations.ts make them. */
 export interface Tables {
-  migrations: MigrationTable;
   instance: InstanceTable;
   datasets: DatasetTable;
   shards: ShardTable;
@@ -15,16 +15,14 @@ export interface Tables {
   deployments: DeploymentTable;
   forgotten_users: ForgottenUserTable;
   idempotency_keys: IdempotencyTable;
-}
-
-/** Which steps a database has taken. */
-export interface MigrationTable {
-  step: number;
+  processes: ProcessTable;
 }
 
 /** Tells the data of this database from all others, also from what the same folder held before. */
 export interface InstanceTable {
   id: string;
+  /** Only in a database that several processes share; a single one has it in its folder. */
+  signing_secret: Generated<string | null>;
 }
 
 /** The kinds of dataset; a deleted one stays, so that its number is not given again. */
@@ -41,7 +39,12 @@ export interface DatasetTable {
   /** How often events were deleted or replaced; shows what a snapshot has seen. */
   deletions: number;
   created_ts: number;
+  /** How many upserts of records there were, where several processes must notice them. */
+  changes: Generated<number>;
 }
+
+/** A dataset as it is read. */
+export type Dataset = Selectable<DatasetTable>;
 
 /** How many records each shard holds; a shard without a row is empty. */
 export interface ShardTable {
@@ -55,6 +58,8 @@ export interface RecordTable {
   dataset: number;
   record_id: string;
   attributes: string;
+  /** The count of the dataset's changes when it was written. */
+  changed: Generated<number>;
 }
 
 /** An event; `seq` grows with each write, so that what came after a snapshot is known. */
@@ -110,6 +115,23 @@ export interface JobTable {
   finished_ts: number | null;
   /** Not to be run before, after a failure. */
   due_ts: number;
+  /** The process that runs it or ran it last. */
+  worker: string | null;
+  /** How often it was taken from the queue: what an earlier taking brings does not count any more. */
+  attempt: Generated<number>;
+  /** Until when its process has it; without a sign of life it is given to another then. */
+  lease_ts: Generated<number>;
+}
+
+/** A job as it is read. */
+export type Job = Selectable<JobTable>;
+
+/** A process that works on the database, by its last sign of life. */
+export interface ProcessTable {
+  id: string;
+  role: string;
+  version: string;
+  seen_ts: number;
 }
 
 /** A trained model; its numbers lie in a file of its own. */

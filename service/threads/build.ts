@@ -6,7 +6,7 @@ import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import { lastSeqIn } from "../store/events";
 import type { ProjectData } from "../store/project-data";
-import { deletionsOf, eachRecord, eachTargetEvent, snapshot } from "../store/snapshot";
+import { changesOf, deletionsOf, eachRecord, eachTargetEvent, snapshot } from "../store/snapshot";
 
 /** A deployment as a thread prepares it. */
 export interface BuildTask {
@@ -14,6 +14,8 @@ export interface BuildTask {
   readonly data: ProjectData;
   readonly generator: ModelSource;
   readonly ranker: ModelSource | null;
+  /** Whether the events are read too: where several processes write them, each answer reads its user's. */
+  readonly withEvents: boolean;
 }
 
 /** A model with the items as they are now: those without events are where their attributes place them. */
@@ -28,15 +30,21 @@ export interface Build {
   readonly ranker: PlacedModel | null;
   readonly userIds: string[];
   readonly itemIds: string[];
-  /** The target events of each user; null where the event dataset was deleted. */
+  /** The target events of each user; null where they were not read, or the event dataset was deleted. */
   readonly history: Pairs | null;
   /** The state of the events that was read: their last seq, and how often some were deleted. */
   readonly lastSeq: number;
   readonly deletions: number;
+  /** How many upserts of items had been made. */
+  readonly itemChanges: number;
 }
 
 /** Brings the models together with the events and items as they stand now. */
-export function build(db: Db, files: Files, { data, generator, ranker }: BuildTask): Promise<Build> {
+export function build(
+  db: Db,
+  files: Files,
+  { data, generator, ranker, withEvents }: BuildTask,
+): Promise<Build> {
   return snapshot(db, async (frozen) => {
     const first = await loadModel(frozen, files, data, generator);
     const second = ranker && (await loadModel(frozen, files, data, ranker));
@@ -50,7 +58,7 @@ export function build(db: Db, files: Files, { data, generator, ranker }: BuildTa
     });
     const deletions = await deletionsOf(frozen, data.events);
     const events = new InteractionsBuilder();
-    if (deletions !== undefined) {
+    if (withEvents && deletions !== undefined) {
       await eachTargetEvent(frozen, data, (userId, itemId, weight) =>
         events.add(users.of(userId), items.of(itemId), weight),
       );
@@ -60,9 +68,11 @@ export function build(db: Db, files: Files, { data, generator, ranker }: BuildTa
       ranker: others?.placed() ?? null,
       userIds: users.ids,
       itemIds: items.ids,
-      history: deletions === undefined ? null : events.pairs(users.ids.length, items.ids.length),
+      history:
+        withEvents && deletions !== undefined ? events.pairs(users.ids.length, items.ids.length) : null,
       lastSeq: await lastSeqIn(frozen),
       deletions: deletions ?? 0,
+      itemChanges: await changesOf(frozen, data.items),
     };
   });
 }

@@ -95,7 +95,7 @@ export class Pool {
 
   private start(): Worker {
     const worker = new Worker(ownFile("service/threads/worker"), {
-      workerData: { databaseFile: this.context.store.file, location: this.context.files.location },
+      workerData: { database: this.context.store.place, location: this.context.files.location },
       execArgv: threadArguments(),
       env: process.env,
     });

@@ -25,8 +25,8 @@ export type Answer = { readonly result: unknown } | { readonly message: string; 
 
 /** The thread: takes a task at a time, reads through a connection of its own, and leaves all writing to the API's thread. */
 function listen(port: threads.MessagePort): void {
-  const { databaseFile, location } = threads.workerData as { databaseFile: string; location: Location };
-  const db = connect(databaseFile);
+  const { database, location } = threads.workerData as { database: string; location: Location };
+  const db = connect(database);
   const files = openFiles(location);
   const run = (task: Task): Promise<unknown> => {
     if (task.kind === "TRAINING") return train(db, files, task);

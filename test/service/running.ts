@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { Agent, request } from "undici";
 import {
   decode,
@@ -9,7 +10,9 @@ import {
   routes,
   wireSchema,
 } from "../../contract";
-import { type Service, type StartOptions, startService } from "../../service";
+import { folderAt, type Service, type StartOptions, startService } from "../../service";
+import { connect } from "../../service/store/database";
+import { newDatabase, testStore } from "./database";
 
 // Trainings run and processes are started; how long that takes is no concern of these tests.
 jest.setTimeout(600_000);
@@ -116,18 +119,36 @@ export function refusal(status: number, body: unknown, headers: Record<string, u
   return new Refusal(status, error, headers);
 }
 
-/** A service in this process for the tests of one file, with a folder that goes with it. */
+/** The databases of services that are started again; each is found by the folder that is given for it. */
+const databases = new Map<string, Awaited<ReturnType<typeof newDatabase>>>();
+afterAll(() => Promise.all([...databases.values()].map(({ drop }) => drop())));
+
+/** A service in this process for the tests of one file, with a folder or database that goes with it. */
 export class Running extends Caller {
   private constructor(
     override readonly service: Service,
     readonly options: StartOptions,
+    private readonly drop: () => Promise<void>,
   ) {
     super(service);
   }
 
   static async start(options: StartOptions = {}): Promise<Running> {
-    const all: StartOptions = { log: "none", retryDelayMs: 0, ...options };
-    return new Running(await startService(all), all);
+    const known = options.dataDir === undefined ? undefined : databases.get(options.dataDir);
+    const database = testStore === "folder" ? undefined : (known ?? (await newDatabase()));
+    if (database && options.dataDir !== undefined) databases.set(options.dataDir, database);
+    const stored = database && { store: database.url, key: "rk_the-key-of-the-tests" };
+    const all: StartOptions = { log: "none", retryDelayMs: 0, ...stored, ...options };
+    const isLast = options.dataDir === undefined;
+    return new Running(await startService(all), all, async () => (isLast ? database?.drop() : undefined));
+  }
+
+  /** Asks the database itself; also after the service has ended. */
+  async ask(statement: string): Promise<unknown[]> {
+    const db = connect(this.options.store ?? folderAt(this.service.dataDir).database);
+    const { rows } = await sql.raw(statement).execute(db);
+    await db.destroy();
+    return rows;
   }
 
   /** Waits for all jobs and reads one. */
@@ -139,5 +160,6 @@ export class Running extends Caller {
   async end(): Promise<void> {
     await this.close();
     await this.service.close();
+    await this.drop();
   }
 }

@@ -3,6 +3,7 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { provideBucketServer, provideEngine } = require("../engine/provide.js");
+const { startPostgres } = require("../postgres/start.js");
 const { buildForTests } = require("../setup.js");
 const { startKeyKeeper } = require("./key-keeper.js");
 
@@ -21,6 +22,9 @@ module.exports = async () => {
     process.env.TMPDIR = fs.mkdtempSync(path.join(memory, "recommender-tests-"));
     process.env.RECOMMENDER_TESTS_FOLDER = process.env.TMPDIR;
   }
+  const postgres = await startPostgres();
+  process.env.TEST_DATABASE_URL = postgres.url;
+  Object.assign(globalThis, { stopPostgres: postgres.stop });
   process.env.XDG_STATE_HOME = fs.mkdtempSync(path.join(os.tmpdir(), "recommender-state-"));
   // Messages are looked for as they are worded; where a terminal breaks them is tried by test/cli/terminal/width.test.ts.
   process.env.COLUMNS = "1000";

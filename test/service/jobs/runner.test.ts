@@ -5,6 +5,7 @@ import Database from "libsql";
 import { folderAt, ManualClock, type StartOptions } from "../../../service";
 import { openStore } from "../../../service/store/database";
 import { take } from "../../../service/store/queue";
+import { allowance, refusal, testInFolder } from "../database";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 
@@ -16,12 +17,10 @@ async function openWatched(options: StartOptions = {}) {
   const api = await Running.start({ clock, faults: true, ...options });
   const shop = await openShop(api);
   const { projectId, algorithmId } = shop;
-  const database = new Database(folderAt(api.service.dataDir).database, { timeout: 5000 });
   return {
     api,
     clock,
     shop,
-    database,
     submit: async (name: string) =>
       (await api.call("submitTrainingJob", { projectId, algorithmId, name })).jobId,
     read: (jobId: string) => api.call("getJob", { projectId, jobId }),
@@ -33,10 +32,7 @@ async function openWatched(options: StartOptions = {}) {
       }),
     threads: async () =>
       (await api.raw("/status", { headers: { apikey: api.service.key } })).body.threads as number,
-    end: async () => {
-      database.close();
-      await api.end();
-    },
+    end: () => api.end(),
   };
 }
 
@@ -60,29 +56,25 @@ describe("the queue", () => {
   afterAll(() => watched.end());
 
   test("outlives a database that refuses to have a job claimed, and goes on when it no longer does", async () => {
-    const { api, clock, database, submit, read } = watched;
-    database.exec(
-      "create trigger refuse before update on jobs when new.status = 'RUNNING' begin select raise(abort, 'no'); end",
-    );
+    const { api, clock, submit, read } = watched;
+    await api.ask(refusal("new.status = 'RUNNING'"));
     const jobId = await submit("claimed late");
     await settled();
     expect(await read(jobId)).toMatchObject({ jobStatus: "PENDING" });
-    database.exec("drop trigger refuse");
+    await api.ask(allowance);
     clock.advance(pollMs);
     await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
     await api.service.idle();
   });
 
   test("outlives a database that refuses the end of a job, and writes it when it no longer does", async () => {
-    const { clock, database, submit, read, switchOn } = watched;
+    const { api, clock, submit, read, switchOn } = watched;
     await switchOn({ jobs: [{ name: "ends late", message: "bad luck" }] });
-    database.exec(
-      "create trigger refuse before update on jobs when new.retry_count > 0 begin select raise(abort, 'no'); end",
-    );
+    await api.ask(refusal("new.retry_count > 0"));
     const jobId = await submit("ends late");
     await settled();
     expect(await read(jobId)).toMatchObject({ jobStatus: "RUNNING", retryCount: 0 });
-    database.exec("drop trigger refuse");
+    await api.ask(allowance);
     clock.advance(pollMs);
     await eventually(async () => (await read(jobId)).retryCount === 1);
     clock.advance(1000);
@@ -90,10 +82,10 @@ describe("the queue", () => {
   });
 
   test("finds a job although nobody called wake", async () => {
-    const { api, clock, database, submit, read } = watched;
+    const { api, clock, submit, read } = watched;
     const jobId = await submit("untold");
     await api.service.idle();
-    database.exec(
+    await api.ask(
       `update jobs set status = 'PENDING', result = null, finished_ts = null where id = '${jobId}'`,
     );
     await settled();
@@ -208,21 +200,23 @@ describe("threads", () => {
 });
 
 describe("deleting events", () => {
-  test("writes nothing where there are none to be deleted", async () => {
-    const { api, shop, database, end } = await openWatched();
+  testInFolder("writes nothing where there are none to be deleted", async () => {
+    const { api, shop, end } = await openWatched();
     const { eventDatasetId } = shop;
+    const database = new Database(folderAt(api.service.dataDir).database, { timeout: 5000 });
     database.exec("begin immediate");
     await api.call("deleteDatasetEventsBeforeTs", { eventDatasetId, ts: 1 });
     database.exec("rollback");
+    database.close();
     await end();
   });
 
-  test("breaks off when the service closes, and says so", async () => {
+  testInFolder("breaks off when the service closes, and says so", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "sweep-"));
     const first = await openWatched({ dataDir });
     const { eventDatasetId } = first.shop;
     // As if very many events had come and gone.
-    first.database.exec("update events set seq = 4000000000000 where seq = (select max(seq) from events)");
+    await first.api.ask("update events set seq = 4000000000000 where seq = (select max(seq) from events)");
     await first.end();
     const api = await Running.start({ dataDir });
     const deletion = api.call("deleteDatasetUserEvents", { eventDatasetId, userId: "u1" });
@@ -253,8 +247,9 @@ describe("deleting events", () => {
   });
 });
 
-test("the queue is looked through without the jobs that have ended", async () => {
-  const { api, database, end } = await openWatched();
+testInFolder("the queue is looked through without the jobs that have ended", async () => {
+  const { api, end } = await openWatched();
+  const database = new Database(folderAt(api.service.dataDir).database);
   const { db } = await openStore(folderAt(api.service.dataDir).database);
   const asked: string[] = [];
   const watched = db.withPlugin({
@@ -264,10 +259,13 @@ test("the queue is looked through without the jobs that have ended", async () =>
     },
     transformResult: async ({ result }) => result,
   });
-  await take(watched, ["TRAINING"], 0);
+  await take(watched, ["TRAINING"], { worker: "any", now: 0 });
   await db.destroy();
-  const plan = database.prepare(`explain query plan ${asked[0]}`).all("PENDING", "TRAINING", 0, 1);
+  const plan = database
+    .prepare(`explain query plan ${asked[0]}`)
+    .all("RUNNING", "any", 1, "PENDING", "TRAINING", 0, 1);
   expect(JSON.stringify(plan)).toContain("USING INDEX jobs_unfinished");
   expect(JSON.stringify(plan)).not.toContain("TEMP B-TREE");
+  database.close();
   await end();
 });

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "libsql";
 import { Pool } from "../../../service/threads/pool";
 import { Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
@@ -80,10 +79,8 @@ describe("a deployment", () => {
 
   test("of a project without its event dataset takes no note of another dataset", async () => {
     await api.call("deleteEventDataset", { eventDatasetId: shop.eventDatasetId });
-    const database = new Database(join(dataDir, "data.db"));
-    const left = () => database.prepare("select * from shards where dataset = 3").all().length;
-    while (left() > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    database.close();
+    const left = () => api.ask("select * from shards where dataset = 3");
+    while ((await left()).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     const expected = await idsFor("u1");
     const other = await api.call("createEventDataset", { name: "other", numShards: 1 });
     const events = expected
@@ -176,10 +173,8 @@ describe("a deployment", () => {
 
   test("is made in spite of a huge value that was stored when there was no limit", async () => {
     await api.end();
-    const database = new Database(join(dataDir, "data.db"));
-    database.prepare("update events set event_value = 1e39 where event_id = 'e0'").run();
-    database.prepare("update events set event_value = 1.7e308 where event_id in ('e1', 'e41')").run();
-    database.close();
+    await api.ask("update events set event_value = 1e39 where event_id = 'e0'");
+    await api.ask("update events set event_value = 1.7e308 where event_id in ('e1', 'e41')");
     api = await Running.start({ dataDir });
     modelId = await trainModel(api, shop);
     await redeploy();

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "libsql";
 import { Pool } from "../../../service/threads/pool";
 import { serve } from "../process";
 import { Caller, Running } from "../running";
@@ -195,21 +194,16 @@ describe("a forgotten user", () => {
   });
 
   test("is remembered by id no longer than a model is there that was trained before", async () => {
-    const ids = () => {
-      const database = new Database(join(dataDir, "data.db"));
-      const rows = database.prepare("select user_id from forgotten_users").all();
-      database.close();
-      return rows;
-    };
+    const ids = () => api.ask("select user_id from forgotten_users");
     await forget();
-    expect(ids()).toEqual([{ user_id: forgotten }]);
+    expect(await ids()).toEqual([{ user_id: forgotten }]);
     await trainModel(api, shop);
     await api.call("deleteModel", { projectId: shop.projectId, modelId });
-    expect(ids()).toEqual([]);
+    expect(await ids()).toEqual([]);
     await forget("nobody");
     await trainModel(api, shop);
     await forget("u5");
-    expect(ids()).toEqual([{ user_id: "nobody" }, { user_id: "u5" }]);
+    expect(await ids()).toEqual([{ user_id: "nobody" }, { user_id: "u5" }]);
   });
 
   async function usersOf(model: string) {

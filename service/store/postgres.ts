@@ -1,0 +1,80 @@
+import { type Dialect, PostgresDialect, type PostgresPool } from "kysely";
+import pg from "pg";
+import { ServiceError } from "../base/error";
+
+/** Connections of one process; a thread of a job uses one or two of its own. */
+const mostConnections = 10;
+
+/** The dialect of a PostgreSQL database, 15 or newer. */
+export function postgres(url: string): Dialect {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: mostConnections,
+    application_name: "recommender",
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    types: { getTypeParser: parserOf },
+  });
+  // A connection that is lost says so to whoever uses it next; the event would end the process.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  return new PostgresDialect({ pool: namingStatements(pool) });
+}
+
+const [int8, numeric] = [20, 1700];
+
+/** Counts and times fit into a number; `pg` would give them as texts. */
+function parserOf(oid: number, format?: "text" | "binary") {
+  return oid === int8 || oid === numeric ? Number : pg.types.getTypeParser(oid, format as "text");
+}
+
+/**
+ * A statement that begins with a name in a comment is planned once for each connection. Only those that are called most
+ * have one, for the plan of `select *` would break when a newer version adds a column.
+ */
+function namingStatements(pool: pg.Pool): PostgresPool {
+  return {
+    end: () => pool.end(),
+    connect: async () => {
+      const client = await pool.connect();
+      return {
+        release: () => client.release(),
+        query: ((text: string, values: readonly unknown[]) => {
+          const name = /^\/\* ([\w-]+) \*\//.exec(text)?.[1];
+          return client.query({ text, values: [...values], ...(name && { name }) });
+        }) as never,
+      };
+    },
+  };
+}
+
+/** What PostgreSQL says where two transactions cannot be put into an order. */
+export const conflictCode = "40001";
+
+/** Whether a transaction failed only because of others at the same time, so that it can be carried out anew. */
+export function isConflict(error: unknown): boolean {
+  const deadlock = "40P01";
+  return [conflictCode, deadlock].includes(codeOf(error));
+}
+
+/** The error that a caller gets where the database cannot be reached. */
+export function unreachable(error: unknown): ServiceError | undefined {
+  const { message } = (error ?? {}) as { message?: string };
+  const lost = /^(08|57P|53[23])|^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|NOTFOUND)/.test(codeOf(error));
+  if (
+    !lost &&
+    !/^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(
+      message ?? "",
+    )
+  )
+    return undefined;
+  return new ServiceError(
+    "UNAVAILABLE",
+    "The database cannot be reached at the moment, so that the call may or may not have been carried out; call again.",
+    { headers: { "retry-after": "1" } },
+  );
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code ?? "");
+}

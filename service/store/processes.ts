@@ -1,0 +1,48 @@
+import { sql } from "kysely";
+import { version } from "../../package.json";
+import type { Store } from "./database";
+
+/** What a process does: answer calls, run jobs, or both. */
+export type Role = "api" | "worker" | "all";
+
+/** How often a process gives a sign of life, and how long it counts as alive without one. */
+export const beatMs = 2000;
+const aliveMs = 3 * beatMs;
+
+/** The processes that work on one database, each of which gives a sign of life from time to time. */
+export class Processes {
+  /** How many answer calls; this one counts itself. */
+  apis = 1;
+
+  constructor(
+    private readonly store: Store,
+    private readonly id: string,
+    private readonly role: Role,
+  ) {}
+
+  /** Gives a sign of life and counts the others. */
+  async beat(): Promise<void> {
+    const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+    const { db } = this.store;
+    await db
+      .insertInto("processes")
+      .values({ id: this.id, role: this.role, version, seen_ts: now })
+      .onConflict((on) => on.column("id").doUpdateSet({ seen_ts: now }))
+      .execute();
+    await db
+      .deleteFrom("processes")
+      .where("seen_ts", "<", sql<number>`${now} - ${sql.lit(aliveMs)}`)
+      .execute();
+    const { apis } = await db
+      .selectFrom("processes")
+      .select((of) => of.fn.countAll<number>().as("apis"))
+      .where("role", "!=", "worker")
+      .executeTakeFirstOrThrow();
+    this.apis = Math.max(1, apis);
+  }
+
+  /** Says that this process is gone. */
+  async leave(): Promise<void> {
+    await this.store.db.deleteFrom("processes").where("id", "=", this.id).execute();
+  }
+}

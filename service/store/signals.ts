@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import pg from "pg";
+import { type Db, isPostgres } from "./database";
+
+/** What one process tells the others: there is a job to do, or another deployment to serve. */
+export type Signal = "jobs" | "deployments";
+
+const channel = "recommender";
+
+/** Tells all processes, when the transaction has been committed; a single one has been told by then. */
+export async function signal(db: Db, name: Signal): Promise<void> {
+  if (isPostgres(db)) await sql`select pg_notify(${channel}, ${name})`.execute(db);
+}
+
+/**
+ * Hears what other processes tell, until the signal to close. Whatever was told while the connection was lost is made
+ * good by telling everything when it is there again.
+ */
+export async function hear(
+  url: string,
+  closing: AbortSignal,
+  tell: Readonly<Record<Signal, () => void>>,
+): Promise<void> {
+  while (!closing.aborted) {
+    const client = new pg.Client({ connectionString: url, application_name: "recommender", keepAlive: true });
+    const lost = new Promise<void>((resolve) => {
+      client.on("error", () => resolve());
+      client.on("end", () => resolve());
+      closing.addEventListener("abort", () => resolve(), { once: true });
+    });
+    client.on("notification", ({ payload }) => tell[payload as Signal]?.());
+    try {
+      await client.connect();
+      await client.query(`listen ${channel}`);
+      for (const name of Object.keys(tell) as Signal[]) tell[name]();
+      await lost;
+    } catch {
+      // Polling goes on meanwhile.
+    }
+    await client.end().catch(() => undefined);
+    if (!closing.aborted) await sleep(1000, undefined, { signal: closing }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { Client } from "pg";
+
+/** Where the tests that run over PostgreSQL keep their data; jest.config.js says which these are. */
+export const testStore: "folder" | "postgres" =
+  (globalThis as { testStore?: "postgres" }).testStore ?? "folder";
+
+/** A test of what only a service in a folder has. */
+export const testInFolder: (name: string, run: () => Promise<void>) => void =
+  testStore === "folder" ? test : () => undefined;
+
+/** Has the database refuse a change of a job where the condition holds, until the trigger `refuse` is dropped. */
+export const refusal = (condition: string): string =>
+  testStore === "folder"
+    ? `create trigger refuse before update on jobs when ${condition} begin select raise(abort, 'no'); end`
+    : `create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+       create trigger refuse before update on jobs for each row when (${condition}) execute function refuse()`;
+export const allowance = testStore === "folder" ? "drop trigger refuse" : "drop trigger refuse on jobs";
+
+/** A new database of the server that the set-up has started. */
+export async function newDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  await onServer(`create database ${name} template template0 strategy file_copy`);
+  const url = new URL(process.env.TEST_DATABASE_URL as string);
+  url.pathname = name;
+  return { url: url.href, drop: () => onServer(`drop database ${name} with (force)`) };
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: process.env.TEST_DATABASE_URL });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}

@@ -1,0 +1,29 @@
+const { fork } = require("node:child_process");
+const { once } = require("node:events");
+const path = require("node:path");
+
+/**
+ * Starts a PostgreSQL server of this run alone, or takes the one that TEST_DATABASE_URL names. It ends with this process,
+ * however that ends.
+ * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
+ */
+async function startPostgres() {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given) return { url: given, stop: async () => {} };
+  const keeper = fork(path.join(__dirname, "keep.js"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const gone = once(keeper, "exit");
+  const [message] = await Promise.race([once(keeper, "message"), gone.then(() => [{}])]);
+  if (!message.url) throw new Error("PostgreSQL could not be started; the reason stands above.");
+  keeper.unref();
+  keeper.channel?.unref();
+  return {
+    url: message.url,
+    stop: async () => {
+      keeper.ref();
+      keeper.disconnect();
+      await gone;
+    },
+  };
+}
+
+module.exports = { startPostgres };
