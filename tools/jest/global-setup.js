@@ -17,14 +17,15 @@ module.exports = async () => {
   await buildForTests();
   const { bin } = await provideEngine();
   await provideBucketServer();
+  // Before the folder below is made, which its own user could not enter.
+  const postgres = await startPostgres();
+  process.env.TEST_DATABASE_URL = postgres.url;
+  Object.assign(globalThis, { stopPostgres: postgres.stop });
   // A disk takes milliseconds to flush a file, and the service and the provider flush many.
   if (hasRoomInMemory() && !process.env.TMPDIR) {
     process.env.TMPDIR = fs.mkdtempSync(path.join(memory, "recommender-tests-"));
     process.env.RECOMMENDER_TESTS_FOLDER = process.env.TMPDIR;
   }
-  const postgres = await startPostgres();
-  process.env.TEST_DATABASE_URL = postgres.url;
-  Object.assign(globalThis, { stopPostgres: postgres.stop });
   process.env.XDG_STATE_HOME = fs.mkdtempSync(path.join(os.tmpdir(), "recommender-state-"));
   // Messages are looked for as they are worded; where a terminal breaks them is tried by test/cli/terminal/width.test.ts.
   process.env.COLUMNS = "1000";
