@@ -4,6 +4,7 @@ import { issuesText } from "../../contract/words";
 import type { Properties } from "../run/row";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName } from "../run/urn";
+import { besideArguments } from "./hidden";
 import type { Fault } from "./protocol";
 
 /** What of a noun decides which differences matter. */
@@ -94,7 +95,7 @@ export function withoutUnknown(given: Properties): Properties {
  * Without a property of its own, for beside one the engine would print the value.
  */
 export function faults(schema: z.ZodObject, given: Properties): Fault[] {
-  const args = Object.fromEntries(Object.entries(given).filter(([key]) => !key.startsWith("__")));
+  const args = Object.fromEntries(Object.entries(given).filter(([key]) => !besideArguments.includes(key)));
   const issues = schema.safeParse(args).error?.issues ?? [];
   return issues
     .filter(

@@ -35,7 +35,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   const { type } = noun;
   const argKeys = Object.keys(noun.args.shape);
   // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
-  let settings: () => Settings;
+  let settings = (): Settings => {
+    throw new Error("the provider is not configured yet");
+  };
   let config: Declaration["config"];
 
   const contextOf = async (properties: Properties, { timeoutMs }: Call = {}): Promise<Context> => {

@@ -52,7 +52,7 @@ function nounOf(type: string): Lifecycle {
 
 function refuseUnknown(request: ConstructRequest, given: Values, names: readonly string[]): void {
   const known = names.filter((key) => !internal.includes(key));
-  const other = [...given.keys()].find((key) => !known.includes(key) && !key.startsWith("__"));
+  const other = [...given.keys()].find((key) => !known.includes(key));
   if (other === undefined) return;
   const title = `${request.getType().split(":").at(-1)} ${request.getName()}`;
   throw new Error(`${title}: ${unknownKey(other, known)}. It takes ${known.join(", ")}.`);

@@ -11,7 +11,8 @@ import { lifecycle } from "../lifecycle/lifecycle";
 import type { ObjectSchema } from "../lifecycle/noun";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
-import { isSecret, keepingSecret, masked } from "../run/secrecy";
+import { masked } from "../run/masking";
+import { isSecret, keepingSecret } from "../run/secrecy";
 import { format, located } from "./declaration";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";

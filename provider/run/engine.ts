@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { masked } from "./secrecy";
+import { masked } from "./masking";
 
 /** Where the resource of a message stands in the stack; unknown for state of before it was kept. */
 export type Urn = string | undefined;

@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { jsonOrUndefined } from "../../client/parse";
 import { attributeHandling } from "../../contract/dataset";
+import { masked, type Secrets, secretsHere } from "./masking";
 import type { Properties } from "./row";
 import { unknownValue } from "./unknown-value";
 
@@ -18,27 +18,20 @@ const shownAtLeast = 32;
 /** Arguments whose keys are names of fields and columns: only their values are masked. */
 const keyedByFields = ["source", "mapping"];
 
-/** Values of secret arguments by their names, and lazily what of them a message might show. */
-interface Secrets {
-  readonly values: readonly Properties[];
-  readonly texts: () => readonly string[];
-}
-
-const kept = new AsyncLocalStorage<Secrets>();
-
 /** Works for a resource that has secret arguments: whatever is logged or thrown meanwhile does not show their values. */
 export async function keepingSecret<T>(secrets: readonly Properties[], work: () => Promise<T>): Promise<T> {
-  const values = [...(kept.getStore()?.values ?? []), ...secrets];
+  const values = [...(secretsHere.getStore()?.values ?? []), ...secrets];
   if (values.every((one) => Object.keys(one).length === 0)) return work();
   let texts: readonly string[] | undefined;
-  const store = {
+  const store: Secrets = {
     values,
     texts: () => {
       texts ??= [...new Set(values.flatMap(textsIn))].sort((a, b) => b.length - a.length);
       return texts;
     },
+    mask: (message: string) => store.texts().reduce(withoutText, message),
   };
-  return kept.run(store, async () => {
+  return secretsHere.run(store, async () => {
     try {
       return await work();
     } catch (error) {
@@ -49,17 +42,12 @@ export async function keepingSecret<T>(secrets: readonly Properties[], work: () 
 
 /** Whether an argument of the resource that is worked for is secret, or a part of it. */
 export function isSecret(name: string): boolean {
-  return kept.getStore()?.values.some((one) => one[name] !== undefined) ?? false;
+  return secretsHere.getStore()?.values.some((one) => one[name] !== undefined) ?? false;
 }
 
 /** Whether a value is one of the secrets of the resource that is worked for. */
 export function isSecretValue(value: unknown): boolean {
-  return typeof value === "string" && (kept.getStore()?.texts().includes(value) ?? false);
-}
-
-/** A message without the secrets of the resource that is worked for. */
-export function masked(message: string): string {
-  return (kept.getStore()?.texts() ?? []).reduce(withoutText, message);
+  return typeof value === "string" && (secretsHere.getStore()?.texts().includes(value) ?? false);
 }
 
 function withoutSecrets(error: Error & { reasons?: string[] }): Error {

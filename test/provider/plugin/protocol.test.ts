@@ -157,3 +157,38 @@ test("a process that is given no engine serves all the same", async () => {
 test.each(["Modle", "constructor", "__proto__"])("a resource of the type %s is not known", async (type) => {
   await expect(plugin.check(type, {})).rejects.toThrow(/The resource type .* is not known/);
 });
+
+test("what comes before the configuration is refused in words", async () => {
+  const early = await PluginProcess.start();
+  const dataset = { name: "it", numShards: 1 };
+  const calls = [
+    () => early.check("EventDataset", dataset),
+    () => early.create("EventDataset", dataset),
+    () => early.delete("EventDataset", "id", dataset),
+    () => early.invoke("listEventDatasets", {}),
+  ];
+  for (const call of calls) await expect(call()).rejects.toThrow(/the provider is not configured yet/);
+  await early.stop();
+});
+
+test.each([{ __made: "x" }, { __service: "https://elsewhere" }, { __anything: 1 }])(
+  "a program does not set what is hidden from it: %j",
+  async (hidden) => {
+    const { failures } = await plugin.check("EventDataset", { numShards: 1, ...hidden });
+    expect(failures).toEqual([expect.stringMatching(`^${Object.keys(hidden)[0]} is not known`)]);
+  },
+);
+
+test("hidden properties that the package has not written are refused by name", async () => {
+  const dataset = { name: "it", numShards: 1 };
+  const odd = /This package has not written that: take it out of the program, or correct the state/;
+  const damaged = [
+    () => plugin.check("EventDataset", { ...dataset, __unresolved: 5 }),
+    () => plugin.diff("EventDataset", "id", dataset, { ...dataset, __replaceOn: 5 }),
+    () => plugin.diff("EventDataset", "id", { ...dataset, __service: ["x"] }, dataset),
+    () => plugin.read("EventDataset", "id", { ...dataset, __inferred: "{bad" }),
+    () => plugin.update("EventDataset", "id", { ...dataset, __secret: {} }, dataset),
+    () => plugin.delete("EventDataset", "id", { ...dataset, __service: ["x"] }),
+  ];
+  for (const call of damaged) await expect(call()).rejects.toThrow(odd);
+});

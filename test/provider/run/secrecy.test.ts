@@ -1,5 +1,6 @@
 import { carryBy, log } from "../../../provider/run/engine";
-import { keepingSecret, masked } from "../../../provider/run/secrecy";
+import { masked } from "../../../provider/run/masking";
+import { keepingSecret } from "../../../provider/run/secrecy";
 
 const shown = (secrets: object, message: string) =>
   keepingSecret([{ ...secrets }], async () => masked(message));

@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { jsonOrUndefined } from "../../client/parse";
+import { issuesText } from "../../contract/words";
+import type { HiddenProperties, Properties } from "../run/row";
+
+const texts = z.array(z.string());
+const json = z.string().refine((text) => jsonOrUndefined(text) !== undefined, "expected JSON");
+
+/** What `HiddenProperties` says, to be checked: anybody can edit a state, and a program may say anything. */
+const hidden = z
+  .looseObject({
+    ...{ __provider: z.string(), __urn: z.string(), __v: z.number(), __made: z.string() },
+    ...{ __service: z.string(), __instance: z.string(), __partial: z.boolean(), __unknown: z.string() },
+    ...{ __firstName: z.string(), __named: z.boolean(), __replaceOn: texts, __secret: texts },
+    ...{ __unresolved: texts, __inferred: json },
+  } satisfies Record<keyof HiddenProperties, z.ZodType>)
+  .partial();
+
+/** What the classes of this package and the plugin add to the arguments of a declaration. */
+export const besideArguments: readonly string[] = [
+  "__provider",
+  "__urn",
+  "__firstName",
+  "__named",
+  "__replaceOn",
+  "__secret",
+  "__unresolved",
+] satisfies readonly (keyof HiddenProperties)[];
+
+/** Refuses hidden properties that this package has not written. */
+export function refuseMalformed(properties: Properties): void {
+  const { error } = hidden.safeParse(properties);
+  if (!error) return;
+  throw new Error(
+    `${issuesText(error.issues)}. This package has not written that: take it out of the program, or correct the ` +
+      "state with `pulumi state edit`.",
+  );
+}

@@ -1,0 +1,17 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Properties } from "./row";
+
+/** Values of secret arguments by their names, and what of them a message might show. */
+export interface Secrets {
+  readonly values: readonly Properties[];
+  texts(): readonly string[];
+  mask(message: string): string;
+}
+
+/** The secrets of the resource that is worked for. */
+export const secretsHere = new AsyncLocalStorage<Secrets>();
+
+/** A message without the secrets of the resource that is worked for. */
+export function masked(message: string): string {
+  return secretsHere.getStore()?.mask(message) ?? message;
+}
