@@ -32,7 +32,7 @@ import { Pool } from "./threads/pool";
 export interface StartOptions {
   /** Folder of all data; a temporary one that goes with the service when left out. */
   readonly dataDir?: string;
-  /** Bucket of the models and results, such as `s3://models/shop`; in the folder unless given. */
+  /** Bucket of the models and results, such as `s3://models/shop`; in the folder or database unless given. */
   readonly files?: string;
   /** Address of a PostgreSQL database that keeps the data instead, so that many processes can serve it. */
   readonly store?: string;
@@ -82,7 +82,8 @@ export interface Service {
 /** Starts the recommendation service in this process. */
 export async function startService(options: StartOptions = {}): Promise<Service> {
   const folder = folderAt(options.dataDir ?? mkdtempSync(join(tmpdir(), "recommender-")));
-  const { files: url } = options;
+  // Where several processes serve, each must find what another has made.
+  const { files: url = options.store } = options;
   const files = openFiles(url === undefined ? { folder: folder.path } : { folder: folder.copies, url });
   makeFolder(folder);
   const unlock = lockFolder(folder);

@@ -7,7 +7,7 @@ import type { Basis } from "./basis";
 import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
 import { decodeModel, encodeModel, type StoredModel } from "./format/model";
 import { FormatError } from "./format/sections";
-import { type Files, modelName } from "./places/files";
+import { brokenOffAfterMs, type Files, type Listed, modelName } from "./places/files";
 
 /** What a thread needs to read a model. */
 export interface ModelSource {
@@ -80,14 +80,15 @@ export async function modelSource({ store }: Basis, id: string): Promise<ModelSo
   return { modelId: id, seenDeletions: model.seen_deletions };
 }
 
-/** Removes the files of models that a kill or a failure left without their entry; not while one is being made. */
+/** Removes the files of models that a kill or a failure left without their entry; while one is being made, only old ones. */
 export async function removeStrayModels({ files, store }: Basis): Promise<void> {
   const listed = await files.list("models/model-");
   const trainings = store.db.selectFrom("jobs").select("id").where("job_type", "=", "TRAINING");
-  if (await trainings.where("status", "=", "RUNNING").executeTakeFirst()) return;
+  const running = await trainings.where("status", "=", "RUNNING").executeTakeFirst();
   const rows = await store.db.selectFrom("models").select("id").execute();
   const known = new Set(rows.map((row) => modelName(row.id)));
-  for (const { name } of listed) if (!known.has(name)) await files.remove(name);
+  const isStray = ({ name, ageMs }: Listed) => !known.has(name) && (!running || ageMs >= brokenOffAfterMs);
+  for (const file of listed) if (isStray(file)) await files.remove(file.name);
   await files.tidy(known);
 }
 

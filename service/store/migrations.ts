@@ -40,6 +40,16 @@ const onlyInPostgres: Record<string, Migration> = {
     "create index records_changed on records (dataset, changed)",
     "alter table instance add column signing_secret text",
   ),
+  "04-files": each(
+    `create table files (
+      name text primary key, upload text not null, bytes bigint not null, written timestamptz not null default now())`,
+    `create table file_parts (
+      upload text, part integer, name text not null, data bytea not null, begun timestamptz not null default now(),
+      primary key (upload, part))`,
+    "create index file_parts_name on file_parts (name)",
+    // Vectors hardly shrink by packing.
+    "alter table file_parts alter column data set storage external",
+  ),
 };
 
 const inPostgres = each(

@@ -16,6 +16,8 @@ export interface Tables {
   forgotten_users: ForgottenUserTable;
   idempotency_keys: IdempotencyTable;
   processes: ProcessTable;
+  files: FileTable;
+  file_parts: FilePartTable;
 }
 
 /** Tells the data of this database from all others, also from what the same folder held before. */
@@ -171,4 +173,22 @@ export interface IdempotencyTable {
   fingerprint: string;
   reply: string;
   created_ts: number;
+}
+
+/** A model or a result that lies in the database; only in PostgreSQL, beside a folder it is a file. */
+export interface FileTable {
+  name: string;
+  /** Under which its parts lie. */
+  upload: string;
+  bytes: number;
+  written: Generated<Date>;
+}
+
+/** A part of a file; of one that is still being written, too. */
+export interface FilePartTable {
+  upload: string;
+  part: number;
+  name: string;
+  data: Buffer;
+  begun: Generated<Date>;
 }

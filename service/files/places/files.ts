@@ -1,4 +1,4 @@
-// files/places/ keeps models and results by name: in a folder, or in a bucket.
+// files/places/ keeps models and results by name: in a folder, in the database, or in a bucket.
 
 import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
@@ -22,7 +22,7 @@ export interface Listed {
 export interface Location {
   /** The folder of the files, or of their copies where they lie elsewhere. */
   readonly folder: string;
-  /** The address of a bucket, such as `s3://models/shop`; in the folder where left out. */
+  /** The address of a bucket, such as `s3://models/shop`, or of a database; in the folder where left out. */
   readonly url?: string;
 }
 

@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { sql } from "kysely";
+import { connect, type Db, withoutPassword } from "../../store/database";
+import {
+  brokenOffAfterMs,
+  type Content,
+  type Files,
+  type Listed,
+  type Location,
+  type Reading,
+} from "./files";
+import { LocalCopies } from "./local-copies";
+
+const partBytes = 1024 * 1024;
+
+/** Files in the PostgreSQL database that has everything else, in parts of a megabyte. */
+export class DatabaseFiles implements Files {
+  readonly isOwn = false;
+  readonly place: string;
+  private readonly copies: LocalCopies;
+  private opened: Db | undefined;
+
+  constructor(
+    readonly location: Location & { readonly url: string },
+    maxCopiedBytes?: number,
+  ) {
+    this.place = withoutPassword(location.url);
+    this.copies = new LocalCopies(location.folder, maxCopiedBytes);
+  }
+
+  private get db(): Db {
+    this.opened ??= connect(this.location.url);
+    return this.opened;
+  }
+
+  /** The tables are there with all others. */
+  async check(): Promise<void> {}
+
+  /** The parts lie there under a name of their own until all have come. */
+  async write(name: string, content: Content): Promise<void> {
+    const upload = randomUUID();
+    let parts = 0;
+    let bytes = 0;
+    try {
+      for await (const data of inParts(content)) {
+        await this.db.insertInto("file_parts").values({ upload, name, part: parts++, data }).execute();
+        bytes += data.length;
+      }
+      const file = { upload, bytes };
+      await this.db
+        .insertInto("files")
+        .values({ name, ...file })
+        .onConflict((on) => on.column("name").doUpdateSet({ ...file, written: sql<Date>`now()` }))
+        .execute();
+    } catch (error) {
+      await this.dropUnused(sql`upload = ${upload}`).catch(() => undefined);
+      throw error;
+    }
+    await this.dropUnused(sql`name = ${name}`);
+  }
+
+  async read(name: string): Promise<Reading | undefined> {
+    const file = await this.db
+      .selectFrom("files")
+      .select(["upload", "bytes"])
+      .where("name", "=", name)
+      .executeTakeFirst();
+    return (
+      file && { bytes: file.bytes, stream: Readable.from(this.parts(file.upload), { objectMode: false }) }
+    );
+  }
+
+  open(name: string, how?: { readonly anew: boolean }): Promise<FileHandle | undefined> {
+    return this.copies.open(name, () => this.read(name), how);
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.copies.remove(name);
+    await this.db.transaction().execute(async (db) => {
+      const file = await db
+        .deleteFrom("files")
+        .where("name", "=", name)
+        .returning("upload")
+        .executeTakeFirst();
+      if (file) await db.deleteFrom("file_parts").where("upload", "=", file.upload).execute();
+    });
+  }
+
+  async list(prefix: string): Promise<Listed[]> {
+    const files = await this.db
+      .selectFrom("files")
+      .select(["name", sql<number>`(extract(epoch from now() - written) * 1000)::bigint`.as("ageMs")])
+      .where(sql<boolean>`starts_with(name, ${prefix})`)
+      .execute();
+    return files;
+  }
+
+  async link(): Promise<undefined> {
+    return undefined;
+  }
+
+  async tidy(existing: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
+    await this.copies.tidy(existing, afterMs);
+    await this.dropUnused(sql`begun <= now() - ${afterMs} * interval '1 millisecond'`);
+  }
+
+  close(): void {
+    void this.opened?.destroy();
+  }
+
+  /** Removes parts that belong to no file. */
+  private async dropUnused(which: ReturnType<typeof sql<boolean>>): Promise<void> {
+    await sql`delete from file_parts where ${which} and upload not in (select upload from files)`.execute(
+      this.db,
+    );
+  }
+
+  private async *parts(upload: string): AsyncGenerator<Buffer> {
+    for (let part = 0; ; part++) {
+      const found = await this.db
+        .selectFrom("file_parts")
+        .select("data")
+        .where("upload", "=", upload)
+        .where("part", "=", part)
+        .executeTakeFirst();
+      if (!found) return;
+      yield found.data;
+    }
+  }
+}
+
+/** The same bytes in parts of one size, but for the last. */
+async function* inParts(content: Content): AsyncGenerator<Buffer> {
+  let pieces: Uint8Array[] = [];
+  let held = 0;
+  for await (const piece of content) {
+    for (let from = 0; from < piece.length; ) {
+      const some = piece.subarray(from, from + partBytes - held);
+      // The writer may use its memory again.
+      pieces.push(Buffer.from(some));
+      held += some.length;
+      from += some.length;
+      if (held < partBytes) continue;
+      yield Buffer.concat(pieces);
+      pieces = [];
+      held = 0;
+    }
+  }
+  if (held > 0) yield Buffer.concat(pieces);
+}
