@@ -138,6 +138,17 @@ describe("the package as a user gets it", () => {
     ]);
   });
 
+  test("says what to install for models in a bucket, which it does not bring", async () => {
+    const folder = join(packed, "npm");
+    const serve = ["recommender", "serve", "--ephemeral", "--files", "s3://bucket"];
+    await expect(run("npx", serve, { cwd: folder })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        "run `npm install @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner`",
+      ),
+    });
+  });
+
   test("works when pnpm installed it", async () => {
     const folder = await install("pnpm");
     const other = new OtherService();
