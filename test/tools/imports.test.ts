@@ -1,11 +1,25 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
+import { createInterface, type Interface } from "node:readline";
 
 const root = join(__dirname, "../..");
-const cruise = join(root, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+
+/** Checks one tree after another under the project's own rules: to load the checker takes longer than to use it. */
+const checker = `
+  import { createInterface } from "node:readline";
+  import { cruise } from "dependency-cruiser";
+  import readOptions from "dependency-cruiser/config-utl/extract-depcruise-options";
+  import readTypeScript from "dependency-cruiser/config-utl/extract-ts-config";
+  const options = await readOptions("./.dependency-cruiser.js");
+  for await (const tree of createInterface({ input: process.stdin })) {
+    process.chdir(tree);
+    const given = { ...options, baseDir: tree };
+    const { output } = await cruise(["."], given, undefined, { tsConfig: readTypeScript("tsconfig.json") });
+    console.log(JSON.stringify(output.summary.violations));
+  }`;
 
 interface Violation {
   readonly from: string;
@@ -13,7 +27,22 @@ interface Violation {
   readonly rule: { readonly name: string };
 }
 
-/** What the check finds in a tree of these files under the project's own rules. */
+let child: ChildProcess;
+let answers: Interface;
+let ended: Promise<never>;
+beforeAll(() => {
+  const args = ["--input-type=module", "--eval", checker];
+  child = spawn(process.execPath, args, { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
+  answers = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  ended = once(child, "exit").then(([code]) => Promise.reject(new Error(`the checker ended with ${code}`)));
+  ended.catch(() => {});
+});
+afterAll(async () => {
+  child.stdin?.end();
+  await expect(ended).rejects.toThrow("ended with 0");
+});
+
+/** What the check finds in a tree of these files. */
 async function violations(files: Record<string, string>): Promise<string[]> {
   const tree = mkdtempSync(join(tmpdir(), "recommender-imports-"));
   try {
@@ -21,10 +50,10 @@ async function violations(files: Record<string, string>): Promise<string[]> {
       mkdirSync(dirname(join(tree, file)), { recursive: true });
       writeFileSync(join(tree, file), text);
     }
-    const args = [cruise, "--config", join(root, ".dependency-cruiser.js"), "--output-type", "json", "."];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: tree });
-    const { summary } = JSON.parse(stdout) as { summary: { violations: Violation[] } };
-    return summary.violations.map(({ from, to, rule }) => `${rule.name}: ${from} → ${to}`);
+    child.stdin?.write(`${tree}\n`);
+    const [line] = await Promise.race([once(answers, "line"), ended]);
+    const found = JSON.parse(line) as Violation[];
+    return found.map(({ from, to, rule }) => `${rule.name}: ${from} → ${to}`);
   } finally {
     rmSync(tree, { recursive: true });
   }
