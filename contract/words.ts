@@ -77,7 +77,13 @@ export function unknownKey(key: string, known: readonly string[]): string {
   return `${shortened(key)} is not known${meant === undefined ? "" : `; did you mean ${meant}?`}`;
 }
 
-function shortened(key: string): string {
+/** The same as a sentence, with those that there are. */
+export function unknownAmong(key: string, known: readonly string[]): string {
+  return `${unknownKey(key, known).replace(/[^?]$/, "$&.")} They are ${known.join(", ")}.`;
+}
+
+/** A text that others gave, cut to a length that a message can bear. */
+export function shortened(key: string): string {
   return key.length > longestWord ? `${key.slice(0, longestWord)}…` : key;
 }
 

@@ -63,7 +63,7 @@ export const deployment = lifecycle({
 
   refuse(args, { run: { deploying }, urn }) {
     const { projectId } = args;
-    const noJob = withoutJob("DeploymentJob", args);
+    const noJob = withoutJob("DeploymentJob", "DeployedModel", args);
     if (noJob) return noJob;
     if (typeof projectId !== "string" || holdsUnknown(projectId)) return undefined;
     const other = deploying.get(projectId) ?? urn;

@@ -30,7 +30,7 @@ export const eventDataset = lifecycle({
 
   replacing: ({ title, changes }) =>
     `Replacing ${title} deletes its events: ${changes.join(", ")}. Its records must be loaded again; ` +
-    "set the option protect to forbid it.",
+    "the option protect forbids it.",
 
   async create({ name, numShards, attributeSchema = null }, context) {
     const { client, run } = context;

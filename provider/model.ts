@@ -61,10 +61,10 @@ export const model = lifecycle({
 
   refuse(args: ModelArgs & { readonly triggers?: unknown }) {
     const { existingId, algorithmId, triggers } = args;
+    const noJob = withoutJob("TrainingJob", "TrainedModel", args);
+    if (noJob) return noJob;
     if (existingId === undefined)
-      return algorithmId === undefined
-        ? "algorithmId is needed to train it"
-        : withoutJob("TrainingJob", args);
+      return algorithmId === undefined ? "algorithmId is needed to train it" : undefined;
     if (algorithmId === undefined && triggers === undefined) return undefined;
     return "existingId adopts a model as it is; remove algorithmId and triggers";
   },

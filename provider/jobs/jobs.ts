@@ -49,13 +49,17 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
   return reply.jobId;
 }
 
-/** Why something cannot be declared that waits for a job: there is none to wait for. */
+/** Why something cannot be declared that waits for a job: there is none to wait for. In TypeScript there always is. */
 export function withoutJob(
   type: string,
+  component: string,
   { submittedJobId, existingId }: { readonly submittedJobId?: unknown; readonly existingId?: unknown },
 ): string | undefined {
   if (submittedJobId !== undefined || existingId !== undefined) return undefined;
-  return `set submittedJobId, the jobId of a ${type}, or existingId to adopt what exists`;
+  return (
+    `set submittedJobId, the jobId of a ${type}, or existingId to adopt what exists; ` +
+    `a ${component} declares this and its ${type} in one`
+  );
 }
 
 /** A job that was submitted, and how to submit it once more. */

@@ -76,7 +76,7 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
     // A result that is adopted was asked for by somebody else.
     adoptedWithout: ["submittedJobId"],
 
-    refuse: (args) => withoutJob(job, args),
+    refuse: (args) => withoutJob(job, `${type}Result`, args),
 
     async create(given, context) {
       const { projectId, submittedJobId: jobId = "" } = given;

@@ -159,6 +159,8 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     async create(asked: Properties, call?: Call) {
       // Tells copies of one id apart: a replacement may have found again what it replaces.
       const inputs = { ...asked, __made: randomUUID().slice(0, 8) };
+      const unknown = argKeys.find((key) => holdsUnknown(asked[key]));
+      if (unknown) throw new Error(`${titleOf(asked.__urn)}: ${unknown} is not known yet`);
       const context = await contextOf(inputs, call);
       context.run.reached.add(context.urn);
       return titled(context, async () => {

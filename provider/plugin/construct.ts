@@ -1,7 +1,7 @@
 import { type ConstructRequest, ConstructResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { RegisterResourceRequest, type RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
 import { Struct, Value } from "google-protobuf/google/protobuf/struct_pb";
-import { unknownKey } from "../../contract/words";
+import { shortened, unknownAmong, unknownKey } from "../../contract/words";
 import type { Lifecycle } from "../lifecycle/protocol";
 import { nouns } from "../nouns";
 import { unknownValue } from "../run/unknown-value";
@@ -41,7 +41,7 @@ function componentOf(type: string): Component {
   const found = components.find((component) => component.type === name);
   if (found) return found;
   const names = components.map((component) => component.type);
-  throw new NotFoundError(`The component ${type}: ${unknownKey(name, names)}. They are ${names.join(", ")}.`);
+  throw new NotFoundError(`The component ${shortened(type)}: ${unknownAmong(name, names)}`);
 }
 
 function nounOf(type: string): Lifecycle {

@@ -3,6 +3,7 @@ import type { Client } from "../../client/client";
 import { hasSucceeded, type Job } from "../../client/job";
 import { undefinedIfMissing } from "../../client/refusals";
 import { routes } from "../../contract";
+import { shortened } from "../../contract/words";
 import { withDefaults } from "../lifecycle/arguments";
 import type { Lifecycle } from "../lifecycle/protocol";
 import type { Properties } from "../run/row";
@@ -64,11 +65,11 @@ export async function importedState(
     const remedy = argumentNames.includes("existingId")
       ? `Declare it with its arguments and existingId: "${given}"; \`pulumi up\` adopts it.`
       : "Declare it with its arguments; `pulumi up` creates it.";
-    throw new Error(`${type} ${given} cannot be imported: the API cannot read it. ${remedy}`);
+    throw new Error(`${type} ${shortened(given)} cannot be imported: the API cannot read it. ${remedy}`);
   }
   const ids = given.split("/");
   if (ids.length !== importer.form.split("/").length || ids.includes(""))
-    throw new Error(`${type}: to import it, write its id as ${importer.form}, not ${given}`);
+    throw new Error(`${type}: to import it, write its id as ${importer.form}, not ${shortened(given)}`);
   const found = await importer.find(await clientHere(), ...ids);
   if (!found) return undefined;
   const state = withDefaults(args, withoutNulls(found.state));

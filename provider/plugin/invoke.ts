@@ -1,7 +1,9 @@
 import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
-import { unknownKey } from "../../contract/words";
+import { shortened, unknownAmong } from "../../contract/words";
 import { lookUp, lookups } from "../lookups";
+import { seal } from "../run/sealed-value";
+import { pluginTypePrefix } from "../run/urn";
 import { NotFoundError } from "./failure";
 import { fromStruct, toStruct, unsealed, withoutNull } from "./values";
 
@@ -10,15 +12,21 @@ export async function invoke(
   request: InvokeRequest,
   clientHere: () => Promise<Client>,
 ): Promise<InvokeResponse> {
-  const name = request.getTok().split(":").at(-1) ?? "";
-  if (!Object.hasOwn(lookups, name)) {
-    const names = Object.keys(lookups);
-    throw new NotFoundError(
-      `The function ${request.getTok()}: ${unknownKey(name, names)}. They are ${names.join(", ")}.`,
-    );
-  }
+  const token = request.getTok();
+  const name = token.slice(token.lastIndexOf(":") + 1);
+  if (token !== pluginTypePrefix + name || !Object.hasOwn(lookups, name))
+    throw new NotFoundError(`The function ${shortened(token)}: ${unknownAmong(name, Object.keys(lookups))}`);
   const args = withoutNull(unsealed(fromStruct(request.getArgs())));
   const reply = new InvokeResponse();
-  reply.setReturn(toStruct(await lookUp(await clientHere(), name as keyof typeof lookups, args)));
+  reply.setReturn(toStruct(discreet(await lookUp(await clientHere(), name as keyof typeof lookups, args))));
   return reply;
+}
+
+/** Whoever has the address of a result needs no further credentials: it is secret, as the resource has it. */
+function discreet(
+  answer: object & { readonly jobResult?: { readonly downloadUrl?: unknown } | null },
+): object {
+  const { jobResult } = answer;
+  if (jobResult?.downloadUrl == null) return answer;
+  return { ...answer, jobResult: { ...jobResult, downloadUrl: seal(jobResult.downloadUrl) } };
 }

@@ -12,7 +12,7 @@ import {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
-import { unknownKey } from "../../contract/words";
+import { shortened, unknownAmong } from "../../contract/words";
 import { stub } from "../dynamic/stub";
 import { PartialStateError } from "../lifecycle/failure";
 import type { Lifecycle } from "../lifecycle/protocol";
@@ -130,7 +130,7 @@ function lifecycleOf(urn: string): Lifecycle {
   if (Object.hasOwn(nouns, name)) return nouns[name] as Lifecycle;
   const names = Object.keys(nouns);
   throw new NotFoundError(
-    `The resource type ${type}: ${unknownKey(type.split(":").at(-1) ?? "", names)}. They are ${names.join(", ")}.`,
+    `The resource type ${shortened(type)}: ${unknownAmong(type.split(":").at(-1) ?? "", names)}`,
   );
 }
 

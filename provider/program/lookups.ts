@@ -74,8 +74,12 @@ export const listModelsOutput = outputForm(listModels);
 
 /** Reads one job. */
 export const getJob = lookup("getJob");
-/** Reads one job. */
-export const getJobOutput = outputForm(getJob);
+const openJobOutput = outputForm(getJob);
+/** Reads one job; it is secret where it has the address of a result, which needs no further credentials. */
+export const getJobOutput: typeof openJobOutput = (args, options) =>
+  openJobOutput(args, options).apply((job) =>
+    job.jobResult?.downloadUrl == null ? pulumi.output(job) : pulumi.secret(job),
+  ) as ReturnType<typeof openJobOutput>;
 
 export type { RecommendArgs } from "../lookups";
 

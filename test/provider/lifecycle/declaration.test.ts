@@ -168,13 +168,26 @@ describe("pinned models, whatever language declares the deployment", () => {
 describe("what waits for a job or adopts", () => {
   const asking = { projectId: "p", modelId: "m" };
   test.each<[string, object, string | RegExp]>([
-    ["Model", { projectId: "p" }, "algorithmId is needed to train it"],
+    ["Model", { projectId: "p", submittedJobId: "j" }, "algorithmId is needed to train it"],
+    ["Model", { projectId: "p" }, /; a TrainedModel declares this and its TrainingJob in one$/],
     ["Model", { projectId: "p", algorithmId: "a" }, /^set submittedJobId, the jobId of a TrainingJob, or/],
     ["Model", { projectId: "p", existingId: "m", algorithmId: "a" }, /remove algorithmId and triggers/],
     ["Model", { projectId: "p", existingId: "m", triggers: [1] }, /remove algorithmId and triggers/],
-    ["Deployment", { projectId: "p", generatorModelId: "m" }, /the jobId of a DeploymentJob/],
-    ["UserQuery", { ...asking, queryType: "user_list", queries: [] }, /the jobId of a QueryingJob/],
-    ["UserClustering", { ...asking, parameters: {} }, /the jobId of a ClusteringJob/],
+    [
+      "Deployment",
+      { projectId: "p", generatorModelId: "m" },
+      /the jobId of a DeploymentJob, .*; a DeployedModel declares/,
+    ],
+    [
+      "UserQuery",
+      { ...asking, queryType: "user_list", queries: [] },
+      /the jobId of a QueryingJob, .*; a UserQueryResult declares/,
+    ],
+    [
+      "UserClustering",
+      { ...asking, parameters: {} },
+      /the jobId of a ClusteringJob, .*; a UserClusteringResult declares/,
+    ],
   ])("%s %j is refused at preview", async (type, args, reason) => {
     const { failures } = await check(type, args);
     expect(failures[0]).toEqual(typeof reason === "string" ? reason : expect.stringMatching(reason));

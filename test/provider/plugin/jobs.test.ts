@@ -98,13 +98,17 @@ test("a check that fails keeps what was deployed, sealed as declared, and the ne
   expect(await plugin.invoke("recommend", { userId: "user-1", limit: 2 })).toHaveProperty("results");
 });
 
-test("the address of a result is secret without the program saying so, in previews too", async () => {
+test("the address of a result is secret without the program saying so, in previews and lookups too", async () => {
   const inputs = { projectId, modelId, name: "c", clusterType: "user", parameters: { minUserNum: 1 } };
   const job = await plugin.create("ClusteringJob", inputs);
   const news = { ...inputs, submittedJobId: job.id };
   const { id, state } = await plugin.create("UserClustering", news);
   expect(state.downloadUrl).toEqual(secret(expect.stringMatching(/^http/)));
   expect((await plugin.read("UserClustering", id, state, news)).state.downloadUrl).toEqual(state.downloadUrl);
+  const { downloadUrl } = state;
+  expect(await plugin.invoke("getJob", { projectId, jobId: id })).toMatchObject({
+    jobResult: { downloadUrl },
+  });
   const preview = await plugin.create("UserClustering", news, { preview: true });
   expect(preview.state.downloadUrl).toEqual(secret(expect.any(String)));
 });

@@ -12,6 +12,7 @@ import { version } from "../../../package.json";
 import { nouns } from "../../../provider/nouns";
 import { components } from "../../../provider/plugin/components";
 import { toStruct } from "../../../provider/plugin/values";
+import { unknownValue } from "../../../provider/run/unknown-value";
 import { ObservedService } from "../../engine/observed-service";
 import { PluginProcess } from "./plugin-process";
 
@@ -95,7 +96,13 @@ test("an unknown resource, function or method is refused with what there is", as
   await expect(plugin.check("EventDatset", {})).rejects.toThrow(
     /EventDatset is not known; did you mean EventDataset\?/,
   );
-  await expect(plugin.invoke("getModl", {})).rejects.toThrow(/getModl is not known; did you mean getModel\?/);
+  await expect(plugin.invoke("getModl", {})).rejects.toThrow(
+    /getModl is not known; did you mean getModel\? They are getEventDataset, /,
+  );
+  const ofOther = new provider.InvokeRequest();
+  ofOther.setTok("other:index:listEventDatasets");
+  await expect(plugin.call("invoke", ofOther)).rejects.toThrow(/The function other:index:\w+: .*not known/);
+  await expect(plugin.check("x".repeat(9_000), {})).rejects.toThrow(/^.{1,600}$/);
   await expect(plugin.call("getMapping", new provider.GetMappingRequest())).rejects.toThrow(/UNIMPLEMENTED/);
 });
 
@@ -178,6 +185,13 @@ test.each([{ __made: "x" }, { __service: "https://elsewhere" }, { __anything: 1 
     expect(failures).toEqual([expect.stringMatching(`^${Object.keys(hidden)[0]} is not known`)]);
   },
 );
+
+test("nothing is created with an argument that is not known yet", async () => {
+  observed.calls();
+  const creating = plugin.create("EventDataset", { name: unknownValue, numShards: 1 });
+  await expect(creating).rejects.toThrow(/EventDataset it: name is not known yet/);
+  expect(observed.calls()).toEqual([]);
+});
 
 test("hidden properties that the package has not written are refused by name", async () => {
   const dataset = { name: "it", numShards: 1 };
