@@ -133,6 +133,21 @@ describe("a model's file", () => {
     );
   });
 
+  test("of which the header is altered is refused, also where it still fits", async () => {
+    const altered = Buffer.from(bytes);
+    altered.write('"algorithm":"G2"', altered.indexOf('"algorithm":"G1"'));
+    expect(await refused(altered)).toContain("has an altered header");
+  });
+
+  test("that says it has more numbers than it has bytes is refused before memory is taken for them", async () => {
+    const users = 3_000_000_000;
+    const vectors = { ...header.sections.user_vectors, shape: [users, 16], bytes: users * 64 };
+    const sections = { ...header.sections, user_vectors: vectors };
+    expect(await refused(withHeader({ ...header, users, sections }))).toContain(
+      "before its section user_vectors",
+    );
+  });
+
   test.each([
     ["no JSON", "{", "no JSON object"],
     ["null", "null", "no JSON object"],
