@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "undici";
@@ -11,19 +12,27 @@ export interface ServiceProcess {
   kill(): void;
 }
 
+/** The key of services over PostgreSQL; theirs alone, and gone with them. */
+const key = randomBytes(24).toString("base64url");
+
 /** Starts a service and waits until it is ready. */
-export function startProcess(dataDir: string): Promise<ServiceProcess> {
+export function startProcess(...options: string[]): Promise<ServiceProcess> {
   const began = performance.now();
   const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
-  const child = spawn(process.execPath, [main, "serve", "--json", "--data", dataDir], {
-    stdio: ["ignore", "pipe", "inherit"],
+  const child = spawn(process.execPath, [main, "serve", "--json", ...options], {
+    stdio: ["ignore", "pipe", options.includes("--store") ? "ignore" : "inherit"],
+    env: { ...process.env, RECOMMENDER_API_KEY: key },
   });
   return new Promise((resolve, reject) => {
     child.once("exit", () => reject(new Error("the service ended at its start")));
     child.stdout.once("data", (line) => {
       const { url, keyFile } = JSON.parse(String(line));
-      const key = readFileSync(keyFile, "utf8").trim();
-      resolve({ url, key, readyMs: performance.now() - began, kill: () => child.kill("SIGTERM") });
+      resolve({
+        url,
+        key: keyFile === undefined ? key : readFileSync(keyFile, "utf8").trim(),
+        readyMs: performance.now() - began,
+        kill: () => child.kill("SIGTERM"),
+      });
     });
   });
 }

@@ -12,6 +12,9 @@ const user = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 /** Long enough for a machine that does ten other things. */
 const patienceMs = 60_000;
 
+/** A test's database need not outlive a loss of power. */
+const hasty = ["fsync=off", "synchronous_commit=off", "full_page_writes=off"];
+
 /** The process that keeps a server: it makes the cluster, says its address, and ends it when its parent is gone. */
 async function keep() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "recommender-postgres-"));
@@ -30,10 +33,8 @@ async function keep() {
     "listen_addresses=127.0.0.1",
     `port=${port}`,
     `unix_socket_directories=${folder}`,
-    "fsync=off",
-    "synchronous_commit=off",
-    "full_page_writes=off",
     "max_connections=300",
+    ...(process.argv.includes("durable") ? [] : hasty),
   ];
   const server = spawn(bin("postgres"), ["-D", data, ...settings.flatMap((text) => ["-c", text])], {
     ...options,

@@ -5,12 +5,15 @@ const path = require("node:path");
 /**
  * Starts a PostgreSQL server of this run alone, or takes the one that TEST_DATABASE_URL names. It ends with this process,
  * however that ends.
+ * @param {{ durable?: boolean }} [options] whether what was committed outlives a loss of power, as users have it
  * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
  */
-async function startPostgres() {
+async function startPostgres({ durable = false } = {}) {
   const given = process.env.TEST_DATABASE_URL;
   if (given) return { url: given, stop: async () => {} };
-  const keeper = fork(path.join(__dirname, "keep.js"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const keeper = fork(path.join(__dirname, "keep.js"), durable ? ["durable"] : [], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const gone = once(keeper, "exit");
   const [message] = await Promise.race([once(keeper, "message"), gone.then(() => [{}])]);
   if (!message.url) throw new Error("PostgreSQL could not be started; the reason stands above.");
