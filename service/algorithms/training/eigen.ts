@@ -21,13 +21,16 @@ const MAX_TURNS = 60;
  */
 export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
   const { diagonal, beside, rows } = tridiagonalize(upper, size);
+  // Rounding leaves as much anywhere, however small what lies around it: where vectors are fewer than dimensions,
+  // much of the matrix is nothing else.
+  const nothing = Number.EPSILON * largestOf(diagonal, beside);
   for (let low = 0; low < size; low++) {
-    let high = blockEnd(diagonal, beside, low);
+    let high = blockEnd(beside, low, nothing);
     for (let turn = 0; high > low; turn++) {
       // A few turns are enough for numbers; what is not a number never settles.
       if (turn === MAX_TURNS) throw new Error("the training diverged: a matrix of it has no eigenvectors");
       turnBlock(diagonal, beside, rows, low, high);
-      high = blockEnd(diagonal, beside, low);
+      high = blockEnd(beside, low, nothing);
     }
   }
   const vectors = new Float64Array(size * size);
@@ -91,13 +94,14 @@ function reflectAxes(mirrors: Float64Array, scales: Float64Array, size: number):
 }
 
 /** The last row that is still tied to this one. */
-function blockEnd(diagonal: Float64Array, beside: Float64Array, low: number): number {
+function blockEnd(beside: Float64Array, low: number, nothing: number): number {
   let high = low;
-  for (; high < diagonal.length - 1; high++) {
-    const size = Math.abs(diagonal[high] as number) + Math.abs(diagonal[high + 1] as number);
-    if (Math.abs(beside[high] as number) <= Number.EPSILON * size) break;
-  }
+  while (high < beside.length - 1 && !(Math.abs(beside[high] as number) <= nothing)) high++;
   return high;
+}
+
+function largestOf(...arrays: readonly Float64Array[]): number {
+  return arrays.flatMap((array) => [...array]).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
 /** One pass of rotations from the end of a block to its beginning, with Wilkinson's shift. */

@@ -124,6 +124,23 @@ test.each([
   expect([...values]).toEqual([matrix[0], matrix[3]]);
 });
 
+test("eigenvectors are found where vectors are fewer than dimensions, so that much of the matrix is rounding", () => {
+  const random = createRandom(7);
+  const size = 64;
+  for (let time = 0; time < 120; time++) {
+    const vectors = Array.from({ length: 1 + (time % (size - 1)) }, () =>
+      Float64Array.from({ length: size }, () => random.normal()),
+    );
+    const matrix = Float64Array.from({ length: size * size }, (_, at) =>
+      vectors.reduce((sum, of) => sum + (of[Math.floor(at / size)] ?? 0) * (of[at % size] ?? 0), 0),
+    );
+    const found = eigenOf(matrix, size);
+    const trace = vectors.reduce((sum, of) => sum + of.reduce((square, value) => square + value ** 2, 0), 0);
+    expect(found.values.reduce((sum, value) => sum + value, 0)).toBeCloseTo(trace, 6);
+    expect(Math.min(...found.values)).toBeGreaterThan(-1e-9);
+  }
+});
+
 test("a matrix of what is no number is refused instead of answered with more of it", () => {
   expect(() => eigenOf([1, Number.NaN, Number.NaN, 1], 2)).toThrow(/diverged/);
 });
