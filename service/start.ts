@@ -111,13 +111,14 @@ async function serveFolder(
 ): Promise<Service> {
   const end = new AbortController();
   const clock = options.clock ?? systemClock;
-  const { log, end: endLog } = createLog(options.log ?? "file", folder);
+  const role = options.role ?? "all";
+  const processId = newId("process");
+  const self = options.store === undefined ? {} : { processId, role };
+  const { log, end: endLog } = createLog(options.log ?? "file", folder, self);
   const key = options.store === undefined ? secretText(folder.keyFile, "rk_") : keyOf(options);
   const ownSecret = options.store === undefined ? secretText(folder.secretFile) : undefined;
   const store = await openStore(options.store ?? folder.database);
   const secrets: Secrets = { key, signing: ownSecret ?? (await signingSecret(store)) };
-  const role = options.role ?? "all";
-  const processId = newId("process");
   const processes = new Processes(store, processId, role);
   let seq = store.shared ? 0 : await lastSeqIn(store.db);
   let lastUse = clock.now();

@@ -19,8 +19,8 @@ export interface Log {
 }
 
 /** Structured log lines. Nothing that is logged holds headers or bodies, so there is nothing to blot out. */
-export function createLog(target: LogTarget, folder: Folder): Log {
-  const options = { base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime };
+export function createLog(target: LogTarget, folder: Folder, about: object = {}): Log {
+  const options = { base: { pid: process.pid, ...about }, timestamp: pino.stdTimeFunctions.isoTime };
   const none = () => undefined;
   if (target === "none") return { log: pino({ enabled: false }), end: none };
   if (typeof target === "object") return { log: pino(options, target), end: none };

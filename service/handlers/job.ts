@@ -76,10 +76,14 @@ export const jobHandlers: Handlers<
 
 async function submit(
   call: Call,
-  prepare: (db: Db) => Promise<Omit<Parameters<typeof enqueue>[1], "now">>,
+  prepare: (db: Db) => Promise<Omit<Parameters<typeof enqueue>[1], "requestId" | "now">>,
 ): Promise<{ jobId: string }> {
   const reply = await call.write(async (db) => ({
-    jobId: await enqueue(db, { ...(await prepare(db)), now: call.clock.now() }),
+    jobId: await enqueue(db, {
+      ...(await prepare(db)),
+      requestId: call.requestId,
+      now: call.clock.now(),
+    }),
   }));
   call.jobs.wake();
   return reply;

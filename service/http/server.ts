@@ -29,7 +29,7 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   const app = Fastify({
     bodyLimit: limits.requestBytes,
     requestTimeout: 120_000,
-    genReqId: () => randomUUID(),
+    genReqId: ({ headers }) => givenId(headers["x-request-id"]) ?? randomUUID(),
     exposeHeadRoutes: false,
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => sendError(context, error, request, reply),
@@ -50,11 +50,20 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   // Without it, Node answers an expectation that it does not know by itself, without a body.
   app.server.on("checkExpectation", app.routing);
   app.addHook("onResponse", async (request, reply) => recordCall(context, request, reply));
+  app.addHook("onSend", async (_, reply) => {
+    // Otherwise the service would wait, as it closes, for a caller that keeps its connection for the next call.
+    if (context.closing.aborted) reply.header("connection", "close");
+  });
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   if (context.role !== "worker")
     for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
   addOwnRoutes(app, context);
   return app;
+}
+
+/** The id that a proxy or a caller has given the request, where it can stand in a header and a line of the log. */
+function givenId(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" && /^[\w.:=+/-]{1,128}$/.test(header) ? header : undefined;
 }
 
 function isMet(expectation: string | undefined): boolean {

@@ -67,7 +67,10 @@ async function finish(
   } catch (error) {
     // What is left where even that fails goes when results expire.
     await removeResult(context.files, job.id).catch((failure) =>
-      context.log.warn({ jobId: job.id, err: failure }, "the result of a failed job stays for a day"),
+      context.log.warn(
+        { requestId: job.request_id, jobId: job.id, err: failure },
+        "the result of a failed job stays for a day",
+      ),
     );
     throw error;
   }

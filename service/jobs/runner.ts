@@ -157,7 +157,10 @@ export class Jobs {
     if (error instanceof LostLeaseError) return log.warn({ ...about(job), err: error }, "job was lost");
     for (;;) {
       try {
-        if (closing.aborted) return await store.transaction((db) => putBack(db, job));
+        if (closing.aborted) {
+          await store.transaction((db) => putBack(db, job));
+          return log.info(about(job), "job goes back into the queue: the service closes");
+        }
         if (error instanceof OutdatedError) {
           await store.transaction((db) => putBack(db, job));
           ended("run again");
@@ -182,6 +185,6 @@ export class Jobs {
   }
 }
 
-function about({ id, job_type, retry_count }: Job) {
-  return { jobId: id, jobType: job_type, retryCount: retry_count };
+function about({ id, job_type, retry_count, request_id }: Job) {
+  return { requestId: request_id ?? undefined, jobId: id, jobType: job_type, retryCount: retry_count };
 }

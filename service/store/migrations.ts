@@ -32,6 +32,8 @@ const migrations: Record<string, Migration> = {
     `create table processes (
       id text primary key, role text not null, version text not null, seen_ts bigint not null)`,
   ),
+  // Of the call that submitted a job, so that what is logged of both can be found together.
+  "05-request-ids": each("alter table jobs add column request_id text"),
 };
 
 /** What a single process does without. */

@@ -12,7 +12,7 @@ export const leaseMs = 15_000;
 /** Puts a job at the end of the queue. */
 export async function enqueue(
   db: Db,
-  job: { projectId: string; jobType: JobType; name: string; data: object; now: number },
+  job: { projectId: string; jobType: JobType; name: string; data: object; requestId: string; now: number },
 ): Promise<string> {
   const { last } = await db
     .selectFrom("jobs")
@@ -35,6 +35,7 @@ export async function enqueue(
       finished_ts: null,
       due_ts: 0,
       worker: null,
+      request_id: job.requestId,
     })
     .execute();
   await signal(db, "jobs");

@@ -123,6 +123,8 @@ export interface JobTable {
   attempt: Generated<number>;
   /** Until when its process has it; without a sign of life it is given to another then. */
   lease_ts: Generated<number>;
+  /** Of the call that submitted it; none where an earlier version took that call. */
+  request_id: string | null;
 }
 
 /** A job as it is read. */
