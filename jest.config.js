@@ -43,6 +43,16 @@ const onlyEmbedded = [
   "serving/kept-attributes",
 ];
 
+/** What would show that a process remembers what another has changed since. */
+const betweenProcesses = [
+  "concurrency",
+  "handlers/*",
+  "serving/live",
+  "store/forgotten",
+  "http/idempotency",
+  "http/token",
+].map((name) => `<rootDir>/test/service/${name}.test.ts`);
+
 /** @type {import("jest").Config} */
 module.exports = {
   // A guard against hanging for ever; a suite that needs more says so itself.
@@ -61,6 +71,12 @@ module.exports = {
       testMatch: service,
       testPathIgnorePatterns: onlyEmbedded.map((name) => `<rootDir>/test/service/${name}\\.test\\.ts`),
       globals: { testStore: "postgres" },
+    },
+    {
+      ...tests,
+      displayName: "two APIs",
+      testMatch: betweenProcesses,
+      globals: { testStore: "postgres", testTwoApis: true },
     },
   ],
 };

@@ -52,6 +52,8 @@ export interface StartOptions {
   readonly jobDelayMs?: number;
   /** Milliseconds before a failed job is tried again, four times as long before each further try; 1000 unless given. */
   readonly retryDelayMs?: number;
+  /** Milliseconds that a process over PostgreSQL keeps its jobs without a sign of life; 15,000 unless given. */
+  readonly leaseMs?: number;
   /** Whether faults may be switched on at run time. */
   readonly faults?: boolean;
   /** Minutes without a call or a job after which the service closes by itself; never unless given. */
@@ -240,6 +242,6 @@ function keyOf({ key }: StartOptions): string {
 }
 
 function optionsOf(options: StartOptions): Options {
-  const { planShards = 100, retryDelayMs = 1000, faults = false } = options;
-  return { planShards, retryDelayMs, faults };
+  const { planShards = 100, retryDelayMs = 1000, leaseMs = 15_000, faults = false } = options;
+  return { planShards, retryDelayMs, leaseMs, faults };
 }

@@ -18,6 +18,7 @@ interface ServeOptions {
   readonly seed?: string;
   readonly planShards: number;
   readonly jobDelay: number;
+  readonly leaseMs?: number;
   readonly idleMinutes?: number;
   readonly faults?: true;
   readonly verbose?: true;
@@ -61,6 +62,14 @@ export function addServe(program: Command): void {
     .option("--seed <file>", "fill it from a JSON file with users, items and events, then train and deploy")
     .option("--plan-shards <number>", "shards of all event datasets together", whole(1), 100)
     .option("--job-delay <ms>", "stretch every job, to try waiting", whole(), 0)
+    .addOption(
+      new Option(
+        "--lease-ms <ms>",
+        "how long a process over PostgreSQL keeps its jobs without a sign of life",
+      )
+        .argParser(whole(100))
+        .hideHelp(),
+    )
     .option("--idle-minutes <number>", "end when nobody has used it for so long", whole(1))
     .option("--faults", "allow faults to be switched on at run time through /faults")
     .option("--verbose", "log to standard error instead of the folder's service.log")
@@ -93,6 +102,7 @@ async function serve(options: ServeOptions): Promise<void> {
     ...(options.store === undefined
       ? {}
       : { store: options.store, role: options.role ?? "all", key: process.env.RECOMMENDER_API_KEY ?? "" }),
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     ...(options.ephemeral || options.store !== undefined ? {} : { dataDir: options.data }),
     ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
     onIdle: () => process.exit(0),

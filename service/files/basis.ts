@@ -11,6 +11,7 @@ import type { Files } from "./places/files";
 export interface Options {
   readonly planShards: number;
   readonly retryDelayMs: number;
+  readonly leaseMs: number;
   readonly faults: boolean;
 }
 

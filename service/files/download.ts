@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../base/error";
 import type { Basis } from "./basis";
-import { type Reading, resultName } from "./places/files";
+import { type Attempt, type Reading, resultName } from "./places/files";
 
 /** How long a result can be downloaded; the specification says that it ends, not when. */
 export const lifetimeSec = 24 * 60 * 60;
@@ -44,20 +44,27 @@ export async function download(
     throw new ServiceError("BAD_REQUEST", "format must be json or svg.");
   if (typeof chart !== "string" || !/^\d{1,4}$/.test(chart))
     throw new ServiceError("BAD_REQUEST", "query must be the number of a query; the first one is 0.");
-  const name = resultName(jobId, format === "svg" ? `${Number(chart)}.svg` : "json");
+  const job = await attemptOf(context, jobId);
+  const name = resultName(job, format === "svg" ? `${Number(chart)}.svg` : "json");
   const { files } = context;
   const link = await files.link(name, linkSec);
   if (link !== undefined) return { link };
   const reading = await files.read(name);
   if (reading)
     return { type: format === "svg" ? "image/svg+xml" : "application/json; charset=utf-8", ...reading };
-  const isThere = (await files.list(resultName(jobId, "json"))).length > 0;
+  const isThere = (await files.list(resultName(job, "json"))).length > 0;
   throw new ServiceError(
     "NOT_FOUND",
     isThere
       ? "There is no such form of the result; format=json always is, format=svg for distributions."
       : "The result was removed, because it listed users and events of one were deleted since; submit the job again.",
   );
+}
+
+/** The try of a job that brought its result. */
+async function attemptOf({ store }: Basis, id: string): Promise<Attempt> {
+  const job = await store.db.selectFrom("jobs").select("attempt").where("id", "=", id).executeTakeFirst();
+  return { id, attempt: job?.attempt ?? 0 };
 }
 
 function sign({ secrets }: Basis, jobId: string, expires: number): string {

@@ -1,7 +1,7 @@
 import type { Dataset } from "../store/tables";
 import type { Basis } from "./basis";
 import { lifetimeSec } from "./download";
-import type { Files } from "./places/files";
+import { type Attempt, resultName } from "./places/files";
 
 /** Removes the results whose addresses have expired. */
 export async function removeExpiredResults({ files, store, clock }: Basis): Promise<void> {
@@ -31,9 +31,11 @@ export async function removeResultsOf({ files, store }: Basis, dataset: Dataset)
     if (doomed.has(jobOf(name))) await files.remove(name);
 }
 
-/** Removes what a job has written that did not succeed. */
-export async function removeResult(files: Files, jobId: string): Promise<void> {
-  for (const { name } of await files.list(`results/${jobId}.`)) await files.remove(name);
+/** Removes what a try of a job has written, unless it has succeeded after all and only the answer to that was lost. */
+export async function removeResult({ files, store }: Basis, { id, attempt }: Attempt): Promise<void> {
+  const jobs = store.db.selectFrom("jobs").select("id").where("id", "=", id).where("attempt", "=", attempt);
+  if (await jobs.where("status", "=", "SUCCEED").executeTakeFirst()) return;
+  for (const { name } of await files.list(resultName({ id, attempt }, ""))) await files.remove(name);
 }
 
 function jobOf(name: string): string {

@@ -38,7 +38,7 @@ export const statusReply = z.object({
       generatorModelId: z.string(),
       rankerModelId: z.string().nullable(),
       qps: z.int(),
-      /** False while the models are being loaded after a start. */
+      /** False while the models are being loaded; the former ones answer meanwhile, where there are any. */
       loaded: z.boolean(),
     }),
   ),
@@ -110,7 +110,7 @@ export async function status(context: ServerContext): Promise<unknown> {
       generatorModelId: row.generator_model_id,
       rankerModelId: row.ranker_model_id,
       qps: row.qps,
-      loaded: serving.isLoaded(row.project_id),
+      loaded: serving.isLoaded(row.project_id, row.job_id),
     })),
   });
 }

@@ -23,7 +23,7 @@ export async function runQuerying(job: Job, context: JobContext): Promise<void> 
       data,
       model,
       query: { queryType: query.queryType, queries: query.queries } as Querying,
-      jobId: job.id,
+      job: { id: job.id, attempt: job.attempt },
     });
     const charts =
       "Add &format=svg to the address for the chart, and &query=1 and so on for that of another query.";
@@ -42,7 +42,7 @@ export async function runClustering(job: Job, context: JobContext): Promise<void
       data,
       model,
       minUserNum: parameters.minUserNum,
-      jobId: job.id,
+      job: { id: job.id, attempt: job.attempt },
     }),
   );
 }
@@ -66,7 +66,7 @@ async function finish(
     });
   } catch (error) {
     // What is left where even that fails goes when results expire.
-    await removeResult(context.files, job.id).catch((failure) =>
+    await removeResult(context, job).catch((failure) =>
       context.log.warn(
         { requestId: job.request_id, jobId: job.id, err: failure },
         "the result of a failed job stays for a day",

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { JobError, LostLeaseError, OutdatedError } from "../base/job-error";
-import { fail, leaseMs, putBack, recover, renew, take } from "../store/queue";
+import { fail, putBack, recover, renew, take } from "../store/queue";
 import type { Job, JobType } from "../store/tables";
 import { lanes } from "../threads/pool";
 import type { JobContext } from "./context";
@@ -62,11 +62,11 @@ export class Jobs {
 
   /** Shows the other processes that this one still runs its jobs, until the service closes and they have ended. */
   async holdLeases(): Promise<void> {
-    const { clock, closing, store, log, processId } = this.context;
+    const { clock, closing, store, log } = this.context;
     while (!closing.aborted || this.work.size > 0) {
-      await clock.wait(leaseMs / 5, closing);
+      await clock.wait(this.context.options.leaseMs / 5, closing);
       if (closing.aborted) await sleep(100);
-      await renew(store.db, processId, clock.now()).catch((error) =>
+      await renew(store.db, [...this.running.keys()], this.lease()).catch((error) =>
         log.error({ err: error }, "the leases of jobs cannot be renewed; trying again soon"),
       );
     }
@@ -102,6 +102,11 @@ export class Jobs {
     await Promise.all(this.work);
   }
 
+  private lease() {
+    const { processId: worker, clock, options } = this.context;
+    return { worker, now: clock.now(), leaseMs: options.leaseMs };
+  }
+
   private async takeAll(): Promise<void> {
     while (this.more && !this.context.closing.aborted) {
       this.more = false;
@@ -110,11 +115,11 @@ export class Jobs {
   }
 
   private async takeOne({ kinds, threads }: (typeof lanes)[number]): Promise<boolean> {
-    const { store, faults, clock, closing, processId } = this.context;
+    const { store, faults, closing } = this.context;
     const busy = [...this.running.values()].filter((type) => kinds.includes(type)).length;
     // Jobs that are stretched wait side by side, for they need no thread while they wait.
     if (closing.aborted || (busy >= threads && faults.jobDelayMs === 0)) return false;
-    const job = await store.beside((db) => take(db, kinds, { worker: processId, now: clock.now() }));
+    const job = await store.beside((db) => take(db, kinds, this.lease()));
     if (!job) return false;
     this.running.set(job.number, job.job_type);
     this.follow(this.run(job).finally(() => this.running.delete(job.number)));

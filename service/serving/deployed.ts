@@ -237,6 +237,9 @@ export class Deployed {
         .select(["record_id", "attributes"])
         .where("dataset", "=", items.number)
         .where("changed", ">", this.seen.itemChanges)
+        // Items that fit equally well are answered in the order of their coming, the same in all processes.
+        .orderBy("changed")
+        .orderBy("record_id")
         .execute();
       const attributes = written.map(
         (row) => [row.record_id, { attributes: JSON.parse(row.attributes) }] as const,

@@ -14,6 +14,7 @@ interface Entry {
   readonly row: DeploymentTable;
   deployed: Deployed | undefined;
   readonly loading: Promise<Deployed>;
+  failed?: true;
   /** The deployment that comes after, while it is being loaded. */
   next?: Entry | undefined;
 }
@@ -43,7 +44,8 @@ export class Serving {
     for (const projectId of this.entries.keys()) if (!wanted.has(projectId)) this.remove(projectId);
     for (const row of rows) {
       const former = this.entries.get(row.project_id);
-      if ((former?.next ?? former)?.row.job_id !== row.job_id) this.load(row, former);
+      const latest = former?.next ?? former;
+      if (latest?.row.job_id !== row.job_id || latest.failed) this.load(row, former);
     }
   }
 
@@ -65,8 +67,8 @@ export class Serving {
         this.entries.set(row.project_id, entry);
       },
       (error) => {
-        // Tried again at the next look at the store, as long as another deployment answers meanwhile.
-        if (former?.next === entry) former.next = undefined;
+        // Tried again at the next look at the store.
+        entry.failed = true;
         if (!closing.aborted)
           log.error({ err: error, projectId: row.project_id }, "deployment cannot be loaded");
       },
@@ -125,13 +127,15 @@ export class Serving {
     this.listenerOf.delete(deployed);
   }
 
-  /** Whether a deployed project answers without waiting. */
-  isLoaded(projectId: string): boolean {
-    return this.entries.get(projectId)?.deployed !== undefined;
+  /** Whether a deployed project answers without waiting; with what a certain job deployed, where one is named. */
+  isLoaded(projectId: string, jobId?: string): boolean {
+    const entry = this.entries.get(projectId);
+    return entry?.deployed !== undefined && (jobId === undefined || entry.row.job_id === jobId);
   }
 
-  /** Tells all deployments what was written. */
+  /** Tells all deployments what was written; where others write too, each answer looks at what stands in the store. */
   tell(change: Change): void {
+    if (this.context.store.shared) return;
     for (const listener of this.listeners) listener(change);
   }
 

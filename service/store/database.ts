@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresAdapter, type RawBuilder, sql, type Transaction } from "kysely";
 import { newId } from "../base/id";
 import { migrate } from "./migrations";
-import { conflictCode, isConflict, postgres, unreachable } from "./postgres";
+import { conflictCode, isConflict, type Limits, postgres, unreachable } from "./postgres";
 import { diskError, sqlite } from "./sqlite";
 import type { Tables } from "./tables";
 
@@ -50,28 +50,34 @@ export function isPostgres(db: Db): boolean {
 }
 
 /** A way of its own to an existing database, as each thread has. */
-export function connect(place: string): Db {
-  return new Kysely<Tables>({ dialect: isPostgresUrl(place) ? postgres(place) : sqlite(place) });
+export function connect(place: string, limits: Limits = {}): Db {
+  return new Kysely<Tables>({ dialect: isPostgresUrl(place) ? postgres(place, limits) : sqlite(place) });
 }
+
+/** Longer than a transaction of a living process pauses: that of one that hangs must not keep all others waiting. */
+const pausedTransactionMs = 5000;
 
 /** Opens the database, made first where there is none, and brings its tables up to date. */
 export async function openStore(place: string): Promise<Store> {
-  const writer = connect(place);
+  const writer = connect(place, { pausedTransactionMs });
   const shared = isPostgres(writer);
-  const transaction = <T>(work: Work<T>) => carryOut(writer, work).catch((error) => refuse(error, place));
+  const beside = <T>(work: Work<T>) => carryOut(writer, work).catch((error) => refuse(error, place));
+  const transaction: Store["transaction"] = shared
+    ? (work) => beside((db) => alone(db).then(() => work(db)))
+    : beside;
   try {
     await migrate(writer);
     const instanceId = await transaction((db) => instanceOf(db));
-    const reader = shared ? writer : connect(place);
+    const reader = connect(place, { pausedTransactionMs });
     return {
       place,
       shared,
       instanceId,
       db: reader,
-      beside: transaction,
-      transaction: shared ? (work) => transaction((db) => alone(db).then(() => work(db))) : transaction,
+      beside,
+      transaction,
       close: async () => {
-        if (reader !== writer) await reader.destroy();
+        await reader.destroy();
         await writer.destroy();
       },
     };

@@ -5,14 +5,21 @@ import { ServiceError } from "../base/error";
 /** Connections of one process; a thread of a job uses one or two of its own. */
 const mostConnections = 10;
 
+/** What a connection may do. */
+export interface Limits {
+  /** How long its transaction may pause between two statements. */
+  readonly pausedTransactionMs?: number;
+}
+
 /** The dialect of a PostgreSQL database, 15 or newer. */
-export function postgres(url: string): Dialect {
+export function postgres(url: string, { pausedTransactionMs = 0 }: Limits = {}): Dialect {
   const pool = new pg.Pool({
     connectionString: url,
     max: mostConnections,
     application_name: "recommender",
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
+    idle_in_transaction_session_timeout: pausedTransactionMs,
     types: { getTypeParser: parserOf },
   });
   // A connection that is lost says so to whoever uses it next; the event would end the process.
@@ -60,7 +67,7 @@ export function isConflict(error: unknown): boolean {
 /** The error that a caller gets where the database cannot be reached. */
 export function unreachable(error: unknown): ServiceError | undefined {
   const { message } = (error ?? {}) as { message?: string };
-  const lost = /^(08|57P|53[23])|^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|NOTFOUND)/.test(codeOf(error));
+  const lost = /^(08|57P|53[23]|25P03)|^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|NOTFOUND)/.test(codeOf(error));
   if (
     !lost &&
     !/^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(

@@ -6,9 +6,6 @@ import { type Db, isPostgres } from "./database";
 import { signal } from "./signals";
 import type { Job, JobType } from "./tables";
 
-/** How long a process that gives no sign of life keeps its jobs. */
-export const leaseMs = 15_000;
-
 /** Puts a job at the end of the queue. */
 export async function enqueue(
   db: Db,
@@ -46,7 +43,7 @@ export async function enqueue(
 export function take(
   db: Db,
   kinds: readonly JobType[],
-  { worker, now }: { worker: string; now: number },
+  { worker, now, leaseMs }: { worker: string; now: number; leaseMs: number },
 ): Promise<Job | undefined> {
   const next = db
     .selectFrom("jobs")
@@ -61,23 +58,31 @@ export function take(
     .$if(isPostgres(db), (jobs) => jobs.forUpdate().skipLocked());
   return db
     .updateTable("jobs")
-    .set((of) => ({ status: "RUNNING", worker, attempt: of("attempt", "+", 1), lease_ts: leaseEnd(db, now) }))
+    .set((of) => ({
+      status: "RUNNING",
+      worker,
+      attempt: of("attempt", "+", 1),
+      lease_ts: leaseEnd(db, now, leaseMs),
+    }))
     .where("number", "=", next)
     .returningAll()
     .executeTakeFirst();
 }
 
-/** Shows that a process is alive; gives the numbers of the jobs that it still has. */
-export async function renew(db: Db, worker: string, now: number): Promise<Set<number>> {
-  const rows = await db
+/** Shows that a process still runs these jobs; one that it took without ever hearing of it is left to others. */
+export async function renew(
+  db: Db,
+  jobs: readonly number[],
+  { worker, now, leaseMs }: { worker: string; now: number; leaseMs: number },
+): Promise<void> {
+  if (jobs.length === 0) return;
+  await db
     .updateTable("jobs")
-    .set({ lease_ts: leaseEnd(db, now) })
+    .set({ lease_ts: leaseEnd(db, now, leaseMs) })
     .where("status", "=", "RUNNING")
-    .where("finished_ts", "is", null)
     .where("worker", "=", worker)
-    .returning("number")
+    .where("number", "in", jobs)
     .execute();
-  return new Set(rows.map(({ number }) => number));
 }
 
 /** Ends a job that has succeeded. */
@@ -154,6 +159,6 @@ function nowIn(db: Db, now: number): RawBuilder<number> {
   return isPostgres(db) ? sql`(extract(epoch from clock_timestamp()) * 1000)::bigint` : sql.lit(now);
 }
 
-function leaseEnd(db: Db, now: number): RawBuilder<number> {
+function leaseEnd(db: Db, now: number, leaseMs: number): RawBuilder<number> {
   return sql`${nowIn(db, now)} + ${sql.lit(leaseMs)}`;
 }

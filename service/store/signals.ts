@@ -23,7 +23,12 @@ export async function hear(
   tell: Readonly<Record<Signal, () => void>>,
 ): Promise<void> {
   while (!closing.aborted) {
-    const client = new pg.Client({ connectionString: url, application_name: "recommender", keepAlive: true });
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: "recommender",
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+    });
     const lost = new Promise<void>((resolve) => {
       client.on("error", () => resolve());
       client.on("end", () => resolve());

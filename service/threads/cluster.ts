@@ -1,6 +1,6 @@
 import { attributeValues, clusterUsers } from "../algorithms";
 import type { ModelSource } from "../files/models";
-import { type Files, resultName } from "../files/places/files";
+import { type Attempt, type Files, resultName } from "../files/places/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { modelAndItems } from "./query";
@@ -12,7 +12,7 @@ export interface ClusteringTask {
   readonly model: ModelSource;
   readonly minUserNum: number;
   /** Under which the result is kept. */
-  readonly jobId: string;
+  readonly job: Attempt;
 }
 
 /** Groups the users whose vectors lie close to each other and says what marks each group. */
@@ -30,6 +30,6 @@ export async function cluster(
     markers: markers.map(({ overallShare, ...marker }) => ({ ...marker, overall_share: overallShare })),
   }));
   const result = JSON.stringify({ cluster_type: "user", groups });
-  await files.write(resultName(task.jobId, "json"), [Buffer.from(result)]);
+  await files.write(resultName(task.job, "json"), [Buffer.from(result)]);
   return { message: groups.length === 0 ? `No group has ${task.minUserNum} users or more.` : null };
 }

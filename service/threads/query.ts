@@ -3,7 +3,7 @@ import { attributeOf, categoriesOf, histogramOf, usageReader, usersWithin } from
 import { shortened } from "../base/error";
 import { Places } from "../base/places";
 import { loadModel, type ModelSource } from "../files/models";
-import { type Files, resultName } from "../files/places/files";
+import { type Attempt, type Files, resultName } from "../files/places/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { attributeTable, snapshot } from "../store/snapshot";
@@ -19,7 +19,7 @@ export interface QueryingTask {
   readonly model: ModelSource;
   readonly query: Pick<Fields, "queryType" | "queries">;
   /** Under which the result is kept. */
-  readonly jobId: string;
+  readonly job: Attempt;
 }
 
 /** Answers the queries from what the model knows of each user's usage. */
@@ -66,11 +66,11 @@ export async function query(db: Db, files: Files, task: QueryingTask): Promise<{
   if (task.query.queryType === "user_distribution") {
     for (const [at, one] of (queries as Distribution[]).entries()) {
       const title = `Usage of ${shortened(one.attribute, 60)} = ${shortened(String(one.value), 60)}`;
-      await files.write(resultName(task.jobId, `${at}.svg`), [Buffer.from(chart(title, one.bins))]);
+      await files.write(resultName(task.job, `${at}.svg`), [Buffer.from(chart(title, one.bins))]);
     }
   }
   const result = JSON.stringify({ query_type: task.query.queryType, queries });
-  await files.write(resultName(task.jobId, "json"), [Buffer.from(result)]);
+  await files.write(resultName(task.job, "json"), [Buffer.from(result)]);
   return { message: missing.size > 0 ? [...missing].join(" ") : null };
 }
 

@@ -5,9 +5,17 @@ import { Client } from "pg";
 export const testStore: "folder" | "postgres" =
   (globalThis as { testStore?: "postgres" }).testStore ?? "folder";
 
+/** Whether two API processes and a worker serve each database, and a caller goes from one to the other at every call. */
+export const testTwoApis: boolean = "testTwoApis" in globalThis;
+
 /** A test of what only a service in a folder has. */
 export const testInFolder: (name: string, run: () => Promise<void>) => void =
   testStore === "folder" ? test : () => undefined;
+
+/** A test of what one process counts to the last call. */
+export const testOfOneApi: (name: string, run: () => Promise<void>) => void = testTwoApis
+  ? () => undefined
+  : test;
 
 /** Has the database refuse a change of a job where the condition holds, until the trigger `refuse` is dropped. */
 export const refusal = (condition: string): string =>

@@ -41,7 +41,7 @@ describe("while a service runs", () => {
       clock.advance(ms);
       await new Promise((resolve) => setTimeout(resolve, 300));
     };
-    const result = join(folder.path, "results", `${jobId}.json`);
+    const result = join(folder.path, "results", `${jobId}.1.json`);
 
     await passes(hourMs);
     expect(existsSync(stray)).toBe(false);

@@ -12,7 +12,7 @@ import {
 } from "../../contract";
 import { folderAt, type Service, type StartOptions, startService } from "../../service";
 import { connect } from "../../service/store/database";
-import { newDatabase, testStore } from "./database";
+import { newDatabase, testStore, testTwoApis } from "./database";
 
 // Trainings run and processes are started; how long that takes is no concern of these tests.
 jest.setTimeout(600_000);
@@ -128,6 +128,7 @@ export class Running extends Caller {
   private constructor(
     override readonly service: Service,
     readonly options: StartOptions,
+    private readonly others: { readonly api: Service; readonly worker: Service } | undefined,
     private readonly drop: () => Promise<void>,
   ) {
     super(service);
@@ -140,8 +141,23 @@ export class Running extends Caller {
     const stored = database && { store: database.url, key: "rk_the-key-of-the-tests" };
     const all: StartOptions = { log: "none", retryDelayMs: 0, ...stored, ...options };
     const isLast = options.dataDir === undefined;
-    return new Running(await startService(all), all, async () => (isLast ? database?.drop() : undefined));
+    const service = await startService(testTwoApis ? { ...all, role: "api" } : all);
+    const others = testTwoApis ? await startOthers(all, service) : undefined;
+    return new Running(service, all, others, async () => (isLast ? database?.drop() : undefined));
   }
+
+  /** Each call goes to the other API; faults are switched in all processes. */
+  override async raw(url: string, how?: Raw) {
+    if (!this.others) return super.raw(url, how);
+    const at = (base: string) =>
+      url.startsWith("/") ? `${base}${url}` : url.replace(this.service.url, base);
+    const { api, worker } = this.others;
+    if (url === "/faults") for (const { url } of [api, worker]) await super.raw(at(url), how);
+    this.toOther = !this.toOther;
+    return super.raw(at((this.toOther ? api : this.service).url), how);
+  }
+
+  private toOther = false;
 
   /** Asks the database itself; also after the service has ended. */
   async ask(statement: string): Promise<unknown[]> {
@@ -154,12 +170,30 @@ export class Running extends Caller {
   /** Waits for all jobs and reads one. */
   async finished(projectId: string, jobId: string) {
     await this.service.idle();
+    if (this.others) await this.haveLoaded([this.service, this.others.api]);
     return this.call("getJob", { projectId, jobId });
+  }
+
+  /** Waits until processes serve what was deployed last. */
+  private async haveLoaded(apis: readonly Service[]): Promise<void> {
+    for (const { url, key } of apis) {
+      const isLoaded = async () => {
+        const { body } = await super.raw(`${url}/status`, { headers: { apikey: key } });
+        return body.deployments.every(({ loaded }: { loaded: boolean }) => loaded);
+      };
+      while (!(await isLoaded()));
+    }
   }
 
   async end(): Promise<void> {
     await this.close();
-    await this.service.close();
+    await Promise.all([this.service, this.others?.api, this.others?.worker].map((one) => one?.close()));
     await this.drop();
   }
+}
+
+/** A second API that gives the addresses of the first, as behind one proxy, and a process for the jobs. */
+async function startOthers({ dataDir: _, ...options }: StartOptions, { url }: Service) {
+  const api = await startService({ ...options, role: "api", publicUrl: url });
+  return { api, worker: await startService({ ...options, role: "worker", publicUrl: url }) };
 }

@@ -54,9 +54,16 @@ export function modelName(modelId: string): string {
   return `models/${modelId}`;
 }
 
+/** A try of a job: each has files of its own, for a process that lost the job may still write. */
+export interface Attempt {
+  readonly id: string;
+  readonly attempt: number;
+}
+
 /** The name of a result's file: its JSON, or the chart of one of its queries. */
-export function resultName(jobId: string, form: "json" | `${number}.svg`): string {
-  return `results/${jobId}.${form}`;
+export function resultName({ id, attempt }: Attempt, form: "" | "json" | `${number}.svg`): string {
+  // Version 0.1.0 counted no attempts.
+  return `results/${attempt === 0 ? id : `${id}.${attempt}`}.${form}`;
 }
 
 /** Longer than any write takes: what is older and not finished never will be. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits, routes } from "../../../contract";
 import { ManualClock } from "../../../service";
+import { testOfOneApi } from "../database";
 import { Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
 
@@ -162,7 +163,7 @@ describe("recommendations", () => {
     expect(await idsFor("stranger", 5)).toHaveLength(5);
   });
 
-  test("more calls than qps are put off with the time to wait", async () => {
+  testOfOneApi("more calls than qps are put off with the time to wait", async () => {
     await deploy(api, shop.projectId, generator, { qps: 2 });
     await idsFor("u1");
     await idsFor("u1");

@@ -242,7 +242,7 @@ describe("deleting events", () => {
     expect((await api.raw(downloadUrl)).text).toContain("u1");
     await api.call("deleteDatasetUserEvents", { eventDatasetId, userId: "u1" });
     expect(await api.raw(downloadUrl)).toMatchObject({ status: 404 });
-    expect(existsSync(join(api.service.dataDir, "results", `${jobId}.json`))).toBe(false);
+    expect(existsSync(join(api.service.dataDir, "results", `${jobId}.1.json`))).toBe(false);
     await end();
   });
 });
@@ -259,7 +259,7 @@ testInFolder("the queue is looked through without the jobs that have ended", asy
     },
     transformResult: async ({ result }) => result,
   });
-  await take(watched, ["TRAINING"], { worker: "any", now: 0 });
+  await take(watched, ["TRAINING"], { worker: "any", now: 0, leaseMs: 1 });
   await db.destroy();
   const plan = database
     .prepare(`explain query plan ${asked[0]}`)
