@@ -5,7 +5,18 @@
 const orders = {
   ".": ["cli", "provider", "records", "client", "service", "contract"],
   provider: ["index", "program plugin", "dynamic", "*", "jobs records", "lifecycle", "recovery", "run"],
-  service: ["*", "http", "handlers", "jobs", "serving", "threads", "files", "store", "base algorithms"],
+  service: [
+    "*",
+    "http",
+    "handlers",
+    "jobs",
+    "serving",
+    "threads",
+    "backup",
+    "files",
+    "store",
+    "base algorithms",
+  ],
   "service/algorithms": ["index", "inference", "training", "*", "kernel"],
 };
 

@@ -7,6 +7,7 @@ import { addDatasets } from "./commands/datasets";
 import { addDistribution } from "./commands/distribution";
 import { addDrift } from "./commands/drift";
 import { addEvents } from "./commands/events";
+import { addExport } from "./commands/export";
 import { addImport } from "./commands/import";
 import { addInterrupted } from "./commands/interrupted";
 import { addJobs } from "./commands/jobs";
@@ -17,6 +18,7 @@ import { addQuery } from "./commands/query";
 import { addRecommend } from "./commands/recommend";
 import { addRelease } from "./commands/release";
 import { addReset } from "./commands/reset";
+import { addRestore } from "./commands/restore";
 import { addRollback } from "./commands/rollback";
 import { addServe } from "./commands/serve";
 import { addShutdown } from "./commands/shutdown";
@@ -50,6 +52,10 @@ export async function createProgram(): Promise<Command> {
   addStatus(program);
   addStop(program);
   addReset(program);
+
+  program.commandsGroup("Backup, and moving to another store:");
+  addExport(program);
+  addRestore(program);
 
   program.commandsGroup("Data:");
   addDatasets(program);

@@ -1,6 +1,10 @@
 // The recommendation service itself. What others use of it is exported here; its rooms, from top to bottom, are
 // http, handlers, jobs, serving, threads, files, store, base and algorithms.
 
+export { exportService, type Progress } from "./backup/export";
+export type { Manifest } from "./backup/manifest";
+export type { Place } from "./backup/place";
+export { checkBackup, restoreService } from "./backup/restore";
 export { type Clock, ManualClock, systemClock } from "./base/clock";
 export {
   type Embedded,

@@ -1,4 +1,6 @@
 import { type Command, Option } from "commander";
+import type { Place } from "../../service";
+import { postgresUrl } from "../terminal/option-values";
 import { stackNames } from "./names";
 import { settingsOf } from "./service";
 
@@ -18,6 +20,37 @@ export function withFolder(command: Command): Command {
     .option("--data <dir>", "folder of all data", defaultDataDir)
     .addOption(new Option("--stack <name>", "Pulumi stack whose embedded service is meant").conflicts("data"))
     .addOption(new Option("--cwd <dir>", "folder of the stack's project").conflicts("data"));
+}
+
+/** Which service's data a command is about: in a folder, or in a database. */
+export interface PlaceOptions extends FolderOptions {
+  readonly store?: string;
+  readonly files?: string;
+}
+
+/** Adds the options that say where a service keeps its data. */
+export function withPlace(command: Command): Command {
+  return withFolder(command)
+    .addOption(
+      new Option(
+        "--store <url>",
+        "PostgreSQL database that keeps the data instead, as in postgres://host/name",
+      )
+        .env("RECOMMENDER_STORE")
+        .argParser(postgresUrl)
+        .conflicts(["data", "stack", "cwd"]),
+    )
+    .addOption(
+      new Option("--files <url>", "bucket of models and results, as in s3://bucket/prefix").env(
+        "RECOMMENDER_FILES",
+      ),
+    );
+}
+
+/** Where the service keeps its data that is meant. */
+export async function placeOf({ store, files, ...options }: PlaceOptions): Promise<Place> {
+  const elsewhere = { ...(store !== undefined && { store }), ...(files !== undefined && { files }) };
+  return { dataDir: store === undefined ? await folderOf(options) : options.data, ...elsewhere };
 }
 
 /** What to say beside "no service runs" where no folder was named: stacks of the project may have one each. */

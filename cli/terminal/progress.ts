@@ -53,6 +53,19 @@ export function importProgress(options: OutputOptions): {
   };
 }
 
+/** Shows in the same way how far an export or a restore is. */
+export function rowProgress(options: OutputOptions): {
+  update: (progress: { readonly rows: number; readonly totalRows: number }) => void;
+  end: () => void;
+} {
+  const { update, end } = importProgress(options);
+  return {
+    update: ({ rows, totalRows }) =>
+      update({ recordCount: rows, failedCount: 0, skippedCount: 0, bytes: rows, totalBytes: totalRows }),
+    end,
+  };
+}
+
 /**
  * Shows what a job does: the API reports its status but not its progress, so that there is time passed and what such a
  * job usually takes where that is known, and no time left.

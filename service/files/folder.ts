@@ -61,7 +61,7 @@ const ownFolders = {
 };
 
 /** What a file system or desktop puts into folders by itself. */
-const harmlessNames = new Set(["lost+found", ".DS_Store"]);
+export const harmlessNames = new Set(["lost+found", ".DS_Store"]);
 
 /** Whether a service has kept its data there. */
 export function isDataFolder(folder: Folder): boolean {

@@ -37,19 +37,26 @@ function lockFileId({ lockFile }: Folder): bigint | undefined {
 }
 
 function lockOnce(folder: Folder): () => void {
-  const lock = new Database(folder.lockFile, { timeout: lockPatienceMs });
+  return holdFile(folder.lockFile, (cause) => {
+    const { pid, url } = readRunning(folder) ?? {};
+    const process = pid === undefined ? "" : ` by process ${pid}${url === undefined ? "" : ` at ${url}`}`;
+    return new FolderBusyError(
+      `The folder ${folder.path} is already served${process}; ` +
+        `use that one, end it with \`recommender stop --data ${folder.path}\`, or give another folder with --data.`,
+      { cause },
+    );
+  });
+}
+
+/** Keeps a file, made where there is none, for this process until that is called off or the process dies. */
+export function holdFile(file: string, busy: (cause: unknown) => Error): () => void {
+  const lock = new Database(file, { timeout: lockPatienceMs });
   try {
     lock.exec("PRAGMA locking_mode=EXCLUSIVE");
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock.close();
-    const { pid, url } = readRunning(folder) ?? {};
-    const process = pid === undefined ? "" : ` by process ${pid}${url === undefined ? "" : ` at ${url}`}`;
-    throw new FolderBusyError(
-      `The folder ${folder.path} is already served${process}; ` +
-        `use that one, end it with \`recommender stop --data ${folder.path}\`, or give another folder with --data.`,
-      { cause: error },
-    );
+    throw busy(error);
   }
   let held = true;
   return () => {

@@ -72,6 +72,17 @@ async function readOnce(
   }
 }
 
+/** The content of a model that version 0.1.0 wrote, in the format of today; undefined where it has that already. */
+export async function encodedAnew(files: Files, name: string): Promise<Iterable<Uint8Array> | undefined> {
+  // Only a folder of the service's own is trusted with the former format.
+  const file = files.isOwn ? await files.open(name) : undefined;
+  try {
+    return file && (await isFirstVersion(file)) ? encodeModel(await decodeFirstVersion(file)) : undefined;
+  } finally {
+    await file?.close();
+  }
+}
+
 /** What a thread needs to read the model of a job. */
 export async function modelSource({ store }: Basis, id: string): Promise<ModelSource> {
   const model = await store.db.selectFrom("models").selectAll().where("id", "=", id).executeTakeFirst();

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { version } from "../../package.json";
-import type { Store } from "./database";
+import type { Db, Store } from "./database";
 
 /** What a process does: answer calls, run jobs, or both. */
 export type Role = "api" | "worker" | "all";
@@ -8,6 +8,17 @@ export type Role = "api" | "worker" | "all";
 /** How often a process gives a sign of life, and how long it counts as alive without one. */
 export const beatMs = 2000;
 const aliveMs = 3 * beatMs;
+
+const nowInDatabase = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+
+/** The processes that work on a database of PostgreSQL now. */
+export function livingProcesses(db: Db): Promise<{ id: string; role: string }[]> {
+  return db
+    .selectFrom("processes")
+    .select(["id", "role"])
+    .where("seen_ts", ">=", sql<number>`${nowInDatabase} - ${sql.lit(aliveMs)}`)
+    .execute();
+}
 
 /** The processes that work on one database, each of which gives a sign of life from time to time. */
 export class Processes {
@@ -22,7 +33,7 @@ export class Processes {
 
   /** Gives a sign of life and counts the others. */
   async beat(): Promise<void> {
-    const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+    const now = nowInDatabase;
     const { db } = this.store;
     await db
       .insertInto("processes")

@@ -1,0 +1,234 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { PassThrough, type Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { harmlessNames, isDataFolder, readSecret } from "../files/folder";
+import { FolderBusyError, holdFile } from "../files/lock";
+import { encodedAnew } from "../files/models";
+import { type Content, modelName } from "../files/places/files";
+import { connect, type Db } from "../store/database";
+import { snapshot } from "../store/snapshot";
+import type { Tables } from "../store/tables";
+import { type Entry, type Manifest, manifestFile, writeManifest } from "./manifest";
+import { type Located, located, type Place } from "./place";
+import { columnsIn, heldTables, pagesOf, type Row } from "./rows";
+
+/** How far an export or a restore is. */
+export interface Progress {
+  readonly rows: number;
+  readonly totalRows: number;
+}
+
+type OnProgress = (progress: Progress) => void;
+
+/** Writes everything that a service keeps into a folder, as it is at one moment, also while the service runs. */
+export async function exportService(place: Place, dir: string, onProgress: OnProgress): Promise<Manifest> {
+  const source = located(place);
+  if (source.folder && !isDataFolder(source.folder)) throw new Error(nothingIn(source));
+  const unlock = beginIn(resolve(dir));
+  const db = connect(source.database);
+  try {
+    const known = await columnsIn(db);
+    if (!known.has("datasets")) throw new Error(nothingIn(source));
+    const manifest = await new Export(source, db, new Set(known.keys()), resolve(dir), onProgress).write();
+    unlock();
+    rmSync(join(dir, unfinished));
+    return manifest;
+  } finally {
+    unlock();
+    await db.destroy();
+    source.files.close();
+  }
+}
+
+function nothingIn({ name, folder }: Located): string {
+  const option = folder ? "--data names the folder of one" : "--store names the database of one";
+  return `There is no data of a service in ${name}; ${option}.`;
+}
+
+/** Marks a folder as long as what is in it is no backup, and keeps other processes out. */
+const unfinished = "unfinished";
+
+function beginIn(dir: string): () => void {
+  const names = existsSync(dir) ? readdirSync(dir).filter((name) => !harmlessNames.has(name)) : [];
+  refuseWhole(dir);
+  if (names.length > 0 && !names.includes(unfinished))
+    throw new Error(`${dir} is not empty: it holds ${names[0]}. Give a new or empty folder for the backup.`);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const unlock = holdFile(
+    join(dir, unfinished),
+    (cause) => new FolderBusyError(`Another export writes to ${dir}; give another folder.`, { cause }),
+  );
+  try {
+    refuseWhole(dir);
+    for (const name of ["tables", "models", "results", "key", "secret"])
+      rmSync(join(dir, name), { recursive: true, force: true });
+    for (const name of ["tables", "models", "results"]) mkdirSync(join(dir, name), { mode: 0o700 });
+    // A backup inside a repository must not be committed, for it has the key.
+    writeFileSync(join(dir, ".gitignore"), "*\n");
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+  return unlock;
+}
+
+function refuseWhole(dir: string): void {
+  if (existsSync(join(dir, manifestFile)))
+    throw new Error(`${dir} holds a backup already; give another folder, or delete that one first.`);
+}
+
+const partBytes = 16 * 1024 * 1024;
+const mostSnapshots = 20;
+
+class Export {
+  private readonly files = new Map<string, Entry>();
+  private rows = 0;
+  private totalRows = 0;
+
+  constructor(
+    private readonly source: Located,
+    private readonly db: Db,
+    private readonly known: ReadonlySet<string>,
+    private readonly dir: string,
+    private readonly onProgress: OnProgress,
+  ) {}
+
+  /** A snapshot counts only when the files of all its models are there: one may be deleted while the others are copied. */
+  async write(): Promise<Manifest> {
+    for (let taken = 0; taken < mostSnapshots; taken++) {
+      for (const name of await modelsIn(this.db)) if (!this.files.has(name)) await this.copyModel(name);
+      const manifest = await snapshot(this.db, (db) => this.writeSnapshot(db));
+      if (manifest) return manifest;
+    }
+    throw new Error(`Models of ${this.source.name} come and go too fast for a backup; try again later.`);
+  }
+
+  private async writeSnapshot(db: Db): Promise<Manifest | undefined> {
+    const models = new Set(await modelsIn(db));
+    const takenAt = new Date().toISOString();
+    if ([...models].some((name) => !this.files.has(name))) return undefined;
+    for (const name of this.files.keys()) {
+      if (models.has(name)) continue;
+      this.files.delete(name);
+      await rm(join(this.dir, name));
+    }
+    const { total } = await db
+      .selectFrom("shards")
+      .select((of) => of.fn.coalesce(of.fn.sum<number>("records"), of.lit(0)).as("total"))
+      .executeTakeFirstOrThrow();
+    this.totalRows = Number(total);
+    for (const table of heldTables) if (this.known.has(table)) await this.writeTable(db, table);
+    await this.copyResults(db);
+    const instance = this.known.has("instance")
+      ? await db.selectFrom("instance").selectAll().executeTakeFirst()
+      : undefined;
+    await this.writeSecrets(instance?.signing_secret);
+    return writeManifest(this.dir, {
+      takenAt,
+      instanceId: instance?.id ?? null,
+      files: [...this.files.values()],
+    });
+  }
+
+  private async writeTable(db: Db, table: keyof Tables): Promise<void> {
+    const pages = pagesOf(db, table);
+    let next = await pages.next();
+    for (let part = 1; !next.done || part === 1; part++) {
+      const name = `tables/${table}-${String(part).padStart(6, "0")}.ndjson.gz`;
+      let rows = 0;
+      const lines = async function* (this: Export) {
+        for (let bytes = 0; !next.done && bytes < partBytes; next = await pages.next()) {
+          const text = (next.value as Row[]).map((row) => `${JSON.stringify(row)}\n`).join("");
+          rows += next.value.length;
+          bytes += text.length;
+          this.rows += next.value.length;
+          this.onProgress({ rows: this.rows, totalRows: Math.max(this.rows, this.totalRows) });
+          yield Buffer.from(text);
+        }
+      };
+      // Packed quickly: a tighter packing takes most of the time of an export.
+      const entry = await this.writeFile(name, lines.call(this), createGzip({ level: 1 }));
+      this.files.set(name, { ...entry, rows });
+    }
+  }
+
+  private async copyModel(name: string): Promise<void> {
+    const { files } = this.source;
+    const content = await encodedAnew(files, name);
+    const reading = content ? undefined : await files.read(name);
+    if (content) this.files.set(name, await this.writeFile(name, content));
+    else if (reading) {
+      const entry = await this.writeFile(name, reading.stream);
+      // It ends early where the file was deleted meanwhile.
+      if (entry.bytes === reading.bytes) this.files.set(name, entry);
+    }
+    if (this.files.has(name) || !(await modelsIn(this.db)).includes(name)) return;
+    throw new Error(
+      `There is no whole file ${name} in ${files.place}. Give --files as the service has it, or delete the model.`,
+    );
+  }
+
+  /** A result is removed when its address expires, or when a user whom it lists is deleted. */
+  private async copyResults(db: Db): Promise<void> {
+    const { files } = this.source;
+    const jobs = new Set((await db.selectFrom("jobs").select("id").execute()).map(({ id }) => id));
+    for (const { name } of await files.list("results/job-")) {
+      if (!/\.(json|svg)$/.test(name) || !jobs.has(name.slice("results/".length).split(".")[0] as string))
+        continue;
+      const reading = await files.read(name);
+      if (!reading) continue;
+      const entry = await this.writeFile(name, reading.stream);
+      if (entry.bytes === reading.bytes) this.files.set(name, entry);
+      else await rm(join(this.dir, name));
+    }
+  }
+
+  private async writeSecrets(signingSecret: string | null | undefined): Promise<void> {
+    const { folder } = this.source;
+    const secrets = folder
+      ? { key: existingSecret(folder.keyFile), secret: existingSecret(folder.secretFile) }
+      : { secret: signingSecret };
+    for (const [name, text] of Object.entries(secrets))
+      if (text) this.files.set(name, await this.writeFile(name, [Buffer.from(`${text}\n`)]));
+  }
+
+  private async writeFile(
+    name: string,
+    content: Content,
+    pack: Transform = new PassThrough(),
+  ): Promise<Entry> {
+    const hash = createHash("sha256");
+    let bytes = 0;
+    const file = await open(join(this.dir, name), "w", 0o600);
+    try {
+      await pipeline(content, pack, async (pieces: AsyncIterable<Uint8Array>) => {
+        for await (const piece of pieces) {
+          hash.update(piece);
+          bytes += piece.length;
+          await file.writeFile(piece);
+        }
+      });
+      await file.sync();
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS|EIO)$/.test(code ?? "")) throw error;
+      throw new Error(`${name} cannot be written to ${this.dir} (${message}); free space there.`);
+    } finally {
+      await file.close();
+    }
+    return { name, bytes, sha256: hash.digest("hex") };
+  }
+}
+
+async function modelsIn(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom("models").select("id").execute();
+  return rows.map(({ id }) => modelName(id));
+}
+
+function existingSecret(file: string): string | undefined {
+  return existsSync(file) ? readSecret(file) : undefined;
+}
