@@ -54,6 +54,8 @@ export interface StartOptions {
   readonly retryDelayMs?: number;
   /** Milliseconds that a process over PostgreSQL keeps its jobs without a sign of life; 15,000 unless given. */
   readonly leaseMs?: number;
+  /** Shell command that trains models, as docs/training.md describes; the service trains them itself unless given. */
+  readonly trainer?: string;
   /** Whether faults may be switched on at run time. */
   readonly faults?: boolean;
   /** Minutes without a call or a job after which the service closes by itself; never unless given. */
@@ -93,6 +95,8 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     // From here on whoever finds the folder locked reads whose lock it is.
     writeRunning(folder, { pid: process.pid });
     closeToOthers(folder);
+    // What the trainers of a killed process had to do.
+    rmSync(folder.work, { recursive: true, force: true });
     return await serveFolder(folder, files, unlock, options);
   } catch (error) {
     files.close();
@@ -242,6 +246,6 @@ function keyOf({ key }: StartOptions): string {
 }
 
 function optionsOf(options: StartOptions): Options {
-  const { planShards = 100, retryDelayMs = 1000, leaseMs = 15_000, faults = false } = options;
-  return { planShards, retryDelayMs, leaseMs, faults };
+  const { planShards = 100, retryDelayMs = 1000, leaseMs = 15_000, faults = false, trainer } = options;
+  return { planShards, retryDelayMs, leaseMs, faults, trainer };
 }

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -42,13 +43,23 @@ export function sources(name: string, version: string, sha256: string): Promise<
 
 /** The Python of a virtual environment that has one package. */
 export function pythonWith(name: string, version: string): string {
-  const environment = join(folder, `venv-${name}-${version}`);
+  return python(`${name}-${version}`, [`${name}==${version}`]);
+}
+
+/** The Python of a virtual environment that has what a file of requirements names. */
+export function pythonFor(name: string, requirements: string): string {
+  const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
+  return python(`${name}-${digest}`, ["-r", requirements]);
+}
+
+function python(name: string, packages: string[]): string {
+  const environment = join(folder, `venv-${name}`);
   const python = join(environment, "bin", "python");
   // Environments hold their own address, so that this one cannot be made elsewhere and moved here.
   const done = join(environment, "installed");
   if (!existsSync(done)) {
     run("python3", ["-m", "venv", "--clear", environment]);
-    run(python, ["-m", "pip", "install", "-q", `${name}==${version}`]);
+    run(python, ["-m", "pip", "install", "-q", ...packages]);
     writeFileSync(done, "");
   }
   return python;

@@ -32,8 +32,21 @@ export class Recommender {
 
   /** Uploads the events, trains with `{}`, deploys, and asks for every user's list. */
   async learn(name: string, train: readonly Pair[], users: Iterable<string>, limit: number) {
+    const { ask, end, trainingSeconds, chosenParameters } = await this.deploy(name, train);
+    const lists = await ask(users, limit);
+    await end();
+    return { lists, trainingSeconds, chosenParameters };
+  }
+
+  /** Uploads the events, trains with `{}` and deploys. */
+  async deploy(name: string, train: readonly Pair[]) {
     const { client, userDatasetId, itemDatasetId } = this;
-    const eventDatasetId = await this.upload(name, train);
+    const { eventDatasetId } = await client.call(routes.createEventDataset, {
+      name,
+      attributeSchema: null,
+      numShards: Math.ceil(train.length / limits.recordsPerShard) + 1,
+    });
+    await this.upload(eventDatasetId, train);
     const { projectId } = await client.call(routes.createProject, {
       name,
       projectType: "RECOMMEND_ITEMS_TO_USER",
@@ -60,33 +73,37 @@ export class Recommender {
       await client.call(routes.submitDeploymentJob, { projectId, name, generatorModelId, qps: 1_000_000 }),
     );
     const baseUrl = deployment.jobResult?.servingUri ?? undefined;
-    const lists = new Map<string, string[]>();
-    await atOnce([...users], async (userId) => {
-      const asked = { userId, attributes: [], limit };
-      const { results } = await client.call(routes.recommendItemsToUser, asked, { baseUrl });
-      lists.set(
-        userId,
-        results.map(({ item }) => item.itemId),
-      );
-    });
-    await client.call(routes.shutdownDeployment, { projectId });
-    return { lists, trainingSeconds, chosenParameters: training.jobData?.chosenParameters ?? null };
+    return {
+      trainingSeconds,
+      chosenParameters: training.jobData?.chosenParameters ?? null,
+      /** Adds events after the training. */
+      add: (pairs: readonly Pair[]) => this.upload(eventDatasetId, pairs, "later"),
+      /** The lists of users. */
+      ask: async (users: Iterable<string>, limit: number) => {
+        const lists = new Map<string, string[]>();
+        await atOnce([...users], async (userId) => {
+          const asked = { userId, attributes: [], limit };
+          const { results } = await client.call(routes.recommendItemsToUser, asked, { baseUrl });
+          lists.set(
+            userId,
+            results.map(({ item }) => item.itemId),
+          );
+        });
+        return lists;
+      },
+      end: () => client.call(routes.shutdownDeployment, { projectId }),
+    };
   }
 
   close(): Promise<void> {
     return this.client.close();
   }
 
-  private async upload(name: string, pairs: readonly Pair[]): Promise<string> {
-    const { eventDatasetId } = await this.client.call(routes.createEventDataset, {
-      name,
-      attributeSchema: null,
-      numShards: Math.ceil(pairs.length / limits.recordsPerShard) + 1,
-    });
+  private async upload(eventDatasetId: string, pairs: readonly Pair[], prefix = "e"): Promise<void> {
     type Event = Input<typeof routes.upsertDatasetEvents>["events"][number];
     const events = pairs.map(
       ({ user, item }, at): Event => ({
-        eventId: `e${at}`,
+        eventId: `${prefix}${at}`,
         userId: user,
         itemId: item,
         ts: 1_700_000_000_000 + at,
@@ -98,7 +115,6 @@ export class Recommender {
     await atOnce(batches(events), async (batch) => {
       none(await this.client.call(routes.upsertDatasetEvents, { eventDatasetId, events: batch }));
     });
-    return eventDatasetId;
   }
 
   private async finished(

@@ -20,6 +20,7 @@ interface ServeOptions {
   readonly jobDelay: number;
   readonly leaseMs?: number;
   readonly idleMinutes?: number;
+  readonly trainer?: string;
   readonly faults?: true;
   readonly verbose?: true;
   readonly json?: true;
@@ -71,6 +72,11 @@ export function addServe(program: Command): void {
         .hideHelp(),
     )
     .option("--idle-minutes <number>", "end when nobody has used it for so long", whole(1))
+    .addOption(
+      new Option("--trainer <command>", "shell command that trains models instead: docs/training.md").env(
+        "RECOMMENDER_TRAINER",
+      ),
+    )
     .option("--faults", "allow faults to be switched on at run time through /faults")
     .option("--verbose", "log to standard error instead of the folder's service.log")
     .option("--json", "print one line of JSON when ready")
@@ -105,6 +111,8 @@ async function serve(options: ServeOptions): Promise<void> {
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     ...(options.ephemeral || options.store !== undefined ? {} : { dataDir: options.data }),
     ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
+    // A variable that is set to nothing is as good as none.
+    ...(options.trainer ? { trainer: options.trainer } : {}),
     onIdle: () => process.exit(0),
   });
   for (const warning of service.warnings) note(warning);

@@ -10,10 +10,12 @@ export {
 } from "./attributes";
 export { clusterUsers } from "./inference/clustering";
 export type { UserItem } from "./inference/fold-in";
+export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
 export { placedVectors, Recommender } from "./inference/recommender";
 export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";
 export { type Interactions, InteractionsBuilder, itemCounts, type Pairs, selectUsers } from "./interactions";
+export { createRandom } from "./random";
 export type { AttributeModel, AttributeTable } from "./training/cold-start";
 export { trainG1 } from "./training/g1";
 export {

@@ -13,6 +13,8 @@ export interface Options {
   readonly retryDelayMs: number;
   readonly leaseMs: number;
   readonly faults: boolean;
+  /** The shell command that trains models; G1 in this process where left out. */
+  readonly trainer?: string | undefined;
 }
 
 /** What every part of a running service stands on; each room above adds what it needs. */

@@ -33,6 +33,8 @@ export interface Folder {
   readonly logFile: string;
   /** Copies of models that are kept elsewhere. */
   readonly copies: string;
+  /** A folder for each job whose trainer is a command, while it runs. */
+  readonly work: string;
 }
 
 /** Names the places in a data folder; makes nothing. */
@@ -49,6 +51,7 @@ export function folderAt(path: string): Folder {
     lockFile: at("lock"),
     logFile: at("service.log"),
     copies: at("copies"),
+    work: at("work"),
   };
 }
 
@@ -58,6 +61,7 @@ const ownFolders = {
   models: /^model-[0-9a-f]+(\.\d+\.part)?$/,
   results: /^job-[0-9a-f]+\.(json|\d+\.svg)(\.\d+\.part)?$/,
   copies: /^model-[0-9a-f]+(\.[0-9a-f-]+\.part)?$/,
+  work: /^job-[0-9a-f]+-\d+$/,
 };
 
 /** What a file system or desktop puts into folders by itself. */
@@ -114,7 +118,7 @@ function empty(path: string, own: RegExp): string[] {
   if (!existsSync(path)) return [];
   // The lock goes last: without it another process may begin anew.
   const names = readdirSync(path).sort((a, b) => Number(a === "lock") - Number(b === "lock"));
-  for (const name of names) if (own.test(name)) rmSync(join(path, name), { force: true });
+  for (const name of names) if (own.test(name)) rmSync(join(path, name), { recursive: true, force: true });
   const others = readdirSync(path);
   if (others.length === 0) rmdirSync(path);
   return others;

@@ -22,7 +22,7 @@ const runners = {
 
 /** Runs the jobs of the queue off the API's thread; the results of each are written here, in one transaction. */
 export class Jobs {
-  private readonly running = new Map<number, JobType>();
+  private readonly running = new Map<number, { readonly type: JobType; readonly lost: AbortController }>();
   private readonly work = new Set<Promise<void>>();
   private taking: Promise<void> | undefined;
   private more = false;
@@ -66,9 +66,18 @@ export class Jobs {
     while (!closing.aborted || this.work.size > 0) {
       await clock.wait(this.context.options.leaseMs / 5, closing);
       if (closing.aborted) await sleep(100);
-      await renew(store.db, [...this.running.keys()], this.lease()).catch((error) =>
-        log.error({ err: error }, "the leases of jobs cannot be renewed; trying again soon"),
-      );
+      const held = [...this.running];
+      try {
+        const kept = await renew(
+          store.db,
+          held.map(([number]) => number),
+          this.lease(),
+        );
+        // Nobody waits for the results of the others.
+        for (const [number, { lost }] of held) if (!kept.has(number)) lost.abort();
+      } catch (error) {
+        log.error({ err: error }, "the leases of jobs cannot be renewed; trying again soon");
+      }
     }
   }
 
@@ -116,13 +125,14 @@ export class Jobs {
 
   private async takeOne({ kinds, threads }: (typeof lanes)[number]): Promise<boolean> {
     const { store, faults, closing } = this.context;
-    const busy = [...this.running.values()].filter((type) => kinds.includes(type)).length;
+    const busy = [...this.running.values()].filter(({ type }) => kinds.includes(type)).length;
     // Jobs that are stretched wait side by side, for they need no thread while they wait.
     if (closing.aborted || (busy >= threads && faults.jobDelayMs === 0)) return false;
     const job = await store.beside((db) => take(db, kinds, this.lease()));
     if (!job) return false;
-    this.running.set(job.number, job.job_type);
-    this.follow(this.run(job).finally(() => this.running.delete(job.number)));
+    const lost = new AbortController();
+    this.running.set(job.number, { type: job.job_type, lost });
+    this.follow(this.run(job, lost.signal).finally(() => this.running.delete(job.number)));
     return true;
   }
 
@@ -135,14 +145,14 @@ export class Jobs {
     this.work.add(done);
   }
 
-  private async run(job: Job): Promise<void> {
+  private async run(job: Job, lost: AbortSignal): Promise<void> {
     const { clock, faults, log, closing, metrics } = this.context;
     const began = clock.now();
     try {
       await clock.wait(faults.jobDelayMs, closing);
       if (closing.aborted) throw new Error("The service is closing.");
       faults.failJob(job);
-      await runners[job.job_type](job, this.context);
+      await runners[job.job_type](job, this.context, lost);
       const jobMs = clock.now() - began;
       metrics.jobs.observe({ type: job.job_type, outcome: "succeeded" }, jobMs / 1000);
       log.info({ ...about(job), jobMs }, "job succeeded");

@@ -5,19 +5,21 @@ import { projectData } from "../store/project-data";
 import { succeed } from "../store/queue";
 import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
+import { trainerOf } from "./trainer";
 
 /** Trains the model of a job and enters it together with the job's success. */
-export async function runTraining(job: Job, context: JobContext): Promise<void> {
-  const { store, pool, clock } = context;
+export async function runTraining(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
+  const { store, clock } = context;
   const data = JSON.parse(job.data) as { algorithmType: string; algorithmParameters: JsonMap };
   const project = await projectOf(store.db, job.project_id);
   const id = newId("model");
-  const { report, seenDeletions } = await pool.run({
-    kind: "TRAINING",
+  const training = {
     data: await projectData(store.db, project),
+    algorithmType: data.algorithmType,
     parameters: data.algorithmParameters,
     modelId: id,
-  });
+  };
+  const { report, seenDeletions } = await trainerOf(context)(training, job, context, signal);
   await store.transaction(async (db) => {
     const { last } = await db
       .selectFrom("models")

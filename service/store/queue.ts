@@ -74,15 +74,17 @@ export async function renew(
   db: Db,
   jobs: readonly number[],
   { worker, now, leaseMs }: { worker: string; now: number; leaseMs: number },
-): Promise<void> {
-  if (jobs.length === 0) return;
-  await db
+): Promise<Set<number>> {
+  if (jobs.length === 0) return new Set();
+  const rows = await db
     .updateTable("jobs")
     .set({ lease_ts: leaseEnd(db, now, leaseMs) })
     .where("status", "=", "RUNNING")
     .where("worker", "=", worker)
     .where("number", "in", jobs)
+    .returning("number")
     .execute();
+  return new Set(rows.map(({ number }) => number));
 }
 
 /** Ends a job that has succeeded. */

@@ -5,6 +5,8 @@ import { type Db, isPostgres, unindexed } from "./database";
 import type { ProjectData } from "./project-data";
 
 const rowsPerPage = 10_000;
+/** Fewer, for attributes may be long. */
+const recordsPerPage = 1000;
 
 /** Carries out the reading against one unchanging state of the database, whatever is written meanwhile. */
 export function snapshot<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
@@ -62,6 +64,59 @@ export async function eachTargetEvent(
   }
 }
 
+/** One pair of a user and an item, with the sum of the values of its events. */
+export interface Pair {
+  readonly itemId: string;
+  readonly sum: number;
+}
+
+/** Visits the pairs of a project that count, user by user: memory is that of one user, however many events there are. */
+export async function eachUsersPairs(
+  db: Db,
+  data: ProjectData,
+  visit: (userId: string, pairs: Pair[]) => void,
+): Promise<void> {
+  let current: string | undefined;
+  let sums = new Map<string, number>();
+  const end = () => {
+    const pairs = [...sums].map(([itemId, sum]) => ({ itemId, sum: Math.fround(sum) }));
+    const counting = pairs.filter(({ sum }) => sum > 0);
+    if (current !== undefined && counting.length > 0) visit(current, counting);
+  };
+  const add = (userId: string, itemId: string, weight: number) => {
+    if (userId !== current) {
+      end();
+      current = userId;
+      sums = new Map();
+    }
+    sums.set(itemId, (sums.get(itemId) ?? 0) + weight);
+  };
+  if (isPostgres(db)) await eachByUser(db, data, add);
+  else {
+    const events = db
+      .selectFrom("events")
+      .select(["user_id", "item_id", "event_value"])
+      .where("dataset", "=", data.events.number)
+      .where("event_type", "=", data.targetEventType)
+      .orderBy("user_id")
+      .orderBy("seq");
+    // SQLite sorts outside of memory where there is much to sort.
+    for await (const row of events.stream()) add(row.user_id, row.item_id, weightOf(row.event_value));
+  }
+  end();
+}
+
+/** How many users have target events. */
+export async function usersWithTargetEvents(db: Db, data: ProjectData): Promise<number> {
+  const { users } = await db
+    .selectFrom("events")
+    .select((of) => of.fn.count<number>("user_id").distinct().as("users"))
+    .where("dataset", "=", data.events.number)
+    .where("event_type", "=", data.targetEventType)
+    .executeTakeFirstOrThrow();
+  return Number(users);
+}
+
 /** Along the index that has the users' events. */
 async function eachByUser(
   db: Db,
@@ -92,10 +147,19 @@ async function eachByUser(
 }
 
 /** Visits the users or items of a dataset in the order of their ids. */
-export async function eachRecord(
+export function eachRecord(
   db: Db,
   dataset: number,
   visit: (id: string, attributes: Attributes) => void,
+): Promise<void> {
+  return eachRecordText(db, dataset, (id, text) => visit(id, JSON.parse(text)));
+}
+
+/** The same with the attributes as they are kept, in JSON. */
+export async function eachRecordText(
+  db: Db,
+  dataset: number,
+  visit: (id: string, attributes: string) => void,
 ): Promise<void> {
   let last = "";
   for (;;) {
@@ -105,10 +169,10 @@ export async function eachRecord(
       .where("dataset", "=", dataset)
       .where("record_id", ">", last)
       .orderBy("record_id")
-      .limit(rowsPerPage)
+      .limit(recordsPerPage)
       .execute();
-    for (const row of rows) visit(row.record_id, JSON.parse(row.attributes));
-    if (rows.length < rowsPerPage) return;
+    for (const row of rows) visit(row.record_id, row.attributes);
+    if (rows.length < recordsPerPage) return;
     last = (rows.at(-1) as (typeof rows)[number]).record_id;
   }
 }

@@ -1,5 +1,5 @@
 import { g1Parameters, type JsonMap } from "../../contract";
-import type { G1Model, G1Parameters } from "../algorithms";
+import type { G1Model, G1Parameters, HeldOutReport } from "../algorithms";
 
 /** The parameters in the form that the mathematics takes. */
 export function parametersOf(given: JsonMap): G1Parameters {
@@ -10,18 +10,29 @@ export function parametersOf(given: JsonMap): G1Parameters {
   return Object.fromEntries(entries) as G1Parameters;
 }
 
-/** What a training reports beside the model, under the names that algorithm_parameters has. */
-export function reportOf({ parameters, report }: G1Model) {
+/** What a training reports beside the model. */
+export interface Report {
+  readonly chosenParameters: JsonMap;
+  readonly quality: ReturnType<typeof qualityOf>;
+}
+
+/** What G1 reports, under the names that algorithm_parameters has. */
+export function reportOf({ parameters, report }: G1Model): Report {
   const { regularizationExponent, ...others } = parameters;
   return {
     chosenParameters: { ...others, regularization_exponent: regularizationExponent },
-    quality: {
-      recallAt20: report.quality?.recall20 ?? null,
-      ndcgAt20: report.quality?.ndcg20 ?? null,
-      popularityRecallAt20: report.popularity?.recall20 ?? null,
-      popularityNdcgAt20: report.popularity?.ndcg20 ?? null,
-      heldOutPairs: report.heldOut.pairs,
-      heldOutUsers: report.heldOut.users,
-    },
+    quality: qualityOf(report),
+  };
+}
+
+/** What was measured, under the names of the API. */
+export function qualityOf({ quality, popularity, heldOut }: HeldOutReport) {
+  return {
+    recallAt20: quality?.recall20 ?? null,
+    ndcgAt20: quality?.ndcg20 ?? null,
+    popularityRecallAt20: popularity?.recall20 ?? null,
+    popularityNdcgAt20: popularity?.ndcg20 ?? null,
+    heldOutPairs: heldOut.pairs,
+    heldOutUsers: heldOut.users,
   };
 }

@@ -5,23 +5,50 @@ import { Worker } from "node:worker_threads";
 import { JobError } from "../base/job-error";
 import { ownFile, threadArguments } from "../base/own-file";
 import type { Basis } from "../files/basis";
+import type { JobType } from "../store/tables";
 import type { Answer, Task, TaskKind, TaskResult } from "./worker";
 
 /** Each lane has threads of its own, so that no kind waits behind another that takes longer. */
-export const lanes: readonly { readonly kinds: readonly TaskKind[]; readonly threads: number }[] = [
-  { kinds: ["TRAINING"], threads: Math.max(1, cpus().length >> 1) },
+export const lanes: readonly {
+  readonly kinds: readonly JobType[];
+  readonly tasks: readonly TaskKind[];
+  readonly threads: number;
+}[] = [
+  {
+    kinds: ["TRAINING"],
+    tasks: ["TRAINING", "TRAINING_DATA", "TRAINED_MODEL"],
+    threads: Math.max(1, cpus().length >> 1),
+  },
   // One, so that deployments of a project come in the order of their jobs.
-  { kinds: ["DEPLOYMENT"], threads: 1 },
-  { kinds: ["QUERYING", "CLUSTERING"], threads: 1 },
+  { kinds: ["DEPLOYMENT"], tasks: ["DEPLOYMENT"], threads: 1 },
+  { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING"], threads: 1 },
 ];
 
-/** The longest that a task may take: what the specification names, with room to spare for the shorter kinds. */
-const limitMinutes: Readonly<Record<TaskKind, number>> = {
+/** The longest that a job may take: what the specification names, with room to spare for the shorter kinds. */
+const limitMinutes: Readonly<Record<JobType, number>> = {
   TRAINING: 300,
   DEPLOYMENT: 60,
   QUERYING: 60,
   CLUSTERING: 60,
 };
+
+/** The longest that a job may take, and what is said of one that takes longer. */
+export function limitOf(kind: JobType): { readonly ms: number; readonly message: string } {
+  const minutes = limitMinutes[kind];
+  const message =
+    `The job was ended after ${minutes} minutes, the longest that ` +
+    `a ${kind.toLowerCase()} job may take; submit one that has less to do.`;
+  return { ms: minutes * 60_000, message };
+}
+
+function laneOf(task: TaskKind): (typeof lanes)[number] {
+  return lanes.find(({ tasks }) => tasks.includes(task)) as (typeof lanes)[number];
+}
+
+/** The kind of job that a task is done for. */
+function jobTypeOf(task: TaskKind): JobType {
+  return task === "TRAINING_DATA" || task === "TRAINED_MODEL" ? "TRAINING" : task;
+}
 
 /** How long a thread without a task is kept for the next. */
 const idleMs = 60_000;
@@ -59,11 +86,8 @@ export class Pool {
     const now = this.context.clock.now();
     while (this.idle[0] && this.idle[0].since + idleMs <= now) void this.idle.shift()?.worker.terminate();
     for (const [worker, { task, since }] of this.busy) {
-      const minutes = limitMinutes[task.kind];
-      if (since + minutes * 60_000 > now) continue;
-      const message =
-        `The job was ended after ${minutes} minutes, the longest that ` +
-        `a ${task.kind.toLowerCase()} job may take; submit one that has less to do.`;
+      const { ms, message } = limitOf(jobTypeOf(task.kind));
+      if (since + ms > now) continue;
       this.end(worker, new JobError(message));
       void worker.terminate();
     }
@@ -78,8 +102,8 @@ export class Pool {
 
   private startWaiting(): void {
     for (const asked of [...this.waiting]) {
-      const lane = lanes.find(({ kinds }) => kinds.includes(asked.task.kind)) as (typeof lanes)[number];
-      const taken = [...this.busy.values()].filter(({ task }) => lane.kinds.includes(task.kind)).length;
+      const lane = laneOf(asked.task.kind);
+      const taken = [...this.busy.values()].filter(({ task }) => lane.tasks.includes(task.kind)).length;
       if (taken >= lane.threads) continue;
       this.waiting.splice(this.waiting.indexOf(asked), 1);
       try {

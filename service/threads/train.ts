@@ -6,8 +6,9 @@ import { saveModel } from "../files/models";
 import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
-import { attributeTable, deletionsOf, eachTargetEvent, snapshot } from "../store/snapshot";
-import { parametersOf, reportOf } from "./parameters";
+import { attributeTable, eachTargetEvent, snapshot } from "../store/snapshot";
+import { parametersOf, type Report, reportOf } from "./parameters";
+import { existingDeletions } from "./training-data";
 
 /** A training as a thread carries it out. */
 export interface TrainingTask {
@@ -20,7 +21,7 @@ export interface TrainingTask {
 
 /** What a training brings beside the model. */
 export interface Trained {
-  readonly report: ReturnType<typeof reportOf>;
+  readonly report: Report;
   /** How many deletions of events it had seen. */
   readonly seenDeletions: number;
 }
@@ -35,12 +36,7 @@ export async function train(
   const items = new Places();
   const builder = new InteractionsBuilder();
   const { seenDeletions, ...tables } = await snapshot(db, async (frozen) => {
-    // What is left of a deleted dataset while it is swept away is not what was to be learned.
-    const deletions = await deletionsOf(frozen, data.events);
-    if (deletions === undefined)
-      throw new JobError(
-        `The event dataset ${data.events.id} was deleted before the training read it; create a project over another one.`,
-      );
+    const deletions = await existingDeletions(frozen, data);
     const userAttributes = await attributeTable(frozen, data.users, users);
     const itemAttributes = await attributeTable(frozen, data.items, items);
     await eachTargetEvent(frozen, data, (userId, itemId, value) =>
@@ -62,9 +58,14 @@ export async function train(
     return { report: reportOf(model), seenDeletions };
   } catch (error) {
     if (!(error instanceof NotEnoughEventsError)) throw error;
-    throw new JobError(
-      `There is nothing to learn from: no event of type ${JSON.stringify(data.targetEventType)} with a value above 0 ` +
-        "is in the project's event dataset; upsert some and submit the job again.",
-    );
+    throw nothingToLearn(data);
   }
+}
+
+/** Why a project without target events cannot be trained. */
+export function nothingToLearn({ targetEventType }: ProjectData): JobError {
+  return new JobError(
+    `There is nothing to learn from: no event of type ${JSON.stringify(targetEventType)} with a value above 0 ` +
+      "is in the project's event dataset; upsert some and submit the job again.",
+  );
 }

@@ -7,9 +7,13 @@ import { type Build, type BuildTask, build } from "./build";
 import { type ClusteringTask, cluster } from "./cluster";
 import { type QueryingTask, query } from "./query";
 import { type Trained, type TrainingTask, train } from "./train";
+import { keepTrained, type TrainedModelTask } from "./trained-model";
+import { type TrainingData, type TrainingDataTask, writeTrainingData } from "./training-data";
 
 interface Tasks {
   TRAINING: { task: TrainingTask; result: Trained };
+  TRAINING_DATA: { task: TrainingDataTask; result: TrainingData };
+  TRAINED_MODEL: { task: TrainedModelTask; result: Trained };
   DEPLOYMENT: { task: BuildTask; result: Build };
   QUERYING: { task: QueryingTask; result: { message: string | null } };
   CLUSTERING: { task: ClusteringTask; result: { message: string | null } };
@@ -30,6 +34,8 @@ function listen(port: threads.MessagePort): void {
   const files = openFiles(location);
   const run = (task: Task): Promise<unknown> => {
     if (task.kind === "TRAINING") return train(db, files, task);
+    if (task.kind === "TRAINING_DATA") return writeTrainingData(db, task);
+    if (task.kind === "TRAINED_MODEL") return keepTrained(files, task);
     if (task.kind === "DEPLOYMENT") return build(db, files, task);
     return task.kind === "QUERYING" ? query(db, files, task) : cluster(db, files, task);
   };

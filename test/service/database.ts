@@ -17,6 +17,9 @@ export const testOfOneApi: (name: string, run: () => Promise<void>) => void = te
   ? () => undefined
   : test;
 
+/** A test of what only several processes over one database have. */
+export const testOnPostgres: typeof testInFolder = testStore === "postgres" ? test : () => undefined;
+
 /** Has the database refuse a change of a job where the condition holds, until the trigger `refuse` is dropped. */
 export const refusal = (condition: string): string =>
   testStore === "folder"

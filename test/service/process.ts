@@ -19,6 +19,7 @@ export interface ServiceProcess {
 export async function serve(...options: string[]): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [command, "serve", "--json", ...options], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: process.env,
   });
   let errors = "";
   child.stderr.on("data", (text) => {

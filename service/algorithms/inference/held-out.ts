@@ -1,0 +1,100 @@
+import type { Interactions } from "../interactions";
+import { evaluate, measure, type Quality } from "../training/evaluation";
+import type { TrainedModel } from "../training/model";
+import { FoldIn } from "./fold-in";
+import { Recommender } from "./recommender";
+
+/** Some users, of whose pairs a part was kept from the trainer: row k of both parts is that of users[k]. */
+export interface HeldOutUsers {
+  readonly users: Uint32Array;
+  readonly seen: Interactions;
+  readonly held: Interactions;
+}
+
+/** What a model reached on the pairs that its trainer never saw, and what popularity reached; null without such pairs. */
+export interface HeldOutReport {
+  readonly quality: Quality | null;
+  readonly popularity: Quality | null;
+  readonly heldOut: { readonly pairs: number; readonly users: number };
+}
+
+const CUT = 20;
+
+/** Measures a model on what was held out; `counts` are the users with each item that the trainer saw. */
+export function measureHeldOut(
+  model: TrainedModel,
+  { users, seen, held }: HeldOutUsers,
+  counts: Uint32Array,
+): HeldOutReport {
+  const heldOut = { pairs: held.index.length, users: users.length };
+  if (users.length === 0) return { quality: null, popularity: null, heldOut };
+  const recommender = new Recommender(model);
+  let [recall, ndcg] = [0, 0];
+  users.forEach((user, row) => {
+    const top = recommender.top(recommender.userVector(user), CUT, rowOf(seen, row));
+    const { recall20, ndcg20 } = measure(top, rowOf(held, row));
+    recall += recall20;
+    ndcg += ndcg20;
+  });
+  const scores = Float32Array.from(counts);
+  return {
+    quality: { recall20: recall / users.length, ndcg20: ndcg / users.length },
+    popularity: evaluate({ train: seen, test: held }, users.keys(), () => scores.slice()),
+    heldOut,
+  };
+}
+
+/** The model with all that its users have: what was held out is put back, and those users are folded in. */
+export function withHeldOut(model: TrainedModel, { users, seen, held }: HeldOutUsers): TrainedModel {
+  if (users.length === 0) return model;
+  const folding = new FoldIn(model);
+  const userVectors = model.userVectors.slice();
+  const rows = new Map<number, readonly (readonly [item: number, weight: number])[]>();
+  users.forEach((user, row) => {
+    const pairs = [...pairsOf(seen, row), ...pairsOf(held, row)].sort(([a], [b]) => a - b);
+    rows.set(user, pairs);
+    const vector = folding.solve(pairs.map(([item, weight]) => ({ item, weight })));
+    if (vector) userVectors.set(vector, user * model.stride);
+  });
+  return { ...model, userVectors, interactions: replaced(model.interactions, rows) };
+}
+
+function replaced(
+  of: Interactions,
+  rows: ReadonlyMap<number, readonly (readonly [item: number, weight: number])[]>,
+): Interactions {
+  const start = new Uint32Array(of.users + 1);
+  for (let user = 0; user < of.users; user++) {
+    const length = rows.get(user)?.length ?? (of.start[user + 1] as number) - (of.start[user] as number);
+    start[user + 1] = (start[user] as number) + length;
+  }
+  const index = new Uint32Array(start[of.users] as number);
+  const weight = new Float32Array(index.length);
+  for (let user = 0; user < of.users; user++) {
+    const to = start[user] as number;
+    const pairs = rows.get(user);
+    if (pairs) {
+      index.set(
+        pairs.map(([item]) => item),
+        to,
+      );
+      weight.set(
+        pairs.map(([, value]) => value),
+        to,
+      );
+    } else {
+      index.set(rowOf(of, user), to);
+      weight.set(of.weight.subarray(of.start[user], of.start[user + 1]), to);
+    }
+  }
+  return { ...of, start, index, weight };
+}
+
+function rowOf({ start, index }: Interactions, row: number): Uint32Array {
+  return index.subarray(start[row], start[row + 1]);
+}
+
+function pairsOf(of: Interactions, row: number): [item: number, weight: number][] {
+  const from = of.start[row] as number;
+  return Array.from(rowOf(of, row), (item, at) => [item, of.weight[from + at] as number]);
+}

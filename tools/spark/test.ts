@@ -1,0 +1,103 @@
+// `npm run test:spark`: examples/trainer-spark on a cluster, its models served, against training in the process.
+
+import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pythonFor } from "../../bench/quality/cache";
+import { movieLens } from "../../bench/quality/data";
+import { cut, quality } from "../../bench/quality/measure";
+import { Recommender } from "../../bench/quality/recommender";
+import { holdOutPairs, itemsByUser } from "../../bench/quality/split";
+import { startProcess } from "../../bench/service/api";
+import { checkJava, startCluster } from "./cluster";
+
+/** How far Spark may lie behind, as a share. */
+const tolerance = 0.03;
+const twins = 200;
+
+async function main(): Promise<void> {
+  checkJava();
+  const example = join(__dirname, "..", "..", "examples", "trainer-spark");
+  const python = pythonFor("spark", join(example, "requirements.txt"));
+  const data = await movieLens();
+  const { train, wanted } = holdOutPairs(data.pairs, 0.2, 1);
+  const folder = mkdtempSync(join(tmpdir(), "recommender-spark-"));
+  const cluster = await startCluster(python, join(folder, "workers"));
+  Object.assign(process.env, {
+    SPARK_MASTER: cluster.master,
+    SPARK_LOCAL_IP: "127.0.0.1",
+    PYSPARK_PYTHON: python,
+  });
+  const services = [
+    await startProcess("--data", join(folder, "in-process")),
+    await startProcess(
+      "--data",
+      join(folder, "spark"),
+      "--trainer",
+      `'${python}' '${join(example, "train.py")}'`,
+    ),
+  ];
+  try {
+    const deployed = [];
+    for (const service of services) {
+      const recommender = await Recommender.of(data, service);
+      deployed.push({ recommender, ...(await recommender.deploy(data.name, train)) });
+    }
+    const [own, spark] = deployed as [(typeof deployed)[0], (typeof deployed)[0]];
+    const measured = [];
+    for (const { ask } of [own, spark]) measured.push(quality(await ask(wanted.keys(), cut), wanted));
+    const [ours, theirs] = measured as [(typeof measured)[0], (typeof measured)[0]];
+    console.table({
+      "in-process": { ...ours, seconds: own.trainingSeconds },
+      spark: { ...theirs, seconds: spark.trainingSeconds },
+    });
+    console.log("Spark's parameters:", spark.chosenParameters);
+    assert.equal(cluster.used(), 2, "both workers of the cluster take part");
+    for (const figure of ["recall20", "ndcg20"] as const) {
+      const least = ours[figure] * (1 - tolerance);
+      assert.ok(theirs[figure] >= least, `${figure} of Spark is ${theirs[figure]}, below ${least}`);
+    }
+    await foldIn(spark, itemsByUser(train));
+    console.log("Passed.");
+    for (const { recommender } of deployed) await recommender.close();
+  } finally {
+    for (const service of services) service.kill();
+    cluster.stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+/**
+ * Spark solves the users last. So whoever comes later with the events of a trained user must get his list, or fold-in
+ * does not solve Spark's equations.
+ */
+async function foldIn(
+  { add, ask }: Awaited<ReturnType<Recommender["deploy"]>>,
+  items: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<void> {
+  const users = [...items.keys()].slice(0, twins);
+  await add(
+    users.flatMap((user) => [...(items.get(user) ?? [])].map((item) => ({ user: `twin ${user}`, item }))),
+  );
+  const trained = await ask(users, cut);
+  const folded = await ask(
+    users.map((user) => `twin ${user}`),
+    cut,
+  );
+  const alike = users.map((user) => {
+    const [list, other] = [trained.get(user) ?? [], folded.get(`twin ${user}`) ?? []];
+    return list.filter((item, place) => other[place] === item).length / cut;
+  });
+  const share = alike.reduce((sum, one) => sum + one, 0) / users.length;
+  console.log(
+    `${(100 * share).toFixed(2)} % of the places in ${users.length} lists are those of the trained users`,
+  );
+  // Scores that differ in the last digit of 32 bits may change places.
+  assert.ok(share > 0.99, "folded-in users get what Spark's rule gives");
+}
+
+main().catch((error) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
