@@ -1,14 +1,19 @@
 import type { ServerContext } from "./context";
 
-/** Whether the service can answer: its store is there, and the models of all deployments are in memory. */
-export async function readiness({ store, serving, log }: ServerContext): Promise<{
+/**
+ * Whether the service can do its work: its store is there, and the models of all deployments are in memory, which a
+ * worker does without.
+ */
+export async function readiness({ store, serving, log, role }: ServerContext): Promise<{
   readonly ready: boolean;
   readonly store: "reachable" | "not reachable";
   readonly deployments_to_load?: number;
 }> {
   try {
     const deployments = await store.db.selectFrom("deployments").select("project_id").execute();
-    const missing = deployments.filter(({ project_id }) => !serving.isLoaded(project_id)).length;
+    const missing = deployments.filter(
+      ({ project_id }) => role !== "worker" && !serving.isLoaded(project_id),
+    ).length;
     return { ready: missing === 0, store: "reachable", deployments_to_load: missing };
   } catch (error) {
     log.error({ err: error }, "not ready");

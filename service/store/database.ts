@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresAdapter, type RawBuilder, sql, type Transaction } from "kysely";
+import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import { migrate } from "./migrations";
 import { conflictCode, isConflict, type Limits, postgres, unreachable } from "./postgres";
@@ -83,8 +84,18 @@ export async function openStore(place: string): Promise<Store> {
     };
   } catch (error) {
     await writer.destroy();
-    throw error;
+    throw shared ? unusable(error, place) : error;
   }
+}
+
+/** What the database itself or the way to it says has a code, but not which database it is. */
+function unusable(error: unknown, place: string): unknown {
+  const { code, message } = error as { code?: unknown; message?: string };
+  if (typeof code !== "string" || error instanceof ServiceError) return error;
+  return new Error(
+    `The database ${withoutPassword(place)} cannot be used (${message || code}); start it, or correct its address.`,
+    { cause: error },
+  );
 }
 
 const mostTries = 20;

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startService } from "../../../service";
+import { newDatabase, testStore } from "../database";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 
@@ -45,6 +47,17 @@ describe("what those who run a service look at", () => {
     expect(text).not.toContain(api.service.key);
   });
 
+  if (testStore === "postgres")
+    test("/readyz of a worker does not wait for models, which it never answers with", async () => {
+      const { store = "", key = "" } = api.options;
+      const worker = await startService({ store, key, role: "worker", log: "none" });
+      expect(await api.raw(`${worker.url}/readyz`)).toMatchObject({
+        status: 200,
+        body: { status: "ready", deployments_to_load: 0 },
+      });
+      await worker.close();
+    });
+
   test("/readyz says so only once the models of every deployment are loaded", async () => {
     expect(await api.raw("/readyz")).toMatchObject({
       status: 200,
@@ -59,3 +72,16 @@ describe("what those who run a service look at", () => {
     });
   });
 });
+
+if (testStore === "postgres")
+  test("a start over a database that is not there names it, without its password, and says what to do", async () => {
+    const { url, drop } = await newDatabase();
+    await drop();
+    const store = new URL(url);
+    store.password = "secret";
+    const started = startService({ store: store.href, key: "rk_the-key-of-the-tests", log: "none" });
+    await expect(started).rejects.toThrow(
+      /^The database postgres\S+\/test_\w+ cannot be used \(.+\); start it, or correct its address\.$/,
+    );
+    await expect(started).rejects.not.toThrow(/secret/);
+  });
