@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, Help } from "commander";
 import { version } from "../package.json";
+import { addClients } from "./commands/clients";
 import { addCluster } from "./commands/cluster";
 import { addCompletion } from "./commands/completion";
 import { addDatasets } from "./commands/datasets";
@@ -52,6 +53,7 @@ export async function createProgram(): Promise<Command> {
   addStatus(program);
   addStop(program);
   addReset(program);
+  addClients(program);
 
   program.commandsGroup("Backup, and moving to another store:");
   addExport(program);

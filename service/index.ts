@@ -6,6 +6,8 @@ export type { Manifest } from "./backup/manifest";
 export type { Place } from "./backup/place";
 export { checkBackup, restoreService } from "./backup/restore";
 export { type Clock, ManualClock, systemClock } from "./base/clock";
+export { foldScopes } from "./base/scopes";
+export { type ClientsPlace, withClients } from "./clients";
 export {
   type Embedded,
   type Existing,
@@ -21,3 +23,4 @@ export { FolderBusyError, isLocked, lockFolder, nameSettlesMs, readRunning } fro
 export { statusReply } from "./http/status";
 export { type Seed, seed } from "./seed";
 export { type Service, type StartOptions, startService } from "./start";
+export type { Client, Clients } from "./store/clients";

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { limits } from "../../contract";
-import { ServiceError } from "../base/error";
+import { ServiceError, shortened } from "../base/error";
 import { proofOf } from "../base/proof";
 import { download } from "../files/download";
+import { keyName } from "../store/clients";
+import { remember } from "./audit";
 import { type Body, readForm, refusePacked } from "./body";
 import type { ServerContext } from "./context";
 import { openApiOf } from "./openapi";
@@ -13,11 +15,15 @@ import { status } from "./status";
 export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void {
   app.register(async (scope) => {
     scope.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "buffer" }, readForm as never);
-    const options = { bodyLimit: limits.tokenRequestBytes, onRequest: refusePacked };
+    const config = { operation: "token" };
+    const options = { bodyLimit: limits.tokenRequestBytes, onRequest: refusePacked, config };
     scope.post("/oauth/token", options, async (request, reply) => {
-      const form = (request.body as Body | undefined)?.json;
+      const body = (request.body as Body | undefined)?.json;
+      const form = isRecord(body) ? body : {};
       reply.header("cache-control", "no-store");
-      return context.tokens.issue(isRecord(form) ? form : {}, request.headers.authorization);
+      const asker = await context.tokens.askerOf(form, request.headers.authorization);
+      remember(request, { client: asker.name, scope: shortened(String(form.scope)) });
+      return context.tokens.issue(asker, form);
     });
   });
   app.get("/openapi.json", async () => openApiOf(context.addresses.url));
@@ -33,7 +39,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void
     return { proof: proofOf(context.secrets.key, own, String(challenge)) };
   });
   app.get("/status", async (request) => {
-    context.tokens.checkKey(request.headers);
+    await context.tokens.checkSecret(request.headers, "/status");
     return status(context);
   });
   app.get("/healthz", async () => ({ status: "alive" }));
@@ -44,14 +50,16 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void
   app.get("/metrics", async (request, reply) => {
     // Prometheus sends credentials as a bearer token alone.
     const [, bearer] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
-    context.tokens.checkKey({ apikey: request.headers.apikey ?? bearer });
+    await context.tokens.checkSecret({ apikey: request.headers.apikey ?? bearer }, "/metrics");
     return reply.type(context.metrics.contentType).send(await measure(context));
   });
   app.route({
     method: ["GET", "PUT"],
     url: "/faults",
+    config: { operation: "faults" },
     onRequest: async (request) => {
       context.tokens.checkKey(request.headers);
+      remember(request, { client: keyName });
       if (!context.options.faults) {
         throw new ServiceError(
           "FORBIDDEN",

@@ -18,6 +18,7 @@ import { handlers } from "../handlers";
 import type { Call, Handler } from "../handlers/handler";
 import { envelopes } from "../handlers/record";
 import { unreachable } from "../store/postgres";
+import { auditOf, idsIn, isAudited, remember } from "./audit";
 import { type Body, readJson, tooLarge } from "./body";
 import type { ServerContext } from "./context";
 import { fingerprintOf, type Keyed } from "./idempotency";
@@ -49,8 +50,10 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   });
   // Without it, Node answers an expectation that it does not know by itself, without a body.
   app.server.on("checkExpectation", app.routing);
-  app.addHook("onResponse", async (request, reply) => recordCall(context, request, reply));
-  app.addHook("onSend", async (_, reply) => {
+  app.addHook("onSend", async (request, reply) => {
+    // Whoever hangs up before the answer is recorded too, and fastify's own hook would not be called.
+    if (reply.raw.closed) recordCall(context, request, reply);
+    else reply.raw.once("close", () => recordCall(context, request, reply));
     // Otherwise the service would wait, as it closes, for a caller that keeps its connection for the next call.
     if (context.closing.aborted) reply.header("connection", "close");
   });
@@ -90,17 +93,22 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
         const fault = context.options.faults ? context.faults.ofCall(route.path) : undefined;
         if (fault?.after) late.set(request, fault);
         else if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
-        context.tokens.check(request.headers, route.path);
+        const { name: client } = await context.tokens.check(request.headers, route.path);
+        remember(request, { client });
       },
       handler: async (request, reply) => {
         const body = request.body as Body | undefined;
         const input = check(schema, route.method === "GET" ? request.query : body?.json);
         const keyed = route.repeatable ? undefined : keyOf(request, route.path, body);
+        const named = isAudited(name) ? idsIn(input) : {};
+        if (isAudited(name)) remember(request, { ids: named });
         const call = callOf(context, request, keyed, () => reply.header("idempotent-replayed", "true"));
         const answer = await handle(decode(accepted, input) as never, call);
+        const wire = encode(route.reply, answer as never);
+        if (isAudited(name)) remember(request, { ids: { ...named, ...idsIn(wire) } });
         const fault = late.get(request);
         if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
-        return encode(route.reply, answer as never);
+        return wire;
       },
     });
   }
@@ -198,6 +206,7 @@ function recordCall({ log, metrics }: ServerContext, request: FastifyRequest, re
       path: shortened(request.url.split("?")[0] as string),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 100) / 100,
+      ...auditOf(request, operation),
     },
     "call",
   );

@@ -1,9 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { createSigner, createVerifier } from "fast-jwt";
-import { routes } from "../../contract";
 import { ServiceError } from "../base/error";
+import { everyScope, expandScopes, foldScopes, operationScopes } from "../base/scopes";
 import type { Basis } from "../files/basis";
+import { type Client, clientIdIn, clientOf, keyName } from "../store/clients";
 
 /** Seconds for which a token holds; the specification shows no lifetime. */
 export const tokenLifetimeSec = 60 * 60;
@@ -12,9 +13,14 @@ export const tokenLifetimeSec = 60 * 60;
 interface TokenPayload {
   readonly scope?: unknown;
   readonly exp?: unknown;
+  /** The id of the client that it was issued to; missing for holders of the key. */
+  readonly client?: unknown;
 }
 
-const scopes = new Set<string>(Object.values(routes).map((route) => route.path));
+/** Who makes a call: a client, or somebody who has the service's own key and so may do everything. */
+export type Caller = Pick<Client, "name" | "scopes"> & { readonly id: string | undefined };
+
+const keyHolder: Caller = { id: undefined, name: keyName, scopes: [...everyScope] };
 
 /** Issues and checks the tokens of one service. */
 export class Tokens {
@@ -22,7 +28,7 @@ export class Tokens {
   private readonly key: Buffer;
   private readonly verify: (token: string) => TokenPayload;
 
-  constructor(private readonly context: Pick<Basis, "secrets" | "clock">) {
+  constructor(private readonly context: Pick<Basis, "secrets" | "clock" | "store">) {
     const key = context.secrets.signing;
     this.key = Buffer.from(context.secrets.key);
     this.sign = createSigner({ key, algorithm: "HS256", noTimestamp: true });
@@ -30,37 +36,44 @@ export class Tokens {
     this.verify = createVerifier({ key, algorithms: ["HS256"], ignoreExpiration: true, cache: true });
   }
 
-  /** Answers a client-credentials request (RFC 6749, 4.4): the secret is the API key, the scope a path of the API. */
-  issue(form: Record<string, unknown>, authorization: string | undefined) {
-    const secret = basicPassword(authorization) ?? form.client_secret;
-    if (form.grant_type !== "client_credentials") {
+  /** Who asks for a token (RFC 6749, 4.4): a client by its name and secret, or anybody by the API key. */
+  async askerOf(form: Record<string, unknown>, authorization: string | undefined): Promise<Caller> {
+    const { id, secret } = basicCredentials(authorization) ?? {
+      id: form.client_id,
+      secret: form.client_secret,
+    };
+    const caller = typeof secret === "string" ? await this.callerBy(secret) : undefined;
+    if (caller && (caller === keyHolder || caller.name === id)) return caller;
+    throw new ServiceError(
+      "UNAUTHENTICATED",
+      "client_secret is neither the API key, which lies in the file `key` of the data folder, nor the secret of the " +
+        "client that client_id names; `recommender clients list` shows the clients that have not been revoked.",
+    );
+  }
+
+  /** Answers a client-credentials request: the scope is a path of the API that the caller may use. */
+  issue(caller: Caller, { grant_type, scope }: Record<string, unknown>) {
+    if (grant_type !== "client_credentials") {
       throw new ServiceError("BAD_REQUEST", "grant_type must be client_credentials.");
     }
-    if (typeof secret !== "string" || !this.isKey(secret)) {
-      throw new ServiceError(
-        "UNAUTHENTICATED",
-        "client_secret is not the API key; it lies in the file `key` of the data folder.",
-      );
-    }
-    if (typeof form.scope !== "string" || !scopes.has(form.scope)) {
+    if (typeof scope !== "string" || !operationScopes.has(scope)) {
       throw new ServiceError(
         "BAD_REQUEST",
         "scope must be the path of one operation, as in /create-project.",
       );
     }
+    refuseBeyond(caller, scope);
     const exp = Math.floor(this.context.clock.now() / 1000) + tokenLifetimeSec;
-    const accessToken = this.sign({ scope: form.scope, exp });
-    return {
-      access_token: accessToken,
-      token_type: "Bearer",
-      expires_in: tokenLifetimeSec,
-      scope: form.scope,
-    };
+    const accessToken = this.sign({ scope, exp, ...(caller.id !== undefined && { client: caller.id }) });
+    return { access_token: accessToken, token_type: "Bearer", expires_in: tokenLifetimeSec, scope };
   }
 
-  /** Lets a call pass whose key and token are good for its scope. */
-  check(headers: IncomingHttpHeaders, scope: string): void {
-    this.checkKey(headers);
+  /** Lets a call pass whose key and token are good for its scope, and says whose it is. */
+  async check(headers: IncomingHttpHeaders, scope: string): Promise<Caller> {
+    const key = keyIn(headers);
+    const isKey = this.isKey(key);
+    const clientId = isKey ? undefined : clientIdIn(key);
+    if (!isKey && clientId === undefined) throw notOurs();
     const token = /^Bearer +(\S+)$/i.exec(String(headers.authorization ?? ""))?.[1];
     if (!token) {
       throw unauthenticated(
@@ -73,24 +86,38 @@ export class Tokens {
         `The access token is ${payload ? "expired" : "not valid"}; get a new one for the scope ${scope} from /oauth/token.`,
       );
     }
+    if (payload.client !== clientId) {
+      throw unauthenticated(
+        "The access token was issued to another client than the APIKey's; get one with the same secret from /oauth/token.",
+      );
+    }
+    // Only now, so that nobody without a token can keep the store busy.
+    const caller = isKey ? keyHolder : await clientOf(this.context.store.db, key);
+    if (!caller) throw notOurs();
     if (payload.scope !== scope) {
       throw new ServiceError(
         "FORBIDDEN",
         `The access token is for the scope ${String(payload.scope)}; get one for the scope ${scope} from /oauth/token.`,
       );
     }
+    refuseBeyond(caller, scope);
+    return caller;
   }
 
-  /** Lets a call pass that shows the key. */
-  checkKey({ apikey }: IncomingHttpHeaders): void {
-    if (typeof apikey !== "string")
-      throw unauthenticated(
-        "The header APIKey is missing; the key lies in the file `key` of the data folder.",
-      );
-    if (!this.isKey(apikey))
-      throw unauthenticated(
-        "The APIKey is not this service's; the key lies in the file `key` of the data folder.",
-      );
+  /** Lets a call pass that needs no token, by the key or the secret of a client that has the scope. */
+  async checkSecret(headers: IncomingHttpHeaders, scope: string): Promise<void> {
+    const caller = await this.callerBy(keyIn(headers));
+    if (!caller) throw notOurs();
+    refuseBeyond(caller, scope);
+  }
+
+  /** Lets a call pass that shows the service's own key. */
+  checkKey(headers: IncomingHttpHeaders): void {
+    if (!this.isKey(keyIn(headers))) throw notOurs();
+  }
+
+  private async callerBy(secret: string): Promise<Caller | undefined> {
+    return this.isKey(secret) ? keyHolder : clientOf(this.context.store.db, secret);
   }
 
   private payloadOf(token: string): TokenPayload | undefined {
@@ -107,17 +134,46 @@ export class Tokens {
   }
 }
 
+function refuseBeyond({ name, scopes }: Caller, scope: string): void {
+  if (scopes.includes(scope)) return;
+  const words = foldScopes(expandScopes([...scopes, scope])).join(",");
+  throw new ServiceError(
+    "FORBIDDEN",
+    `The client ${name} does not have the scope ${scope}. Whoever runs the service allows it with ` +
+      `\`recommender clients update ${name} --scopes ${words}\`.`,
+  );
+}
+
+function keyIn({ apikey }: IncomingHttpHeaders): string {
+  if (typeof apikey === "string") return apikey;
+  throw unauthenticated(
+    "The header APIKey is missing; it is the key in the file `key` of the data folder, or the secret of a client.",
+  );
+}
+
+function notOurs(): ServiceError {
+  return unauthenticated(
+    "The APIKey is not this service's: neither the key, which lies in the file `key` of the data folder, nor the " +
+      "secret of a client that has not been revoked.",
+  );
+}
+
 function unauthenticated(message: string): ServiceError {
   return new ServiceError("UNAUTHENTICATED", message, { headers: { "www-authenticate": "Bearer" } });
 }
 
-function basicPassword(authorization: string | undefined): string | undefined {
+function basicCredentials(authorization: string | undefined): { id: string; secret: string } | undefined {
   const encoded = /^Basic +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (!encoded) return undefined;
-  const [, password] = /^[^:]*:(.*)$/s.exec(Buffer.from(encoded, "base64").toString()) ?? [];
+  const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, "base64").toString()) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id: decoded(id), secret: decoded(secret) };
+}
+
+/** OAuth has both parts encoded as in a form, which not everybody does. */
+function decoded(text: string): string {
   try {
-    return password === undefined ? undefined : decodeURIComponent(password);
+    return decodeURIComponent(text);
   } catch {
-    return password;
+    return text;
   }
 }

@@ -50,17 +50,23 @@ export function isPostgres(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-/** A way of its own to an existing database, as each thread has. */
-export function connect(place: string, limits: Limits = {}): Db {
-  return new Kysely<Tables>({ dialect: isPostgresUrl(place) ? postgres(place, limits) : sqlite(place) });
+/** A way of its own to an existing database, as each thread has; for reading unless it says otherwise. */
+export function connect(place: string, options: Limits & { readonly writes?: boolean } = {}): Db {
+  return new Kysely<Tables>({
+    dialect: isPostgresUrl(place) ? postgres(place, options) : sqlite(place, options),
+  });
 }
 
 /** Longer than a transaction of a living process pauses: that of one that hangs must not keep all others waiting. */
 const pausedTransactionMs = 5000;
 
 /** Opens the database, made first where there is none, and brings its tables up to date. */
-export async function openStore(place: string): Promise<Store> {
-  const writer = connect(place, { pausedTransactionMs });
+export function openStore(place: string): Promise<Store> {
+  return retrying(() => open(place));
+}
+
+async function open(place: string): Promise<Store> {
+  const writer = connect(place, { pausedTransactionMs, writes: true });
   const shared = isPostgres(writer);
   const beside = <T>(work: Work<T>) => carryOut(writer, work).catch((error) => refuse(error, place));
   const transaction: Store["transaction"] = shared
@@ -100,11 +106,15 @@ function unusable(error: unknown, place: string): unknown {
 
 const mostTries = 20;
 
+function carryOut<T>(db: Db, work: Work<T>): Promise<T> {
+  return retrying(() => db.transaction().execute(work));
+}
+
 /** What failed only because of others is tried again. */
-async function carryOut<T>(db: Db, work: Work<T>): Promise<T> {
+async function retrying<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return await db.transaction().execute(work);
+      return await work();
     } catch (error) {
       if (!isConflict(error) || tries === mostTries) throw error;
       await sleep(Math.random() * 5 * tries);

@@ -34,6 +34,11 @@ const migrations: Record<string, Migration> = {
   ),
   // Of the call that submitted a job, so that what is logged of both can be found together.
   "05-request-ids": each("alter table jobs add column request_id text"),
+  "06-clients": each(
+    `create table clients (
+      id text primary key, name text not null unique, secret_hash text not null, scopes text not null,
+      created_ts bigint not null)`,
+  ),
 };
 
 /** What a single process does without. */

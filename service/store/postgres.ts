@@ -61,7 +61,9 @@ export const conflictCode = "40001";
 /** Whether a transaction failed only because of others at the same time, so that it can be carried out anew. */
 export function isConflict(error: unknown): boolean {
   const deadlock = "40P01";
-  return [conflictCode, deadlock].includes(codeOf(error));
+  const code = codeOf(error);
+  // In a folder only `recommender clients` writes beside the service.
+  return code === conflictCode || code === deadlock || code.startsWith("SQLITE_BUSY");
 }
 
 /** The error that a caller gets where the database cannot be reached. */

@@ -3,8 +3,8 @@ import { type Dialect, SqliteAdapter, SqliteDialect, type SqliteStatement } from
 import Database from "libsql";
 import { ServiceError } from "../base/error";
 
-/** The dialect of a database in a file of this machine. */
-export function sqlite(file: string): Dialect {
+/** The dialect of a database in a file of this machine; transactions of one that writes begin with the lock for it. */
+export function sqlite(file: string, { writes = false } = {}): Dialect {
   const database = new Database(file);
   // Readers never wait for the writer. What was committed is on the disk, whatever happens to the process or the
   // machine: that costs 0.1 to a few milliseconds a call, which is little beside a batch of records.
@@ -13,7 +13,7 @@ export function sqlite(file: string): Dialect {
   // Checkpoints write the pages of the random-key index many times over; rarer ones double the rate of inserts.
   database.exec("PRAGMA wal_autocheckpoint=32000");
   database.exec("PRAGMA cache_size=-65536");
-  return new TransactionalDialect({ database: withKeptStatements(database) });
+  return new TransactionalDialect({ database: withKeptStatements(database, writes) });
 }
 
 /** Kysely does not trust SQLite to take back changes of tables; it does, so that a migration is taken whole or not at all. */
@@ -48,7 +48,7 @@ const nothing: SqliteStatement = {
 };
 
 /** Kysely prepares each query anew, which for an insert of many rows costs more than the insert itself. */
-function withKeptStatements(database: Database.Database) {
+function withKeptStatements(database: Database.Database, writes: boolean) {
   const kept = new Map<string, SqliteStatement>();
   return {
     close: () => {
@@ -59,7 +59,9 @@ function withKeptStatements(database: Database.Database) {
       if (sql === "rollback" && !database.inTransaction) return nothing;
       let statement = kept.get(sql);
       if (!statement) {
-        statement = database.prepare(sql) as unknown as SqliteStatement;
+        // What another process writes after a transaction has read would make it fail for good.
+        const text = writes && sql === "begin" ? "begin immediate" : sql;
+        statement = database.prepare(text) as unknown as SqliteStatement;
         const oldest = kept.size >= keptStatements ? kept.keys().next().value : undefined;
         if (oldest !== undefined) kept.delete(oldest);
         kept.set(sql, statement);

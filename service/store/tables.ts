@@ -18,6 +18,7 @@ export interface Tables {
   processes: ProcessTable;
   files: FileTable;
   file_parts: FilePartTable;
+  clients: ClientTable;
 }
 
 /** Tells the data of this database from all others, also from what the same folder held before. */
@@ -136,6 +137,16 @@ export interface ProcessTable {
   role: string;
   version: string;
   seen_ts: number;
+}
+
+/** A client with a secret of its own, of which only the hash is kept. */
+export interface ClientTable {
+  id: string;
+  name: string;
+  secret_hash: string;
+  /** Paths, a space between two. */
+  scopes: string;
+  created_ts: number;
 }
 
 /** A trained model; its numbers lie in a file of its own. */

@@ -34,10 +34,12 @@ export async function serve(...options: string[]): Promise<ServiceProcess> {
   ]);
   clearTimeout(late);
   const { url, keyFile } = JSON.parse(line);
+  const { RECOMMENDER_API_KEY: given = "" } = process.env;
   return {
     child,
     url,
-    key: readFileSync(keyFile, "utf8").trim(),
+    // Over PostgreSQL it is given.
+    key: keyFile === undefined ? given : readFileSync(keyFile, "utf8").trim(),
     end: async (signal = "SIGTERM") => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill(signal);

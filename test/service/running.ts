@@ -40,7 +40,10 @@ export class Caller {
   readonly agent = new Agent();
   private readonly tokens = new Map<string, string>();
 
-  constructor(readonly service: Pick<Service, "url" | "key">) {}
+  constructor(
+    readonly service: Pick<Service, "url" | "key">,
+    private readonly clientId = "anyone",
+  ) {}
 
   /** Makes a call of the contract and holds its reply to the contract. */
   async call<K extends RouteName>(
@@ -99,7 +102,8 @@ export class Caller {
 
   /** A new token for a path. */
   async token(scope: string): Promise<string> {
-    const form = { grant_type: "client_credentials", client_secret: this.service.key, scope };
+    const client = { client_id: this.clientId, client_secret: this.service.key };
+    const form = { grant_type: "client_credentials", ...client, scope };
     const { body } = await this.raw("/oauth/token", {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded" },

@@ -1,0 +1,57 @@
+import { routes } from "../../contract";
+import { nearest } from "../../contract/words";
+
+const operations = Object.values(routes).map(({ method, path }) => ({ method, path: path as string }));
+const recommend: string = routes.recommendItemsToUser.path;
+const metrics = ["/metrics", "/status"];
+
+/** The scopes of tokens: the path of each operation. */
+export const operationScopes: ReadonlySet<string> = new Set(operations.map(({ path }) => path));
+
+/** Every scope that a client can have, the paths of what those who run a service look at among them. */
+export const everyScope: ReadonlySet<string> = new Set([...operationScopes, ...metrics]);
+
+const reads = operations.filter(({ method }) => method === "GET").map(({ path }) => path);
+
+/** Words that stand for several scopes. */
+export const scopeGroups: Readonly<Record<string, readonly string[]>> = {
+  all: [...everyScope],
+  read: reads,
+  write: [...operationScopes].filter((path) => path !== recommend && !reads.includes(path)),
+  recommend: [recommend],
+  metrics,
+};
+
+/** The scopes that paths and groups stand for, in the order of the contract. */
+export function expandScopes(words: readonly string[]): string[] {
+  const given = words.map((word) => word.trim()).filter(Boolean);
+  const known = [...Object.keys(scopeGroups), ...everyScope];
+  if (given.length === 0)
+    throw new Error(`A client needs at least one scope: the path of an operation, or ${groupNames}.`);
+  const unknown = given.filter((word) => !known.includes(word));
+  if (unknown.length > 0) {
+    const each = unknown.map((word) => {
+      const meant = nearest(word.startsWith("/") ? word : `/${word}`, known) ?? nearest(word, known);
+      return `${JSON.stringify(word)} is not a scope${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+    });
+    throw new Error(
+      `${each.join("\n")}\nA scope is the path of an operation, as in /create-project, or ${groupNames}.`,
+    );
+  }
+  const wanted = new Set(given.flatMap((word) => scopeGroups[word] ?? [word]));
+  return [...everyScope].filter((path) => wanted.has(path));
+}
+
+/** The shortest words for some scopes. */
+export function foldScopes(paths: readonly string[]): string[] {
+  const left = new Set(paths);
+  const words: string[] = [];
+  for (const [group, members] of Object.entries(scopeGroups)) {
+    if (!members.every((path) => left.has(path))) continue;
+    words.push(group);
+    for (const path of members) left.delete(path);
+  }
+  return [...words, ...left];
+}
+
+const groupNames = `one of the groups ${Object.keys(scopeGroups).join(", ")}`;

@@ -1,0 +1,315 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { connect as dial } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { routes } from "../../../contract";
+import { type Clients, type ClientsPlace, withClients } from "../../../service";
+import { testInFolder, testStore } from "../database";
+import { run, type ServiceProcess, serve } from "../process";
+import { Caller, Running } from "../running";
+
+describe("a client with scopes of its own", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "recommender-clients-"));
+  const lines: string[] = [];
+  const log = new Writable({
+    write: (line, _, done) => {
+      lines.push(String(line));
+      done();
+    },
+  });
+  const texts: string[] = [];
+  const secrets: string[] = [];
+  const callers: Caller[] = [];
+  let api: Running;
+  let place: string[];
+  let other: ServiceProcess | undefined;
+  beforeAll(async () => {
+    api = await Running.start({ dataDir, log });
+    place = api.options.store === undefined ? ["--data", dataDir] : ["--store", api.options.store];
+    if (api.options.store === undefined) return;
+    process.env.RECOMMENDER_API_KEY = api.service.key;
+    other = await serve(...place, "--role", "api");
+  });
+  afterAll(async () => {
+    await other?.end();
+    await Promise.all(callers.map((caller) => caller.close()));
+    await api.end();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  const command = async (...words: string[]) => {
+    const { code, out, err } = await run("clients", ...words, ...place, "--json");
+    texts.push(err);
+    return { code, err, answer: out === "" ? undefined : JSON.parse(out) };
+  };
+  const clients = <T>(work: (clients: Clients) => Promise<T>): Promise<T> => {
+    const { store } = api.options;
+    const where: ClientsPlace = store === undefined ? { dataDir } : { store };
+    return withClients(where, work);
+  };
+  const callerOf = (name: string, key: string, url = api.service.url) => {
+    const caller = new Caller({ url, key }, name);
+    callers.push(caller);
+    secrets.push(key);
+    return caller;
+  };
+  const added = async (name: string, ...scopes: string[]) =>
+    callerOf(name, (await clients((all) => all.add(name, scopes))).secret);
+  const ask = async (form: Record<string, string>, authorization?: string) => {
+    const answer = await api.raw("/oauth/token", {
+      method: "POST",
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        ...(authorization !== undefined && { authorization }),
+      },
+      body: new URLSearchParams({ grant_type: "client_credentials", ...form }).toString(),
+    });
+    if (answer.status !== 200) texts.push(answer.text);
+    return answer;
+  };
+  const tryWith = async (headers: Record<string, string>, path = "/list-event-datasets", base = "") => {
+    const answer = await api.raw(base + path, { headers });
+    if (answer.status !== 200) texts.push(answer.text);
+    return answer;
+  };
+  const says = (status: number, text: string | RegExp) => ({
+    status,
+    body: { error: { message: expect.stringMatching(text) } },
+  });
+
+  test("is added and listed by the command while the service runs, and its secret is shown that once", async () => {
+    const { answer } = await command("add", "ci", "--scopes", "read,/create-project");
+    expect(answer).toEqual({
+      id: expect.stringMatching(/^client-[0-9a-f]{20}$/),
+      name: "ci",
+      scopes: ["/get-event-dataset", "/list-event-datasets", "/create-project", "/get-job"].concat([
+        "/get-model",
+        "/list-models",
+      ]),
+      createdTs: expect.any(Number),
+      secret: expect.stringMatching(/^rc_[0-9a-f]{20}_[\w-]{43}$/),
+    });
+    const { secret, ...shown } = answer;
+    expect((await command("list")).answer).toEqual({ clients: [shown] });
+
+    const scope = "/list-event-datasets";
+    const expected = { status: 200, body: { token_type: "Bearer", scope } };
+    expect(await ask({ client_id: "ci", client_secret: secret, scope })).toMatchObject(expected);
+    const basic = `Basic ${Buffer.from(`ci:${secret}`).toString("base64")}`;
+    expect(await ask({ scope }, basic)).toMatchObject(expected);
+    for (const form of [
+      { client_id: "other", client_secret: secret },
+      { client_secret: secret },
+      { client_id: "ci", client_secret: `${secret.slice(0, -4)}AAAA` },
+      { client_id: "ci", client_secret: secret.replace(/rc_.{20}/, "rc_00000000000000000000") },
+    ])
+      expect(await ask({ scope, ...form })).toMatchObject(says(401, "nor the secret of the client"));
+    expect(await callerOf("ci", secret).call("listEventDatasets", {})).toEqual({ eventDatasets: [] });
+  });
+
+  test("is refused what it has no scope for, with the command that allows it, and may do it after that", async () => {
+    const reader = await added("reader", "read");
+    const scope = "/create-project";
+    const refused = await ask({ client_id: "reader", client_secret: reader.service.key, scope });
+    expect(refused).toMatchObject(says(403, "The client reader does not have the scope /create-project"));
+    const [, words = ""] = /`recommender clients (.*)`/.exec(refused.body.error.message) ?? [];
+    expect(words).toBe("update reader --scopes read,/create-project");
+    expect(await command(...words.split(" "))).toMatchObject({ code: 0 });
+    const headers = await reader.headers(scope);
+    const post = async () =>
+      api.raw(scope, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: "{}",
+      });
+    // Let in; there is no project in the body.
+    expect((await post()).status).toBe(400);
+    await clients((all) => all.update("reader", ["read"]));
+    expect(await post()).toMatchObject(says(403, "does not have the scope /create-project"));
+  });
+
+  test("uses its secret with its own tokens alone", async () => {
+    const [one, two] = [await added("one", "read"), await added("two", "read")];
+    const path = "/list-event-datasets";
+    const tokens = await Promise.all([api, one, two].map((caller) => caller.headers(path)));
+    const keys = [api.service.key, one.service.key, two.service.key];
+    for (const [i, { authorization }] of tokens.entries())
+      for (const [j, apikey] of keys.entries()) {
+        const answer = await tryWith({ apikey, authorization: authorization as string });
+        expect({ i, j, status: answer.status }).toEqual({ i, j, status: i === j ? 200 : 401 });
+      }
+  });
+
+  test("sees /metrics and /status by the scope metrics, and never switches faults", async () => {
+    const prometheus = await added("prometheus", "metrics");
+    const bearer = { authorization: `Bearer ${prometheus.service.key}` };
+    expect((await tryWith(bearer, "/metrics")).status).toBe(200);
+    expect((await tryWith({ apikey: prometheus.service.key }, "/status")).status).toBe(200);
+    expect((await tryWith({ apikey: prometheus.service.key }, "/faults")).status).toBe(401);
+    const reader = await added("no-metrics", "read");
+    expect(await tryWith({ apikey: reader.service.key }, "/metrics")).toMatchObject(
+      says(403, "update no-metrics --scopes read,/metrics"),
+    );
+    expect((await tryWith({ apikey: reader.service.key }, "/status")).status).toBe(403);
+  });
+
+  test("is gone for every process as soon as it is revoked, with the tokens of before, also when its name is given again", async () => {
+    const path = "/list-event-datasets";
+    const everywhere = [api.service.url, ...(other ? [other.url] : [])];
+    expect(everywhere).toHaveLength(testStore === "folder" ? 1 : 2);
+    const leaving = await added("leaving", "all");
+    const headers = await leaving.headers(path);
+    const all = async () => Promise.all(everywhere.map((base) => tryWith(headers, path, base)));
+    for (const { status } of await all()) expect(status).toBe(200);
+    expect(await command("revoke", "leaving")).toMatchObject({ answer: { revoked: { name: "leaving" } } });
+    for (const answer of await all()) expect(answer).toMatchObject(says(401, "has not been revoked"));
+    const again = await added("leaving", "all");
+    for (const { status } of await all()) expect(status).toBe(401);
+    for (const base of everywhere)
+      expect((await tryWith(await again.headers(path), path, base)).status).toBe(200);
+    const old = { client_id: "leaving", client_secret: leaving.service.key, scope: path };
+    expect((await ask(old)).status).toBe(401);
+    expect(await command("revoke", "leavin")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("did you mean leaving?"),
+    });
+  });
+
+  test.each([
+    ["a name with a colon", "a:b", ["read"], /lower-case letters/],
+    ["an empty name", "", ["read"], /lower-case letters/],
+    ["a name with a line break", "a\nb", ["read"], /"a\\nb" cannot be/],
+    ["a name that is too long", "a".repeat(65), ["read"], /1 to 64/],
+    ["the name of the key's holders", "key", ["read"], /the service's own key/],
+    ["no scope", "x", [" "], /at least one scope/],
+    ["a path that is nearly one", "x", ["/creat-project"], /did you mean \/create-project\?/],
+    ["a path without its slash", "x", ["get-job"], /did you mean \/get-job\?/],
+    ["a group that is nearly one", "x", ["raed"], /did you mean read\?/],
+    ["a scope that is nothing", "x", ["constructor"], /"constructor" is not a scope\n/],
+  ])("is not added with %s", async (_, name, scopes, message) => {
+    await expect(clients((all) => all.add(name, scopes))).rejects.toThrow(message);
+  });
+
+  test("is added once where many add one name at once", async () => {
+    const tries = await Promise.allSettled(
+      Array.from({ length: 8 }, () => clients((all) => all.add("same", ["read"]))),
+    );
+    const reasons = tries.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
+    expect(reasons).toHaveLength(7);
+    for (const reason of reasons) expect(reason).toContain("There is a client same already");
+    const rows = await api.ask("select name from clients where name = 'same'");
+    expect(rows).toHaveLength(1);
+  });
+
+  test("is added and revoked beside a service that writes, and neither hinders the other", async () => {
+    const changes = (async () => {
+      for (let at = 0; at < 15; at++)
+        await clients(async (all) => {
+          await all.add(`c${at}`, ["read"]);
+          await all.revoke(`c${at}`);
+        });
+    })();
+    const datasets = Array.from({ length: 60 }, (_, at) =>
+      api.call("createUserDataset", { name: `d${at}`, numShards: 1 }),
+    );
+    await Promise.all([changes, ...datasets]);
+    expect((await api.ask("select id from datasets")).length).toBe(60);
+  });
+
+  test("is named in the log for each call that is not about records, with ids and address", async () => {
+    const auditor = await added("auditor", "read", "write");
+    const { eventDatasetId } = await auditor.call("createEventDataset", {
+      name: "Secret name",
+      numShards: 1,
+    });
+    await expect(auditor.call("getJob", { projectId: "project-1", jobId: "job-1" })).rejects.toThrow("404");
+    await auditor.call("upsertDatasetEvents", {
+      eventDatasetId,
+      events: [
+        { eventId: "e-1", userId: "ada-lovelace", itemId: "lp-1", ts: 1_700_000_000_000, eventType: "buy" },
+      ],
+    });
+    await auditor.call("deleteDatasetUserEvents", { eventDatasetId, userId: "ada-lovelace" });
+    await ask({
+      client_id: "auditor",
+      client_secret: auditor.service.key,
+      scope: "/recommend-items-to-user",
+    });
+    await api.raw("/list-event-datasets", { headers: { "x-forwarded-for": "192.0.2.7" } });
+    const audits = lines
+      .map((line) => JSON.parse(line))
+      .filter(({ audit }) => audit?.client === "auditor" || audit?.forwardedFor === "192.0.2.7");
+    const from = { address: "127.0.0.1" };
+    const ids = { event_dataset_id: eventDatasetId };
+    const client = "auditor";
+    const asked = (path: string) => ({ ...from, client, operation: "token", scope: path });
+    const told = audits.map(({ audit, status, requestId }) => [audit, status, typeof requestId]);
+    expect(told).toEqual([
+      [asked("/create-event-dataset"), 200, "string"],
+      [{ ...from, client, operation: "createEventDataset", ids }, 200, "string"],
+      [asked("/get-job"), 200, "string"],
+      [
+        { ...from, client, operation: "getJob", ids: { project_id: "project-1", job_id: "job-1" } },
+        404,
+        "string",
+      ],
+      [asked("/upsert-dataset-events"), 200, "string"],
+      [asked("/delete-dataset-user-events"), 200, "string"],
+      [{ ...from, client, operation: "deleteDatasetUserEvents", ids }, 200, "string"],
+      [asked("/recommend-items-to-user"), 403, "string"],
+      [{ ...from, operation: "listEventDatasets", forwardedFor: "192.0.2.7" }, 401, "string"],
+    ]);
+    for (const content of ["Secret name", "ada-lovelace", "lp-1"])
+      expect(lines.join("")).not.toContain(content);
+  });
+
+  test("cannot escape the log by hanging up before the answer", async () => {
+    const hasty = await added("hasty", "write");
+    const { port } = new URL(api.service.url);
+    const { apikey, authorization } = await hasty.headers(routes.createUserDataset.path);
+    const body = JSON.stringify({ name: "hasty", num_shards: 1 });
+    const socket = dial(Number(port), "127.0.0.1");
+    const head = `POST /create-user-dataset HTTP/1.1\r\nHost: here\r\nAPIKey: ${apikey}\r\nAuthorization: ${authorization}`;
+    socket.write(
+      `${head}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      () => socket.destroy(),
+    );
+    const made = async () => (await api.ask("select id from datasets where name = 'hasty'")).length === 1;
+    const logged = () => lines.some((line) => /"client":"hasty","ids":\{"user_dataset_id"/.test(line));
+    for (let tries = 0; tries < 200 && !((await made()) && logged()); tries++)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([await made(), logged()]).toEqual([true, true]);
+  });
+
+  test("has its secret nowhere but with its owner: not in the store, the log or what is refused", async () => {
+    expect(secrets.length).toBeGreaterThan(5);
+    const tables = (await api.ask(
+      testStore === "folder"
+        ? "select name from sqlite_master where type = 'table'"
+        : "select table_name as name from information_schema.tables where table_schema = 'public'",
+    )) as { name: string }[];
+    expect(tables.map(({ name }) => name)).toContain("clients");
+    const rows = await Promise.all(tables.map(({ name }) => api.ask(`select * from ${name}`)));
+    const everything = [JSON.stringify(rows), ...lines, ...texts].join("\n");
+    expect(everything).toContain("auditor");
+    for (const secret of secrets) expect(everything).not.toContain(secret.slice(24));
+  });
+
+  testInFolder("has its secret in no file of the folder", async () => {
+    const files = readdirSync(dataDir, { withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.length).toBeGreaterThan(3);
+    for (const { name } of files)
+      for (const secret of secrets)
+        expect(readFileSync(join(dataDir, name)).includes(secret.slice(24))).toBe(false);
+  });
+});
+
+testInFolder("clients of a folder without data are refused with what to do", async () => {
+  const empty = mkdtempSync(join(tmpdir(), "recommender-clients-"));
+  await expect(withClients({ dataDir: empty }, (all) => all.list())).rejects.toThrow(
+    /There is no data of a service in .*recommender serve --data/s,
+  );
+  expect(readdirSync(empty)).toEqual([]);
+  rmSync(empty, { recursive: true });
+});
