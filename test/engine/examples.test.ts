@@ -33,7 +33,8 @@ describe.each(Object.entries(examples))("the example %s", (name, { stack, left, 
   let workspace: EngineWorkspace;
   beforeAll(async () => {
     observed = await ObservedService.start();
-    workspace = await exampleWorkspace(name, observed.environment, stack);
+    const environment = await observed.environmentOf("ci", "read", "write", "recommend");
+    workspace = await exampleWorkspace(name, environment, stack);
   });
   afterAll(async () => {
     await workspace.dispose();
@@ -42,7 +43,7 @@ describe.each(Object.entries(examples))("the example %s", (name, { stack, left, 
   const writes = () =>
     observed.calls().filter((call) => !call.startsWith("GET") && !call.includes("/recommend-items-to-user"));
 
-  test("comes up with one job for each thing it declares, and up again writes nothing", async () => {
+  test("comes up for a client that may read, write and recommend, with one job for each thing it declares, and up again writes nothing", async () => {
     const { outputs } = await workspace.stack.up();
     expect(writes().filter((call) => call.includes("/submit-"))).toHaveLength(jobs);
     for (const { value } of Object.values(outputs)) expect(value).toBeTruthy();

@@ -1,7 +1,7 @@
 import { request } from "undici";
 import { Client, endpointToken } from "../../client/client";
 import { type Input, type Reply, type Route, routes } from "../../contract";
-import { type Service, type StartOptions, startService } from "../../service";
+import { type Service, type StartOptions, startService, withClients } from "../../service";
 
 /** A call as the service logged it. */
 export interface LoggedCall {
@@ -59,6 +59,14 @@ export class ObservedService {
       "recommender:clientSecret": this.service.key,
       "recommender:jobPollMs": "50",
     };
+  }
+
+  /** The same for a client of its own. */
+  async environmentOf(name: string, ...scopes: string[]): Promise<Record<string, string>> {
+    const { dataDir } = this.service;
+    const { secret } = await withClients({ dataDir }, (clients) => clients.add(name, scopes));
+    const credentials = { RECOMMENDER_CLIENT_ID: name, RECOMMENDER_CLIENT_SECRET: secret };
+    return { ...this.environment, ...credentials, RECOMMENDER_API_KEY: secret };
   }
 
   /** Switches faults of the service on, and all others off. */
