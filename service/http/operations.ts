@@ -22,7 +22,7 @@ export async function readiness({ store, serving, log, role }: ServerContext): P
 }
 
 /** The metrics, with the queue and the deployments as they are now. */
-export async function measure({ store, serving, metrics }: ServerContext): Promise<string> {
+export async function measure({ store, serving, metrics, role }: ServerContext): Promise<string> {
   const jobs = await store.db
     .selectFrom("jobs")
     .select((of) => ["job_type", "status", of.fn.countAll<number>().as("count")])
@@ -32,6 +32,7 @@ export async function measure({ store, serving, metrics }: ServerContext): Promi
   metrics.queue.reset();
   for (const { job_type, status, count } of jobs)
     metrics.queue.set({ type: job_type, status }, Number(count));
+  if (role === "worker") return metrics.text();
   const deployments = await store.db.selectFrom("deployments").select("project_id").execute();
   const loaded = deployments.filter(({ project_id }) => serving.isLoaded(project_id)).length;
   metrics.deployments.set({ loaded: "true" }, loaded);

@@ -48,13 +48,17 @@ describe("what those who run a service look at", () => {
   });
 
   if (testStore === "postgres")
-    test("/readyz of a worker does not wait for models, which it never answers with", async () => {
+    test("a worker is ready without models, which it never answers with, and counts no deployments", async () => {
       const { store = "", key = "" } = api.options;
       const worker = await startService({ store, key, role: "worker", log: "none" });
       expect(await api.raw(`${worker.url}/readyz`)).toMatchObject({
         status: 200,
         body: { status: "ready", deployments_to_load: 0 },
       });
+      const headers = { apikey: worker.key };
+      const { text } = await api.raw(`${worker.url}/metrics`, { headers });
+      expect(text).toContain("recommender_jobs");
+      expect(text).not.toMatch(/^recommender_deployments\{/m);
       await worker.close();
     });
 
