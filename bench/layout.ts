@@ -1,0 +1,129 @@
+import { Client } from "pg";
+import { startPostgres } from "../tools/postgres/start.js";
+import { goal, report } from "./report/report";
+import { generateEvents, type WireEvent } from "./service/events";
+
+const scale = Number(process.env.BENCH_SCALE ?? 1);
+const shape = { users: 6040, items: 3700, events: Math.round(400_000 * scale), shards: 10 };
+const writers = 4;
+const rowsPerStatement = 1000;
+const reads = Math.round(4000 * scale);
+
+/** How the events of a dataset can lie in PostgreSQL: together, or in as many partitions as it has shards. */
+const layouts = {
+  one: "",
+  partitioned: Array.from(
+    { length: shape.shards },
+    (_, at) =>
+      `create table events_${at} partition of events for values with (modulus ${shape.shards}, remainder ${at});`,
+  ).join("\n"),
+};
+
+async function main(): Promise<void> {
+  const postgres = await startPostgres({ durable: true });
+  try {
+    const events = generateEvents(shape);
+    const one = await measure(postgres.url, "one", events);
+    const partitioned = await measure(postgres.url, "partitioned", events);
+    const again = await measure(postgres.url, "one", events);
+    const best = {
+      rowsPerSecond: Math.max(one.rowsPerSecond, again.rowsPerSecond),
+      readMs: Math.min(one.readMs, again.readMs),
+      vacuumSeconds: Math.min(one.vacuumSeconds, again.vacuumSeconds),
+    };
+    const ratios = {
+      upsertsInPartitions: partitioned.rowsPerSecond / best.rowsPerSecond,
+      readsInPartitions: partitioned.readMs / best.readMs,
+      vacuumOfPartitions: partitioned.vacuumSeconds / best.vacuumSeconds,
+    };
+    report("layout", {
+      ratios,
+      // What the choice of one table rests on: partitions must not write much faster, and they read slower.
+      goals: [
+        goal("upserts into partitions / into one table", "<", 1.2, ratios.upsertsInPartitions),
+        goal("time of reading a user from partitions / from one table", ">", 1.2, ratios.readsInPartitions),
+      ],
+      absolute: { one: best, partitioned },
+      shape,
+    });
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function measure(server: string, layout: keyof typeof layouts, events: readonly WireEvent[]) {
+  const clients = await Promise.all(
+    Array.from({ length: writers }, async () => {
+      const client = new Client(server);
+      await client.connect();
+      return client;
+    }),
+  );
+  const client = clients[0] as Client;
+  await client.query("drop table if exists events");
+  await client.query(
+    `create table events (
+      seq bigint generated always as identity, dataset integer not null, event_id text collate "C" not null,
+      user_id text collate "C" not null, item_id text collate "C" not null, ts bigint not null,
+      event_type text not null, event_value double precision not null, attributes text not null,
+      primary key (dataset, event_id))${layout === "one" ? "" : " partition by hash (event_id)"};
+    ${layouts[layout]}
+    create index on events (dataset, user_id) include (event_type, item_id, event_value, seq)`,
+  );
+  let next = 0;
+  const writeSeconds = await timed(() =>
+    Promise.all(
+      clients.map(async (each) => {
+        while (next < events.length) {
+          const from = next;
+          next += rowsPerStatement;
+          await upsert(each, layout, events.slice(from, from + rowsPerStatement));
+        }
+      }),
+    ),
+  );
+  const vacuumSeconds = await timed(() => client.query("vacuum analyze events"));
+  const readSeconds = await timed(async () => {
+    for (let at = 0; at < reads; at++) await read(client, layout, `u${(at * 7919) % shape.users}`);
+  });
+  await Promise.all(clients.map((each) => each.end()));
+  return {
+    rowsPerSecond: events.length / writeSeconds,
+    readMs: (readSeconds * 1000) / reads,
+    vacuumSeconds,
+  };
+}
+
+async function upsert(client: Client, name: string, batch: readonly WireEvent[]): Promise<void> {
+  const rows = [...batch].sort((a, b) => (a.event_id < b.event_id ? -1 : 1));
+  await client.query({
+    name: `upsert-${name}`,
+    text: `insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
+      select 1, *, '{}' from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::double precision[])
+      on conflict (dataset, event_id) do update set seq = default, event_value = excluded.event_value`,
+    values: (["event_id", "user_id", "item_id", "ts", "event_type", "event_value"] as const).map((key) =>
+      rows.map((row) => row[key]),
+    ),
+  });
+}
+
+async function read(client: Client, name: string, user: string): Promise<void> {
+  await client.query({
+    name: `read-${name}`,
+    text: `select json_agg(json_build_array(item_id, value)) from (
+      select item_id, sum(event_value) as value from events
+      where dataset = 1 and user_id = $1 and event_type = 'watch' group by item_id) as pairs`,
+    values: [user],
+  });
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return (performance.now() - began) / 1000;
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
