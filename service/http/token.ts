@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { createSigner, createVerifier } from "fast-jwt";
 import { ServiceError } from "../base/error";
-import { everyScope, expandScopes, foldScopes, operationScopes } from "../base/scopes";
+import { everyScope, foldScopes, operationScopes } from "../base/scopes";
 import type { Basis } from "../files/basis";
 import { type Client, clientIdIn, clientOf, keyName } from "../store/clients";
 
@@ -136,7 +136,7 @@ export class Tokens {
 
 function refuseBeyond({ name, scopes }: Caller, scope: string): void {
   if (scopes.includes(scope)) return;
-  const words = foldScopes(expandScopes([...scopes, scope])).join(",");
+  const words = foldScopes([...scopes, scope]).join(",");
   throw new ServiceError(
     "FORBIDDEN",
     `The client ${name} does not have the scope ${scope}. Whoever runs the service allows it with ` +
