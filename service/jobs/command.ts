@@ -1,5 +1,4 @@
 import { fork } from "node:child_process";
-import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +29,12 @@ export async function runCommand({ command, env, signal, onLine }: CommandRun): 
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const [stdout, stderr] = [guard.stdout as Readable, guard.stderr as Readable];
-  const closed = once(guard, "close");
+  const closed = new Promise((resolve) => guard.once("close", resolve));
+  const ended = new Promise<Ended>((resolve) => {
+    guard.once("message", (message) => resolve(message as Ended));
+    guard.once("exit", (code, by) => resolve({ code, signal: by }));
+    guard.on("error", ({ message }) => resolve({ code: null, signal: null, error: message }));
+  });
   for (const [name, stream] of [
     ["stdout", stdout],
     ["stderr", stderr],
@@ -43,11 +47,7 @@ export async function runCommand({ command, env, signal, onLine }: CommandRun): 
   try {
     if (signal.aborted) end();
     else guard.send(command);
-    return await new Promise<Ended>((resolve, reject) => {
-      guard.once("message", (ended) => resolve(ended as Ended));
-      guard.once("exit", (code, by) => resolve({ code, signal: by }));
-      guard.once("error", reject);
-    });
+    return await ended;
   } finally {
     signal.removeEventListener("abort", end);
     // The guard waits for this, and what the command left running goes with it.

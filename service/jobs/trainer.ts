@@ -110,7 +110,8 @@ async function carryOut(
     if (lost.aborted) throw new LostLeaseError("another process has the job by now");
     if (late.signal.aborted) throw new JobError(message);
     if (code === 0) return;
-    const how = error ?? (signal === null ? `exited with ${code}` : `was ended by ${signal}`);
+    const exit = signal === null ? `exited with ${code}` : `was ended by ${signal}`;
+    const how = error === undefined ? exit : `could not be started (${error})`;
     const said = errors.join("\n").slice(-quotedCharacters).trim();
     throw new Error(`The trainer ${how}${said === "" ? " and wrote nothing to stderr." : `:\n${said}`}`);
   } finally {
