@@ -28,6 +28,8 @@ const tests = {
       ["WALK_SEED", anySeed],
     ],
   },
+  /** `npm run test:backup [KILLS]`: exports and restores are killed at random moments. */
+  backup: { files: ["test/service/backup/broken-off.test.ts"], numbers: [["KILLS", "20"]] },
   /** `npm run test:files [MEGABYTES]`: a model of so much is written and read. */
   files: { files: ["test/service/files/model-format.test.ts"], numbers: [["MODEL_MEGABYTES", "2200"]] },
   /** `npm run fuzz [CASES [SEED]]`: odd requests to the service. */

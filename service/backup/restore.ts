@@ -127,7 +127,7 @@ class Restore {
             `${unknown === undefined ? "" : `${unknown} in `}a table ${table}; install that version.`,
         );
       await insertRows(this.db, table, rows).catch((error) => {
-        throw new Error(`The rows of ${file.name} cannot be restored: ${reasonOf(error)}`, { cause: error });
+        throw new Error(`The rows of ${file.name} cannot be restored: ${error.message}`, { cause: error });
       });
       done += rows.length;
       this.onProgress({ rows: done, totalRows });
@@ -155,15 +155,6 @@ class Restore {
       this.db,
     );
   }
-}
-
-/** PostgreSQL takes no NUL in a text, and versions before 0.2 did not refuse it. */
-function reasonOf(error: Error & { code?: string }): string {
-  if (error.code !== "22P05" && error.code !== "22021") return error.message;
-  return (
-    "a text in it has a NUL character, which PostgreSQL does not keep. " +
-    "Restore into a folder with --data, delete there what has it, and export again."
-  );
 }
 
 function totalOf({ rows }: Manifest): number {

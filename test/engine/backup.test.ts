@@ -1,0 +1,52 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startService } from "../../service";
+import { done } from "../service/backup/contents";
+import { newDatabase } from "../service/database";
+import { Caller } from "../service/running";
+import { shopRecords } from "../service/shop";
+import { program, served } from "./shop-program";
+import { engineWorkspace } from "./workspace";
+
+const history = `
+new recommender.EventRecords("history", { eventDatasetId: events.id, source: "events.json" });
+`;
+
+test("a stack whose service moved to PostgreSQL, and back into another folder, has nothing to change", async () => {
+  const workspace = await engineWorkspace(program + history + served);
+  const { stack, directory } = workspace;
+  const at = (name: string) => join(directory, name);
+  const { events } = shopRecords();
+  writeFileSync(at("events.json"), JSON.stringify(events));
+  const baseUrl = (value: string) => stack.setConfig("recommender:baseUrl", { value });
+  await baseUrl(`embedded:${at("data")}`);
+  await stack.up();
+
+  const database = await newDatabase();
+  await done("export", at("backup"), "--data", at("data"));
+  await done("restore", at("backup"), "--store", database.url);
+  await done("stop", "--data", at("data"));
+  const key = "rk_the-key-of-the-tests";
+  const service = await startService({ store: database.url, key, log: "none" });
+  await baseUrl(service.url);
+  stack.workspace.envVars = {
+    ...stack.workspace.envVars,
+    RECOMMENDER_API_KEY: key,
+    RECOMMENDER_SERVICE_MOVED: "1",
+  };
+  const moved = await stack.up({ refresh: true, expectNoChanges: true });
+  expect(moved.summary.resourceChanges).toEqual({ same: expect.any(Number) });
+  const api = new Caller(service);
+  expect((await api.call("recommendItemsToUser", { userId: "u1" })).results.length).toBeGreaterThan(0);
+
+  await api.close();
+  await service.close();
+  await done("export", at("backup-2"), "--store", database.url);
+  await database.drop();
+  await done("restore", at("backup-2"), "--data", at("back"));
+  await baseUrl(`embedded:${at("back")}`);
+  const back = await stack.preview({ refresh: true });
+  expect(back.changeSummary).toEqual({ same: expect.any(Number) });
+  await done("stop", "--data", at("back"));
+  await workspace.dispose();
+});
