@@ -50,6 +50,8 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   });
   // Without it, Node answers an expectation that it does not know by itself, without a body.
   app.server.on("checkExpectation", app.routing);
+  // Fastify takes the time of a call only where somebody listens for its end.
+  app.addHook("onResponse", async () => undefined);
   app.addHook("onSend", async (request, reply) => {
     // Whoever hangs up before the answer is recorded too, and fastify's own hook would not be called.
     if (reply.raw.closed) recordCall(context, request, reply);

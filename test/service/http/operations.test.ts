@@ -43,6 +43,9 @@ describe("what those who run a service look at", () => {
       'recommender_user_vectors_total{kept="false"} 1',
     ])
       expect(text.split("\n")).toContain(line);
+    const [, seconds] =
+      /_seconds_sum\{operation="recommendItemsToUser",status="200"\} (\S+)/.exec(text) ?? [];
+    expect(Number(seconds)).toBeGreaterThan(0);
     expect(text).toMatch(/^process_resident_memory_bytes \d/m);
     expect(text).not.toContain(api.service.key);
   });
