@@ -10,6 +10,14 @@ const anySeed = String(Date.now() & 0xffffffff);
 const tests = {
   /** `npm run test:kill [KILLS [SEED]]`: the engine is killed at random moments. */
   kill: { files: ["test/engine/kill.test.ts"], numbers: [["KILLS", "100"], ["KILL_SEED"]] },
+  /** `npm run test:chaos [KILLS [SEED]]`: processes over PostgreSQL, and their connections, are killed at random moments. */
+  chaos: {
+    files: ["test/service/chaos.test.ts"],
+    numbers: [
+      ["CHAOS_KILLS", "100"],
+      ["CHAOS_SEED", anySeed],
+    ],
+  },
   /** `npm run test:sequences [COUNT [SEED]]`: random sequences of faults, and as many walks over the engine's options. */
   sequences: {
     files: ["test/faults/recovery.test.ts", "test/faults/walk.test.ts"],

@@ -11,6 +11,8 @@ export interface ServiceProcess {
   readonly child: ChildProcess;
   readonly url: string;
   readonly key: string;
+  /** What it has written to standard error. */
+  said(): string;
   /** Ends it with a signal and waits until it is gone. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -40,6 +42,7 @@ export async function serve(...options: string[]): Promise<ServiceProcess> {
     url,
     // Over PostgreSQL it is given.
     key: keyFile === undefined ? given : readFileSync(keyFile, "utf8").trim(),
+    said: () => errors,
     end: async (signal = "SIGTERM") => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill(signal);

@@ -1,0 +1,211 @@
+import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { type ServiceProcess, serve } from "./process";
+
+/** Numbers that are the same for the same seed, from 0 up to 1. */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 4294967296;
+  };
+}
+
+/** A way to the database that can be cut. */
+class Cable {
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  static async to(databaseUrl: string): Promise<Cable> {
+    const { hostname, port } = new URL(databaseUrl);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = new URL(databaseUrl);
+    url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const cable = new Cable(server, url.href);
+    server.on("connection", (near) => cable.join(near, dial(Number(port), hostname)));
+    return cable;
+  }
+
+  private join(near: Socket, far: Socket): void {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.sockets.add(one);
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        this.sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  }
+
+  /** Ends all connections, as a network that fails does. */
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.server.close();
+    this.cut();
+  }
+}
+
+/** One process of the service, started again whenever it was killed. */
+export class Member {
+  private running: ServiceProcess | undefined;
+  /** Not to be struck again before it answers again. */
+  isStruck = false;
+
+  private constructor(
+    readonly role: "api" | "worker",
+    readonly cable: Cable,
+    private readonly options: readonly string[],
+  ) {}
+
+  static async start(role: "api" | "worker", databaseUrl: string, options: readonly string[]) {
+    const member = new Member(role, await Cable.to(databaseUrl), options);
+    await member.serve();
+    return member;
+  }
+
+  get url(): string {
+    return this.running?.url as string;
+  }
+
+  get key(): string {
+    return this.running?.key as string;
+  }
+
+  /** What the process has said, and with what it ended, where it ended without being killed. */
+  get fate(): string | undefined {
+    const { exitCode, signalCode } = this.running?.child ?? {};
+    if (exitCode == null && signalCode == null) return undefined;
+    return `${this.role} ended by itself (${exitCode ?? signalCode}): ${this.running?.said().slice(-2000)}`;
+  }
+
+  private async serve(): Promise<void> {
+    // At the same port each time: its clients know it by that.
+    const port = this.running ? ["--port", new URL(this.url).port] : [];
+    this.running = await serve("--store", this.cable.url, "--role", this.role, ...port, ...this.options);
+  }
+
+  async kill(): Promise<void> {
+    await this.running?.end("SIGKILL");
+    await this.serve();
+  }
+
+  /** Lets it stand still for so long. */
+  async stop(ms: number): Promise<void> {
+    this.running?.child.kill("SIGSTOP");
+    await sleep(ms);
+    this.running?.child.kill("SIGCONT");
+  }
+
+  async isReady(): Promise<boolean> {
+    const signal = AbortSignal.timeout(500);
+    return fetch(`${this.url}/readyz`, { signal }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+
+  async end(): Promise<void> {
+    await this.running?.end();
+    this.cable.close();
+  }
+}
+
+/** What can happen to a process or to its connections. */
+const strokes = ["kill", "stop", "cut", "terminate"] as const;
+
+/** Two APIs and two workers over one database. */
+export class Cluster {
+  /** How often each stroke fell. */
+  readonly fell = new Map<string, number>();
+  private readonly recovering = new Set<Promise<void>>();
+
+  private constructor(
+    readonly members: readonly Member[],
+    private readonly databaseUrl: string,
+    private readonly leaseMs: number,
+    private readonly random: () => number,
+  ) {}
+
+  static async start(databaseUrl: string, leaseMs: number, random: () => number): Promise<Cluster> {
+    const options = ["--lease-ms", String(leaseMs)];
+    const members = await Promise.all(
+      (["api", "api", "worker", "worker"] as const).map((role) => Member.start(role, databaseUrl, options)),
+    );
+    return new Cluster(members, databaseUrl, leaseMs, random);
+  }
+
+  get apis(): Member[] {
+    return this.members.filter(({ role }) => role === "api");
+  }
+
+  /** Strikes somebody who may be struck: one API always lives. */
+  async strike(): Promise<void> {
+    const stroke = strokes[Math.floor(this.random() * strokes.length)] as (typeof strokes)[number];
+    const first = Math.floor(this.random() * this.members.length);
+    this.fell.set(stroke, (this.fell.get(stroke) ?? 0) + 1);
+    if (stroke === "terminate") return this.terminate();
+    for (let at = first; ; at++) {
+      const member = this.members[at % this.members.length] as Member;
+      if (stroke === "cut") return member.cable.cut();
+      if (member.isStruck || (member.role === "api" && !(await this.isOtherReady(member)))) {
+        await sleep(50);
+        continue;
+      }
+      member.isStruck = true;
+      const struck = stroke === "kill" ? member.kill() : member.stop(this.leaseMs * 1.5);
+      const recovery = struck
+        .then(async () => {
+          while (!(await member.isReady())) await sleep(50);
+          member.isStruck = false;
+        })
+        .finally(() => this.recovering.delete(recovery));
+      this.recovering.add(recovery);
+      return;
+    }
+  }
+
+  private async isOtherReady(api: Member): Promise<boolean> {
+    const other = this.apis.find((one) => one !== api) as Member;
+    return !other.isStruck && other.isReady();
+  }
+
+  /** Ends a random connection at the side of the database. */
+  private async terminate(): Promise<void> {
+    const rows = await askDatabase<{ pid: number }>(
+      this.databaseUrl,
+      "select pid from pg_stat_activity where datname = current_database() and application_name = 'recommender' order by pid",
+    );
+    const { pid } = rows[Math.floor(this.random() * rows.length)] ?? { pid: 0 };
+    await askDatabase(this.databaseUrl, `select pg_terminate_backend(${pid})`);
+  }
+
+  /** Waits until everybody who was struck answers again. */
+  async recover(): Promise<void> {
+    await Promise.all(this.recovering);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.members.map((member) => member.end()));
+  }
+}
+
+/** Asks the database itself. */
+export async function askDatabase<T>(url: string, statement: string): Promise<T[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(statement).finally(() => client.end());
+  return rows as T[];
+}
