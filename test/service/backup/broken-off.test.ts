@@ -93,6 +93,12 @@ async function rowsOf(place: string): Promise<number> {
   return total;
 }
 
+async function emptied(place: string): Promise<void> {
+  const db = connect(place);
+  for (const table of heldTables) await db.deleteFrom(table).execute();
+  await db.destroy();
+}
+
 test.each(["a folder", "PostgreSQL"])(
   `after ${kills} kills of a restore into %s it holds nothing, or everything, and the same command restores it`,
   async (kind) => {
@@ -107,16 +113,15 @@ test.each(["a folder", "PostgreSQL"])(
     };
     const db = connect(database.url);
     let hits = 0;
-    let isWhole = false;
-    for (let kill = 0; kill < kills && !isWhole; kill++) {
+    for (let kill = 0; kill < kills; kill++) {
       if (await killed(["restore", at("whole"), ...target], isWorking, (500 * kill) / kills)) hits++;
       const rows = await rowsOf(place);
-      isWhole = rows === all;
       expect([0, all]).toContain(rows);
+      if (rows === all) await emptied(place);
     }
     expect(hits).toBeGreaterThan(0);
     await db.destroy();
-    if (!isWhole) await done("restore", at("whole"), ...target);
+    await done("restore", at("whole"), ...target);
     await done("export", at(`again ${kind}`), ...target);
     const { key: _, ...withoutKey } = whole;
     expect(await contentsOf(at(`again ${kind}`))).toEqual(kind === "a folder" ? whole : withoutKey);
