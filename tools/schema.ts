@@ -52,7 +52,9 @@ export type PackageSchema = ReturnType<typeof packageSchema>;
 /** The Pulumi package schema: what the nouns' own schemas, the TSDoc of their classes and their examples say. */
 export function packageSchema(examples: Examples) {
   const sources = new Sources();
-  const types = new Types(sources);
+  // What a resource keeps secret, a lookup answers as a secret.
+  const secrets = new Set(Object.values(nouns).flatMap(({ secretOutputs }) => secretOutputs));
+  const types = new Types(sources, secrets);
   const resources: Record<string, ResourceSpec> = {};
   for (const rules of Object.values(nouns)) resources[token(rules.type)] = resource(rules, types, examples);
   for (const { type, job, result, description } of components)
@@ -62,7 +64,7 @@ export function packageSchema(examples: Examples) {
       ...joined(resources[token(job)], resources[token(result)]),
     };
   const functions = Object.fromEntries(
-    Object.entries(lookups).map(([name, route]) => [token(name), lookup(name, route, types)]),
+    Object.entries(lookups).map(([name, route]) => [token(name), lookup(name, route, types, examples)]),
   );
   const variables = settings(types);
   if (types.undescribed.length > 0)
@@ -152,7 +154,7 @@ function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined)
   };
 }
 
-function lookup(name: string, { request, reply }: Route, types: Types) {
+function lookup(name: string, { request, reply }: Route, types: Types, examples: Examples) {
   const { text, args } = types.sources.lookup(name);
   if (!text) types.undescribed.push(name);
   // `RecommendResult` is what the SDK of Go calls the whole answer.
@@ -160,7 +162,7 @@ function lookup(name: string, { request, reply }: Route, types: Types) {
   const inputs = types.message(request, prefix, args);
   const { properties, required } = types.message(reply, prefix);
   return {
-    description: text,
+    description: pageOf(text, exampleOf(name, examples)),
     inputs:
       name === "recommend"
         ? {

@@ -20,10 +20,10 @@ test("docs/resources.md is what the schema says now (npm run schema writes it)",
   expect(page).toBe(renewedPage(schema, examples));
 });
 
-test("every resource has an example that was converted from what is written beside its noun", () => {
+test("every resource and every lookup has an example that was converted from what is written beside it", () => {
   const yaml = Object.fromEntries(Object.entries(examples).map(([name, example]) => [name, example.yaml]));
   expect(yaml).toEqual(writtenExamples());
-  for (const [token, { description }] of Object.entries(schema.resources)) {
+  for (const [token, { description }] of Object.entries({ ...schema.resources, ...schema.functions })) {
     expect(exampleOf(token.split(":")[2] ?? "", examples)).toBeDefined();
     for (const language of ["typescript", "python", "go", "yaml"])
       expect(description).toContain(`\`\`\`${language}\n`);
@@ -56,13 +56,16 @@ test("arguments are inputs with their defaults, enums and rules; what a lifecycl
   expect(resource("EventDataset")?.properties).not.toHaveProperty("__inferred");
 });
 
-test("secrets are secret: the address of a result, and the credentials of the provider", () => {
+test("secrets are secret: the address of a result, of a lookup too, and the credentials of the provider", () => {
   const { variables } = schema.config;
   const secrets = Object.keys(variables).filter((key) => variables[key]?.secret);
   expect(secrets).toEqual(["apiKey", "accessToken", "clientSecret"]);
   expect(variables.apiKey?.description).toMatch(/RECOMMENDER_API_KEY/);
   for (const type of ["UserQuery", "UserClustering"])
     expect(resource(type)?.properties.downloadUrl).toMatchObject({ secret: true });
+  expect(schema.types["recommender:index:GetJobJobResult"]).toMatchObject({
+    properties: { servingUri: { type: "string" }, downloadUrl: { secret: true } },
+  });
 });
 
 test("a component takes what its job and its result take, but for what links the two", () => {

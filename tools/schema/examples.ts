@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { globSync } from "tinyglobby";
 import { components } from "../../provider/plugin/components";
 import type { PackageSchema } from "../schema";
+import { token } from "./types";
 
 const root = join(__dirname, "../..");
 const folder = join(root, "provider/program/examples");
@@ -17,12 +18,12 @@ export interface Example {
   readonly go: string;
 }
 
-/** The examples by the nouns that they show, as they were last converted. */
+/** The examples by what they show, as they were last converted. */
 export type Examples = Readonly<Record<string, Example>>;
 
-/** The examples as they are written: one YAML program for each noun. */
+/** The examples as they are written: one YAML program for each noun and each lookup. */
 export function writtenExamples(): Record<string, string> {
-  const files = globSync("*.yaml", { cwd: folder, absolute: true }).sort();
+  const files = globSync("**/*.yaml", { cwd: folder, absolute: true }).sort();
   return Object.fromEntries(files.map((file) => [basename(file, ".yaml"), readFileSync(file, "utf8")]));
 }
 
@@ -45,7 +46,7 @@ export function convertExamples(schema: PackageSchema): Examples {
   return Object.fromEntries(
     Object.entries(written).map(([name, yaml]) => {
       const { typescript, python, go } = made[name] as Example;
-      return [name, { yaml, typescript: asWritten(typescript, schema), python, go: unwrapped(go) }];
+      return [name, { yaml, typescript: asWritten(typescript, schema), python, go: compilable(go, schema) }];
     }),
   );
 }
@@ -72,17 +73,26 @@ function asWritten(program: string, { types }: PackageSchema): string {
   return text.replace(/^( {4})+/gm, (spaces) => spaces.slice(spaces.length / 2));
 }
 
-/** The generator wraps configuration twice. */
-function unwrapped(program: string): string {
-  return program.replace(/pulumi\.String\((pulumi\.String\(\w+\))\)/g, "$1");
+/**
+ * The generator wraps configuration twice, and what a lookup answers not at all. Where a resource has the name of what is
+ * looked up, the SDK calls the function `Lookup…`.
+ */
+function compilable(program: string, { resources }: PackageSchema): string {
+  const text = program
+    .replace(/pulumi\.String\((pulumi\.String\(\w+\))\)/g, "$1")
+    .replace(/\brecommender\.Get(\w+?)(Args)?\b/g, (call, noun, args = "") =>
+      token(noun) in resources ? `recommender.Lookup${noun}${args}` : call,
+    );
+  if (text.includes("recommender.New")) return text;
+  return text.replace(/ctx\.Export\((".*"), (.*)\)/g, "ctx.Export($1, pulumi.ToOutput($2))");
 }
 
-/** The name of a noun's file: `EventDataset` is `event-dataset`. */
+/** The name of an example's file: that of `EventDataset` is `event-dataset`. */
 export function fileNameOf(type: string): string {
   return type.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
-/** The example of a resource; a job and a component have that of their result. */
+/** The example of a resource or a lookup; a job and a component have that of their result. */
 export function exampleOf(type: string, examples: Examples): Example | undefined {
   const component = components.find(({ type: own, job }) => type === own || type === job);
   return examples[fileNameOf(component?.result ?? type)];

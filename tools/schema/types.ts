@@ -57,7 +57,11 @@ export class Types {
   /** Fields that nobody has described. */
   readonly undescribed: string[] = [];
 
-  constructor(readonly sources: Sources) {}
+  constructor(
+    readonly sources: Sources,
+    /** Fields that are secret in every answer. */
+    private readonly secrets: ReadonlySet<string>,
+  ) {}
 
   /** The properties of an object, with the descriptions that the sources give. */
   object(schema: z.ZodObject, name: string, ...documented: Fields[]): ObjectSpec {
@@ -83,7 +87,8 @@ export class Types {
       if (!description && strict) this.undescribed.push(`${name}.${key}`);
       const named = fields[0]?.typeName ?? name + capital(key);
       const spec = this.#typeOf(value, named, fields[0]?.type, strict);
-      properties[key] = { ...spec, ...(description && { description }), ...defaultOf(value) };
+      const secret = !strict && this.secrets.has(key) && ({ secret: true } as const);
+      properties[key] = { ...spec, ...(description && { description }), ...defaultOf(value), ...secret };
     }
     return { properties, required: json.required ?? [] };
   }
