@@ -1,13 +1,21 @@
-const { provideEngine } = require("./engine/provide.js");
+const path = require("node:path");
+const { provideEngine, provideHosts } = require("./engine/provide.js");
 const { runCommand } = require("./command.js");
 const { installPackages } = require("./setup.js");
 
-/** `npm run engine [-- --json]`: provides the engine and says where it is. */
+/**
+ * `npm run engine [-- --json | --languages]`: provides the engine and says where it is; with `--languages` the language
+ * hosts of Python and YAML too, and the last line is what to add to PATH.
+ */
 runCommand(async () => {
   await installPackages();
   const engine = await provideEngine();
   if (process.argv.includes("--json")) console.log(JSON.stringify(engine));
-  else console.log(`Pulumi engine ${engine.version} (${wordsFor[engine.source]})\n${engine.bin}`);
+  else {
+    const hosts = process.argv.includes("--languages") ? [(await provideHosts()).bin] : [];
+    const folders = [...new Set([engine.bin, ...hosts])].join(path.delimiter);
+    console.log(`Pulumi engine ${engine.version} (${wordsFor[engine.source]})\n${folders}`);
+  }
 });
 
 const wordsFor = { path: "found on PATH", download: "official download", build: "built from source" };
