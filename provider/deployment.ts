@@ -4,6 +4,7 @@ import { notServing, undefinedIfMissing } from "../client/refusals";
 import { serves, tryOut } from "../client/serving";
 import { deploymentFields, limits, routes } from "../contract";
 import { atMost, id } from "../contract/field";
+import { shortened } from "../contract/words";
 import { requestOf, submitDeployment, withPinned } from "./deployment-job";
 import { finishJob, type Job, jobKinds, withoutJob } from "./jobs/jobs";
 import { holdsUnknown } from "./lifecycle/arguments";
@@ -94,14 +95,14 @@ export const deployment = lifecycle({
   async adoptable(projectId, args) {
     if (projectId === args.projectId) return;
     throw new Error(
-      `existingId ${projectId}: the id of a deployment is that of its project, ${args.projectId}`,
+      `existingId ${shortened(projectId)}: the id of a deployment is that of its project, ${shortened(args.projectId)}`,
     );
   },
 
   async adopt(projectId, args, context) {
     await log.warn(context.urn, "the API does not report which models serve; assuming the declared ones");
     const fault = await tryOut(args, undefined, context);
-    if (fault) throw new Error(`existingId ${projectId}: ${fault}`);
+    if (fault) throw new Error(`existingId ${shortened(projectId)}: ${fault}`);
     return { servingUri: context.client.baseUrl };
   },
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { undefinedIfMissing } from "../client/refusals";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
+import { shortened } from "../contract/words";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
@@ -125,10 +126,10 @@ async function change(
 /** An existing dataset that can be changed to what is declared. */
 async function fitting(id: string, { numShards }: DatasetState, context: Context) {
   const found = await find(id, context);
-  if (!found) throw new Error(`existingId ${id}: there is no such event dataset in this account`);
+  if (!found) throw new Error(`existingId ${shortened(id)}: there is no such event dataset in this account`);
   if (found.numShards == null || found.numShards === numShards) return found;
   throw new Error(
-    `existingId ${id}: it has ${found.numShards} shards and ${numShards} are declared, which cannot be changed; ` +
+    `existingId ${shortened(id)}: it has ${found.numShards} shards and ${numShards} are declared, which cannot be changed; ` +
       `declare numShards: ${found.numShards}`,
   );
 }

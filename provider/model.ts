@@ -3,6 +3,7 @@ import { ApiError } from "../client/client";
 import { meansInUse, undefinedIfMissing } from "../client/refusals";
 import { quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
+import { shortened } from "../contract/words";
 import { finishJob, jobKinds, submitJob, withoutJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
@@ -126,7 +127,9 @@ export const model = lifecycle({
 
   async adoptable(modelId, { projectId }, context) {
     if (await find(modelId, projectId, context)) return;
-    throw new Error(`existingId ${modelId}: there is no such model in project ${projectId}`);
+    throw new Error(
+      `existingId ${shortened(modelId)}: there is no such model in project ${shortened(projectId)}`,
+    );
   },
 
   async adopt(modelId, { projectId, name }, context) {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { undefinedIfMissing } from "../../client/refusals";
 import { type Input, routes } from "../../contract";
 import { id } from "../../contract/field";
+import { shortened } from "../../contract/words";
 import { fieldsOf } from "../lifecycle/arguments";
 import { lifecycle } from "../lifecycle/lifecycle";
 import { type ObjectSchema, secret } from "../lifecycle/noun";
@@ -90,7 +91,9 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
 
     async adoptable(jobId, { projectId }, { client }) {
       if (await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }))) return;
-      throw new Error(`existingId ${jobId}: there is no such job in project ${projectId}`);
+      throw new Error(
+        `existingId ${shortened(jobId)}: there is no such job in project ${shortened(projectId)}`,
+      );
     },
 
     async adopt(jobId, { projectId }, { client }) {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isOutage } from "../../client/errors";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
+import { shortened } from "../../contract/words";
 import { eraseStoredIn, orphanAll, orphanWarning } from "../recovery/earlier-run";
 import { isCreating } from "../recovery/under-way";
 import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
@@ -65,7 +66,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     } catch (error) {
       const { message } = error as Error;
       if (!isOutage(error)) return message;
-      await log.warn(context.urn, `could not check existingId ${existingId}: ${message}`);
+      await log.warn(context.urn, `could not check existingId ${shortened(existingId)}: ${message}`);
     }
     return undefined;
   };
@@ -140,7 +141,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         }
         const { effective, replaces } = compare(noun, id, olds, news);
         const words = replaces.includes("existingId")
-          ? `${id} is replaced by ${news.existingId}, which exists already, and is then deleted or orphaned.`
+          ? `${id} is replaced by ${shortened(String(news.existingId))}, which exists already, and is then deleted or orphaned.`
           : replaces.length > 0 && noun.replacing?.(replacementOf(id, olds, news, replaces));
         if (words) await log.warn(news.__urn as Urn, words);
         if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn);
@@ -167,7 +168,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const { existingId } = inputs as { existingId?: string };
         if (existingId && noun.adopt) {
           if (!noun.read) {
-            const unread = `${context.title}: ${existingId} is adopted without verification: the API cannot read it.`;
+            const unread = `${context.title}: ${shortened(existingId)} is adopted without verification: the API cannot read it.`;
             await log.warn(context.urn, unread);
           }
           await noun.adoptable?.(existingId, inputs as Args, context);

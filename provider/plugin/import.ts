@@ -63,7 +63,7 @@ export async function importedState(
   const importer = importers[type];
   if (!importer) {
     const remedy = argumentNames.includes("existingId")
-      ? `Declare it with its arguments and existingId: "${given}"; \`pulumi up\` adopts it.`
+      ? `Declare it with its arguments and existingId: "${shortened(given)}"; \`pulumi up\` adopts it.`
       : "Declare it with its arguments; `pulumi up` creates it.";
     throw new Error(`${type} ${shortened(given)} cannot be imported: the API cannot read it. ${remedy}`);
   }

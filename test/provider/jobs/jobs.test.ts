@@ -264,9 +264,9 @@ describe("a model", () => {
     expect(await observed.call(routes.getModel, { projectId, modelId: id })).toMatchObject({
       name: "adopted",
     });
-    await expect(provider.create("Model", { name: "x", projectId, existingId: "nope" })).rejects.toThrow(
-      /Model x: existingId nope: there is no such model/,
-    );
+    await expect(
+      provider.create("Model", { name: "x", projectId, existingId: "nope".repeat(99) }),
+    ).rejects.toThrow(/Model x: existingId (nope){16}…: there is no such model/);
   });
 
   test("that another deployment serves is not deleted, and the error says how to free it", async () => {

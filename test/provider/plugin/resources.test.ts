@@ -230,3 +230,17 @@ test("only a program that says what carries it stores what a dynamic provider ne
     await fromNode.stop();
   }
 });
+
+const job = { projectId: "p", modelId: "m" };
+test.each([
+  ["EventDataset", { numShards: 1 }],
+  ["Deployment", { projectId: "p", generatorModelId: "m" }],
+  [
+    "UserQuery",
+    { ...job, queryType: "user_list", queries: [{ conditions: [{ attribute: "a", value: "v" }] }] },
+  ],
+  ["UserClustering", { ...job, parameters: {} }],
+])("a long id that a %s cannot adopt is shown by its beginning", async (type, args) => {
+  const { failures } = await plugin.check(type, { name: "it", ...args, existingId: "x".repeat(9_000) });
+  expect(failures.join()).toMatch(/^\W*existingId x{64}…: .{1,200}$/);
+});
