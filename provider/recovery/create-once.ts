@@ -9,7 +9,7 @@ import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
 import { interrupted, isRecent, record } from "./earlier-run";
 import { candidates, createdBy, evidenceOf, fittingBefore, lookable } from "./evidence";
-import { identityOf } from "./identity";
+import { identitiesOf } from "./identity";
 import { type Entry, forget } from "./journal";
 import { creating } from "./under-way";
 import { UnknownCreationError } from "./unknown-creation";
@@ -21,9 +21,9 @@ export async function createOnce<R extends Route, Listed = never>(
 ): Promise<Created<R>> {
   // Without the name of the resource, the calls of earlier runs cannot be told from others.
   if (!context.urn) return unwritten(context, creation);
-  const identity = identityOf(creation.identity ?? creation.request);
-  const earlier = await interrupted(context, creation, identity);
-  return inTurn(context, creation, () => carryOut(context, creation, identity, earlier));
+  const identities = identitiesOf(creation.identity ?? creation.request);
+  const earlier = await interrupted(context, creation, identities);
+  return inTurn(context, creation, () => carryOut(context, creation, identities[0], earlier));
 }
 
 /** Gathers evidence, decides and acts, until what was created is known or the user must be asked. */

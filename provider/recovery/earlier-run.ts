@@ -18,7 +18,7 @@ const keysHoldMs = 20 * 3_600_000;
 export async function interrupted<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
-  identity: string,
+  identities: readonly string[],
 ): Promise<Entry | undefined> {
   const { clock, urn = "", client } = context;
   const { path } = creation.route;
@@ -27,11 +27,11 @@ export async function interrupted<R extends Route, Listed>(
     let found: Entry | undefined;
     for (const entry of entriesOf(urn)) {
       if (!isOf(entry, client) || entry.path !== path || (await isOfAnotherRun(entry))) continue;
-      if (entry.identity === identity) found = found?.reply ? found : entry;
+      if (identities.includes(entry.identity)) found = found?.reply ? found : entry;
       else if (!entry.derived && !creation.key) await orphan(context, entry);
     }
     if (!found || found.reply || !isAlive(found) || clock.now() >= until) {
-      return found ?? entryOfPlaceholder(context, creation, identity);
+      return found ?? entryOfPlaceholder(context, creation, identities);
     }
     await log.progress(urn, `process ${found.pid} of an interrupted run is still making this call; waiting`);
     await clock.sleep(200);
@@ -42,18 +42,18 @@ export async function interrupted<R extends Route, Listed>(
 async function entryOfPlaceholder<R extends Route, Listed>(
   context: Context,
   { route }: Creation<R, Listed>,
-  identity: string,
+  identities: readonly string[],
 ): Promise<Entry | undefined> {
   const { run, urn = "", client } = context;
   const lost = lostCallOf(run.placeholders.get(urn));
   if (!lost) return undefined;
-  if (lost.identity !== identity) {
+  if (!identities.includes(lost.identity)) {
     const what = `may have created one at ${lost.at} by ${route.path} with different arguments`;
     await log.warn(urn, `an earlier run ${what}; if so, it is orphaned`);
     return undefined;
   }
   const entry = {
-    ...{ urn, service: client.service, path: route.path, identity, key: lost.key },
+    ...{ urn, service: client.service, path: route.path, identity: lost.identity, key: lost.key },
     ...{ derived: false, at: lost.at, pid: process.pid, host: hostname() },
   };
   await record(context, entry);

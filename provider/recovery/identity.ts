@@ -8,12 +8,26 @@ const order = [
   ...["queryType", "queries", "clusterType", "parameters"],
 ];
 
-/** A short name for what makes a creation the same when it is tried again, in whatever order its fields are given. */
-export function identityOf(fields: unknown): string {
-  if (typeof fields !== "object" || fields === null) return digest(fields);
+/**
+ * Short names for what makes a creation the same when it is tried again: the one to write down, which is the same in
+ * whatever order fields are given at any depth, and that of 0.1.0, which keeps the order of nested ones.
+ */
+export function identitiesOf(fields: unknown): readonly [string, string] {
+  return [digest(inOrder(canonical(fields))), digest(inOrder(fields))];
+}
+
+function inOrder(fields: unknown): unknown {
+  if (typeof fields !== "object" || fields === null) return fields;
   const placeOf = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
   const entries = Object.entries(fields).sort(
     ([one], [other]) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1),
   );
-  return digest(Object.fromEntries(entries));
+  return Object.fromEntries(entries);
+}
+
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key, canonical(inner)] as const);
+  return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
