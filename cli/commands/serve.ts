@@ -83,7 +83,7 @@ export function addServe(program: Command): void {
     .addHelpText(
       "after",
       "\nExamples:\n  recommender serve\n  recommender serve --ephemeral --seed shop.json\n  recommender serve --json --port 8080 --data ./other" +
-        "\n  RECOMMENDER_API_KEY=… recommender serve --store postgres://db/recommender --role api --port 8080",
+        "\n  RECOMMENDER_API_KEY=… recommender serve --store postgres://db/shop --role api",
     )
     .action(serve);
 }

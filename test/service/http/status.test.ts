@@ -15,7 +15,7 @@ describe("/status", () => {
     expect(status).toMatchObject({
       url: api.service.url,
       pid: process.pid,
-      dataDir: api.service.dataDir,
+      dataDir: api.service.place,
       projects: 1,
       algorithms: 1,
       models: 1,
