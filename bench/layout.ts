@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { startPostgres } from "../tools/postgres/start.js";
 import { goal, report } from "./report/report";
+import { newDatabase } from "./service/database";
 import { generateEvents, type WireEvent } from "./service/events";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
@@ -23,9 +24,10 @@ async function main(): Promise<void> {
   const postgres = await startPostgres({ durable: true });
   try {
     const events = generateEvents(shape);
-    const one = await measure(postgres.url, "one", events);
-    const partitioned = await measure(postgres.url, "partitioned", events);
-    const again = await measure(postgres.url, "one", events);
+    const database = await newDatabase(postgres.url, "layout");
+    const one = await measure(database, "one", events);
+    const partitioned = await measure(database, "partitioned", events);
+    const again = await measure(database, "one", events);
     const best = {
       rowsPerSecond: Math.max(one.rowsPerSecond, again.rowsPerSecond),
       readMs: Math.min(one.readMs, again.readMs),

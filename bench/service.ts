@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client } from "pg";
 import { startPostgres } from "../tools/postgres/start.js";
 import { goal, report } from "./report/report";
 import { type Api, connect, type ServiceProcess, startProcess } from "./service/api";
 import { inChild } from "./service/child";
+import { newDatabase } from "./service/database";
 import { generateEvents, type WireEvent } from "./service/events";
 import type { Answered } from "./service/load";
 import { upload, upsertBodies } from "./service/upload";
@@ -56,14 +56,6 @@ async function measure(events: readonly WireEvent[], { bare, start }: Turn) {
   for (const each of processes) each.kill();
   const bareRowsPerSecond = Math.max(before, after);
   return { readyMs: service.readyMs, memoryBytes, bareRowsPerSecond, ...taken, ...served };
-}
-
-async function newDatabase(server: string, name: string): Promise<string> {
-  const client = new Client(server);
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
-  return Object.assign(new URL(server), { pathname: `/${name}` }).href;
 }
 
 /** Rows per second of a loop that does nothing but write them, in a process of its own. */

@@ -2,7 +2,7 @@ import type { ServerContext } from "./context";
 
 /**
  * Whether the service can do its work: its store is there, and the models of all deployments are in memory, which a
- * worker does without.
+ * worker does without. One that was ready stays so while a new deployment loads, for it answers all other calls.
  */
 export async function readiness({ store, serving, log, role }: ServerContext): Promise<{
   readonly ready: boolean;
@@ -14,7 +14,8 @@ export async function readiness({ store, serving, log, role }: ServerContext): P
     const missing = deployments.filter(
       ({ project_id }) => role !== "worker" && !serving.isLoaded(project_id),
     ).length;
-    return { ready: missing === 0, store: "reachable", deployments_to_load: missing };
+    serving.wasReady ||= missing === 0;
+    return { ready: serving.wasReady, store: "reachable", deployments_to_load: missing };
   } catch (error) {
     log.error({ err: error }, "not ready");
     return { ready: false, store: "not reachable" };

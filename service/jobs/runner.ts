@@ -22,7 +22,7 @@ const runners = {
 
 /** Runs the jobs of the queue off the API's thread; the results of each are written here, in one transaction. */
 export class Jobs {
-  private readonly running = new Map<number, { readonly type: JobType; readonly lost: AbortController }>();
+  private readonly running = new Map<Job, AbortController>();
   private readonly work = new Set<Promise<void>>();
   private taking: Promise<void> | undefined;
   private more = false;
@@ -70,11 +70,11 @@ export class Jobs {
       try {
         const kept = await renew(
           store.db,
-          held.map(([number]) => number),
+          held.map(([job]) => job),
           this.lease(),
         );
         // Nobody waits for the results of the others.
-        for (const [number, { lost }] of held) if (!kept.has(number)) lost.abort();
+        for (const [job, lost] of held) if (!kept.has(job)) lost.abort();
       } catch (error) {
         log.error({ err: error }, "the leases of jobs cannot be renewed; trying again soon");
       }
@@ -125,14 +125,14 @@ export class Jobs {
 
   private async takeOne({ kinds, threads }: (typeof lanes)[number]): Promise<boolean> {
     const { store, faults, closing } = this.context;
-    const busy = [...this.running.values()].filter(({ type }) => kinds.includes(type)).length;
+    const busy = [...this.running.keys()].filter((job) => kinds.includes(job.job_type)).length;
     // Jobs that are stretched wait side by side, for they need no thread while they wait.
     if (closing.aborted || (busy >= threads && faults.jobDelayMs === 0)) return false;
     const job = await store.beside((db) => take(db, kinds, this.lease()));
     if (!job) return false;
     const lost = new AbortController();
-    this.running.set(job.number, { type: job.job_type, lost });
-    this.follow(this.run(job, lost.signal).finally(() => this.running.delete(job.number)));
+    this.running.set(job, lost);
+    this.follow(this.run(job, lost.signal).finally(() => this.running.delete(job)));
     return true;
   }
 

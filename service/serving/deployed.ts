@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { JsonMap } from "../../contract";
 import type { Attributes, UserItem } from "../algorithms";
 import { ServiceError } from "../base/error";
@@ -224,7 +225,7 @@ export class Deployed {
     return {
       items: pairs.map(({ item }) => item),
       weights: () => pairs.filter(({ weight }) => weight > 0),
-      stamp: now.events,
+      stamp: createHash("sha1").update(now.events).digest("base64"),
     };
   }
 
@@ -248,7 +249,8 @@ export class Deployed {
       for (const userId of await forgottenSince(db, events.id, this.seen.deletions)) this.forget(userId);
       this.seen = {
         itemChanges: await changesOf(db, items),
-        deletions: (await deletionsOf(db, events)) ?? this.seen.deletions,
+        // Where the event dataset is deleted, no more of its deletions can come.
+        deletions: (await deletionsOf(db, events)) ?? Number.POSITIVE_INFINITY,
       };
     });
   }

@@ -28,6 +28,8 @@ export interface ServingContext extends Basis {
 
 /** The deployments in memory, kept in step with every write. */
 export class Serving {
+  /** Whether all deployments have been in memory at one time since the start. */
+  wasReady = false;
   private readonly entries = new Map<string, Entry>();
   private readonly listeners = new Set<(change: Change) => void>();
   private readonly listenerOf = new Map<Deployed, (change: Change) => void>();

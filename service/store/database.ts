@@ -42,6 +42,7 @@ export function isPostgresUrl(place: string): boolean {
 export function withoutPassword(url: string): string {
   const address = new URL(url);
   address.password = "";
+  address.searchParams.delete("password");
   return address.href;
 }
 
@@ -66,7 +67,7 @@ export function openStore(place: string): Promise<Store> {
 }
 
 async function open(place: string): Promise<Store> {
-  const writer = connect(place, { pausedTransactionMs, writes: true });
+  const writer = connect(place, { pausedTransactionMs, connections: 6, writes: true });
   const shared = isPostgres(writer);
   const beside = <T>(work: Work<T>) => carryOut(writer, work).catch((error) => refuse(error, place));
   const transaction: Store["transaction"] = shared
@@ -75,7 +76,7 @@ async function open(place: string): Promise<Store> {
   try {
     await migrate(writer);
     const instanceId = await transaction((db) => instanceOf(db));
-    const reader = connect(place, { pausedTransactionMs });
+    const reader = connect(place, { pausedTransactionMs, connections: 10 });
     return {
       place,
       shared,

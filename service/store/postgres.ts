@@ -2,23 +2,23 @@ import { type Dialect, PostgresDialect, type PostgresPool } from "kysely";
 import pg from "pg";
 import { ServiceError } from "../base/error";
 
-/** Connections of one process; a thread of a job uses one or two of its own. */
-const mostConnections = 10;
-
 /** What a connection may do. */
 export interface Limits {
   /** How long its transaction may pause between two statements. */
   readonly pausedTransactionMs?: number;
+  /** How many there are at most; a thread and a place of files use one or two. */
+  readonly connections?: number;
 }
 
 /** The dialect of a PostgreSQL database, 15 or newer. */
-export function postgres(url: string, { pausedTransactionMs = 0 }: Limits = {}): Dialect {
+export function postgres(url: string, { pausedTransactionMs = 0, connections = 2 }: Limits = {}): Dialect {
   const pool = new pg.Pool({
     connectionString: url,
-    max: mostConnections,
+    max: connections,
     application_name: "recommender",
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     idle_in_transaction_session_timeout: pausedTransactionMs,
     types: { getTypeParser: parserOf },
   });

@@ -72,19 +72,25 @@ export function take(
 /** Shows that a process still runs these jobs; one that it took without ever hearing of it is left to others. */
 export async function renew(
   db: Db,
-  jobs: readonly number[],
+  jobs: readonly Job[],
   { worker, now, leaseMs }: { worker: string; now: number; leaseMs: number },
-): Promise<Set<number>> {
+): Promise<Set<Job>> {
   if (jobs.length === 0) return new Set();
   const rows = await db
     .updateTable("jobs")
     .set({ lease_ts: leaseEnd(db, now, leaseMs) })
     .where("status", "=", "RUNNING")
     .where("worker", "=", worker)
-    .where("number", "in", jobs)
-    .returning("number")
+    .where(
+      "number",
+      "in",
+      jobs.map((job) => job.number),
+    )
+    .returning(["number", "attempt"])
     .execute();
-  return new Set(rows.map(({ number }) => number));
+  // One that was lost and taken again by the same process is another attempt.
+  const isKept = (job: Job) => rows.some((row) => row.number === job.number && row.attempt === job.attempt);
+  return new Set(jobs.filter(isKept));
 }
 
 /** Ends a job that has succeeded. */

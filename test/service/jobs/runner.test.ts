@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { folderAt, ManualClock, type StartOptions } from "../../../service";
-import { openStore } from "../../../service/store/database";
-import { take } from "../../../service/store/queue";
+import { connect, openStore } from "../../../service/store/database";
+import { renew, take } from "../../../service/store/queue";
 import { allowance, refusal, testInFolder } from "../database";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
@@ -267,5 +267,22 @@ testInFolder("the queue is looked through without the jobs that have ended", asy
   expect(JSON.stringify(plan)).toContain("USING INDEX jobs_unfinished");
   expect(JSON.stringify(plan)).not.toContain("TEMP B-TREE");
   database.close();
+  await end();
+});
+
+test("a job that was lost and taken again by the same process is not held by its former attempt", async () => {
+  const { api, submit, end } = await openWatched({ jobDelayMs: 60_000 });
+  await submit("held");
+  const db = connect(api.options.store ?? folderAt(api.service.dataDir).database, { writes: true });
+  const jobs = () => db.selectFrom("jobs").selectAll().where("status", "=", "RUNNING").execute();
+  await eventually(async () => (await jobs()).length === 1);
+  const [former] = await jobs();
+  const lease = { worker: String(former?.worker), now: 0, leaseMs: 1000 };
+  expect([...(await renew(db, former ? [former] : [], lease))]).toEqual([former]);
+  await db.updateTable("jobs").set({ attempt: 2 }).execute();
+  const [latter] = await jobs();
+  expect([...(await renew(db, former && latter ? [former, latter] : [], lease))]).toEqual([latter]);
+  await db.updateTable("jobs").set({ attempt: 1 }).execute();
+  await db.destroy();
   await end();
 });
