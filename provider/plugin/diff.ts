@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
 import type { Difference } from "../lifecycle/protocol";
 import type { Properties } from "../run/row";
+import { isSecret } from "../run/secrecy";
 
 type Kind = "ADD" | "DELETE" | "UPDATE";
 
@@ -16,7 +17,8 @@ export function diffResponse(difference: Difference, olds: Properties, news: Pro
   reply.setDeletebeforereplace(deleteBeforeReplace);
   reply.setHasdetaileddiff(true);
   for (const key of changed) {
-    const found = [...differences(key, olds[key], news[key])];
+    // The keys inside a secret are secret too.
+    const found = isSecret(key) ? [] : [...differences(key, olds[key], news[key])];
     // What is replaced for another reason than its arguments has none that differs.
     for (const [path, kind] of found.length > 0 ? found : [[key, "UPDATE"] as const]) {
       const diff = new PropertyDiff();

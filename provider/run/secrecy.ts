@@ -23,13 +23,17 @@ export async function keepingSecret<T>(secrets: readonly Properties[], work: () 
   const values = [...(secretsHere.getStore()?.values ?? []), ...secrets];
   if (values.every((one) => Object.keys(one).length === 0)) return work();
   let texts: readonly string[] | undefined;
+  let index: Index | undefined;
   const store: Secrets = {
     values,
     texts: () => {
       texts ??= [...new Set(values.flatMap(textsIn))].sort((a, b) => b.length - a.length);
       return texts;
     },
-    mask: (message: string) => store.texts().reduce(withoutText, message),
+    mask: (message: string) => {
+      index ??= indexOf(store.texts());
+      return textsAt(message, index).reduce(withoutText, message);
+    },
   };
   return secretsHere.run(store, async () => {
     try {
@@ -56,6 +60,35 @@ function withoutSecrets(error: Error & { reasons?: string[] }): Error {
   // Its stack and its cause would show what the message does not.
   Object.assign(error, { message, stack: "", cause: undefined });
   return error.reasons ? Object.assign(error, { reasons: error.reasons.map(masked) }) : error;
+}
+
+/** The texts by their beginnings, which are as long as they allow: secret records may have very many. */
+type Index = ReadonlyMap<string, readonly string[]>;
+
+const beginnings = [1, shortest, distinctive, 16, shownAtLeast];
+
+function indexOf(texts: readonly string[]): Index {
+  const index = new Map<string, string[]>();
+  for (const text of texts) {
+    const beginning = text.slice(
+      0,
+      beginnings.findLast((length) => length <= text.length),
+    );
+    const others = index.get(beginning);
+    if (others) others.push(text);
+    else index.set(beginning, [text]);
+  }
+  return index;
+}
+
+/** The texts that may stand in a message, the longest first. */
+function textsAt(message: string, index: Index): string[] {
+  const found = new Set<string>();
+  for (let at = 0; at < message.length; at++) {
+    for (const length of beginnings)
+      for (const text of index.get(message.slice(at, at + length)) ?? []) found.add(text);
+  }
+  return [...found].sort((a, b) => b.length - a.length);
 }
 
 function withoutText(message: string, text: string): string {

@@ -134,3 +134,15 @@ test("a lookup that fails does not show a secret argument", async () => {
   await expect(asked).rejects.toThrow(/get-model.*404/);
   expect(plugin.errors.join()).not.toContain("hush");
 });
+
+test("the plugin's list of what differs does not go into a secret, whose keys are secret too", async () => {
+  const state = (key: string) => ({
+    numShards: 1,
+    name: "it",
+    attributeSchema: secret({ [key]: "NUMERICAL" }),
+  });
+  const { inputs: olds } = await plugin.check("EventDataset", state("hush-key"));
+  const { inputs: news } = await plugin.check("EventDataset", state("hush-other"));
+  const { detailed } = await plugin.diff("EventDataset", "event-dataset-1", olds, news);
+  expect(detailed).toEqual({ attributeSchema: "UPDATE" });
+});
