@@ -35,6 +35,10 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   type State = Args & Outputs;
   const { type } = noun;
   const argKeys = Object.keys(noun.args.shape);
+  const refuseUnknown = (asked: Properties) => {
+    const unknown = argKeys.find((key) => holdsUnknown(asked[key]));
+    if (unknown) throw new Error(`${titleOf(asked.__urn)}: ${unknown} is not known yet`);
+  };
   // Read when it is first needed: its errors belong to a resource, and a run that changes nothing makes no call.
   let settings = (): Settings => {
     throw new Error("the provider is not configured yet");
@@ -160,8 +164,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     async create(asked: Properties, call?: Call) {
       // Tells copies of one id apart: a replacement may have found again what it replaces.
       const inputs = { ...asked, __made: randomUUID().slice(0, 8) };
-      const unknown = argKeys.find((key) => holdsUnknown(asked[key]));
-      if (unknown) throw new Error(`${titleOf(asked.__urn)}: ${unknown} is not known yet`);
+      refuseUnknown(asked);
       const context = await contextOf(inputs, call);
       context.run.reached.add(context.urn);
       return titled(context, async () => {
@@ -210,6 +213,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     },
 
     async update(id: string, olds: Properties, news: Properties, call?: Call) {
+      refuseUnknown(news);
       const where = refuseGone(olds, settings());
       const { update } = noun;
       // Only its service is remembered again: there is nothing to change.

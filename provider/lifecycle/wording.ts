@@ -1,3 +1,4 @@
+import { isSecret } from "../run/secrecy";
 import { unknownValue } from "../run/unknown-value";
 
 /** What is to be replaced and why, as far as a message may say it. */
@@ -39,7 +40,8 @@ function formatValue(key: string, value: unknown): string | undefined {
   if (value === unknownValue) return "a value not known yet";
   const hash = typeof value === "string" ? contentHash.exec(value) : null;
   if (hash) return `sha256:${hash[1]}…`;
-  const isPlain = plainArguments.includes(key) && ["number", "string"].includes(typeof value);
+  const isPlain =
+    plainArguments.includes(key) && !isSecret(key) && ["number", "string"].includes(typeof value);
   return isPlain ? String(value) : undefined;
 }
 

@@ -129,7 +129,17 @@ function textsOf(value: unknown, isKeyedByFields: boolean): string[] {
   }
   if (typeof value === "number") return [String(value)];
   if (typeof value !== "string" || value === unknownValue) return [];
-  return [value, JSON.stringify(value).slice(1, -1), ...cellsOf(value)];
+  return [...formsOf(value), ...cellsOf(value)];
+}
+
+/** A text as it is, and as JSON, addresses and forms have it. */
+function formsOf(text: string): string[] {
+  const inUrl = encodeURIComponent(text.replace(/[\ud800-\udfff]/g, ""));
+  const inAscii = text.replace(
+    /[^ -~]|[&<>]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return [text, JSON.stringify(text).slice(1, -1), inAscii, inUrl, inUrl.replaceAll("%20", "+")];
 }
 
 function cellsOf(text: string): string[] {

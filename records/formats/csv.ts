@@ -79,7 +79,9 @@ function windowsLineEnds(cells: Cells): number {
 function rowAt(line: number, cells: Cells, error: CsvError | undefined): Row {
   if (!error) return { line, columns: cells };
   const counts = /length is (\d+), got (\d+)/.exec(error.message);
-  const fault = counts ? `${counts[2]} cells where the first line names ${counts[1]} columns` : error.message;
+  const fault = counts
+    ? `${counts[2]} cells where the first line names ${counts[1]} columns`
+    : problemOf(error);
   return { line, fault, text: JSON.stringify(cells) };
 }
 
@@ -114,5 +116,8 @@ function problemOf(error: CsvError): string {
   if (error.code === "CSV_QUOTE_NOT_CLOSED") return "a quote that opens in this record is never closed";
   if (error.code === "CSV_INVALID_CLOSING_QUOTE")
     return "text follows a closing quote; a quote inside a quoted cell is written twice";
-  return error.message;
+  if (error.code === "INVALID_OPENING_QUOTE")
+    return "a quote stands inside a cell that does not begin with one; put the whole cell in quotes and write it twice";
+  // The end of the message shows a cell, which may be secret.
+  return error.message.replace(/,? value is .*$/s, "");
 }

@@ -1,4 +1,4 @@
-import { type Row, type Rows, rowOf, SourceError } from "./row";
+import { jsonRow, type Row, type Rows, SourceError } from "./row";
 import { type Readable, textOf } from "./text";
 
 const quote = 0x22;
@@ -52,7 +52,7 @@ class Cutter {
       } else if (char === quote) this.#inString = true;
       else if (char === openBrace || char === openBracket) this.#depth++;
       else if ((char === closeBrace || char === closeBracket) && --this.#depth === 0) {
-        rows.push(parsed(this.#earlier + text.slice(start, at + 1), this.#beganLine));
+        rows.push(jsonRow(this.#earlier + text.slice(start, at + 1), this.#beganLine));
         this.#earlier = "";
       }
     }
@@ -88,13 +88,5 @@ class Cutter {
     }
     const found = JSON.stringify(String.fromCharCode(char));
     throw new SourceError(this.file, this.line, `expected an object or the array's end, found ${found}`);
-  }
-}
-
-function parsed(text: string, line: number): Row {
-  try {
-    return rowOf(JSON.parse(text), line, text);
-  } catch (error) {
-    return { line, fault: `not JSON: ${(error as Error).message}`, text };
   }
 }

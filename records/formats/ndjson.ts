@@ -1,4 +1,4 @@
-import { type Row, type Rows, rowOf, SourceError } from "./row";
+import { jsonRow, type Row, type Rows, SourceError } from "./row";
 import { type Readable, textOf } from "./text";
 
 /** A line that is longer is no record but another format. */
@@ -9,7 +9,7 @@ export async function* ndjsonRows(file: Readable, onBytes: (count: number) => vo
   let line = 1;
   let rest = "";
   const take = (text: string, rows: Row[]) => {
-    if (text.trim() !== "") rows.push(parsed(text, line));
+    if (text.trim() !== "") rows.push(jsonRow(text, line));
     line++;
   };
   for await (const chunk of textOf(file, onBytes, () => line)) {
@@ -25,12 +25,4 @@ export async function* ndjsonRows(file: Readable, onBytes: (count: number) => vo
   const rows: Row[] = [];
   take(rest, rows);
   if (rows.length > 0) yield rows;
-}
-
-function parsed(text: string, line: number): Row {
-  try {
-    return rowOf(JSON.parse(text), line, text);
-  } catch (error) {
-    return { line, fault: `not JSON: ${(error as Error).message}`, text };
-  }
 }

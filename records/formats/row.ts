@@ -29,3 +29,13 @@ export function rowOf(value: unknown, line: number, text: string): Row {
   const received = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
   return { line, fault: `expected an object, received ${received}`, text };
 }
+
+/** A row of a text that should be JSON. What JSON.parse says of it would show a piece of it, which may be secret. */
+export function jsonRow(text: string, line: number): Row {
+  try {
+    return rowOf(JSON.parse(text), line, text);
+  } catch (error) {
+    const [, problem] = /^(.*?)(, (\.\.\.)?".*)?$/s.exec((error as Error).message) ?? [];
+    return { line, fault: `not JSON: ${problem}`, text };
+  }
+}

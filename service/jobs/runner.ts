@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { JobError, LostLeaseError, OutdatedError } from "../base/job-error";
 import { fail, putBack, recover, renew, take } from "../store/queue";
-import type { Job, JobType } from "../store/tables";
+import type { Job } from "../store/tables";
 import { lanes } from "../threads/pool";
 import type { JobContext } from "./context";
 import { runDeployment } from "./deployment";

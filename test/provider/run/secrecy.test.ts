@@ -18,6 +18,14 @@ test.each<[string, object, string, string]>([
     "attributeSchema.[secret]: expected NUMERICAL",
   ],
   ["a text in its JSON form", { name: 'say "x"\n' }, String.raw`"say \"x\"\n"`, '"[secret]"'],
+  ["a text in an address", { name: "hush/one two" }, "?name=hush%2Fone%20two", "?name=[secret]"],
+  ["a text in a form", { name: "hush/one two" }, "name=hush%2Fone+two", "name=[secret]"],
+  [
+    "a text in the JSON of ASCII alone",
+    { name: "hüsh & more" },
+    String.raw`"h\u00fcsh \u0026 more"`,
+    '"[secret]"',
+  ],
   ["a text that is cut off", { name: "secret-".repeat(20) }, `${"secret-".repeat(9)}…`, "[secret]…"],
   ["a field of records", { source: '{"userId":"hush-1"}\n' }, 'userId "hush-1"', 'userId "[secret]"'],
   [
