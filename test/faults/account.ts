@@ -129,11 +129,21 @@ export class Account {
 
 /** What serves, from the service's own table. */
 export function servingIn(dataDir: string): Serving[] {
+  const columns =
+    "project_id projectId, job_id jobId, generator_model_id generator, ranker_model_id ranker, qps";
+  return askedOf(dataDir, `select ${columns} from deployments`) as Serving[];
+}
+
+/** What the jobs that failed say. */
+export function failuresIn(dataDir: string): { readonly jobId: string; readonly result: string }[] {
+  const failed = "select id jobId, result from jobs where status = 'FAILED'";
+  return askedOf(dataDir, failed) as { jobId: string; result: string }[];
+}
+
+function askedOf(dataDir: string, query: string): unknown[] {
   const database = new Database(join(dataDir, "data.db"), { readonly: true });
   try {
-    const columns =
-      "project_id projectId, job_id jobId, generator_model_id generator, ranker_model_id ranker, qps";
-    return database.prepare(`select ${columns} from deployments`).all() as Serving[];
+    return database.prepare(query).all();
   } finally {
     database.close();
   }

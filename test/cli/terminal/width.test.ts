@@ -66,8 +66,15 @@ test("commands of the embedded service print within 80 columns", async () => {
   expect(said).toContain("Serving");
   expect(wide(said)).toEqual([]);
   expect(await narrow(0, "status", "--data", data)).toContain("0 projects");
+  await narrow(0, "clients", "add", "ci", "--scopes", "read,write", "--data", data);
+  await narrow(1, "clients", "add", "ci", "--scopes", "everything", "--data", data);
+  await narrow(0, "clients", "update", "ci", "--scopes", "all", "--data", data);
+  await narrow(0, "clients", "list", "--data", data);
+  await narrow(0, "clients", "revoke", "ci", "--data", data);
+  await narrow(0, "export", join(data, "..", "backup"), "--data", data);
   await narrow(0, "stop", "--data", data);
   await narrow(1, "status", "--data", data);
+  await narrow(0, "restore", join(data, "..", "backup"), "--data", join(data, "..", "restored"));
   await narrow(0, "reset", "--data", data, "--yes");
 });
 

@@ -70,7 +70,7 @@ describe.each(["folder", "bucket"])("a service that keeps models and results in 
 
   test("hands results out to whoever has their address, and to nobody else", async () => {
     const { jobId, url } = await queried();
-    expect(await names(`results/${jobId}`)).toEqual([`results/${jobId}.0.svg`, `results/${jobId}.json`]);
+    expect(await names(`results/${jobId}`)).toEqual([`results/${jobId}.1.0.svg`, `results/${jobId}.1.json`]);
     const answer = await fetched(url);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([
       200,
