@@ -17,6 +17,7 @@ import { detailsOf, unstorableFields } from "../base/validation";
 import { handlers } from "../handlers";
 import type { Call, Handler } from "../handlers/handler";
 import { envelopes } from "../handlers/record";
+import type { Db } from "../store/database";
 import { unreachable } from "../store/postgres";
 import { auditOf, idsIn, isAudited, remember } from "./audit";
 import { type Body, readJson, tooLarge } from "./body";
@@ -140,19 +141,19 @@ function callOf(
   onReplay: () => void,
 ): Call {
   const { store, idempotency } = context;
-  return {
-    ...context,
+  // On top of the context, which holds much: a copy of it took 26 µs of each call.
+  return Object.assign(Object.create(context) as ServerContext, {
     db: store.db,
     requestId: request.id,
     addressedProject: (request.params as { projectId?: string }).projectId,
-    write: (work) =>
+    write: <T>(work: (db: Db) => Promise<T>) =>
       store.transaction(async (db) => {
         if (!keyed) return work(db);
         const { reply, replayed } = await idempotency.once(db, keyed, () => work(db));
         if (replayed) onReplay();
         return reply;
       }),
-  };
+  });
 }
 
 function unknownRoute(app: FastifyInstance, request: FastifyRequest): ServiceError {

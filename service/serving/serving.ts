@@ -33,14 +33,28 @@ export class Serving {
   private readonly entries = new Map<string, Entry>();
   private readonly listeners = new Set<(change: Change) => void>();
   private readonly listenerOf = new Map<Deployed, (change: Change) => void>();
+  private looking: Promise<void> = Promise.resolve();
+  private nextLook: Promise<void> | undefined;
 
   constructor(private readonly context: ServingContext) {}
 
   /**
    * Brings the memory in line with what is deployed by the store: at the start, and whenever another process has deployed
-   * or shut down. What is new begins to load; calls wait until it is there, or get the former one's answers.
+   * or shut down. What is new begins to load; calls wait until it is there, or get the former one's answers. One look at
+   * the store at a time, so that none brings back what a later one has seen; whoever asks meanwhile shares the next.
    */
-  async sync(): Promise<void> {
+  sync(): Promise<void> {
+    this.nextLook ??= this.looking
+      .catch(() => undefined)
+      .then(() => {
+        this.nextLook = undefined;
+        this.looking = this.look();
+        return this.looking;
+      });
+    return this.nextLook;
+  }
+
+  private async look(): Promise<void> {
     const rows = await this.context.store.db.selectFrom("deployments").selectAll().execute();
     const wanted = new Set(rows.map((row) => row.project_id));
     for (const projectId of this.entries.keys()) if (!wanted.has(projectId)) this.remove(projectId);

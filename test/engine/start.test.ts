@@ -31,7 +31,8 @@ const inClone = (program: string, ...args: string[]) =>
 
 test("`npm start` brings the quick start up in a clone, and says what is there and what to try next", async () => {
   const { code, out, err } = await inClone("npm", "start");
-  expect({ code, err: code === 0 ? "" : err }).toEqual({ code: 0, err: "" });
+  // What the engine says is in `out`: a failure shows both.
+  expect({ code, said: code === 0 ? "" : out + err }).toEqual({ code: 0, said: "" });
   expect(out).toMatch(/^Stack local, kept by Pulumi engine \S+$/m);
   expect(out).toMatch(/^ {2}Deployment +\S+$/m);
   expect(out).toMatch(

@@ -10,7 +10,6 @@ import { ObservedService } from "../../engine/observed-service";
 import { Carriers } from "../../faults/carriers";
 import { keyOf, newStack } from "../../faults/rows";
 import { type Declared, SmallEngine } from "../../faults/small-engine";
-import { DynamicProvider } from "../dynamic-provider";
 
 let observed: ObservedService;
 let engine: SmallEngine;
@@ -177,16 +176,6 @@ test("a program that goes back to its former version after a kill is warned of w
   put(entry({ identity: "another", ...made }));
   expect(await engine.up([users])).toEqual([]);
   expect(said.join()).toMatch(/killed created user-dataset-b, which the program no longer declares/);
-});
-
-test("a provider's process begins nothing after its engine was killed, and then ends", async () => {
-  const provider = await DynamicProvider.start(observed.config);
-  provider.killEngine();
-  observed.calls();
-  const orphaned = provider.create("UserDataset", { name: "orphaned", numShards: 1 });
-  await expect(orphaned).rejects.toThrow(/the Pulumi engine has exited; not starting new creates/);
-  expect(created()).toBe(0);
-  await provider.ended();
 });
 
 test("what a run that is still at work has begun belongs to another stack of the same name", async () => {

@@ -1,6 +1,8 @@
 import { Client, fixedToken } from "../../../client/client";
 import { isOf } from "../../../provider/recovery/earlier-run";
 import type { Entry } from "../../../provider/recovery/journal";
+import { ObservedService } from "../../engine/observed-service";
+import { DynamicProvider } from "../dynamic-provider";
 
 test("what was written down for an embedded service is known by its data, at whatever port it listens", async () => {
   const baseUrl = "http://127.0.0.1:9";
@@ -11,4 +13,16 @@ test("what was written down for an embedded service is known by its data, at wha
   // Older versions wrote down the address.
   expect(isIts(baseUrl)).toBe(true);
   await client.close();
+});
+
+test("a provider's process begins nothing after its engine was killed, and then ends", async () => {
+  const observed = await ObservedService.start();
+  const provider = await DynamicProvider.start(observed.config);
+  provider.killEngine();
+  observed.calls();
+  const orphaned = provider.create("UserDataset", { name: "orphaned", numShards: 1 });
+  await expect(orphaned).rejects.toThrow(/the Pulumi engine has exited; not starting new creates/);
+  expect(observed.calls()).not.toContain("POST /create-user-dataset");
+  await provider.ended();
+  await observed.close();
 });
