@@ -14,7 +14,14 @@ export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } fr
 export { placedVectors, Recommender } from "./inference/recommender";
 export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";
-export { type Interactions, InteractionsBuilder, itemCounts, type Pairs, selectUsers } from "./interactions";
+export {
+  type Interactions,
+  InteractionsBuilder,
+  itemCounts,
+  type Pairs,
+  selectUsers,
+  sumOf,
+} from "./interactions";
 export { createRandom } from "./random";
 export type { AttributeModel, AttributeTable } from "./training/cold-start";
 export { trainG1 } from "./training/g1";

@@ -38,6 +38,16 @@ export class InteractionsBuilder {
     if (item >= this.items) this.items = item + 1;
   }
 
+  /** Gives each user and each item the place that stands where its former one was. */
+  renumber(users: Uint32Array, items: Uint32Array): void {
+    for (let event = 0; event < this.length; event++) {
+      this.userOf[event] = users[this.userOf[event] as number] as number;
+      this.itemOf[event] = items[this.itemOf[event] as number] as number;
+    }
+    this.users = users.length;
+    this.items = items.length;
+  }
+
   /** Sums the events of each pair; pairs whose sum is not above 0 are left out. */
   build(users = this.users, items = this.items): Interactions {
     const { start, index, sum } = this.pairs(users, items);
@@ -174,9 +184,16 @@ function merged(start: Uint32Array, index: Uint32Array, weight: Float32Array): P
     for (let at = start[user] as number; at < (start[user + 1] as number); at++) {
       if (isFirst(at, user)) pairs.index[++pair] = index[at] as number;
       pairs.count[pair] = (pairs.count[pair] as number) + 1;
-      pairs.sum[pair] = (pairs.sum[pair] as number) + (weight[at] as number);
+      const from = at + 1 - (pairs.count[pair] as number);
+      if (at + 1 === start[user + 1] || index[at + 1] !== index[at])
+        pairs.sum[pair] = sumOf(weight.subarray(from, at + 1));
     }
     pairs.start[user + 1] = pair + 1;
   }
   return pairs;
+}
+
+/** The sum of values, the same in whatever order they come. */
+export function sumOf(values: Float32Array): number {
+  return values.sort().reduce((sum, value) => sum + value, 0);
 }

@@ -17,6 +17,16 @@ export class Places {
     return place;
   }
 
+  /** The ids in an order that does not depend on their coming, and the place of each therein. */
+  ordered(): { readonly ids: string[]; readonly places: Uint32Array } {
+    const ids = [...this.ids].sort();
+    const places = new Uint32Array(ids.length);
+    ids.forEach((id, place) => {
+      places[this.places.get(id) as number] = place;
+    });
+    return { ids, places };
+  }
+
   /** The place of an id that has one. */
   find(id: string): number | undefined {
     return this.places.get(id);

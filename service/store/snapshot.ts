@@ -1,5 +1,5 @@
 import { limits } from "../../contract";
-import type { AttributeSchema, Attributes, AttributeTable } from "../algorithms";
+import { type AttributeSchema, type Attributes, type AttributeTable, sumOf } from "../algorithms";
 import type { Places } from "../base/places";
 import { type Db, isPostgres, unindexed } from "./database";
 import type { ProjectData } from "./project-data";
@@ -70,16 +70,18 @@ export interface Pair {
   readonly sum: number;
 }
 
-/** Visits the pairs of a project that count, user by user: memory is that of one user, however many events there are. */
+/** Visits the pairs of a project that count, user by user, in the order of the items' ids: memory is that of one user, however many events there are. */
 export async function eachUsersPairs(
   db: Db,
   data: ProjectData,
   visit: (userId: string, pairs: Pair[]) => void,
 ): Promise<void> {
   let current: string | undefined;
-  let sums = new Map<string, number>();
+  let values = new Map<string, number[]>();
   const end = () => {
-    const pairs = [...sums].map(([itemId, sum]) => ({ itemId, sum: Math.fround(sum) }));
+    const pairs = [...values]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([itemId, ofPair]) => ({ itemId, sum: Math.fround(sumOf(Float32Array.from(ofPair))) }));
     const counting = pairs.filter(({ sum }) => sum > 0);
     if (current !== undefined && counting.length > 0) visit(current, counting);
   };
@@ -87,9 +89,11 @@ export async function eachUsersPairs(
     if (userId !== current) {
       end();
       current = userId;
-      sums = new Map();
+      values = new Map();
     }
-    sums.set(itemId, (sums.get(itemId) ?? 0) + weight);
+    const ofPair = values.get(itemId);
+    if (ofPair) ofPair.push(weight);
+    else values.set(itemId, [weight]);
   };
   if (isPostgres(db)) await eachByUser(db, data, add);
   else {

@@ -1,5 +1,11 @@
 import type { JsonMap } from "../../contract";
-import { InteractionsBuilder, NotEnoughEventsError, trainG1 } from "../algorithms";
+import {
+  type Attributes,
+  type AttributeTable,
+  InteractionsBuilder,
+  NotEnoughEventsError,
+  trainG1,
+} from "../algorithms";
 import { JobError } from "../base/job-error";
 import { Places } from "../base/places";
 import { saveModel } from "../files/models";
@@ -44,22 +50,31 @@ export async function train(
     );
     return { userAttributes, itemAttributes, seenDeletions: deletions };
   });
-  // Those who have events but no record have a place too.
-  for (const [table, places] of [
-    [tables.userAttributes, users],
-    [tables.itemAttributes, items],
-  ] as const) {
-    (table.records as unknown[]).length = places.ids.length;
-  }
+  // Much is drawn by place: the same data must give the same model, in whatever order it came.
+  const [orderedUsers, orderedItems] = [users.ordered(), items.ordered()];
+  builder.renumber(orderedUsers.places, orderedItems.places);
+  const placed = {
+    userAttributes: renumbered(tables.userAttributes, orderedUsers.places),
+    itemAttributes: renumbered(tables.itemAttributes, orderedItems.places),
+  };
   try {
-    const interactions = builder.build(users.ids.length, items.ids.length);
-    const model = trainG1({ interactions, ...tables }, parametersOf(parameters));
-    await saveModel(files, modelId, { model, userIds: users.ids, itemIds: items.ids });
+    const interactions = builder.build();
+    const model = trainG1({ interactions, ...placed }, parametersOf(parameters));
+    await saveModel(files, modelId, { model, userIds: orderedUsers.ids, itemIds: orderedItems.ids });
     return { report: reportOf(model), seenDeletions };
   } catch (error) {
     if (!(error instanceof NotEnoughEventsError)) throw error;
     throw nothingToLearn(data);
   }
+}
+
+/** The same attributes at other places; those who have events but no record have a place too. */
+function renumbered({ schema, records }: AttributeTable, places: Uint32Array): AttributeTable {
+  const moved = new Array<Attributes | undefined>(places.length).fill(undefined);
+  records.forEach((record, place) => {
+    moved[places[place] as number] = record;
+  });
+  return { schema, records: moved };
 }
 
 /** Why a project without target events cannot be trained. */

@@ -1,0 +1,50 @@
+import { buffer } from "node:stream/consumers";
+import { createRandom } from "../../../service/algorithms";
+import { modelName } from "../../../service/files/places/files";
+import { openFiles } from "../../../service/files/places/open";
+import { Running } from "../running";
+import { openShop, shopRecords, trainModel } from "../shop";
+
+/** Values whose sum depends, in its last bits, on the order in which they are added. */
+const values = [1e-7, 0.1, 3, 0.7, 1e4];
+
+function shuffled<T>(things: readonly T[], seed: number): T[] {
+  const random = createRandom(seed);
+  return things
+    .map((thing) => ({ thing, place: random.next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ thing }) => thing);
+}
+
+/** The bytes of the model that comes of the shop's records, uploaded in an order of their own. */
+async function trained(api: Running, seed: number): Promise<Buffer> {
+  const { users, items, events } = shopRecords();
+  const valued = [...events, ...events.map((event) => ({ ...event, eventId: `again-${event.eventId}` }))];
+  const shop = await openShop(api, {
+    // Some of them are known by their events alone.
+    users: shuffled(users.slice(5), seed),
+    items: shuffled(items.slice(5), seed),
+    events: shuffled(
+      valued.map((event, at) => ({ ...event, eventValue: values[at % values.length] as number })),
+      seed,
+    ),
+  });
+  const { projectId } = shop;
+  const { algorithmId } = await api.call("createAlgorithm", { projectId, name: "search" });
+  const modelId = await trainModel(api, { projectId, algorithmId });
+  const { store: url } = api.options;
+  const folder = api.service.dataDir;
+  const file = await openFiles(url === undefined ? { folder } : { folder, url }).open(modelName(modelId));
+  return buffer(file?.createReadStream() as NodeJS.ReadableStream);
+}
+
+test("the same data gives the same model, byte for byte, in whatever order it came and wherever it is kept", async () => {
+  const [here, folder] = [await Running.start(), await Running.start({}, "folder")];
+  try {
+    const first = await trained(here, 1);
+    expect((await trained(here, 2)).equals(first)).toBe(true);
+    expect((await trained(folder, 3)).equals(first)).toBe(true);
+  } finally {
+    await Promise.all([here.end(), folder.end()]);
+  }
+});
