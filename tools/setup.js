@@ -41,34 +41,51 @@ const dist = path.join(root, "dist");
 const rooms = ["contract", "client", "records", "provider", "service", "cli"];
 const sources = [...rooms, "openapi.json", "package.json", "tsconfig.json", "tsconfig.build.json"];
 
+const stamp = path.join(dist, ".sources.json");
+
 /** Compiles dist/ unless no source changed since it was last compiled. */
 async function buildPackage() {
-  const stamp = path.join(dist, ".sources.json");
+  const now = await prepareBuild();
+  if (!now) return;
+  console.error("Building dist/");
+  const compiler = require.resolve("typescript/bin/tsc");
+  await run(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
+  await finishBuild(now);
+}
+
+/**
+ * The times of the sources that dist/ is to be compiled from; none where it is of these already.
+ * @returns {Promise<Record<string, number> | undefined>}
+ */
+async function prepareBuild() {
   const now = Object.fromEntries(sources.flatMap(filesUnder).map((file) => [file, modifiedMs(file)]));
   /** @type {Record<string, number>} */
   const then = fs.existsSync(stamp) ? JSON.parse(fs.readFileSync(stamp, "utf8")) : {};
-  if (JSON.stringify(now) === JSON.stringify(then)) return;
-
-  console.error("Building dist/");
+  if (JSON.stringify(now) === JSON.stringify(then)) return undefined;
   // The compiler does not remove what a deleted source had become.
-  const removed = Object.keys(then).some((file) => !(file in now));
-  if (removed) await removeBuilt();
-  const compiler = require.resolve("typescript/bin/tsc");
-  await run(process.execPath, [compiler, "-p", "tsconfig.build.json"], { cwd: root });
+  if (Object.keys(then).some((file) => !(file in now))) await removeBuilt();
+  return now;
+}
+
+/**
+ * Makes a package of what was compiled. Without the times of its sources it counts as not built, for they have errors.
+ * @param {Record<string, number>} [of]
+ */
+async function finishBuild(of) {
   await trimPackageJson();
   // npm makes it so when it links the command, and the compiler has just written it anew.
   await fs.promises.chmod(path.join(dist, "cli", "main.js"), 0o755);
-  await fs.promises.writeFile(stamp, JSON.stringify(now));
+  if (of) await fs.promises.writeFile(stamp, JSON.stringify(of));
 }
 
-/** The same for tests and checks: an error in one file must not keep the others from being tested. */
+/** The same for tests: an error in one file must not keep the others from being tested. */
 async function buildForTests() {
   try {
     await buildPackage();
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     console.error("dist/ was built in spite of these errors; `npm run check` fails for them.");
-    await trimPackageJson();
+    await finishBuild();
   }
 }
 
@@ -97,4 +114,13 @@ function filesUnder(file) {
 /** @param {string} file */
 const modifiedMs = (file) => Math.round(fs.statSync(path.join(root, file)).mtimeMs);
 
-module.exports = { root, rooms, installPackages, buildPackage, buildForTests, removeBuilt };
+module.exports = {
+  root,
+  rooms,
+  installPackages,
+  buildPackage,
+  buildForTests,
+  prepareBuild,
+  finishBuild,
+  removeBuilt,
+};
