@@ -14,7 +14,7 @@ export const recommendationHandlers: Handlers<"recommendItemsToUser"> = {
         { headers: { "retry-after": String(Math.ceil(waitSec)) } },
       );
     }
-    const itemIds = await deployed.recommend(userId, limit);
+    const itemIds = await deployed.recommend(userId, limit, call.addressedProject !== undefined);
     const records = attributes.length > 0 ? await deployed.attributesOf(itemIds) : undefined;
     return {
       userId,

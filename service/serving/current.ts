@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { CompiledQuery } from "kysely";
 import { limits } from "../../contract";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
@@ -7,13 +7,36 @@ import type { ProjectData } from "../store/project-data";
 export interface Current {
   /** The job that deployed what is to be served; null where it was shut down. */
   readonly jobId: string | null;
+  /** Whether other projects are deployed too. */
+  readonly hasOthers: boolean;
   /** How many upserts of items there were. */
   readonly itemChanges: number;
   /** How often events were deleted; null where the event dataset itself was. */
   readonly deletions: number | null;
-  /** The items that the user has target events for, each with the sum of their values, as JSON. */
-  readonly events: string;
+  /** The same as long as the user's target events are: whatever is written has a seq of its own. */
+  readonly stamp: string;
+  /**
+   * A list of the items that the user has target events for and one of the sums of their values, as JSON; null where the
+   * stamp is the one that is known.
+   */
+  readonly events: string | null;
 }
+
+const own = "events where dataset = $3::int and user_id = $4::text and event_type = $5::text";
+const value = `least(greatest(event_value, ${-limits.eventValue}), ${limits.eventValue})::real::double precision`;
+
+/** Out of the covering index alone; the events are put together only where the stamp says that they are not known. */
+const text = `/* current */ select
+  (select job_id from deployments where project_id = $1) as "jobId",
+  exists (select from deployments where project_id <> $1) as "hasOthers",
+  (select changes from datasets where number = $2::int) as "itemChanges",
+  (select deletions from datasets where number = $3::int and kind = 'event') as deletions,
+  stamp,
+  case when stamp <> $6::text then (
+    select json_build_array(coalesce(json_agg(item_id), '[]'), coalesce(json_agg(sum), '[]'))::text
+    from (select item_id, sum(${value}) as sum from ${own} group by item_id) as pairs
+  ) end as events
+  from (select count(*) || ':' || coalesce(bit_xor(hashint8extended(seq, 0)), 0) as stamp from ${own}) as stamped`;
 
 /** All that an answer depends on beside the models, in one reading. */
 export async function readCurrent(
@@ -21,14 +44,9 @@ export async function readCurrent(
   projectId: string,
   { items, events, targetEventType }: ProjectData,
   userId: string,
+  knownStamp: string,
 ): Promise<Current> {
-  const { rows } = await sql<Current>`/* current */ select
-    (select job_id from deployments where project_id = ${projectId}) as "jobId",
-    (select changes from datasets where number = ${items.number}::int) as "itemChanges",
-    (select deletions from datasets where number = ${events.number}::int and kind = 'event') as deletions,
-    (select coalesce(json_agg(json_build_array(item_id, value))::text, '[]') from (
-      select item_id, sum(least(greatest(event_value, ${sql.lit(-limits.eventValue)}), ${sql.lit(limits.eventValue)})::real::double precision) as value from events
-      where dataset = ${events.number}::int and user_id = ${userId}::text and event_type = ${targetEventType}::text
-      group by item_id order by item_id) as pairs) as events`.execute(db);
+  const parameters = [projectId, items.number, events.number, userId, targetEventType, knownStamp];
+  const { rows } = await db.executeQuery(CompiledQuery.raw(text, parameters));
   return rows[0] as Current;
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { JsonMap } from "../../contract";
 import type { Attributes, UserItem } from "../algorithms";
 import { ServiceError } from "../base/error";
@@ -10,9 +9,10 @@ import type { ProjectData } from "../store/project-data";
 import { changesOf, deletionsOf, snapshot, weightOf } from "../store/snapshot";
 import type { DeploymentTable } from "../store/tables";
 import type { Build } from "../threads/build";
-import { readCurrent } from "./current";
+import { type Current, readCurrent } from "./current";
 import { History } from "./history";
 import { KeptAttributes } from "./kept-attributes";
+import { KeptEvents, type UserEvents } from "./kept-events";
 import { RateLimit } from "./rate-limit";
 import { ServedModel } from "./served-model";
 
@@ -25,15 +25,8 @@ export interface DeployedContext extends Pick<Basis, "store" | "clock" | "metric
   readonly share: () => number;
   /** Called when another deployment has come, or this one was shut down, by another process. */
   readonly onOutdated: () => void;
-}
-
-/** The target events of one user, in the places of the generator. */
-interface UserEvents {
-  readonly items: Iterable<number>;
-  /** With what a training would see: the sums of their values, where these are above 0. */
-  weights(): UserItem[];
-  /** The same as long as the events are. */
-  readonly stamp?: string;
+  /** Refuses a call that does not say which project is to answer, now that several are deployed. */
+  readonly onSeveral: () => Promise<void>;
 }
 
 const noEvents: UserEvents = { items: [], weights: () => [] };
@@ -54,6 +47,8 @@ export class Deployed {
   /** Null once the event dataset is deleted: then the models serve with what they learned. */
   private history: History | null;
   private readonly attributes: KeptAttributes;
+  /** Where the events lie in a database that others write to as well. */
+  private readonly keptEvents: KeptEvents;
   /** Items that only the events of forgotten users had placed, until their attributes place them. */
   private readonly unplaced = new Set<string>();
   private readonly generator: ServedModel;
@@ -75,6 +70,7 @@ export class Deployed {
     this.users = new Places(userIds);
     this.items = new Places(itemIds);
     this.history = history && new History(history);
+    this.keptEvents = new KeptEvents(this.items);
     this.generator = new ServedModel(generator, this.users, this.items, count);
     if (ranker)
       this.ranker = new ServedModel(
@@ -89,9 +85,11 @@ export class Deployed {
   }
 
   /** The ids of the best items for a user, without those that he has target events for. */
-  async recommend(userId: string, limit: number): Promise<string[]> {
+  async recommend(userId: string, limit: number, isAddressed = true): Promise<string[]> {
     const { generator, ranker } = this;
-    const events = this.context.store.shared ? await this.storedEvents(userId) : this.mirrored(userId);
+    const events = this.context.store.shared
+      ? await this.storedEvents(userId, isAddressed)
+      : this.mirrored(userId);
     if (this.unplaced.size > 0) await this.placeUnplaced();
     let record: Promise<Attributes | undefined> | undefined;
     const vectorIn = async (served: ServedModel) => {
@@ -163,6 +161,8 @@ export class Deployed {
 
   private applyItems({ dataset, items }: ItemsChange): void {
     if (dataset !== this.data.items.number) return;
+    // An item that had no place may be one that users have events for.
+    this.keptEvents.clear();
     this.attributes.changed(items.keys());
     for (const [id, { attributes }] of items) {
       this.unplaced.delete(id);
@@ -203,30 +203,30 @@ export class Deployed {
   }
 
   /** The events of a user out of the store, after everything else in memory was brought up to what stands there. */
-  private async storedEvents(userId: string): Promise<UserEvents | null> {
-    const { store, onOutdated } = this.context;
+  private async storedEvents(userId: string, isAddressed: boolean): Promise<UserEvents | null> {
+    const { store, onOutdated, onSeveral } = this.context;
     const { project_id, job_id } = this.row;
-    const now = await readCurrent(store.db, project_id, this.data, userId);
-    if (now.jobId !== job_id) onOutdated();
-    if (now.jobId === null) throw notDeployed(project_id);
-    const isBehind = () =>
-      now.itemChanges > this.seen.itemChanges || (now.deletions ?? 0) > this.seen.deletions;
-    while (isBehind()) {
-      this.refreshing ??= this.refresh().finally(() => {
-        this.refreshing = undefined;
-      });
-      await this.refreshing;
+    for (;;) {
+      const kept = this.keptEvents.find(userId);
+      const now = await readCurrent(store.db, project_id, this.data, userId, kept?.stamp ?? "");
+      if (now.jobId !== job_id) onOutdated();
+      if (now.hasOthers && !isAddressed) await onSeveral();
+      if (now.jobId === null) throw notDeployed(project_id);
+      while (this.isBehind(now)) {
+        this.refreshing ??= this.refresh().finally(() => {
+          this.refreshing = undefined;
+        });
+        await this.refreshing;
+      }
+      if (now.deletions === null) return null;
+      if (now.events !== null) return this.keptEvents.keep(userId, now.stamp, now.events);
+      // Otherwise something has come between.
+      if (kept && kept === this.keptEvents.find(userId)) return kept;
     }
-    if (now.deletions === null) return null;
-    const pairs = (JSON.parse(now.events) as [string, number][]).flatMap(([id, sum]) => {
-      const item = this.items.find(id);
-      return item === undefined ? [] : [{ item, weight: Math.fround(sum) }];
-    });
-    return {
-      items: pairs.map(({ item }) => item),
-      weights: () => pairs.filter(({ weight }) => weight > 0),
-      stamp: createHash("sha1").update(now.events).digest("base64"),
-    };
+  }
+
+  private isBehind({ itemChanges, deletions }: Current): boolean {
+    return itemChanges > this.seen.itemChanges || (deletions ?? 0) > this.seen.deletions;
   }
 
   /** Takes over the items that were written and lets go of the users that were forgotten since. */
@@ -256,9 +256,9 @@ export class Deployed {
   }
 
   /** The events of a user on the items that a model knows, in its places. */
-  private placed({ weights }: UserEvents, { items }: ServedModel): UserItem[] {
-    if (items === this.items) return weights();
-    return weights().flatMap(({ item, weight }) => {
+  private placed(events: UserEvents, { items }: ServedModel): UserItem[] {
+    if (items === this.items) return events.weights();
+    return events.weights().flatMap(({ item, weight }) => {
       const place = items.find(this.items.ids[item] as string);
       return place === undefined ? [] : [{ item: place, weight }];
     });

@@ -111,7 +111,11 @@ export class Serving {
       });
       const onOutdated = () =>
         void this.sync().catch((error) => log.error({ err: error }, "deployments cannot be read"));
-      const deployed = new Deployed(build, data, row, { ...this.context, onOutdated });
+      const onSeveral = async () => {
+        await this.sync();
+        this.only();
+      };
+      const deployed = new Deployed(build, data, row, { ...this.context, onOutdated, onSeveral });
       deployed.catchUp(missed);
       const apply = (change: Change) => deployed.apply(change);
       this.listeners.add(apply);
@@ -157,7 +161,7 @@ export class Serving {
 
   /** The deployment that answers: that of the addressed project, or the only one where none is addressed. */
   async find(projectId: string | undefined): Promise<Deployed> {
-    const isKnown = projectId !== undefined && this.entries.has(projectId);
+    const isKnown = projectId === undefined ? this.entries.size === 1 : this.entries.has(projectId);
     if (this.context.store.shared && !isKnown) await this.sync();
     const entry =
       projectId === undefined ? this.only() : (this.entries.get(projectId) ?? (await this.refuse(projectId)));

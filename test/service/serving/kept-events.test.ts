@@ -1,0 +1,30 @@
+import { Places } from "../../../service/base/places";
+import { KeptEvents } from "../../../service/serving/kept-events";
+
+const events = (items: string[], sums: number[]) => JSON.stringify([items, sums]);
+
+test("events are kept in the places of their items, those of items without a place left out", () => {
+  const kept = new KeptEvents(new Places(["i0", "i1", "i2"]));
+  const read = kept.keep("ada", "3:7", events(["i2", "new", "i0"], [1.5, 4, -2]));
+  expect([...read.items]).toEqual([2, 0]);
+  expect(read.weights()).toEqual([{ item: 2, weight: 1.5 }]);
+  expect(kept.find("ada")).toBe(read);
+  expect(kept.find("ada")?.stamp).toBe("3:7");
+});
+
+test("nothing is kept once items that had no place may have one", () => {
+  const kept = new KeptEvents(new Places(["i0"]));
+  kept.keep("ada", "1:7", events(["new"], [1]));
+  kept.clear();
+  expect(kept.find("ada")).toBeUndefined();
+});
+
+test("the events of users who were answered longest ago make room for others", () => {
+  const items = Array.from({ length: 100 }, (_, item) => `i${item}`);
+  const sums = items.map(() => 1);
+  const kept = new KeptEvents(new Places(items), 450);
+  for (const user of ["ada", "bob", "ada", "cyd", "dan"]) kept.keep(user, "100:7", events(items, sums));
+  expect(["ada", "bob", "cyd", "dan"].filter((user) => kept.find(user))).toEqual(["ada", "cyd", "dan"]);
+  kept.keep("eve", "1:7", events(["i0"], [1]));
+  expect(["ada", "cyd", "dan", "eve"].filter((user) => kept.find(user))).toEqual(["cyd", "dan", "eve"]);
+});
