@@ -40,7 +40,8 @@ export interface Existing {
 /** The exit code of a process that found its folder served by another. */
 export const folderBusyExitCode = 3;
 
-const patienceMs = 30_000;
+/** How long a service may take to start while its process lives: on a busy machine, many times as long as elsewhere. */
+const startMs = 600_000;
 
 /**
  * Connects to the service of a folder; where none runs, one is started as a process of its own,
@@ -49,12 +50,14 @@ const patienceMs = 30_000;
  */
 export async function embedded(
   dir: string,
-  { idleMinutes = 30 }: { idleMinutes?: number } = {},
+  /** `patienceMs` is how long a service that has started may stay silent. */
+  { idleMinutes = 30, patienceMs = 30_000 }: { idleMinutes?: number; patienceMs?: number } = {},
 ): Promise<Embedded> {
   const folder = folderAt(dir);
   refuseForeign(folder);
   const wasThere = isDataFolder(folder);
   const began = Date.now();
+  let silentSince = began;
   let child: ReturnType<typeof startDetached> | undefined;
   for (;;) {
     const found = await findRunning(folder);
@@ -64,9 +67,10 @@ export async function embedded(
       if (!started) await child?.end();
       return { ...found, started, created: started && !wasThere };
     }
-    const waitedMs = Date.now() - began;
-    if (waitedMs > (isServedByFirstVersion(folder) ? nameSettlesMs : patienceMs))
-      throw new Error(noAnswer(folder));
+    const now = Date.now();
+    if (child || !hasStarted(folder)) silentSince = now;
+    const limitMs = isServedByFirstVersion(folder) ? nameSettlesMs : patienceMs;
+    if (now - silentSince > limitMs || now - began > startMs) throw new Error(noAnswer(folder));
     if (!isLocked(folder)) child ??= startDetached(folder, idleMinutes);
     if (child?.ended() === folderBusyExitCode) child = undefined;
     else if (child?.ended() !== undefined) {
@@ -110,9 +114,14 @@ function isServedByFirstVersion(folder: Folder): boolean {
   return running !== undefined && isOfFirstVersion(running) && isLocked(folder);
 }
 
+/** Whether a process has the folder and says where it serves it. */
+function hasStarted(folder: Folder): boolean {
+  return readRunning(folder)?.url !== undefined && isLocked(folder);
+}
+
 function noAnswer(folder: Folder): string {
   if (isLocked(folder)) return notAnswering(folder);
-  return `The service of ${folder.path} did not start within ${patienceMs / 1000} s; see ${folder.logFile}.`;
+  return `The service of ${folder.path} did not start within ${startMs / 60_000} minutes; see ${folder.logFile}.`;
 }
 
 /** Why the process that serves a folder cannot be used, and what to do. */

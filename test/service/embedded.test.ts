@@ -60,7 +60,15 @@ describe("the embedded service of a folder", () => {
     expect(servingProcesses()).toEqual([all[0]?.pid]);
     await run("stop", "--data", dir);
     expect(servingProcesses()).toEqual([]);
-    expect((await embedded(dir)).started).toBe(true);
+  });
+
+  test("is waited for as long as it takes to start, but not for ever when it is silent", async () => {
+    const { started, pid } = await embedded(dir, { patienceMs: 1 });
+    expect(started).toBe(true);
+    process.kill(pid, "SIGSTOP");
+    const silent = `served by process ${pid}, which does not answer`;
+    await expect(embedded(dir, { patienceMs: 1 })).rejects.toThrow(silent);
+    process.kill(pid, "SIGCONT");
   });
 
   function servingProcesses(): number[] {
