@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { cp, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
+import { cp, mkdtemp, readFile, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ended } from "../service/process";
@@ -8,10 +8,12 @@ const repository = join(__dirname, "../..");
 /** What a clone has beside its files, or what `npm start` does not need. */
 const left = new Set(["node_modules", "test", "bench", "docs", ".git", ".pulumi-local", ".recommender"]);
 let clone: string;
+let data: string;
 let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   clone = await realpath(await mkdtemp(join(tmpdir(), "recommender-clone-")));
+  data = join(clone, "examples/quickstart/.recommender");
   // What is built is built of these files, so their times are kept.
   const filter = (file: string) => file === repository || !left.has(basename(file));
   await cp(repository, clone, { recursive: true, preserveTimestamps: true, filter });
@@ -21,7 +23,6 @@ beforeAll(async () => {
   env = { ...Object.fromEntries(own), PULUMI_HOME: join(clone, ".pulumi-home") };
 });
 afterAll(async () => {
-  const data = join(clone, "examples/quickstart/.recommender");
   await inClone(process.execPath, join(clone, "dist/cli/main.js"), "stop", "--data", data);
   await rm(clone, { recursive: true, force: true });
 });
@@ -31,8 +32,9 @@ const inClone = (program: string, ...args: string[]) =>
 
 test("`npm start` brings the quick start up in a clone, and says what is there and what to try next", async () => {
   const { code, out, err } = await inClone("npm", "start");
-  // What the engine says is in `out`: a failure shows both.
-  expect({ code, said: code === 0 ? "" : out + err }).toEqual({ code: 0, said: "" });
+  // What the engine says is in `out`: a failure shows all that there is.
+  const said = code === 0 ? [] : [out, err, await readFile(join(data, "service.log"), "utf8").catch(String)];
+  expect({ code, said }).toEqual({ code: 0, said: [] });
   expect(out).toMatch(/^Stack local, kept by Pulumi engine \S+$/m);
   expect(out).toMatch(/^ {2}Deployment +\S+$/m);
   expect(out).toMatch(
