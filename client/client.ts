@@ -228,7 +228,7 @@ export class Client {
     }
     const requestId = header(answer, "x-request-id") ?? header(answer, "request-id");
     if (answer.statusCode >= 300) {
-      const refusal = readRefusal(this.#redact(text));
+      const refusal = readRefusal(text, (said) => this.#redact(said));
       const said = { ...refusal, requestId, status: answer.statusCode };
       const error = new ApiError(route, said, this.#hint(answer.statusCode, url));
       // The service's own clock shows how far off its date is.
@@ -265,7 +265,8 @@ export class Client {
   }
 
   #redact(text: string): string {
-    return this.#tokens.redact(hidden(text, this.#options.apiKey));
+    const open = this.#tokens.redact(hidden(text, this.#options.apiKey));
+    return this.#options.redact?.(open) ?? open;
   }
 }
 

@@ -121,45 +121,45 @@ export function isOutage(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof TokenError && error.transient);
 }
 
+/** Makes a text fit to be shown. */
+type Show = (said: string) => string;
+
 interface Refusal {
   readonly code?: string | undefined;
   readonly message: string;
 }
 
-/** What an error body says, whatever it is: JSON of any shape, HTML, plain text, cut off, or nothing. */
-export function readRefusal(body: string): Refusal {
+/**
+ * What an error body says, whatever it is: JSON of any shape, HTML, plain text, cut off, or nothing. What must not be
+ * shown is taken out before a text is cut, or a part of it would stay.
+ */
+export function readRefusal(body: string, redact: Show = (said) => said): Refusal {
+  const show: Show = (said) => shortened(redact(said));
   const text = body.trim();
   if (text === "") return { message: "the response has no body" };
   try {
-    return fromJson(JSON.parse(text));
+    return fromJson(JSON.parse(text), show);
   } catch {
-    return { message: /^\s*</.test(text) ? fromHtml(text) : shortened(text) };
+    return { message: /^\s*</.test(text) ? fromHtml(text, show) : show(text) };
   }
 }
 
-function fromJson(value: unknown): Refusal {
-  if (typeof value !== "object" || value === null) return { message: shortened(String(value)) };
+function fromJson(value: unknown, show: Show): Refusal {
+  if (typeof value !== "object" || value === null) return { message: show(String(value)) };
   const object = value as Record<string, unknown>;
   const inner = object.error ?? object.errors ?? object.fault;
-  if (Array.isArray(inner) && inner.length > 0) return fromJson(inner[0]);
-  if (typeof inner === "object" && inner !== null) return fromJson(inner);
-  const code = firstText(object, ["code", "error_code", "errorCode", "type", "error"]);
-  const message = firstText(object, [
-    "message",
-    "error_description",
-    "detail",
-    "title",
-    "reason",
-    "msg",
-    "error",
-  ]);
+  if (Array.isArray(inner) && inner.length > 0) return fromJson(inner[0], show);
+  if (typeof inner === "object" && inner !== null) return fromJson(inner, show);
+  const first = (keys: string[]) => {
+    const key = keys.find(
+      (name) => ["string", "number"].includes(typeof object[name]) && object[name] !== "",
+    );
+    return key === undefined ? undefined : show(String(object[key]));
+  };
+  const code = first(["code", "error_code", "errorCode", "type", "error"]);
+  const message = first(["message", "error_description", "detail", "title", "reason", "msg", "error"]);
   const details = Array.isArray(object.details) ? object.details.map(detailText).filter(Boolean) : [];
-  return { code, message: [message ?? shortened(JSON.stringify(value)), ...details].join("; ") };
-}
-
-function firstText(object: Record<string, unknown>, keys: string[]): string | undefined {
-  const key = keys.find((name) => ["string", "number"].includes(typeof object[name]) && object[name] !== "");
-  return key === undefined ? undefined : shortened(String(object[key]));
+  return { code, message: [message ?? show(JSON.stringify(value)), ...details.map(show)].join("; ") };
 }
 
 function detailText(detail: unknown): string {
@@ -167,9 +167,9 @@ function detailText(detail: unknown): string {
   return typeof message === "string" ? `${path ? `${path}: ` : ""}${message}` : "";
 }
 
-function fromHtml(text: string): string {
+function fromHtml(text: string, show: Show): string {
   const title = /<title[^>]*>([^<]+)/i.exec(text)?.[1] ?? /<h1[^>]*>([^<]+)/i.exec(text)?.[1];
-  return `an HTML page${title ? ` titled "${shortened(title.trim())}"` : ""} came instead of JSON`;
+  return `an HTML page${title ? ` titled "${show(title.trim())}"` : ""} came instead of JSON`;
 }
 
 function shortened(text: string): string {

@@ -30,6 +30,8 @@ export interface ClientOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** Called for every failed attempt that will be retried. */
   readonly onRetry?: (message: string) => void;
+  /** Takes out of what the service says what no message may show, beside the credentials. */
+  readonly redact?: (said: string) => string;
   readonly clock?: Clock;
   /** Between 0 and 1; spreads the retries. */
   readonly random?: () => number;

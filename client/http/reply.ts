@@ -22,9 +22,9 @@ export function readReply(
     body = text.trim() === "" ? {} : JSON.parse(text);
   } catch {
     const cutShort = /^\s*[[{]/.test(text);
-    const problem = cutShort ? "its JSON is incomplete" : readRefusal(text).message;
+    const problem = cutShort ? "its JSON is incomplete" : readRefusal(text, redact).message;
     // A page for people under an address that has never answered is that of a wrong address, not of a bad day.
-    throw new ReplyError(route, status, redact(problem), { requestId, passing: cutShort || known });
+    throw new ReplyError(route, status, problem, { requestId, passing: cutShort || known });
   }
   const reply = route.reply.safeParse(decode(route.reply, body));
   if (reply.success) return reply.data;

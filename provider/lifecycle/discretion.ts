@@ -1,17 +1,37 @@
 import { masked } from "../run/masking";
 import type { Properties } from "../run/row";
 import { seal } from "../run/sealed-value";
-import { isSecretValue, keepingSecret } from "../run/secrecy";
+import { keepingSecret, showsSecret } from "../run/secrecy";
+import { PartialStateError } from "./failure";
 import { refuseMalformed } from "./hidden";
+import type { Rules } from "./noun";
 import type { Lifecycle } from "./protocol";
 
-/** The same lifecycle, but what it says and throws does not show the arguments that a program says are secret. */
-export function discreet(own: Lifecycle): Lifecycle {
-  /** With outputs that repeat a secret sealed: the engine knows only by its name what is secret. */
+/** Begins the name of a secret that is not an argument but a key of the configuration. */
+const ofConfiguration = "recommender:";
+
+/**
+ * The same lifecycle, but what it says and throws does not show what a program says is secret: arguments, and keys of the
+ * configuration, whose values `config` knows.
+ */
+export function discreet(own: Lifecycle, config: (key: string) => string | undefined): Lifecycle {
+  const secretsIn = (properties: Properties): Properties => {
+    refuseMalformed(properties);
+    const secrets = (properties.__secret ?? []).map((name) =>
+      name.startsWith(ofConfiguration)
+        ? [name, [config(name.slice(ofConfiguration.length)), properties.__service]]
+        : [name, properties[name]],
+    );
+    return Object.fromEntries(secrets);
+  };
+  /** With what shows a secret sealed: the engine knows only by its name what is secret. */
   const sealed = (state: Properties): Properties => {
-    if (!state.__secret) return state;
-    const repeated = own.outputNames.filter((key) => isSecretValue(state[key]));
-    return { ...state, ...Object.fromEntries(repeated.map((key) => [key, seal(state[key])])) };
+    const seals = showingSecret(own, state).map((key) => [key, seal(state[key])]);
+    return { ...state, ...Object.fromEntries(seals) };
+  };
+  const sealedPart = (error: unknown): never => {
+    if (error instanceof PartialStateError) error.properties = sealed(error.properties as Properties);
+    throw error;
   };
   return {
     ...own,
@@ -24,7 +44,7 @@ export function discreet(own: Lifecycle): Lifecycle {
       keepingSecret([secretsIn(olds), secretsIn(news)], () => own.diff(id, olds, news)),
     create: async (inputs, call) =>
       keepingSecret([secretsIn(inputs)], async () => {
-        const { id, outs } = await own.create(inputs, call);
+        const { id, outs } = await own.create(inputs, call).catch(sealedPart);
         return { id, outs: sealed(outs) };
       }),
     read: async (id, properties = {}) =>
@@ -33,16 +53,16 @@ export function discreet(own: Lifecycle): Lifecycle {
         return { ...read, props: sealed(read.props) };
       }),
     update: async (id, olds, news, call) =>
-      keepingSecret([secretsIn(olds), secretsIn(news)], async () => ({
-        outs: sealed((await own.update(id, olds, news, call)).outs),
-      })),
+      keepingSecret([secretsIn(olds), secretsIn(news)], async () => {
+        const { outs } = await own.update(id, olds, news, call).catch(sealedPart);
+        return { outs: sealed(outs) };
+      }),
     delete: async (id, properties) =>
       keepingSecret([secretsIn(properties)], () => own.delete(id, properties)),
   };
 }
 
-function secretsIn(properties: Properties): Properties {
-  refuseMalformed(properties);
-  const names = properties.__secret ?? [];
-  return Object.fromEntries(names.map((name) => [name, properties[name]]));
+/** What of a state shows a secret, beside its arguments: outputs, and the address of the service. */
+export function showingSecret({ outputNames }: Rules, state: Properties): string[] {
+  return [...outputNames, "__service"].filter((key) => showsSecret(state[key]));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jsonOrUndefined } from "../../client/parse";
-import { issuesText } from "../../contract/words";
+import { issuesText, shortened } from "../../contract/words";
 import type { HiddenProperties, Properties } from "../run/row";
 
 const texts = z.array(z.string());
@@ -26,6 +26,12 @@ export const besideArguments: readonly string[] = [
   "__secret",
   "__unresolved",
 ] satisfies readonly (keyof HiddenProperties)[];
+
+/** Why a name is not one that a program may give an argument; undefined where it may. */
+export function refusalOfHidden(name: string): string | undefined {
+  if (!name.startsWith("__")) return undefined;
+  return `${shortened(name)}: names that begin with __ are for this package itself; take it out of the program`;
+}
 
 /** Refuses hidden properties that this package has not written. */
 export function refuseMalformed(properties: Properties): void {

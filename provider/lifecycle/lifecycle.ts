@@ -43,7 +43,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   let settings = (): Settings => {
     throw new Error("the provider is not configured yet");
   };
-  let config: Declaration["config"];
+  let config: Declaration["config"] = () => undefined;
 
   const contextOf = async (properties: Properties, { timeoutMs }: Call = {}): Promise<Context> => {
     const urn = properties.__urn;
@@ -88,7 +88,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       throw error;
     });
 
-  return discreet({
+  const open: Lifecycle = {
     ...rulesOf(noun),
 
     async configure(request) {
@@ -145,7 +145,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         }
         const { effective, replaces } = compare(noun, id, olds, news);
         const words = replaces.includes("existingId")
-          ? `${id} is replaced by ${shortened(String(news.existingId))}, which exists already, and is then deleted or orphaned.`
+          ? `${shortened(id)} is replaced by ${shortened(String(news.existingId))}, which exists already, and is then deleted or orphaned.`
           : replaces.length > 0 && noun.replacing?.(replacementOf(id, olds, news, replaces));
         if (words) await log.warn(news.__urn as Urn, words);
         if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn);
@@ -259,14 +259,15 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         );
       });
     },
-  });
+  };
+  return discreet(open, (key) => config(key));
 }
 
 async function stays({ urn }: StackRow, id: string, context: Context): Promise<void> {
   const by = urn === context.urn ? "its replacement" : urn;
-  await log.info(context.urn, `keeping ${id}: ${by} uses it`);
+  await log.info(context.urn, `keeping ${shortened(id)}: ${by} uses it`);
 }
 
 async function orphan(id: string, _state: object, { urn, title }: Context): Promise<void> {
-  await log.warn(urn, `${title} (${id}) is orphaned: the API cannot delete it.`);
+  await log.warn(urn, `${title} (${shortened(id)}) is orphaned: the API cannot delete it.`);
 }

@@ -26,10 +26,10 @@ import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/row";
 import { partsOf } from "../run/urn";
 import { diffResponse } from "./diff";
-import { fromStruct, sealedLike, toStruct, unsealed, withSealed } from "./values";
+import { fromStruct, sealedLike, secretsIn, toStruct, unsealed, withSealed } from "./values";
 
 /** What the engine adds to the inputs of any provider. */
-const ofEngine = ["version", "pluginDownloadURL", "pluginChecksums"];
+const ofEngine = ["version", "pluginDownloadURL", "pluginChecksums", "__internal"];
 
 /** Where the configuration of this provider comes from. */
 export interface Configuration {
@@ -37,6 +37,8 @@ export interface Configuration {
   get(key: string): string | undefined;
   /** What holds for a run; throws where something is missing or contradicts itself. */
   settings(): Settings;
+  /** What of it is secret. */
+  readonly secrets: Properties;
   /** Whether its program may go back to dynamic resources: only a program that can have them says what carries its own. */
   readonly mayGoBack: boolean;
 }
@@ -68,7 +70,8 @@ export function diffConfig(request: DiffRequest): DiffResponse {
 
 /** Takes the configuration of this process over: the engine starts one for each provider of a program. */
 export function configurationOf(request: ConfigureRequest): Configuration {
-  const inputs = unsealed(fromStruct(request.getArgs()));
+  const raw = fromStruct(request.getArgs());
+  const inputs = unsealed(raw);
   const ofStack = jsonOrUndefined(process.env.PULUMI_CONFIG ?? "") as Properties | undefined;
   // The engine gives a provider of the program's own no configuration; but a pin holds for the whole stack.
   const get = (key: string) => textOf(inputs[key] ?? (key === pinnedModelsKey ? ofStack?.[key] : undefined));
@@ -76,7 +79,7 @@ export function configurationOf(request: ConfigureRequest): Configuration {
   // Whatever else reads a variable must not see one that an input replaces.
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   const mayGoBack = Boolean(process.env[carrierVariable] || get(carrierKey));
-  return { get, settings: () => readSettings(get), mayGoBack };
+  return { get, settings: () => readSettings(get), secrets: secretsIn(raw), mayGoBack };
 }
 
 /** What the plugin can do. */
@@ -111,7 +114,7 @@ function isDefault(urn: string | undefined): boolean {
 
 function unknownKeys(inputs: Properties, urn: string): Fault[] {
   return Object.keys(inputs)
-    .filter((key) => !ofEngine.includes(key) && !key.startsWith("__"))
+    .filter((key) => !ofEngine.includes(key))
     .flatMap((key) => {
       const place = isDefault(urn)
         ? {

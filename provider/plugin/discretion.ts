@@ -1,16 +1,18 @@
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import type { Properties } from "../run/row";
 import { keepingSecret } from "../run/secrecy";
 import { fromStruct, secretsIn } from "./values";
 
 /** Where requests hold properties. */
 const places = ["getNews", "getOlds", "getProperties", "getInputs", "getArgs"];
 
-/** Answers a request; what is sealed in it is neither in an error nor in what is said meanwhile. */
+/** Answers a request; what is sealed in it or in the configuration is neither in an error nor in what is said meanwhile. */
 export function discreetly<Request extends object, Reply>(
   request: Request,
   work: (request: Request) => Promise<Reply>,
+  ofConfiguration: Properties = {},
 ): Promise<Reply> {
   const getters = request as Record<string, (() => Struct | undefined) | undefined>;
   const secrets = places.map((place) => secretsIn(fromStruct(getters[place]?.call(request))));
-  return keepingSecret(secrets, () => work(request));
+  return keepingSecret([ofConfiguration, ...secrets], () => work(request));
 }

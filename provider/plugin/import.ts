@@ -95,7 +95,9 @@ function ofJob(fields: readonly string[], place: Place, refuse: (job: Job) => vo
       if (!job) return undefined;
       const data = Object.entries(job.jobData ?? {}).filter(([key]) => fields.includes(key));
       if (!data.some(([key, value]) => key === fields[0] && value != null))
-        throw new Error(`job ${jobId} of project ${projectId} is another kind of job: ${job.jobType}`);
+        throw new Error(
+          `job ${shortened(jobId)} of project ${shortened(projectId)} is another kind of job: ${job.jobType}`,
+        );
       refuse(job);
       const { id, state } = place(projectId, jobId);
       return { id, state: { projectId, name: job.name, ...Object.fromEntries(data), ...state } };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   type CheckRequest,
   CheckResponse,
@@ -14,11 +15,12 @@ import {
 import type { Client } from "../../client/client";
 import { shortened, unknownAmong } from "../../contract/words";
 import { stub } from "../dynamic/stub";
+import { showingSecret } from "../lifecycle/discretion";
 import { PartialStateError } from "../lifecycle/failure";
-import type { Lifecycle } from "../lifecycle/protocol";
+import { refusalOfHidden } from "../lifecycle/hidden";
+import type { Fault, Lifecycle } from "../lifecycle/protocol";
 import { nouns } from "../nouns";
 import type { Properties } from "../run/row";
-import { isSecretValue } from "../run/secrecy";
 import { logicalName, nounOf, partsOf } from "../run/urn";
 import { checkFailure } from "./config";
 import { diffResponse } from "./diff";
@@ -31,8 +33,12 @@ import { fromStruct, sealedLike, toStruct, unsealed, withoutNull, withSealed } f
 export async function check(request: CheckRequest): Promise<CheckResponse> {
   const urn = request.getUrn();
   const raw = fromStruct(request.getNews());
-  const news: Properties = { ...withoutNull(unsealed(raw)), __urn: urn };
-  const { inputs, failures } = await lifecycleOf(urn).check(unsealed(fromStruct(request.getOlds())), news);
+  const olds = unsealed(fromStruct(request.getOlds()));
+  const given = withoutNull(unsealed(raw));
+  const hidden = hiddenFaults(olds, given);
+  const news: Properties = { ...given, __urn: urn };
+  const { inputs, failures } =
+    hidden.length > 0 ? { inputs: given, failures: hidden } : await lifecycleOf(urn).check(olds, news);
   // Remembers where the name comes from: an alias under another name renames nothing.
   const named = { ...inputs, ...(news.name !== undefined && { __named: true }) };
   const reply = new CheckResponse();
@@ -134,10 +140,22 @@ function lifecycleOf(urn: string): Lifecycle {
   );
 }
 
+/**
+ * Why hidden arguments are refused. What the classes of this package add is not, nor what the inputs hold already: an
+ * import and `ignoreChanges` hand them back.
+ */
+function hiddenFaults(olds: Properties, given: Properties): Fault[] {
+  const own = ({ __unresolved: _, ...rest }: Properties) => Object.entries(rest);
+  const added = own(given).filter(([name, value]) => !isDeepStrictEqual(olds[name], value));
+  const reasons = added.flatMap(([name]) => refusalOfHidden(name) ?? []);
+  return reasons.map((reason) => ({ property: "", reason }));
+}
+
 /** What the lifecycles get of a row. State of before rows had tokens is told apart by the URN that it holds. */
 function inState(raw: Properties, urn: string): Properties {
-  const token = raw.__made ?? raw.__urn;
-  return { ...unsealed(raw), __urn: urn, ...(token !== undefined && { __made: token }) };
+  const state = unsealed(raw);
+  const token = state.__made ?? state.__urn;
+  return { ...state, __urn: urn, ...(token !== undefined && { __made: token }) };
 }
 
 /** What the engine stores as outputs: secret where it was, where it repeats a secret, and where the noun says so. */
@@ -153,8 +171,8 @@ function stateOf(
     // The engine names the resource in every request; a dynamic provider looks for it, and for its lifecycle, in the state.
     ...(mayGoBack && { __urn, __provider: stub(noun.type) }),
   };
-  const repeated = noun.outputNames.filter((key) => isSecretValue(state[key as keyof typeof state]));
-  return withSealed(sealedLike(state, ...origins), [...noun.secretOutputs, ...repeated]);
+  const sealed = sealedLike(state, ...origins);
+  return withSealed(sealed, [...noun.secretOutputs, ...showingSecret(noun, sealed)]);
 }
 
 /** Where a name comes from; one that was given by hand since is not the program's. */

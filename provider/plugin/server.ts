@@ -49,9 +49,9 @@ const service: Partial<IResourceProviderServer> = {
     return reply;
   }),
 
-  checkConfig: answering(async (request) => (await config()).checkConfig(request)),
-  diffConfig: answering(async (request) => (await config()).diffConfig(request)),
-  configure: answering(async (request) => {
+  checkConfig: discreet(async (request) => (await config()).checkConfig(request)),
+  diffConfig: discreet(async (request) => (await config()).diffConfig(request)),
+  configure: discreet(async (request) => {
     const { configurationOf, configureResponse } = await config();
     const given = configurationOf(request);
     configuration = given;
@@ -123,7 +123,10 @@ function answering<Request, Reply>(
 function discreet<Request extends object, Reply>(
   work: (request: Request) => Promise<Reply>,
 ): handleUnaryCall<Request, Reply> {
-  return answering(async (request: Request) => (await import("./discretion.js")).discreetly(request, work));
+  return answering(async (request: Request) => {
+    const { discreetly } = await import("./discretion.js");
+    return discreetly(request, work, configuration?.secrets);
+  });
 }
 
 /** The top folder of the package: above dist/ where this is compiled. */

@@ -1,6 +1,7 @@
 import { entriesOf, eraseStored } from "../recovery/journal";
 import { isSame, type Properties, rowOf, type StackRow } from "../run/row";
 import { cliStackState } from "../run/stack-state";
+import { unsealed } from "./values";
 
 /** How long the state may take to be read at the end of a run; the engine kills the process after 5 s. */
 const timeoutMs = 3_000;
@@ -10,7 +11,10 @@ const told = new Map<string, { readonly row: StackRow; readonly values: Readonly
 
 /** Remembers what the engine is about to store. */
 export function storing(type: string, urn: string, id: string, state: Properties): void {
-  told.set(urn, { row: { ...rowOf(type, id, state), urn }, values: new Set([id, ...Object.values(state)]) });
+  told.set(urn, {
+    row: { ...rowOf(type, id, state), urn },
+    values: new Set([id, ...Object.values(unsealed(state))]),
+  });
 }
 
 /**

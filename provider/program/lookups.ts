@@ -4,9 +4,10 @@ import type { Recommendation } from "../../client/serving";
 import { besideProgram, readSettings } from "../../client/settings";
 import type { Input as CallInput, Reply } from "../../contract";
 import { lookUp, type lookups, type RecommendArgs } from "../lookups";
+import { keepingSecret } from "../run/secrecy";
 import { openSession } from "../run/session";
 import { carrierHere, tokenOf } from "./carrier";
-import { checkConfiguration } from "./program-check";
+import { checkConfiguration, discreetly } from "./program-check";
 
 /**
  * Reads something of the service from within a program; with `Output`, from arguments that are outputs. The option
@@ -37,7 +38,7 @@ async function ask(name: Name, args: object, options: pulumi.InvokeOptions = {})
   const isOfProvider = options.provider !== undefined || options.parent !== undefined;
   return isOfProvider && carrierHere() === "plugin"
     ? pulumi.runtime.invoke(tokenOf(name, "plugin"), args, options)
-    : lookUp((await session()).client, name, args);
+    : discreetly(async () => lookUp((await session()).client, name, args));
 }
 
 function lookup<N extends Name>(name: N): Lookup<CallInput<(typeof lookups)[N]>, Reply<(typeof lookups)[N]>> {
@@ -45,10 +46,15 @@ function lookup<N extends Name>(name: N): Lookup<CallInput<(typeof lookups)[N]>,
 }
 
 function outputForm<Args, Result>(from: Lookup<Args, Result>): LookupOutput<Args, Result> {
-  return (args, options) =>
-    pulumi
-      .output(args)
-      .apply((known) => from(known as Args, options)) as pulumi.Output<unknown> as pulumi.Output<Result>;
+  return (args, options) => {
+    const given = pulumi.output(args);
+    const { isSecret } = given as unknown as { readonly isSecret: Promise<boolean> };
+    const answer = given.apply(async (known) => {
+      const secrets = (await isSecret) ? [{ ...(known as object) }] : [];
+      return keepingSecret(secrets, () => from(known as Args, options));
+    });
+    return answer as pulumi.Output<unknown> as pulumi.Output<Result>;
+  };
 }
 
 /** Reads one event dataset. */

@@ -1,6 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { secretKeys } from "../../client/settings";
+import { secretKeys, settingKeys } from "../../client/settings";
+import { refusalOfHidden } from "../lifecycle/hidden";
 import { configurationKeys, faultOfKey, tellDoubts } from "../run/configuration";
+import { keepingSecret } from "../run/secrecy";
 import { type CarrierName, toPlugin } from "./carrier";
 
 const namespace = "recommender";
@@ -26,7 +28,19 @@ export function checkConfiguration(carrier: CarrierName): void {
     );
   }
   // The plugin says it itself, in every language.
-  if (carrier === "dynamic") void tellDoubts((key) => config.get(key));
+  if (carrier === "dynamic") void discreetly(() => tellDoubts((key) => config.get(key)));
+}
+
+/** Keys of the configuration that the stack keeps secret although they need not be, with their namespace. */
+export function secretSettings(): string[] {
+  const others = settingKeys.filter((key) => !secretKeys.some((secret) => secret === key));
+  return others.map((key) => `${namespace}:${key}`).filter(isConfigSecret);
+}
+
+/** Does something whose messages do not show the secret keys of the configuration. */
+export function discreetly<T>(work: () => Promise<T>): Promise<T> {
+  const values = secretSettings().map((key) => [key, pulumi.runtime.getConfig(key)]);
+  return keepingSecret([Object.fromEntries(values)], work);
 }
 
 function refuseUnknownKeys(): void {
@@ -59,6 +73,8 @@ export function checkDeclaration(
         toPlugin,
     );
   }
+  const hidden = Object.keys(args).flatMap((name) => refusalOfHidden(name) ?? []);
+  if (hidden.length > 0) throw new pulumi.RunError(`${title}: ${hidden.join("; ")}.`);
   const place = placeOfPrototype(args);
   if (place !== undefined) {
     throw new pulumi.RunError(

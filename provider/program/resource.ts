@@ -4,7 +4,7 @@ import { stub } from "../dynamic/stub";
 import type { Rules } from "../lifecycle/noun";
 import { eraseStored } from "../recovery/journal";
 import { aliasesOf, carrierHere, tokenOf } from "./carrier";
-import { checkConfiguration, checkDeclaration } from "./program-check";
+import { checkConfiguration, checkDeclaration, secretSettings } from "./program-check";
 import { traceProgram } from "./source-position";
 
 /** A resource of the recommendation service. */
@@ -37,7 +37,7 @@ export abstract class Resource extends pulumi.CustomResource {
     if (carrier === "dynamic") {
       properties.__provider = stub(type);
       // The engine hands a dynamic provider what is secret like anything else.
-      properties.__secret = namesWhere(args, ({ isSecret }) => isSecret);
+      properties.__secret = namesWhere(args, ({ isSecret }) => isSecret, secretSettings());
       // A dynamic provider cannot tell the engine which arguments changed, so that it decides on the option itself.
       if (options.replaceOnChanges?.length) properties.__replaceOn = options.replaceOnChanges;
       // Nor does it know whose lifecycle it runs; its messages would name no resource.
@@ -62,17 +62,19 @@ interface Known {
   readonly isSecret: Promise<boolean>;
 }
 
-/** The arguments of which something is so; undefined where there are none. */
+/** The arguments of which something is so, and others; undefined where there are none. */
 async function namesWhere(
   args: pulumi.Inputs,
   isSo: (output: Known) => Promise<boolean>,
+  others: readonly string[] = [],
 ): Promise<string[] | undefined> {
   const names = await Promise.all(
     Object.entries(args).map(async ([name, value]) =>
       (await isSo(pulumi.output(value) as unknown as Known)) ? [name] : [],
     ),
   );
-  return names.flat().length > 0 ? names.flat() : undefined;
+  const all = [...names.flat(), ...others];
+  return all.length > 0 ? all : undefined;
 }
 
 /** What cannot be forgotten here is forgotten by the next run, which sees the id in the state. */

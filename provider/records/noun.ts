@@ -5,7 +5,7 @@ import { isInline, readInline } from "../../records/inline";
 import { type RecordKind, recordKindAt } from "../../records/kind";
 import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { generalised, rejectsFileFor } from "../../records/rejects";
-import { contentHash, findFiles, unreadable } from "../../records/source";
+import { contentHash, findFiles, type SourceFile, unreadable } from "../../records/source";
 import { defaultParallel, type Progress, upload } from "../../records/upload";
 import { lifecycle } from "../lifecycle/lifecycle";
 import type { ObjectSchema } from "../lifecycle/noun";
@@ -96,7 +96,7 @@ async function send(
   const { client, urn, title, run, settings } = context;
   const kind = recordKindAt(settings.baseUrl, declared);
   const { mapping, maxFailures, parallel } = args;
-  const files = await findFiles(args.source, args.format);
+  const files = discreetlyNamed(await findFiles(args.source, args.format));
   if ((await contentHash(files, mapping)) !== args.contentHash) {
     throw new Error("the source was changed since it was checked; run `pulumi up` again");
   }
@@ -127,6 +127,13 @@ async function send(
       `${formatCount(failedCount)} ${failedCount === 1 ? "record was" : "records were"} refused; see ${rejectsFile}`,
     );
   return { recordCount, failedCount };
+}
+
+/** Files by their numbers where their names are secret: messages and the file of refused records show names. */
+function discreetlyNamed(files: readonly SourceFile[]): readonly SourceFile[] {
+  if (!isSecret("source")) return files;
+  const named = (file: SourceFile, at: number) => ({ ...file, displayName: `file ${at + 1} of the source` });
+  return files.map((file, at) => (file.content ? file : named(file, at)));
 }
 
 function progressTeller({ urn, clock }: Context): (progress: Progress) => void {

@@ -7,7 +7,7 @@ import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, log } from "../run/engine";
 import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
-import { interrupted, isRecent, record } from "./earlier-run";
+import { interrupted, isRecent, record, serviceIn } from "./earlier-run";
 import { candidates, createdBy, evidenceOf, fittingBefore, lookable } from "./evidence";
 import { identitiesOf } from "./identity";
 import { type Entry, forget } from "./journal";
@@ -185,7 +185,7 @@ async function newEntry<R extends Route, Listed>(
   if (engine && !(await engineAnswers(engine)))
     throw new Error("the Pulumi engine has exited; not starting new creates");
   return {
-    ...{ urn, service: client.service, path: route.path, identity },
+    ...{ urn, service: serviceIn(client), path: route.path, identity },
     ...(creation.identity !== undefined && { request: { name: (request as { name?: string }).name } }),
     ...{ key: key ?? randomUUID(), derived: key !== undefined },
     ...{ at: new Date(clock.now()).toISOString(), pid: process.pid, host: hostname() },

@@ -5,7 +5,7 @@ import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, log } from "../run/engine";
 import type { Properties } from "../run/row";
 import type { Creation } from "./creation";
-import { type Entry, entriesOf, eraseStored, forget, isAlive, put } from "./journal";
+import { digest, type Entry, entriesOf, eraseStored, forget, isAlive, put } from "./journal";
 import { lostCallOf } from "./unknown-creation";
 
 /** How long to wait for a process of an interrupted run that is still making the same call: as long as a call may take. */
@@ -53,7 +53,7 @@ async function entryOfPlaceholder<R extends Route, Listed>(
     return undefined;
   }
   const entry = {
-    ...{ urn, service: client.service, path: route.path, identity: lost.identity, key: lost.key },
+    ...{ urn, service: serviceIn(client), path: route.path, identity: lost.identity, key: lost.key },
     ...{ derived: false, at: lost.at, pid: process.pid, host: hostname() },
   };
   await record(context, entry);
@@ -119,9 +119,14 @@ export function isRecent({ at }: Entry, { clock }: Context): boolean {
   return clock.now() - Date.parse(at) < keysHoldMs;
 }
 
+/** What an entry remembers a service by: its address may be secret. */
+export function serviceIn(client: Client): string {
+  return digest(client.service);
+}
+
 /** Whether an entry is about the service of a client; older versions recorded its address. */
 export function isOf({ service }: Entry, client: Client): boolean {
-  return service === client.service || service === client.baseUrl;
+  return [serviceIn(client), client.service, client.baseUrl].includes(service);
 }
 
 /** One engine at a time works on a stack: one that is at work elsewhere has a stack of its own, of the same name. */

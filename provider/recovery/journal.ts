@@ -22,7 +22,7 @@ import { carriedUrn } from "../run/urn";
 export interface Entry {
   /** Whose it is: the resource in its stack. */
   readonly urn: string;
-  /** What the service is remembered by; its address, in files of older versions. */
+  /** A digest of what the service is remembered by; its address, in files of older versions. */
   readonly service: string;
   readonly path: string;
   /** What makes it the same creation when it is tried again. */

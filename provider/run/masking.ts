@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Properties } from "./row";
 
-/** Values of secret arguments by their names, and what of them a message might show. */
-export interface Secrets {
+/** Values of secret arguments by their names. */
+interface Secrets {
   readonly values: readonly Properties[];
-  texts(): readonly string[];
   mask(message: string): string;
 }
 

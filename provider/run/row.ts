@@ -1,3 +1,5 @@
+import { isSealed } from "./sealed-value";
+
 /**
  * What a row of the stack's state holds beside the arguments and outputs of its resource. Programs do not see it.
  * State of earlier versions lacks some of it, so that everything is optional.
@@ -42,16 +44,17 @@ export interface StackRow {
   /** The noun: `EventDataset`. */
   readonly type: string;
   readonly id: string;
-  /** Tells rows of one id apart. */
-  readonly made: string;
+  /** Tells rows of one id apart; not known where the engine keeps it secret. */
+  readonly made: string | undefined;
 }
 
 /** The row of a resource, as its lifecycle knows it. */
 export function rowOf(type: string, id: string, { __urn = "", __made = __urn }: Properties): StackRow {
-  return { urn: __urn, type, id, made: __made };
+  return { urn: __urn, type, id, made: isSealed(__made) ? undefined : __made };
 }
 
 /** Whether two rows are one. */
 export function isSame(a: StackRow, b: StackRow): boolean {
-  return a.type === b.type && a.id === b.id && a.made === b.made;
+  const isMade = a.made === undefined || b.made === undefined ? a.urn === b.urn : a.made === b.made;
+  return a.type === b.type && a.id === b.id && isMade;
 }

@@ -1,10 +1,10 @@
 import { jsonOrUndefined } from "../../client/parse";
 import { attributeHandling } from "../../contract/dataset";
-import { masked, type Secrets, secretsHere } from "./masking";
+import { masked, secretsHere } from "./masking";
 import type { Properties } from "./row";
 import { unknownValue } from "./unknown-value";
 
-const mask = "[secret]";
+const maskText = "[secret]";
 
 /** Shorter texts are a part of too many others: they are masked in quotes alone. */
 const shortest = 4;
@@ -22,20 +22,12 @@ const keyedByFields = ["source", "mapping"];
 export async function keepingSecret<T>(secrets: readonly Properties[], work: () => Promise<T>): Promise<T> {
   const values = [...(secretsHere.getStore()?.values ?? []), ...secrets];
   if (values.every((one) => Object.keys(one).length === 0)) return work();
-  let texts: readonly string[] | undefined;
   let index: Index | undefined;
-  const store: Secrets = {
-    values,
-    texts: () => {
-      texts ??= [...new Set(values.flatMap(textsIn))].sort((a, b) => b.length - a.length);
-      return texts;
-    },
-    mask: (message: string) => {
-      index ??= indexOf(store.texts());
-      return textsAt(message, index).reduce(withoutText, message);
-    },
+  const mask = (message: string) => {
+    index ??= indexOf(new Set(values.flatMap(textsIn)));
+    return textsAt(message, index).reduce(withoutText, message);
   };
-  return secretsHere.run(store, async () => {
+  return secretsHere.run({ values, mask }, async () => {
     try {
       return await work();
     } catch (error) {
@@ -49,9 +41,9 @@ export function isSecret(name: string): boolean {
   return secretsHere.getStore()?.values.some((one) => one[name] !== undefined) ?? false;
 }
 
-/** Whether a value is one of the secrets of the resource that is worked for. */
-export function isSecretValue(value: unknown): boolean {
-  return typeof value === "string" && (secretsHere.getStore()?.texts().includes(value) ?? false);
+/** Whether a value shows a secret of the resource that is worked for. */
+export function showsSecret(value: unknown): boolean {
+  return typeof value === "string" && masked(value) !== value;
 }
 
 function withoutSecrets(error: Error & { reasons?: string[] }): Error {
@@ -67,7 +59,7 @@ type Index = ReadonlyMap<string, readonly string[]>;
 
 const beginnings = [1, shortest, distinctive, 16, shownAtLeast];
 
-function indexOf(texts: readonly string[]): Index {
+function indexOf(texts: Iterable<string>): Index {
   const index = new Map<string, string[]>();
   for (const text of texts) {
     const beginning = text.slice(
@@ -96,7 +88,7 @@ function withoutText(message: string, text: string): string {
   if (text.length >= distinctive) return withoutBeginnings(message, text);
   const plain = text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   const alone = text.length < shortest ? `"${plain}"` : `(?<![\\p{L}\\p{N}])${plain}(?![\\p{L}\\p{N}])`;
-  return message.replace(new RegExp(alone, "gu"), mask);
+  return message.replace(new RegExp(alone, "gu"), maskText);
 }
 
 /** Without a text, wherever it stands, as a whole or cut off. */
@@ -107,7 +99,7 @@ function withoutBeginnings(message: string, text: string): string {
   for (let at = rest.indexOf(beginning); at >= 0; at = rest.indexOf(beginning)) {
     let end = beginning.length;
     while (end < text.length && rest[at + end] === text[end]) end++;
-    done += rest.slice(0, at) + mask;
+    done += rest.slice(0, at) + maskText;
     rest = rest.slice(at + end);
   }
   return done + rest;
@@ -117,8 +109,9 @@ function textsIn(secrets: Properties): string[] {
   const all = Object.entries(secrets).flatMap(([name, value]) =>
     textsOf(value, keyedByFields.includes(name)),
   );
-  // What the API itself calls things betrays nothing.
-  return all.filter((text) => text !== "" && !attributeHandling.options.some((word) => word === text));
+  // What the API itself calls things betrays nothing, nor does the kind of an address.
+  const plain = [...attributeHandling.options, "", "http:", "https:", "file:"];
+  return all.filter((text) => !plain.includes(text));
 }
 
 /** What a message might show of a value: it, its members, and the cells of a text that is a table or a path. */
@@ -129,7 +122,25 @@ function textsOf(value: unknown, isKeyedByFields: boolean): string[] {
   }
   if (typeof value === "number") return [String(value)];
   if (typeof value !== "string" || value === unknownValue) return [];
-  return [...formsOf(value), ...cellsOf(value)];
+  return [value, ...asAddress(value)].flatMap((text) => [...formsOf(text), ...cellsOf(text)]);
+}
+
+/** What a message might show of a text that is the address of a file or of a service. */
+function asAddress(text: string): string[] {
+  if (!/^[a-z][\w+.-]*:\/\//i.test(text) || !URL.canParse(text)) return [];
+  const { host, hostname, pathname, search, username, password } = new URL(text);
+  return [host, hostname, pathname, search.slice(1), username, password].flatMap((part) => [
+    part,
+    decoded(part),
+  ]);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A text as it is, and as JSON, addresses and forms have it. */

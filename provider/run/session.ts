@@ -9,6 +9,7 @@ import { cancelled as engineCancelled } from "./cancellation";
 import { Claims } from "./claims";
 import { log, type Urn } from "./engine";
 import { Listing } from "./listing";
+import { masked } from "./masking";
 import { cliStackState, type StackState } from "./stack-state";
 
 /** What one run has done so far, as far as its other lifecycles need to know. */
@@ -107,6 +108,7 @@ async function start(settings: Settings): Promise<Session> {
   const client = new Client({
     ...{ ...reached, connections: settings.parallel },
     onRetry: (message) => log.debug(undefined, message),
+    redact: masked,
   });
   return { settings, client, clock: systemClock, run: runOf(settings) };
 }

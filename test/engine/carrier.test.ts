@@ -37,7 +37,7 @@ new recommender.DeploymentJob("again", { projectId, generatorModelId: modelId, q
 const query = { projectId, modelId, queryType: "user_distribution", queries: [{ attribute: "age", value: 36, bins: 2 }] };
 new recommender.UserQuery("ages", query);
 new recommender.QueryingJob("ages-again", query);
-new recommender.UserClustering("groups", { projectId, modelId, parameters: { minUserNum: 1 } });
+const groups = new recommender.UserClustering("groups", { projectId, modelId, parameters: { minUserNum: 1 } });
 new recommender.ClusteringJob("groups-again", { projectId, modelId, parameters: { minUserNum: 1 } });
 export const hash = records.contentHash;
 ${more}`;
@@ -60,11 +60,12 @@ const carryBy = (value: string) => workspace.stack.setConfig("recommender:carrie
 async function up() {
   observed.calls();
   const { summary, outputs } = await workspace.stack.up();
-  const { hash, found } = outputs;
+  const { hash, found, job } = outputs;
   return {
     changes: summary.resourceChanges,
     hash: hash?.value,
     found: found?.value,
+    isJobSecret: job?.secret,
     calls: observed.calls(),
   };
 }
@@ -107,7 +108,8 @@ test("what dynamic resources cannot do names the plugin, which does it", async (
   const elsewhere = `const other = new recommender.Provider("other",
       ${JSON.stringify({ baseUrl, apiKey, tokenUrl, clientId, clientSecret })});
     const theirs = new recommender.EventDataset("elsewhere", { numShards: 1 }, { provider: other });
-    export const found = recommender.getEventDatasetOutput({ eventDatasetId: theirs.id }, { provider: other }).name;`;
+    export const found = recommender.getEventDatasetOutput({ eventDatasetId: theirs.id }, { provider: other }).name;
+    export const job = recommender.getJobOutput({ projectId, jobId: groups.jobId });`;
   const remedy = /recommender plugin install.*pulumi config set recommender:carrier plugin/;
   try {
     for (const more of [imported, elsewhere]) {
@@ -116,7 +118,7 @@ test("what dynamic resources cannot do names the plugin, which does it", async (
     }
     await carryBy("plugin");
     await workspace.setProgram(program("after", imported + elsewhere));
-    expect(await up()).toMatchObject({ changes: { import: 1 }, found: "elsewhere" });
+    expect(await up()).toMatchObject({ changes: { import: 1 }, found: "elsewhere", isJobSecret: true });
     expect((await other.call(routes.listEventDatasets, {})).eventDatasets).toHaveLength(1);
     const stored = join(workspace.directory, "state/.pulumi/stacks/test/test.json");
     expect(await readFile(stored, "utf8")).not.toContain(other.service.key);

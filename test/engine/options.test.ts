@@ -124,6 +124,9 @@ describe("the engine's own options", () => {
           { numShards: 1, attributeSchema: JSON.parse('{"__proto__": "NUMERICAL"}') },
           { customTimeouts: { create: "1h" } });`),
     ).toMatch(/customTimeouts .* recommender:trainingTimeout.*attributeSchema has a key __proto__/s);
+    expect(await refused(dataset("x", `{ numShards: 1, __firstName: "y" }`))).toMatch(
+      /EventDataset x: __firstName: names that begin with __ are for this package itself/,
+    );
     await workspace.stack.setConfig("recommender:baseurl", { value: "https://recommender.example.com" });
     expect(await refused(dataset("x", "{ numShards: 1 }"))).toMatch(
       /recommender:baseurl is not known; did you mean baseUrl\? Take it out with `pulumi config rm recommender:baseurl`/,

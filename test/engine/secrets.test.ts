@@ -12,7 +12,7 @@ import * as recommender from "pulumi-recommender";
 export const id = new recommender.EventDataset("events", { numShards: 1 }).id;
 `;
 
-describe("keys and tokens", () => {
+describe("keys, tokens and secret addresses", () => {
   let observed: ObservedService;
   let workspace: EngineWorkspace;
 
@@ -27,7 +27,10 @@ describe("keys and tokens", () => {
     await observed.close();
   });
 
-  const configure = (config: Record<string, string>, isSecret = (key: string) => /Key|Secret/.test(key)) =>
+  const configure = (
+    config: Record<string, string>,
+    isSecret = (key: string) => /Key|Secret|Url/.test(key),
+  ) =>
     workspace.stack.setAllConfig(
       Object.fromEntries(
         Object.entries(config).map(([key, value]) => [key, { value, secret: isSecret(key) }]),
@@ -37,7 +40,9 @@ describe("keys and tokens", () => {
   test("are nowhere in the state in the clear", async () => {
     await workspace.stack.up();
     for (const file of await filesUnder(join(workspace.directory, "state"))) {
-      expect(await readFile(file, "utf8")).not.toContain(observed.service.key);
+      const text = await readFile(file, "utf8");
+      expect(text).not.toContain(observed.service.key);
+      expect(text).not.toContain(new URL(observed.service.url).host);
     }
     const { deployment } = await workspace.stack.exportStack();
     const [dataset] = deployment.resources.filter(({ type }: { type: string }) =>

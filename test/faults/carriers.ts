@@ -33,6 +33,11 @@ interface Surroundings {
 /** Is told what a lifecycle says of a resource; what is replaced by what comes next is ephemeral. */
 export type Hear = (urn: Urn, message: string, isEphemeral: boolean) => void;
 
+/** A lifecycle as the engine calls it: the plugin is told the inputs of what it reads. */
+export type Carried = Omit<Lifecycle, "read"> & {
+  read(id: string, state?: Properties, inputs?: Properties): ReturnType<Lifecycle["read"]>;
+};
+
 /** How the engine gets at the lifecycles: in the process of a dynamic provider, or by the protocol of a plugin. */
 abstract class Carrier {
   constructor(
@@ -61,7 +66,7 @@ abstract class Carrier {
   }
 
   /** The lifecycle of a resource, as the engine calls it. */
-  abstract lifecycleOf(urn: string): Lifecycle;
+  abstract lifecycleOf(urn: string): Carried;
   protected abstract start(config: Record<string, string>): Promise<void>;
   abstract close(): void;
 
@@ -96,7 +101,7 @@ class Plugin extends Carrier {
   #config: Record<string, string> = {};
   #process: Promise<{ readonly connection: PluginConnection; stop(): void }> | undefined;
 
-  lifecycleOf(carried: string): Lifecycle {
+  lifecycleOf(carried: string): Carried {
     const urn = pluginUrn(carried);
     const ask = <T>(work: (plugin: PluginConnection) => Promise<T>) => this.#ask(work);
     return {
@@ -113,8 +118,8 @@ class Plugin extends Carrier {
         const { id, state } = await ask((plugin) => plugin.create(urn, inputs));
         return { id, outs: state };
       },
-      read: async (id, state = {}) => {
-        const read = await ask((plugin) => plugin.read(urn, id, state));
+      read: async (id, state = {}, inputs = {}) => {
+        const read = await ask((plugin) => plugin.read(urn, id, state, inputs));
         return { id: read.id, props: read.state, inputs: read.inputs };
       },
       update: async (id, olds, news) => ({ outs: await ask((plugin) => plugin.update(urn, id, olds, news)) }),

@@ -23,6 +23,8 @@ export interface Held {
   readonly id: string;
   /** What it was last carried by, and is deleted by. */
   readonly carrier: CarrierName;
+  /** What it was declared with, as its lifecycle has checked it. */
+  readonly inputs: Properties;
   readonly state: Properties;
   /** Whether its last creation or change ended in an error that kept it. */
   readonly broken: boolean;

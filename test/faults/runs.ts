@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "../../client/client";
 import { stub } from "../../provider/dynamic/stub";
-import type { Lifecycle } from "../../provider/lifecycle/protocol";
 import type { StackRow } from "../../provider/run/row";
 import { TestClock } from "../client/server";
-import { type CarrierName, type Carriers, passed } from "./carriers";
+import { type Carried, type CarrierName, type Carriers, passed } from "./carriers";
 
 type Properties = Record<string, unknown>;
 
@@ -19,6 +18,7 @@ export class BriskClock extends TestClock {
 /** A resource as the engine keeps it. */
 interface Kept {
   readonly id: string;
+  readonly inputs: Properties;
   readonly state: Properties;
   /** Whether an error left it, so that the next run changes it whatever its arguments. */
   readonly partial: boolean;
@@ -56,11 +56,12 @@ export class LocalStack {
   /** Makes a resource what is declared. */
   async up(type: string, name: string, args: Properties): Promise<Kept> {
     const { check, diff, create, update, delete: remove } = this.#lifecycleOf(type, name);
-    const { inputs, failures } = await check({}, passed({ ...args, ...this.#own(type, name) }));
-    if (failures.length > 0) throw new Error(JSON.stringify(failures));
     const old = this.#kept.get(`${type} ${name}`);
+    const own = this.carrier === "dynamic" ? this.#own(type, name) : {};
+    const { inputs, failures } = await check(old?.inputs ?? {}, passed({ ...args, ...own }));
+    if (failures.length > 0) throw new Error(JSON.stringify(failures));
     const keep = (id: string, state: Properties, partial = false) => {
-      const kept = { id, state: { ...state, ...this.#own(type, name) }, partial };
+      const kept = { id, inputs, state: { ...state, ...this.#own(type, name) }, partial };
       this.#kept.set(`${type} ${name}`, kept);
       return kept;
     };
@@ -86,8 +87,8 @@ export class LocalStack {
 
   /** Reads a resource; undefined when it is gone. */
   async refresh(type: string, name: string): Promise<Properties | undefined> {
-    const { id, state } = this.#kept.get(`${type} ${name}`) as Kept;
-    const read = await this.#lifecycleOf(type, name).read(id, state);
+    const { id, state, inputs } = this.#kept.get(`${type} ${name}`) as Kept;
+    const read = await this.#lifecycleOf(type, name).read(id, state, inputs);
     return read.id === "" ? undefined : read.props;
   }
 
@@ -97,7 +98,7 @@ export class LocalStack {
     this.#kept.delete(`${type} ${name}`);
   }
 
-  #lifecycleOf(type: string, name: string): Lifecycle {
+  #lifecycleOf(type: string, name: string): Carried {
     return this.carriers.of(this.carrier).lifecycleOf(urnOf(type, name));
   }
 

@@ -1,8 +1,7 @@
-import type { Lifecycle } from "../../provider/lifecycle/protocol";
 import { eraseStored } from "../../provider/recovery/journal";
 import { rowOf } from "../../provider/run/row";
 import { pluginUrn } from "../../provider/run/urn";
-import { type CarrierName, type Carriers, passed } from "./carriers";
+import { type Carried, type CarrierName, type Carriers, passed } from "./carriers";
 import { fastClock, type MortalClient } from "./mortal-client";
 import { byDependency, type Held, type Kind, keyOf, kinds, type Lookup, type Properties, Rows } from "./rows";
 import { Refused, type RunOptions, Selection } from "./selection";
@@ -77,9 +76,13 @@ export class SmallEngine extends Rows {
   refresh(): Promise<Error[]> {
     return this.#mortally(async () => {
       for (const resource of [...this.held.values()]) {
-        const read = await this.#lifecycleOf(resource).read(resource.id, resource.state);
+        const read = await this.#lifecycleOf(resource).read(resource.id, resource.state, resource.inputs);
         if (read.id === "") this.held.delete(keyOf(resource));
-        else this.#keep({ ...resource, id: read.id as string, state: passed(read.props ?? {}) });
+        else
+          this.#keep({
+            ...{ ...resource, id: read.id as string, state: passed(read.props ?? {}) },
+            inputs: passed(read.inputs ?? resource.inputs),
+          });
       }
       return [];
     });
@@ -100,6 +103,7 @@ export class SmallEngine extends Rows {
         "recommender:apiKey": key,
       },
       ...{ "recommender:clientId": "test", "recommender:clientSecret": key, "recommender:jobPollMs": "500" },
+      ...(this.isTypeScript && { "recommender:carrier": this.carrier }),
     };
     const rows = async () =>
       this.all().map((row) => ({ ...rowOf(row.kind, row.id, row.state), urn: this.#storedUrnOf(row) }));
@@ -152,21 +156,21 @@ export class SmallEngine extends Rows {
     const { carrier } = this;
     const lifecycle = this.#lifecycleOf({ kind, name, carrier });
     const __urn = this.#storedUrnOf({ kind, name, carrier });
-    const given = passed({ ...this.#argsOf(declared, old), ...(this.isTypeScript && { __urn }) });
-    const checked = await lifecycle.check(old?.state ?? {}, given);
+    const given = passed({ ...this.#argsOf(declared, old), ...(carrier === "dynamic" && { __urn }) });
+    const checked = await lifecycle.check(old?.inputs ?? {}, given);
     if (checked.failures.length > 0) throw new Error(JSON.stringify(checked));
     const news = passed(checked.inputs);
     // What is told to be replaced is not compared first.
     const diff =
       old && (replace ? { changes: true, replaces: ["id"] } : await lifecycle.diff(old.id, old.state, news));
     if (old && !diff?.changes && !old.broken) {
-      this.#keep({ ...old, name, carrier, dependencies }, old);
+      this.#keep({ ...old, name, carrier, inputs: news, dependencies }, old);
       return;
     }
     this.steps.set(kind, (this.steps.get(kind) ?? 0) + 1);
     const isReplaced = old && (diff?.replaces?.length ?? 0) > 0;
     const made = (id: string, state: object = {}, broken = false): Held => ({
-      ...{ kind, name, id, carrier, state: passed(state as Properties), broken, dependencies },
+      ...{ kind, name, id, carrier, inputs: news, state: passed(state as Properties), broken, dependencies },
     });
     try {
       if (old && !isReplaced) {
@@ -192,7 +196,7 @@ export class SmallEngine extends Rows {
   /** Arguments over what is ignored of them. */
   #argsOf({ args, ignores = [] }: Declared, old: Held | undefined): Properties {
     const given = args(this.of);
-    return old ? { ...given, ...Object.fromEntries(ignores.map((key) => [key, old.state[key]])) } : given;
+    return old ? { ...given, ...Object.fromEntries(ignores.map((key) => [key, old.inputs[key]])) } : given;
   }
 
   /** Deletes what is to be replaced, after what would be replaced with it. */
@@ -245,7 +249,7 @@ export class SmallEngine extends Rows {
     }
   }
 
-  #lifecycleOf(row: Pick<Held, "kind" | "name" | "carrier">): Lifecycle {
+  #lifecycleOf(row: Pick<Held, "kind" | "name" | "carrier">): Carried {
     return this.carriers.of(row.carrier).lifecycleOf(this.urnOf(row));
   }
 

@@ -1,7 +1,7 @@
 import { routes } from "../../../contract";
 import { ObservedService } from "../../engine/observed-service";
 import { DynamicProvider } from "../dynamic-provider";
-import { PluginProcess } from "./plugin-process";
+import { PluginProcess, secret } from "./plugin-process";
 
 let observed: ObservedService;
 let plugin: PluginProcess;
@@ -45,6 +45,16 @@ test("what the plugin has created is the same to a dynamic provider, which chang
   await dynamic.delete("EventDataset", id, state);
   const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
   expect(eventDatasets).toEqual([]);
+});
+
+test("state of which all is secret is read, changed and deleted", async () => {
+  const { inputs } = await plugin.check("EventDataset", args);
+  const { id, state } = await plugin.create("EventDataset", inputs);
+  const sealed = Object.fromEntries(Object.entries(state).map(([key, value]) => [key, secret(value)]));
+  expect(await plugin.read("EventDataset", id, sealed, inputs)).toMatchObject({ id });
+  await plugin.update("EventDataset", id, sealed, { ...inputs, name: "renamed" });
+  await plugin.delete("EventDataset", id, sealed);
+  expect(observed.calls()).toContain("DELETE /delete-event-dataset");
 });
 
 test("state of before rows had tokens is deleted by the plugin too", async () => {

@@ -178,13 +178,22 @@ test("what comes before the configuration is refused in words", async () => {
   await early.stop();
 });
 
-test.each([{ __made: "x" }, { __service: "https://elsewhere" }, { __anything: 1 }])(
-  "a program does not set what is hidden from it: %j",
-  async (hidden) => {
-    const { failures } = await plugin.check("EventDataset", { numShards: 1, ...hidden });
-    expect(failures).toEqual([expect.stringMatching(`^${Object.keys(hidden)[0]} is not known`)]);
+test.each(["__made", "__firstName", "__named", "__secret", "__replaceOn", "__service", "__anything"])(
+  "a program does not set what is hidden from it: %s",
+  async (name) => {
+    const { failures } = await plugin.check("EventDataset", { numShards: 1, [name]: ["x"] });
+    expect(failures).toEqual([
+      `${name}: names that begin with __ are for this package itself; take it out of the program`,
+    ]);
   },
 );
+
+test("what the engine hands back of hidden inputs is taken, as for an import and ignoreChanges", async () => {
+  const { inputs } = await plugin.check("EventDataset", { name: "it", numShards: 1 });
+  expect(inputs).toHaveProperty("__named");
+  const { failures } = await plugin.check("EventDataset", inputs, inputs);
+  expect(failures).toEqual([]);
+});
 
 test("nothing is created with an argument that is not known yet", async () => {
   observed.calls();

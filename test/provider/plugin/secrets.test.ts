@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
 import { routes } from "../../../contract";
 import { ObservedService } from "../../engine/observed-service";
 import { DynamicProvider } from "../dynamic-provider";
@@ -101,6 +102,28 @@ describe.each(carriers)("carried by $name", (carrier) => {
     expect([error.message, file, everything()].join()).not.toContain("hush");
   });
 
+  test("the path of a secret source is in no message and not in the file of refused records", async () => {
+    const { eventDatasetId } = await observed.call(routes.createEventDataset, { name: "x", numShards: 1 });
+    const path = join(folder, "hush folder.csv");
+    writeFileSync(path, "userId,itemId,eventType,ts\nu,i,v,never\n");
+    const source = pathToFileURL(path).href;
+    const { inputs } = await carrier
+      .of()
+      .check("EventRecords", carrier.with({ eventDatasetId, source, rejectsFile }, ["source"]));
+    const error = await carrier
+      .of()
+      .create("EventRecords", inputs)
+      .catch((e) => e);
+    const file = readFileSync(rejectsFile, "utf8");
+    expect(JSON.parse(file)).toMatchObject({ source: "file 1 of the source", line: 2 });
+    rmSync(path);
+    const gone = await carrier
+      .of()
+      .check("EventRecords", carrier.with({ eventDatasetId, source }, ["source"]));
+    expect(gone.failures.join()).toMatch(/there is no such file/);
+    expect([error.message, file, ...gone.failures, everything()].join()).not.toContain("hush");
+  });
+
   test("an output that repeats a secret argument is secret, and what is said of it does not show it", async () => {
     const args = { name: "it", numShards: 1, existingId: "hush-users" };
     const { state } = await carrier.of().create("UserDataset", carrier.with(args, ["existingId"]));
@@ -114,7 +137,8 @@ describe.each(carriers)("carried by $name", (carrier) => {
 
 test("a service that repeats secret records in its refusal does not get them shown", async () => {
   const echo: RequestListener = async (request, response) => {
-    const message = `cannot take ${await text(request)}`;
+    // A client cuts what is longer than 500 characters: here amid a secret.
+    const message = `${`cannot take ${await text(request)} `.padEnd(495, "x")} hush-user`;
     response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ message }));
   };
   const server = createServer(echo).listen(0, "127.0.0.1");
@@ -145,4 +169,43 @@ test("the plugin's list of what differs does not go into a secret, whose keys ar
   const { inputs: news } = await plugin.check("EventDataset", state("hush-other"));
   const { detailed } = await plugin.diff("EventDataset", "event-dataset-1", olds, news);
   expect(detailed).toEqual({ attributeSchema: "UPDATE" });
+});
+
+test("a secret address of the service is neither in messages nor in the state in the clear", async () => {
+  const { url } = observed.service;
+  const { host } = new URL(url);
+  const hushed = Object.entries(observed.config).map(([key, value]) => [key, secret(value)]);
+  const own = await PluginProcess.start(Object.fromEntries(hushed));
+  const dataset = { name: "it", numShards: 1 };
+  const byPlugin = await own.create("EventDataset", dataset);
+  const byDynamic = await dynamic.create("EventDataset", { ...dataset, __secret: ["recommender:baseUrl"] });
+  for (const { state } of [byPlugin, byDynamic]) expect(state.__service).toEqual(secret(url));
+  const adopted = { name: "it", projectId: "p-1", existingId: "p-1", generatorModelId: "m-1", qps: 1 };
+  expect((await own.create("Deployment", adopted)).state.servingUri).toEqual(secret(url));
+  const lost = own.create("Algorithm", { name: "it", projectId: "p", algorithmType: "G1" });
+  await expect(lost).rejects.toThrow(/404.*the service asked was \[secret\]$/);
+  const moved = { ...byPlugin.state, __service: secret("https://hush.example.com") };
+  await expect(own.diff("EventDataset", byPlugin.id, moved, dataset)).rejects.toThrow(
+    /the service at \[secret\], but \[secret\] is configured/,
+  );
+  expect(await own.diff("EventDataset", byPlugin.id, byPlugin.state, dataset)).toMatchObject({
+    changes: false,
+  });
+  expect(JSON.stringify([own.said, own.errors])).not.toMatch(new RegExp(`hush|${host}`));
+  await own.stop();
+});
+
+test("what is secret of a configuration is in nothing that is said of it", async () => {
+  const hushed = {
+    baseUrl: secret("http://hush.example.com"),
+    apiKey: secret("k-1"),
+    accessToken: secret("t-1"),
+  };
+  const own = await PluginProcess.start(hushed, { name: "mine" });
+  const { failures } = await own.checkConfig({ ...hushed, trainingTimeout: secret("hush-time") });
+  expect(failures).toEqual([expect.stringMatching(/^recommender:trainingTimeout: .*received "\[secret\]"/)]);
+  expect(own.said.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^recommender:baseUrl is at \[secret\], without TLS/),
+  ]);
+  await own.stop();
 });

@@ -1,5 +1,5 @@
 import { Client, fixedToken } from "../../../client/client";
-import { isOf } from "../../../provider/recovery/earlier-run";
+import { isOf, serviceIn } from "../../../provider/recovery/earlier-run";
 import type { Entry } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
 import { DynamicProvider } from "../dynamic-provider";
@@ -8,6 +8,9 @@ test("what was written down for an embedded service is known by its data, at wha
   const baseUrl = "http://127.0.0.1:9";
   const client = new Client({ baseUrl, apiKey: "k", token: fixedToken("t"), instanceId: "instance-1" });
   const isIts = (service: string) => isOf({ service } as Entry, client);
+  expect(isIts(serviceIn(client))).toBe(true);
+  // Addresses may be secret.
+  expect(serviceIn(client)).toMatch(/^[0-9a-f]{32}$/);
   expect(isIts("embedded:instance-1")).toBe(true);
   expect(isIts("embedded:instance-2")).toBe(false);
   // Older versions wrote down the address.

@@ -40,6 +40,18 @@ test.each<[string, object, string, string]>([
     "there is no acme-corp/users.csv",
     "there is no [secret]/[secret]",
   ],
+  [
+    "the path of a file's address, as it is and decoded",
+    { source: "file:///srv/hush%20folder/hush.csv" },
+    "no /srv/hush folder/hush.csv, hush%20folder",
+    "no [secret], [secret]",
+  ],
+  [
+    "the address of a service, with or without its parts",
+    { baseUrl: "https://ann:hush-word@Api.acme.example:8443/hush-path" },
+    "https://api.acme.example:8443, api.acme.example, hush-word, /hush-path/x",
+    "https://[secret], [secret], [secret], [secret]/x",
+  ],
   ["the mask itself", { name: "[secret]" }, "[secret]", "[secret]"],
 ])("a message does not show %s", async (_, secrets, message, expected) => {
   expect(await shown(secrets, message)).toBe(expected);
