@@ -7,8 +7,8 @@ import { refuseMalformed } from "./hidden";
 import type { Rules } from "./noun";
 import type { Lifecycle } from "./protocol";
 
-/** Begins the name of a secret that is not an argument but a key of the configuration. */
-const ofConfiguration = "recommender:";
+/** A secret that is not an argument but a key of the configuration. */
+const ofConfiguration = /^recommender:/;
 
 /**
  * The same lifecycle, but what it says and throws does not show what a program says is secret: arguments, and keys of the
@@ -17,12 +17,12 @@ const ofConfiguration = "recommender:";
 export function discreet(own: Lifecycle, config: (key: string) => string | undefined): Lifecycle {
   const secretsIn = (properties: Properties): Properties => {
     refuseMalformed(properties);
-    const secrets = (properties.__secret ?? []).map((name) =>
-      name.startsWith(ofConfiguration)
-        ? [name, [config(name.slice(ofConfiguration.length)), properties.__service]]
-        : [name, properties[name]],
-    );
-    return Object.fromEntries(secrets);
+    const names = properties.__secret ?? [];
+    const valueOf = (name: string) =>
+      ofConfiguration.test(name) ? config(name.replace(ofConfiguration, "")) : properties[name];
+    const secrets = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
+    // What it was when the state was written.
+    return names.includes("recommender:baseUrl") ? { ...secrets, __service: properties.__service } : secrets;
   };
   /** With what shows a secret sealed: the engine knows only by its name what is secret. */
   const sealed = (state: Properties): Properties => {

@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { engineOnPath } from "../../tools/engine/on-path.js";
 import { isAtLeast } from "../../tools/engine/programs.js";
 import { providedBin, temporaryFolder } from "./provide";
@@ -45,6 +47,14 @@ describe("an engine on PATH", () => {
     const searchPath = await folderWith("; exit 1", companions);
     expect(() => engineOnPath({ searchPath, oldestVersion })).toThrow(/version` does not work/);
   });
+});
+
+test("`npm run engine -- --languages` ends with the folders of the engine and of the language hosts", () => {
+  const command = join(__dirname, "../../tools/engine.js");
+  const said = execFileSync(process.execPath, [command, "--languages"], { encoding: "utf8" });
+  const folders = said.trimEnd().split("\n").at(-1)?.split(delimiter) ?? [];
+  for (const name of ["pulumi", "pulumi-language-nodejs", "pulumi-language-python", "pulumi-language-yaml"])
+    expect([name, folders.some((folder) => existsSync(join(folder, name)))]).toEqual([name, true]);
 });
 
 test.each([
