@@ -17,12 +17,12 @@ const ofConfiguration = /^recommender:/;
 export function discreet(own: Lifecycle, config: (key: string) => string | undefined): Lifecycle {
   const secretsIn = (properties: Properties): Properties => {
     refuseMalformed(properties);
-    const names = properties.__secret ?? [];
+    const { __secret: names = [], __service } = properties;
     const valueOf = (name: string) =>
       ofConfiguration.test(name) ? config(name.replace(ofConfiguration, "")) : properties[name];
-    const secrets = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
+    const secrets: Properties = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
     // What it was when the state was written.
-    return names.includes("recommender:baseUrl") ? { ...secrets, __service: properties.__service } : secrets;
+    return __service && names.includes("recommender:baseUrl") ? { ...secrets, __service } : secrets;
   };
   /** With what shows a secret sealed: the engine knows only by its name what is secret. */
   const sealed = (state: Properties): Properties => {

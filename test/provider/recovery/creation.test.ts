@@ -86,7 +86,8 @@ test("what the state alone knows of is asked about when the key is old, on any m
   const [at, identity] = [Date.now() - 30 * 3_600_000, digest(request)];
   const state = { ...request, __urn: engine.urnOf(users) };
   engine.held.set("UserDataset users", {
-    ...{ kind: "UserDataset", name: "users", state, carrier: "dynamic", broken: true, dependencies: [] },
+    ...{ kind: "UserDataset", name: "users", inputs: state, state, carrier: "dynamic" },
+    ...{ broken: true, dependencies: [] },
     id: `unknown-${randomUUID()}.${identity}.${at}`,
   });
   observed.calls();
@@ -254,7 +255,8 @@ describe("the journal", () => {
 const asked = (more: { key: string; at: number }) => {
   const state = { ...request, __urn: engine.urnOf(users) };
   engine.held.set("UserDataset users", {
-    ...{ kind: "UserDataset", name: "users", state, carrier: "dynamic", broken: true, dependencies: [] },
+    ...{ kind: "UserDataset", name: "users", inputs: state, state, carrier: "dynamic" },
+    ...{ broken: true, dependencies: [] },
     id: `unknown-${more.key}.${digest(request)}.${more.at}`,
   });
 };
