@@ -18,9 +18,9 @@ export function discreet(own: Lifecycle, config: (key: string) => string | undef
   const secretsIn = (properties: Properties): Properties => {
     refuseMalformed(properties);
     const { __secret: names = [], __service } = properties;
-    const valueOf = (name: string) =>
+    const secretOf = (name: string) =>
       ofConfiguration.test(name) ? config(name.replace(ofConfiguration, "")) : properties[name];
-    const secrets: Properties = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
+    const secrets: Properties = Object.fromEntries(names.map((name) => [name, secretOf(name)]));
     // What it was when the state was written.
     return __service && names.includes("recommender:baseUrl") ? { ...secrets, __service } : secrets;
   };

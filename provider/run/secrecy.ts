@@ -20,8 +20,8 @@ const keyedByFields = ["source", "mapping"];
 
 /** Works for a resource that has secret arguments: whatever is logged or thrown meanwhile does not show their values. */
 export async function keepingSecret<T>(secrets: readonly Properties[], work: () => Promise<T>): Promise<T> {
+  if (secrets.every((one) => Object.keys(one).length === 0)) return work();
   const values = [...(secretsHere.getStore()?.values ?? []), ...secrets];
-  if (values.every((one) => Object.keys(one).length === 0)) return work();
   let index: Index | undefined;
   const mask = (message: string) => {
     index ??= indexOf(new Set(values.flatMap(textsIn)));
