@@ -1,4 +1,4 @@
-const { availableParallelism } = require("node:os");
+const { availableParallelism, totalmem } = require("node:os");
 const { rooms } = require("./tools/setup.js");
 
 /** @type {import("jest").Config} */
@@ -57,8 +57,8 @@ const betweenProcesses = [
 module.exports = {
   // A guard against hanging for ever; a suite that needs more says so itself.
   testTimeout: 300_000,
-  // One more than there are cores: some tests mostly wait.
-  maxWorkers: availableParallelism() + 1,
+  // Two more than there are cores, for half of a test's time is waiting; as far as memory reaches, with what they start.
+  maxWorkers: Math.max(1, Math.min(availableParallelism() + 2, Math.floor(totalmem() / 1.5e9))),
   testSequencer: "<rootDir>/tools/jest/longest-first.js",
   globalSetup: "<rootDir>/tools/jest/global-setup.js",
   globalTeardown: "<rootDir>/tools/jest/global-teardown.js",
