@@ -1,8 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { Folder, read } from "./folder";
 
-jest.setTimeout(30_000);
-
 const folder = new Folder();
 afterAll(() => folder.remove());
 

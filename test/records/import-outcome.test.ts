@@ -3,8 +3,6 @@ import { join } from "node:path";
 import { Loading, userLines } from "./loading";
 import { runCommand } from "./run-command";
 
-jest.setTimeout(120_000);
-
 let loading: Loading;
 beforeAll(async () => {
   loading = await Loading.start();

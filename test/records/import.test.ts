@@ -5,8 +5,6 @@ import { gzipSync } from "node:zlib";
 import { Loading, userLines } from "./loading";
 import { runCommand } from "./run-command";
 
-jest.setTimeout(120_000);
-
 let loading: Loading;
 beforeAll(async () => {
   loading = await Loading.start();

@@ -1,7 +1,5 @@
 import { Loading, userLines } from "./loading";
 
-jest.setTimeout(60_000);
-
 let loading: Loading;
 beforeAll(async () => {
   loading = await Loading.start();

@@ -7,8 +7,6 @@ import { holdInline } from "../../records/inline";
 import { findFiles } from "../../records/source";
 import { Loading, userLines } from "./loading";
 
-jest.setTimeout(60_000);
-
 let loading: Loading;
 let stateHome: string | undefined;
 beforeAll(async () => {

@@ -5,8 +5,6 @@ import type { Route } from "../../contract";
 import { Gate } from "../../records/in-flight";
 import { Loading, userLines } from "./loading";
 
-jest.setTimeout(60_000);
-
 let loading: Loading;
 beforeAll(async () => {
   loading = await Loading.start();

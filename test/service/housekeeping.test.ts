@@ -20,9 +20,26 @@ import { deploy, openShop, trainModel } from "./shop";
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 
+/** Tells when the service has tidied up: then it waits for the next time. */
+class TidyClock extends ManualClock {
+  #tidied = () => {};
+
+  override wait(ms: number, signal?: AbortSignal): Promise<void> {
+    if (ms === hourMs) this.#tidied();
+    return super.wait(ms, signal);
+  }
+
+  passes(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#tidied = resolve;
+      this.advance(ms);
+    });
+  }
+}
+
 describe("while a service runs", () => {
   test("results, idempotency keys, old jobs and stray models go when their time is over", async () => {
-    const clock = new ManualClock();
+    const clock = new TidyClock();
     const api = await Running.start({ clock });
     const folder = folderAt(api.service.dataDir);
     const shop = await openShop(api);
@@ -37,22 +54,18 @@ describe("while a service runs", () => {
     const database = new Database(folder.database, { timeout: 5000 });
     const rows = (table: string) =>
       (database.prepare(`select * from ${table}`).all() as { id: string }[]).length;
-    const passes = async (ms: number) => {
-      clock.advance(ms);
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    };
     const result = join(folder.path, "results", `${jobId}.1.json`);
 
-    await passes(hourMs);
+    await clock.passes(hourMs);
     expect(existsSync(stray)).toBe(false);
     expect(existsSync(join(folder.path, "models", modelId))).toBe(true);
     expect(existsSync(result)).toBe(true);
     expect(rows("idempotency_keys")).toBe(1);
-    await passes(dayMs);
+    await clock.passes(dayMs);
     expect(existsSync(result)).toBe(false);
     expect(rows("idempotency_keys")).toBe(0);
     expect(rows("jobs")).toBe(3);
-    await passes(365 * dayMs);
+    await clock.passes(365 * dayMs);
     const left = database.prepare("select job_type from jobs order by number").all();
     expect(left).toEqual([{ job_type: "TRAINING" }, { job_type: "DEPLOYMENT" }]);
     database.close();
@@ -104,10 +117,11 @@ describe("the log file", () => {
   });
 
   test("has its lines a moment later", async () => {
-    const log = new LogFile(join(dir, "soon.log"));
+    const soon = join(dir, "soon.log");
+    const log = new LogFile(soon);
     log.write("here\n");
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(readFileSync(join(dir, "soon.log"), "utf8")).toBe("here\n");
+    while (!statSync(soon, { throwIfNoEntry: false })?.size) await new Promise(setImmediate);
+    expect(readFileSync(soon, "utf8")).toBe("here\n");
     log.end();
   });
 });

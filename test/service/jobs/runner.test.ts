@@ -62,8 +62,10 @@ describe("the queue", () => {
     await settled();
     expect(await read(jobId)).toMatchObject({ jobStatus: "PENDING" });
     await api.ask(allowance);
-    clock.advance(pollMs);
-    await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
+    await eventually(async () => {
+      clock.advance(pollMs);
+      return (await read(jobId)).jobStatus === "SUCCEED";
+    });
     await api.service.idle();
   });
 
@@ -72,11 +74,14 @@ describe("the queue", () => {
     await switchOn({ jobs: [{ name: "ends late", message: "bad luck" }] });
     await api.ask(refusal("new.retry_count > 0"));
     const jobId = await submit("ends late");
+    await eventually(async () => (await read(jobId)).jobStatus === "RUNNING");
     await settled();
     expect(await read(jobId)).toMatchObject({ jobStatus: "RUNNING", retryCount: 0 });
     await api.ask(allowance);
-    clock.advance(pollMs);
-    await eventually(async () => (await read(jobId)).retryCount === 1);
+    await eventually(async () => {
+      clock.advance(pollMs);
+      return (await read(jobId)).retryCount === 1;
+    });
     clock.advance(1000);
     await eventually(async () => (await read(jobId)).jobStatus === "SUCCEED");
   });
