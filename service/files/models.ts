@@ -1,3 +1,4 @@
+import type { FileHandle } from "node:fs/promises";
 import { itemCounts, selectUsers } from "../algorithms";
 import { JobError } from "../base/job-error";
 import type { Db } from "../store/database";
@@ -5,7 +6,7 @@ import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import type { Basis } from "./basis";
 import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
-import { decodeModel, encodeModel, type StoredModel } from "./format/model";
+import { decodeModel, decodeRow, encodeModel, type StoredModel } from "./format/model";
 import { FormatError } from "./format/sections";
 import { brokenOffAfterMs, type Files, type Listed, modelName } from "./places/files";
 
@@ -51,18 +52,24 @@ export async function readModel(files: Files, modelId: string): Promise<StoredMo
   }
 }
 
+/** The items of the pairs that a model was trained on for one user, by his row in its file. */
+export async function readRow(files: Files, modelId: string, row: number): Promise<number[]> {
+  const file = await opened(files, modelId);
+  try {
+    if (!(await isFirstVersion(file))) return [...(await decodeRow(file, row))];
+    const { start, index } = (await decodeFirstVersion(file)).model.interactions;
+    return [...index.subarray(start[row], start[row + 1])];
+  } finally {
+    await file.close();
+  }
+}
+
 async function readOnce(
   files: Files,
   modelId: string,
   how: { readonly anew: boolean },
 ): Promise<StoredModel> {
-  const file = await files.open(modelName(modelId), how);
-  // A model that was deleted while a job waited cannot come back by trying again.
-  if (!file)
-    throw new JobError(
-      `There is no file ${modelName(modelId)} in ${files.place}: the model was deleted before the job ran, ` +
-        "or the service was started with other --files than when it was trained. Submit the job with another model.",
-    );
+  const file = await opened(files, modelId, how);
   try {
     if (!(await isFirstVersion(file))) return await decodeModel(file);
     if (files.isOwn) return await decodeFirstVersion(file);
@@ -70,6 +77,17 @@ async function readOnce(
   } finally {
     await file.close();
   }
+}
+
+async function opened(files: Files, modelId: string, how?: { readonly anew: boolean }): Promise<FileHandle> {
+  const file = await files.open(modelName(modelId), how);
+  // A model that was deleted while a job waited cannot come back by trying again.
+  if (!file)
+    throw new JobError(
+      `There is no file ${modelName(modelId)} in ${files.place}: the model was deleted before the job ran, ` +
+        "or the service was started with other --files than when it was trained. Submit the job with another model.",
+    );
+  return file;
 }
 
 /** The content of a model that version 0.1.0 wrote, in the format of today; undefined where it has that already. */
@@ -123,5 +141,6 @@ function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>): Stor
     ...stored,
     model: { ...model, users: kept.length, userVectors, itemVectors, interactions },
     userIds: Array.from(kept, (user) => userIds[user] as string),
+    rows: kept,
   };
 }

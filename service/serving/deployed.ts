@@ -3,12 +3,13 @@ import type { Attributes, UserItem } from "../algorithms";
 import { ServiceError } from "../base/error";
 import { Places } from "../base/places";
 import type { Basis } from "../files/basis";
+import { readRow } from "../files/models";
 import type { Change, EventsChange, ItemsChange } from "../store/changes";
 import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import { changesOf, deletionsOf, snapshot, weightOf } from "../store/snapshot";
 import type { DeploymentTable } from "../store/tables";
-import type { Build } from "../threads/build";
+import type { Build, PlacedModel } from "../threads/build";
 import { type Current, readCurrent } from "./current";
 import { History } from "./history";
 import { KeptAttributes } from "./kept-attributes";
@@ -20,7 +21,7 @@ import { ServedModel } from "./served-model";
 const leastCandidates = 100;
 
 /** What a deployment is served with. */
-export interface DeployedContext extends Pick<Basis, "store" | "clock" | "metrics"> {
+export interface DeployedContext extends Pick<Basis, "store" | "clock" | "metrics" | "files" | "log"> {
   /** The part of all calls that this process may answer. */
   readonly share: () => number;
   /** Called when another deployment has come, or this one was shut down, by another process. */
@@ -71,14 +72,13 @@ export class Deployed {
     this.items = new Places(itemIds);
     this.history = history && new History(history);
     this.keptEvents = new KeptEvents(this.items);
-    this.generator = new ServedModel(generator, this.users, this.items, count);
-    if (ranker)
-      this.ranker = new ServedModel(
-        ranker,
-        new Places([...ranker.userIds]),
-        new Places([...ranker.itemIds]),
-        count,
-      );
+    const serve = (placed: PlacedModel, modelId: string, users: Places, items: Places) =>
+      new ServedModel(placed, users, items, count, (row) => this.itemsOfRow(modelId, row));
+    this.generator = serve(generator, row.generator_model_id, this.users, this.items);
+    if (ranker && row.ranker_model_id !== null) {
+      const [users, items] = [new Places([...ranker.userIds]), new Places([...ranker.itemIds])];
+      this.ranker = serve(ranker, row.ranker_model_id, users, items);
+    }
     this.attributes = new KeptAttributes((ids) => this.recordsOf(data.items.number, ids));
     this.begin = begin;
     this.seen = begin;
@@ -90,6 +90,8 @@ export class Deployed {
     const events = this.context.store.shared
       ? await this.storedEvents(userId, isAddressed)
       : this.mirrored(userId);
+    for (const served of ranker ? [generator, ranker] : [generator])
+      if (served.isLettingGo) for (const id of await served.letGo()) this.unplaced.add(id);
     if (this.unplaced.size > 0) await this.placeUnplaced();
     let record: Promise<Attributes | undefined> | undefined;
     const vectorIn = async (served: ServedModel) => {
@@ -102,7 +104,7 @@ export class Deployed {
     const order = ranker && (await vectorIn(ranker));
     const wanted = ranker ? Math.max(limit, leastCandidates) : limit;
     const best = generator.recommender.top(vector, wanted, events?.items ?? []);
-    return (ranker ? this.rerank(best, ranker, order ?? null) : best)
+    return (ranker ? ranker.rerank(best, this.items, order ?? null) : best)
       .slice(0, limit)
       .map((item) => this.items.ids[item] as string);
   }
@@ -155,8 +157,8 @@ export class Deployed {
   }
 
   private forget(userId: string): void {
-    for (const id of this.generator.forget(userId)) this.unplaced.add(id);
-    for (const id of this.ranker?.forget(userId) ?? []) this.unplaced.add(id);
+    this.generator.forget(userId);
+    this.ranker?.forget(userId);
   }
 
   private applyItems({ dataset, items }: ItemsChange): void {
@@ -264,21 +266,19 @@ export class Deployed {
     });
   }
 
-  private rerank(
-    candidates: number[],
-    { recommender, items }: ServedModel,
-    vector: Float32Array | null,
-  ): number[] {
-    const places = candidates.map(
-      (item) => items.find(this.items.ids[item] as string) ?? recommender.items + item,
-    );
-    const byPlace = new Map(places.map((place, at) => [place, candidates[at] as number]));
-    return recommender.rerank(places, vector).map((place) => byPlace.get(place) as number);
-  }
-
   private async attributesOfUser(userId: string): Promise<Attributes | undefined> {
     const [row] = await this.recordsOf(this.data.users.number, [userId]);
     return row ? JSON.parse(row.attributes) : undefined;
+  }
+
+  private async itemsOfRow(modelId: string, row: number): Promise<number[]> {
+    try {
+      return await readRow(this.context.files, modelId, row);
+    } catch (error) {
+      // The user is forgotten all the same; only what is popular still counts what he had.
+      this.context.log.error({ err: error, modelId }, "what a forgotten user had cannot be read");
+      return [];
+    }
   }
 
   private recordsOf(dataset: number, ids: readonly string[]) {

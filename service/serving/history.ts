@@ -19,11 +19,15 @@ export class History {
 
   /** The same with the weights that a training would see: the sums of the events' values, where these are above 0. */
   weights(user: number): UserItem[] {
-    const pairs = this.changed.get(user) ?? this.row(user);
-    return [...pairs].flatMap(([item, { sum }]) => {
-      const weight = Math.fround(sum);
-      return weight > 0 ? [{ item, weight }] : [];
-    });
+    const { start, sum } = this.rows;
+    const changed = this.changed.get(user);
+    const pairs = changed
+      ? Array.from(changed, ([item, pair]) => ({ item, weight: Math.fround(pair.sum) }))
+      : Array.from(this.items(user), (item, at) => ({
+          item,
+          weight: Math.fround(sum[(start[user] ?? 0) + at] as number),
+        }));
+    return pairs.filter(({ weight }) => weight > 0);
   }
 
   /** Adds an event to a user's row, or takes one out. */

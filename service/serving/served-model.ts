@@ -7,16 +7,22 @@ const keptVectors = 20_000;
 /** A model in service, with the vectors of the users as their events stand. */
 export class ServedModel {
   readonly recommender: Recommender;
+  private readonly rows: Uint32Array | undefined;
+  private readonly leaving: number[] = [];
+  private lettingGo: Promise<string[]> | undefined;
   private readonly vectors = new Map<string, { readonly vector: Float32Array; readonly stamp: string }>();
 
   /** The places begin with those of the model. */
   constructor(
-    { model, itemVectors }: PlacedModel,
+    { model, itemVectors, rows }: PlacedModel,
     readonly users: Places,
     readonly items: Places,
     private readonly count: (isKept: boolean) => void,
+    /** Reads from the model's file what a user had when it was trained, since memory holds no events of that. */
+    private readonly itemsOfRow: (row: number) => Promise<number[]>,
   ) {
     this.recommender = new Recommender(model, itemVectors);
+    this.rows = rows;
   }
 
   /**
@@ -38,6 +44,16 @@ export class ServedModel {
     return vector;
   }
 
+  /** Sorts candidates, in the places of the generator, by this model's scores. */
+  rerank(candidates: readonly number[], placed: Places, vector: Float32Array | null): number[] {
+    const { recommender, items } = this;
+    const places = candidates.map(
+      (item) => items.find(placed.ids[item] as string) ?? recommender.items + item,
+    );
+    const byPlace = new Map(places.map((place, at) => [place, candidates[at] as number]));
+    return recommender.rerank(places, vector).map((place) => byPlace.get(place) as number);
+  }
+
   /** Takes note that the events of a user changed. */
   userChanged(userId: string): void {
     this.vectors.delete(userId);
@@ -48,12 +64,34 @@ export class ServedModel {
     if (this.recommender.place(item, attributes)) this.vectors.clear();
   }
 
-  /** Lets go of what the model learned about a user; gives the ids of the items that no event places any more. */
-  forget(userId: string): string[] {
-    const user = this.users.find(userId);
-    const unplaced = user === undefined ? [] : this.recommender.forget(user);
-    if (unplaced.length > 0) this.vectors.clear();
+  /** Lets go of what the model learned about a user. */
+  forget(userId: string): void {
     this.vectors.delete(userId);
+    const user = this.users.find(userId);
+    if (user === undefined || !this.recommender.forget(user)) return;
+    this.leaving.push(this.rows ? (this.rows[user] as number) : user);
+  }
+
+  /** Whether forgotten users still have a part in what is popular; no answer is made before that is gone. */
+  get isLettingGo(): boolean {
+    return this.leaving.length > 0;
+  }
+
+  /** Lets go of that part; gives the ids of the items that no event places any more. */
+  letGo(): Promise<string[]> {
+    this.lettingGo ??= this.unlearnLeaving().finally(() => {
+      this.lettingGo = undefined;
+    });
+    return this.lettingGo;
+  }
+
+  private async unlearnLeaving(): Promise<string[]> {
+    const unplaced: number[] = [];
+    for (let row = this.leaving[0]; row !== undefined; row = this.leaving[0]) {
+      unplaced.push(...this.recommender.unlearn(await this.itemsOfRow(row)));
+      this.leaving.shift();
+    }
+    if (unplaced.length > 0) this.vectors.clear();
     return unplaced.map((item) => this.items.ids[item] as string);
   }
 }

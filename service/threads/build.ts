@@ -1,4 +1,11 @@
-import { type Attributes, InteractionsBuilder, itemCounts, type Pairs, placedVectors } from "../algorithms";
+import {
+  type Attributes,
+  InteractionsBuilder,
+  type Pairs,
+  placedVectors,
+  type ServableModel,
+  servable,
+} from "../algorithms";
 import { Places } from "../base/places";
 import type { StoredModel } from "../files/format/model";
 import { loadModel, type ModelSource } from "../files/models";
@@ -19,7 +26,8 @@ export interface BuildTask {
 }
 
 /** A model with the items as they are now: those without events are where their attributes place them. */
-export interface PlacedModel extends StoredModel {
+export interface PlacedModel extends Omit<StoredModel, "model"> {
+  readonly model: ServableModel;
   readonly itemVectors: Float32Array;
 }
 
@@ -79,22 +87,22 @@ export function build(
 
 /** Gathers the attributes of the items that no event of a model's training placed. */
 class ItemPlacing {
-  private readonly counts: Uint32Array;
+  private readonly model: ServableModel;
   private readonly attributes = new Map<number, Attributes>();
 
   constructor(
     private readonly stored: StoredModel,
     readonly items: Places,
   ) {
-    this.counts = itemCounts(stored.model.interactions);
+    this.model = servable(stored.model);
   }
 
   add(item: number | undefined, attributes: Attributes): void {
-    if (item !== undefined && !this.counts[item]) this.attributes.set(item, attributes);
+    if (item !== undefined && !this.model.learned.itemUsers[item]) this.attributes.set(item, attributes);
   }
 
   placed(): PlacedModel {
-    const itemVectors = placedVectors(this.stored.model, this.items.ids.length, this.attributes);
-    return { ...this.stored, itemVectors };
+    const itemVectors = placedVectors(this.model, this.items.ids.length, this.attributes);
+    return { ...this.stored, model: this.model, itemVectors };
   }
 }

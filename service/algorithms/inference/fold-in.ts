@@ -1,8 +1,7 @@
-import { itemCounts } from "../interactions";
 import { arrayBytes, Kernel } from "../kernel";
 import { CHUNK, scratchLength } from "../training/ials";
-import type { TrainedModel } from "../training/model";
 import { type Equations, equationsOf } from "./equations";
+import type { ServableModel } from "./servable";
 
 /** One item of a user and the sum of the values of its events. */
 export interface UserItem {
@@ -25,10 +24,10 @@ export class FoldIn {
   private readonly scratch: Float32Array;
 
   constructor(
-    private readonly model: TrainedModel,
+    private readonly model: ServableModel,
     itemVectors = model.itemVectors,
     /** Users with events on each item. */
-    popularity: ArrayLike<number> = itemCounts(model.interactions),
+    popularity: ArrayLike<number> = model.learned.itemUsers,
   ) {
     const { stride, items } = model;
     const lengths = [items * stride, stride, 2, items, items, items, 1, stride, scratchLength(stride)];

@@ -3,6 +3,7 @@ import { evaluate, measure, type Quality } from "../training/evaluation";
 import type { TrainedModel } from "../training/model";
 import { FoldIn } from "./fold-in";
 import { Recommender } from "./recommender";
+import { servable } from "./servable";
 
 /** Some users, of whose pairs a part was kept from the trainer: row k of both parts is that of users[k]. */
 export interface HeldOutUsers {
@@ -28,7 +29,7 @@ export function measureHeldOut(
 ): HeldOutReport {
   const heldOut = { pairs: held.index.length, users: users.length };
   if (users.length === 0) return { quality: null, popularity: null, heldOut };
-  const recommender = new Recommender(model);
+  const recommender = new Recommender(servable(model));
   let [recall, ndcg] = [0, 0];
   users.forEach((user, row) => {
     const top = recommender.top(recommender.userVector(user), CUT, rowOf(seen, row));
@@ -47,7 +48,7 @@ export function measureHeldOut(
 /** The model with all that its users have: what was held out is put back, and those users are folded in. */
 export function withHeldOut(model: TrainedModel, { users, seen, held }: HeldOutUsers): TrainedModel {
   if (users.length === 0) return model;
-  const folding = new FoldIn(model);
+  const folding = new FoldIn(servable(model));
   const userVectors = model.userVectors.slice();
   const rows = new Map<number, readonly (readonly [item: number, weight: number])[]>();
   users.forEach((user, row) => {

@@ -1,12 +1,11 @@
 // algorithms/inference/ asks a trained model: what to recommend, what users use, and which are alike.
 
 import type { Attributes } from "../attributes";
-import { type Interactions, itemCounts } from "../interactions";
 import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { topIndices } from "../top";
 import { type AttributeVectors, attributeVectors } from "../training/cold-start";
-import type { TrainedModel } from "../training/model";
 import { FoldIn, type UserItem } from "./fold-in";
+import { type ServableModel, stampOf } from "./servable";
 
 /** Below every score of an item of which something is known. */
 const UNPLACED = -1e30;
@@ -31,7 +30,7 @@ export class Recommender {
 
   /** The vectors are those of `placedVectors` where items or attributes came after training. */
   constructor(
-    readonly model: TrainedModel,
+    readonly model: ServableModel,
     itemVectors: Float32Array = model.itemVectors,
   ) {
     this.items = itemVectors.length / model.stride;
@@ -43,7 +42,7 @@ export class Recommender {
     } = roomFor(this.items, model.stride));
     this.itemVectors.set(itemVectors);
     this.popularity = new Float32Array(this.out.length);
-    this.popularity.set(itemCounts(model.interactions));
+    this.popularity.set(model.learned.itemUsers);
     this.unplaced = Array.from({ length: this.items }, (_, item) => item).filter((item) =>
       isZero(this.rowOf(item)),
     );
@@ -61,8 +60,7 @@ export class Recommender {
 
   /** The trained vector of a user, null when it does not come from events. */
   learnedVector(user: number): Float32Array | null {
-    const { start } = this.model.interactions;
-    return start[user] === start[user + 1] ? null : this.userVector(user);
+    return this.model.learned.stamps[user] ? this.userVector(user) : null;
   }
 
   /** The vector of a user from his attributes; null when they say nothing. */
@@ -76,7 +74,7 @@ export class Recommender {
    */
   vectorFromItems(items: readonly UserItem[], user?: number): Float32Array | null {
     const known = items.filter(({ item }) => item < this.model.items);
-    if (user !== undefined && !this.forgotten.has(user) && isRowOf(this.model.interactions, user, known))
+    if (user !== undefined && !this.forgotten.has(user) && this.wasTrainedOn(user, known))
       return this.userVector(user);
     this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
     return this.folding.solve(known);
@@ -98,17 +96,20 @@ export class Recommender {
     return item < this.model.items;
   }
 
-  /**
-   * Lets go of what a user's events taught about him and of their part in what is popular.
-   * Gives the items that no event places any more: nothing is known of them until they are placed by attributes.
-   */
-  forget(user: number): number[] {
-    const { stride, userVectors, interactions } = this.model;
-    if (user >= this.model.users || this.forgotten.has(user)) return [];
+  /** Lets go of what a user's events taught about him; tells whether they taught anything. */
+  forget(user: number): boolean {
+    const { stride, users, userVectors } = this.model;
+    if (user >= users || this.forgotten.has(user)) return false;
     this.forgotten.add(user);
     userVectors.fill(0, user * stride, (user + 1) * stride);
-    const { start, index } = interactions;
-    const items = [...index.subarray(start[user], start[user + 1])];
+    return true;
+  }
+
+  /**
+   * Lets go of the part that a forgotten user's items had in what is popular.
+   * Gives those that no event places any more: nothing is known of them until they are placed by attributes.
+   */
+  unlearn(items: readonly number[]): number[] {
     for (const item of items) this.popularity[item] = (this.popularity[item] as number) - 1;
     const unplaced = items.filter((item) => this.popularity[item] === 0);
     for (const item of unplaced) this.place(item, undefined);
@@ -153,6 +154,14 @@ export class Recommender {
     return scores;
   }
 
+  private wasTrainedOn(user: number, pairs: readonly UserItem[]): boolean {
+    const stamp = this.model.learned.stamps[user];
+    if (!stamp) return false;
+    const items = pairs.map(({ item }) => item);
+    const weights = pairs.map(({ weight }) => weight);
+    return stamp === stampOf(items, weights);
+  }
+
   private rowOf(item: number): Float32Array {
     const { stride } = this.model;
     return this.itemVectors.subarray(item * stride, (item + 1) * stride);
@@ -172,7 +181,7 @@ export class Recommender {
 
 /** Vectors of so many items, those without events placed by their attributes as they are now. */
 export function placedVectors(
-  model: TrainedModel,
+  model: ServableModel,
   items: number,
   attributes: ReadonlyMap<number, Attributes>,
 ): Float32Array {
@@ -181,7 +190,7 @@ export function placedVectors(
   vectors.set(model.itemVectors);
   if (!itemAttributes) return vectors;
   const vectorOf = attributeVectors(itemAttributes);
-  const counts = itemCounts(model.interactions);
+  const counts = model.learned.itemUsers;
   for (const [item, record] of attributes) {
     if (!counts[item]) vectors.set(vectorOf(record) ?? new Float32Array(stride), item * stride);
   }
@@ -197,13 +206,6 @@ function roomFor(items: number, stride: number) {
     vector: kernel.floats(stride),
     out: kernel.floats(rows),
   };
-}
-
-function isRowOf({ start, index, weight }: Interactions, user: number, items: readonly UserItem[]): boolean {
-  const from = start[user] as number;
-  if (items.length === 0 || items.length !== (start[user + 1] as number) - from) return false;
-  const ascending = [...items].sort((a, b) => a.item - b.item);
-  return ascending.every((one, at) => index[from + at] === one.item && weight[from + at] === one.weight);
 }
 
 function isZero(vector: Float32Array): boolean {

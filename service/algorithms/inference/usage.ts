@@ -1,6 +1,7 @@
 import type { Interactions } from "../interactions";
 import type { TrainedModel } from "../training/model";
 import { Recommender } from "./recommender";
+import { servable } from "./servable";
 
 /** Recommendations that stand in for the events of a user who has none. */
 const STAND_IN = 20;
@@ -25,7 +26,7 @@ export function usageReader(model: TrainedModel): (items: Iterable<number>) => F
   const standInsOf = (user: number): number[] => {
     let top = standIns.get(user);
     if (!top) {
-      recommender ??= new Recommender(model);
+      recommender ??= new Recommender(servable(model));
       top = recommender.top(recommender.userVector(user), STAND_IN);
       standIns.set(user, top);
     }

@@ -10,6 +10,8 @@ export interface StoredModel {
   readonly model: TrainedModel;
   readonly userIds: readonly string[];
   readonly itemIds: readonly string[];
+  /** The row of each user in the file, where some were left out since. */
+  readonly rows?: Uint32Array;
 }
 
 /** The version of the format that this release writes, and the newest that it reads. */
@@ -140,6 +142,13 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
     userIds: await readIds(sections, "user_id", users),
     itemIds: await readIds(sections, "item_id", items),
   };
+}
+
+/** The items of the pairs of one user, by his row in the file. */
+export async function decodeRow(file: FileHandle, row: number): Promise<Uint32Array> {
+  const { readPart } = await openSections(file);
+  const [from = 0, to = 0] = await readPart("interaction_starts", row, row + 2);
+  return readPart("interaction_items", from, to);
 }
 
 async function readIds(file: OpenSections, name: string, count: number): Promise<string[]> {

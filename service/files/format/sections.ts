@@ -76,6 +76,8 @@ export interface OpenSections {
     dtype: D,
     shape: readonly (number | undefined)[],
   ): Promise<InstanceType<(typeof arrays)[D]>>;
+  /** Some numbers of a section that was read before, and is not checked again. */
+  readPart(name: string, from: number, to: number): Promise<Uint32Array>;
 }
 
 /** Reads the header; nothing that a file says of itself is believed before it is held to the file's real size. */
@@ -94,13 +96,21 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
   if (!described.success)
     throw new FormatError(`has a header that does not fit: ${faultsOf(described.error)}`);
   const begin = aligned(preambleBytes + text.length);
+  const sectionOf = (name: string) => {
+    const section = Object.hasOwn(described.data.sections, name) ? described.data.sections[name] : undefined;
+    if (!section) throw new FormatError(`has no section ${name}`);
+    return section;
+  };
   return {
     header,
+    readPart: async (name, from, to) => {
+      const values = new Uint32Array(to - from);
+      const width = Uint32Array.BYTES_PER_ELEMENT;
+      await read(file, begin + sectionOf(name).offset + from * width, bytesOf(values));
+      return values;
+    },
     read: async (name, dtype, shape) => {
-      const section = Object.hasOwn(described.data.sections, name)
-        ? described.data.sections[name]
-        : undefined;
-      if (!section) throw new FormatError(`has no section ${name}`);
+      const section = sectionOf(name);
       const given = `${section.dtype} [${section.shape.join(", ")}]`;
       const fits =
         section.shape.length === shape.length &&

@@ -3,6 +3,7 @@ import {
   inferSchema,
   placedVectors,
   Recommender,
+  servable,
   trainG1,
 } from "../../../service/algorithms";
 import { featureReader, learnFeatures } from "../../../service/algorithms/attributes";
@@ -31,7 +32,7 @@ const model = trainG1(
   },
   { dimensions: 16 },
 );
-const recommender = new Recommender(model);
+const recommender = new Recommender(servable(model));
 
 function wantedBy(user: number, keep: (item: number) => boolean): Uint32Array {
   return world.interactions.index
@@ -80,7 +81,7 @@ test("a user who comes after training is served from attributes, a new item from
   const [first, second] = [world.likes[510]?.[0], world.likes[510]?.[1]];
   const vector = recommender.vectorFromAttributes(userRecords[510]);
   expect(vector).toEqual(Float32Array.from(recommender.userVector(510) ?? []));
-  const later = new Recommender(model);
+  const later = new Recommender(servable(model));
   later.place(300, { genre: `g${first}` });
   later.place(301, { genre: `g${(Math.max(first ?? 0, second ?? 0) + 1) % 10}` });
   const [best] = later.rerank([300, 301], vector);
@@ -88,14 +89,14 @@ test("a user who comes after training is served from attributes, a new item from
 });
 
 test("items that come one by one are ranked as those that were there from the start", () => {
-  const one = new Recommender(model);
+  const one = new Recommender(servable(model));
   const attributes = new Map<number, Attributes>();
   for (let item = 300; item < 600; item++) {
     const record = item % 7 === 0 ? {} : { genre: `g${item % 10}` };
     attributes.set(item, record);
     one.place(item, record);
   }
-  const whole = new Recommender(model, placedVectors(model, 600, attributes));
+  const whole = new Recommender(servable(model), placedVectors(servable(model), 600, attributes));
   for (const user of [0, 17, 510]) {
     expect(one.top(one.userVector(user), 600)).toEqual(whole.top(whole.userVector(user), 600));
   }
@@ -112,7 +113,9 @@ test("attributes that say nothing, or none, lead to the order of popularity", ()
   expect(recommender.vectorFromAttributes({ likes: "never seen", colour: "red" })).toBeNull();
   expect(recommender.top(null, 5)).toEqual(topIndices(itemCounts(interactions), 5));
   expect(
-    new Recommender(trainG1({ interactions }, { dimensions: 8, epochs: 1 })).vectorFromAttributes({ age: 3 }),
+    new Recommender(servable(trainG1({ interactions }, { dimensions: 8, epochs: 1 }))).vectorFromAttributes({
+      age: 3,
+    }),
   ).toBeNull();
 });
 

@@ -1,5 +1,5 @@
 import type { TrainedModel } from "../../../service/algorithms";
-import { turned } from "../../../service/algorithms";
+import { servable, turned } from "../../../service/algorithms";
 import { FoldIn } from "../../../service/algorithms/inference/fold-in";
 import { Recommender } from "../../../service/algorithms/inference/recommender";
 import { createRandom } from "../../../service/algorithms/random";
@@ -88,13 +88,13 @@ function sparkModel(): TrainedModel {
 
 describe("a model of Spark", () => {
   const model = turned(sparkModel());
-  const recommender = new Recommender(model);
+  const recommender = new Recommender(servable(model));
   const itemsOf = (rated: Rated) => [...rated].map(([item, weight]) => ({ item, weight }));
 
   test.each(users.map((rated, user) => [rated.size, user, rated] as const))(
     "folds a user with %i items in to the factors that its equations give",
     (_, user, rated) => {
-      const folded = new FoldIn(model).solve(itemsOf(rated)) as Float32Array;
+      const folded = new FoldIn(servable(model)).solve(itemsOf(rated)) as Float32Array;
       const trained = recommender.userVector(user) as Float32Array;
       folded.forEach((value, k) => {
         expect(value).toBeCloseTo(trained[k] as number, 4);
@@ -125,7 +125,9 @@ describe("a model of Spark", () => {
   test("is not served by the equations of another trainer", () => {
     const weightScale = { weighting: "linear", damping: 0, typical: 1, average: 1 } as const;
     const other = { rule: "ials", alpha, regularization, regularizationExponent: 1, weightScale } as const;
-    const wrong = new FoldIn({ ...model, foldIn: other }).solve(itemsOf(users[1] as Rated)) as Float32Array;
+    const wrong = new FoldIn({ ...servable(model), foldIn: other }).solve(
+      itemsOf(users[1] as Rated),
+    ) as Float32Array;
     const right = recommender.userVector(1) as Float32Array;
     expect(Math.max(...wrong.map((value, k) => Math.abs(value - (right[k] as number))))).toBeGreaterThan(
       0.05,

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { trainG1 } from "../../../service/algorithms";
+import { servable, trainG1 } from "../../../service/algorithms";
 import { FoldIn } from "../../../service/algorithms/inference/fold-in";
 import { arrayBytes, Kernel, paddedRows } from "../../../service/algorithms/kernel";
 import { createRandom } from "../../../service/algorithms/random";
@@ -63,7 +63,7 @@ test.each([
   const { stride, itemVectors, parameters, foldIn } = model;
   if (foldIn.rule !== "ials") throw new Error("G1 has a rule of its own");
   const items = Array.from({ length: count }, (_, item) => ({ item, weight: 1 + (item % 4) }));
-  const x = new FoldIn(model).solve(items) as Float32Array;
+  const x = new FoldIn(servable(model)).solve(items) as Float32Array;
   const matrix = plainGram(itemVectors, model.items, stride).map((row) => row.map((value) => value * 0.2));
   const right = new Array<number>(stride).fill(0);
   let total = 0;
@@ -148,7 +148,7 @@ test("a matrix of what is no number is refused instead of answered with more of 
 test("a user folded in from his items gets nearly the trained vector", () => {
   const { interactions } = createWorld();
   const model = trainG1({ interactions }, { dimensions: 16, epochs: 15 });
-  const folding = new FoldIn(model);
+  const folding = new FoldIn(servable(model));
   const similarities = [0, 100, 200].map((user) => {
     const entries = Array.from(
       { length: (interactions.start[user + 1] as number) - (interactions.start[user] as number) },

@@ -1,9 +1,9 @@
-import { Recommender, trainG1 } from "../../../service/algorithms";
+import { Recommender, servable, trainG1 } from "../../../service/algorithms";
 import { createWorld } from "./world";
 
 const { interactions } = createWorld({ users: 120, items: 90 });
 const model = trainG1({ interactions }, { dimensions: 20, epochs: 5 });
-const recommender = new Recommender(model);
+const recommender = new Recommender(servable(model));
 
 test("excluded items never come, and all others do when asked for", () => {
   const vector = recommender.userVector(3);
@@ -24,7 +24,7 @@ test("the order follows the dot products of the vectors", () => {
 });
 
 test("a ranker re-ranks the candidates of a generator and leaves unknown ones at the end", () => {
-  const ranker = new Recommender(trainG1({ interactions }, { dimensions: 8, epochs: 4 }));
+  const ranker = new Recommender(servable(trainG1({ interactions }, { dimensions: 8, epochs: 4 })));
   const candidates = recommender.top(recommender.userVector(9), 15);
   const reranked = ranker.rerank([500, ...candidates, 501], ranker.userVector(9));
   expect(reranked.slice(-2)).toEqual([500, 501]);

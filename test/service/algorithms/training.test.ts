@@ -2,6 +2,7 @@ import {
   InteractionsBuilder,
   NotEnoughEventsError,
   Recommender,
+  servable,
   type TrainingProgress,
   trainG1,
 } from "../../../service/algorithms";
@@ -20,7 +21,7 @@ describe("choosing parameters", () => {
   const model = trainG1({ interactions: divided.train }, {}, (step) => progress.push(step));
 
   test("a model with no parameters given beats popularity by a clear factor on hidden items", () => {
-    const recommender = new Recommender(model);
+    const recommender = new Recommender(servable(model));
     const users = Array.from({ length: world.interactions.users }, (_, user) => user);
     const counts = Float32Array.from(itemCounts(divided.train));
     const scoresOf = (user: number) => {
@@ -181,7 +182,7 @@ test.each([1, 2, 5])("%i events are enough for a model without infinite or missi
   for (let event = 0; event < events; event++) builder.add(event % 3, (event * 2) % 4, 1);
   const model = trainG1({ interactions: builder.build(3, 4) });
   expect([...model.userVectors, ...model.itemVectors].every(Number.isFinite)).toBe(true);
-  const recommender = new Recommender(model);
+  const recommender = new Recommender(servable(model));
   expect(recommender.top(recommender.userVector(0), 4).sort()).toEqual([0, 1, 2, 3]);
   expect(
     Object.values(model.parameters).every(
@@ -194,7 +195,7 @@ test("over-regularised training ends in zero vectors, not in missing numbers", (
   const { interactions } = createWorld({ users: 50, items: 40 });
   const model = trainG1({ interactions }, { regularization: 100 });
   expect(model.userVectors.every((value) => value === 0)).toBe(true);
-  const recommender = new Recommender(model);
+  const recommender = new Recommender(servable(model));
   const counts = itemCounts(interactions);
   expect(recommender.top(recommender.userVector(0), 3)).toEqual(topIndices(counts, 3));
 });

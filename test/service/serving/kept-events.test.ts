@@ -19,7 +19,7 @@ test("nothing is kept once items that had no place may have one", () => {
   expect(kept.find("ada")).toBeUndefined();
 });
 
-test("the events of users who were answered longest ago make room for others", () => {
+test("what was read longest ago makes room for others", () => {
   const items = Array.from({ length: 100 }, (_, item) => `i${item}`);
   const sums = items.map(() => 1);
   const kept = new KeptEvents(new Places(items), 450);
