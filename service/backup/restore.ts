@@ -36,7 +36,8 @@ export async function restoreService(place: Place, dir: string, onProgress: OnPr
   const target = located(place);
   const unlock = takeFolder(target);
   try {
-    const store = await openStore(target.database);
+    // Statements over whole tables take long.
+    const store = await openStore(target.database, { statementMs: 0 });
     try {
       await store.transaction(async (db) => {
         await refuseServed(db, target);

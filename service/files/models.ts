@@ -22,15 +22,14 @@ export function saveModel(files: Files, modelId: string, stored: StoredModel): P
   return files.write(modelName(modelId), encodeModel(stored));
 }
 
-/** Reads a model as if it had never known the users whose events were deleted since. */
-export async function loadModel(
+/** A model as if it had never known the users whose events were deleted since its training. */
+export async function withoutForgotten(
   db: Db,
-  files: Files,
-  data: ProjectData,
-  source: ModelSource,
+  stored: StoredModel,
+  { events }: ProjectData,
+  { seenDeletions }: ModelSource,
 ): Promise<StoredModel> {
-  const stored = await readModel(files, source.modelId);
-  return withoutUsers(stored, await forgottenSince(db, data.events.id, source.seenDeletions));
+  return withoutUsers(stored, await forgottenSince(db, events.id, seenDeletions));
 }
 
 /** Reads a model; one that is damaged stays so however often it is read. */

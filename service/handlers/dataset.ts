@@ -3,6 +3,7 @@ import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
 import { datasetOf } from "../store/find";
+import { keepUpsertsOut } from "../store/shards";
 import type { Dataset, DatasetKind } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 
@@ -59,6 +60,8 @@ export const datasetHandlers: Handlers<
   deleteEventDataset: async ({ eventDatasetId }, call) => {
     const dataset = await call.write(async (db) => {
       const found = await datasetOf(db, "event", eventDatasetId);
+      // Whatever they write must be there when it is swept away.
+      await keepUpsertsOut(db, found);
       await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", found.id).execute();
       return found;
     });

@@ -61,37 +61,48 @@ export function connect(place: string, options: Limits & { readonly writes?: boo
 /** Longer than a transaction of a living process pauses: that of one that hangs must not keep all others waiting. */
 const pausedTransactionMs = 5000;
 
+/** Longer than any statement of a call takes. */
+const usualStatementMs = 30_000;
+
 /** Opens the database, made first where there is none, and brings its tables up to date. */
-export function openStore(place: string): Promise<Store> {
-  return retrying(() => open(place));
+export function openStore(place: string, { statementMs = usualStatementMs } = {}): Promise<Store> {
+  return retrying(() => open(place, { pausedTransactionMs, statementMs }));
 }
 
-async function open(place: string): Promise<Store> {
-  const writer = connect(place, { pausedTransactionMs, connections: 6, writes: true });
-  const shared = isPostgres(writer);
-  const beside = <T>(work: Work<T>) => carryOut(writer, work).catch((error) => refuse(error, place));
-  const transaction: Store["transaction"] = shared
-    ? (work) => beside((db) => alone(db).then(() => work(db)))
-    : beside;
-  try {
-    await migrate(writer);
-    const instanceId = await transaction((db) => instanceOf(db));
-    const reader = connect(place, { pausedTransactionMs, connections: 10 });
-    return {
-      place,
-      shared,
-      instanceId,
-      db: reader,
-      beside,
-      transaction,
-      close: async () => {
-        await reader.destroy();
-        await writer.destroy();
-      },
-    };
-  } catch (error) {
-    await writer.destroy();
+async function open(place: string, limits: Limits): Promise<Store> {
+  const shared = isPostgresUrl(place);
+  const instanceId = await prepare(place).catch((error) => {
     throw shared ? unusable(error, place) : error;
+  });
+  const reader = connect(place, { ...limits, connections: 10 });
+  // Calls that wait for each other must not take the connections of those that need not, nor the other way round.
+  const records = connect(place, { ...limits, connections: 4, writes: true });
+  const control = shared ? connect(place, { ...limits, connections: 2, writes: true }) : records;
+  const by =
+    (db: Db): Store["beside"] =>
+    (work) =>
+      carryOut(db, work).catch((error) => refuse(error, place));
+  return {
+    place,
+    shared,
+    instanceId,
+    db: reader,
+    beside: by(records),
+    transaction: (work) => by(control)((db) => alone(db).then(() => work(db))),
+    close: async () => {
+      for (const db of new Set([reader, records, control])) await db.destroy();
+    },
+  };
+}
+
+/** Brings the tables up to date and gives the id of the instance; a migration or a restore may take its time. */
+async function prepare(place: string): Promise<string> {
+  const db = connect(place, { writes: true });
+  try {
+    await migrate(db);
+    return await carryOut(db, (all) => alone(all).then(() => instanceOf(all)));
+  } finally {
+    await db.destroy();
   }
 }
 
@@ -135,9 +146,9 @@ function refuse(error: unknown, place: string): never {
 /** Any number that nobody else takes a lock on in this database. */
 const controlLock = 7_146_282_301;
 
-/** Waits until no other such transaction runs in any process. */
-function alone(db: Db): Promise<unknown> {
-  return sql`select pg_advisory_xact_lock(${sql.lit(controlLock)})`.execute(db);
+/** Waits until no other such transaction runs in any process; in a folder, none does. */
+async function alone(db: Db): Promise<void> {
+  if (isPostgres(db)) await sql`select pg_advisory_xact_lock(${sql.lit(controlLock)})`.execute(db);
 }
 
 async function instanceOf(db: Db): Promise<string> {

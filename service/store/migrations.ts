@@ -1,23 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, type Migration, Migrator, PostgresAdapter, sql } from "kysely";
 import type { Tables } from "./tables";
 
+/** How long a migration waits for a table before it lets others pass, and for how long it tries anew. */
+const lockMs = 2000;
+const patienceMs = 240_000;
+
 /**
  * Brings the tables up to date, all of it or nothing; processes that start at once wait for each other. Processes of the
- * version before go on meanwhile, so a migration only adds: what they do not know has a default.
+ * version before go on meanwhile and may start again, so a migration only adds: what they do not know has a default. One
+ * that they cannot live with has a name that ends with `!`.
  */
-export async function migrate(db: Kysely<Tables>): Promise<void> {
+export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
   const first = isPostgres ? inPostgres : embedded;
-  const provider = {
-    getMigrations: async () => ({ "01-tables": first, ...migrations, ...(isPostgres && onlyInPostgres) }),
+  const own = { "01-tables": first, ...migrations, ...(isPostgres && onlyInPostgres) };
+  for (const until = Date.now() + patience; ; ) {
+    const added = (await taken(db)).filter((name) => !(name in own));
+    if (added.some((name) => name.endsWith("!"))) throw new Error(tooOld);
+    const all = Object.entries({ ...own, ...Object.fromEntries(added.map((name) => [name, each()])) });
+    const getMigrations = async () =>
+      Object.fromEntries(all.map(([name, one]) => [name, isPostgres ? impatient(one) : one]));
+    const { error } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest();
+    if (!error) return;
+    // A newer version may have come between.
+    const isBehind = /previously executed migration .* is missing/.test(String(error));
+    const isHeld = (error as { code?: unknown }).code === "55P03";
+    if (!isBehind && !isHeld) throw error;
+    if (Date.now() > until) throw new Error(isHeld ? held : tooOld, { cause: error });
+    // Whoever waits for a table keeps all waiting that come after; those go first now.
+    await sleep(lockMs);
+  }
+}
+
+/** The names of the migrations that a database has had; none where it is new. */
+async function taken(db: Kysely<Tables>): Promise<string[]> {
+  const names = sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  return names.then(({ rows }) => rows.map(({ name }) => name)).catch(() => []);
+}
+
+function impatient({ up }: Migration): Migration {
+  return {
+    up: async (db) => {
+      await sql`set local lock_timeout = ${sql.lit(lockMs)}`.execute(db);
+      await up(db);
+    },
   };
-  const { error } = await new Migrator({ db, provider }).migrateToLatest();
-  if (/previously executed migration/.test(String(error))) throw new Error(tooOld, { cause: error });
-  if (error) throw error;
 }
 
 const tooOld =
   "The data was written by a newer version of recommender; install that version, or use another folder or database.";
+
+const held =
+  "The tables cannot be brought up to date, because a transaction holds one of them for long, such as a training that " +
+  "reads its data, or a backup. Start this version again when it has ended; other processes go on meanwhile.";
 
 /** Taken once, in the order of their names; a released one is never changed, only followed by another. */
 const migrations: Record<string, Migration> = {

@@ -8,18 +8,29 @@ export interface Limits {
   readonly pausedTransactionMs?: number;
   /** How many there are at most; a thread and a place of files use one or two. */
   readonly connections?: number;
+  /** How long a statement may take before it is broken off; as long as it likes unless given. */
+  readonly statementMs?: number;
 }
 
+/** What each connection needs: a host that is gone is noticed within 10 s when dialled, within 20 s while it is to answer. */
+export const connection = (url: string): pg.ClientConfig => ({
+  connectionString: url,
+  application_name: "recommender",
+  connectionTimeoutMillis: 10_000,
+  keepAlive: true,
+  // Node then sends ten probes, one a second.
+  keepAliveInitialDelayMillis: 10_000,
+});
+
 /** The dialect of a PostgreSQL database, 15 or newer. */
-export function postgres(url: string, { pausedTransactionMs = 0, connections = 2 }: Limits = {}): Dialect {
+export function postgres(url: string, limits: Limits = {}): Dialect {
+  const { pausedTransactionMs = 0, connections = 2, statementMs = 0 } = limits;
   const pool = new pg.Pool({
-    connectionString: url,
+    ...connection(url),
     max: connections,
-    application_name: "recommender",
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
     idle_in_transaction_session_timeout: pausedTransactionMs,
+    // Where no answer comes although the database would have broken off long ago, its host is gone.
+    ...(statementMs > 0 && { statement_timeout: statementMs, query_timeout: Math.ceil(statementMs * 1.2) }),
     types: { getTypeParser: parserOf },
   });
   // A connection that is lost says so to whoever uses it next; the event would end the process.
@@ -44,16 +55,27 @@ function namingStatements(pool: pg.Pool): PostgresPool {
     end: () => pool.end(),
     connect: async () => {
       const client = await pool.connect();
+      let lost: Error | undefined;
       return {
-        release: () => client.release(),
-        query: ((text: string, values: readonly unknown[]) => {
+        release: () => client.release(lost),
+        query: (async (text: string, values: readonly unknown[]) => {
+          // A rollback would wait for the same answer.
+          if (lost) throw lost;
           const name = /^\/\* ([\w-]+) \*\//.exec(text)?.[1];
-          return client.query({ text, values: [...values], ...(name && { name }) });
+          try {
+            return await client.query({ text, values: [...values], ...(name && { name }) });
+          } catch (error) {
+            if ((error as Error).message === noAnswer) lost = error as Error;
+            throw error;
+          }
         }) as never,
       };
     },
   };
 }
+
+/** What `pg` says where no answer came; the connection is of no use any more. */
+const noAnswer = "Query read timeout";
 
 /** What PostgreSQL says where two transactions cannot be put into an order. */
 export const conflictCode = "40001";
@@ -66,13 +88,21 @@ export function isConflict(error: unknown): boolean {
   return code === conflictCode || code === deadlock || code.startsWith("SQLITE_BUSY");
 }
 
-/** The error that a caller gets where the database cannot be reached. */
+/** The error that a caller gets where the database cannot be reached, or takes too long. */
 export function unreachable(error: unknown): ServiceError | undefined {
   const { message } = (error ?? {}) as { message?: string };
+  const brokenOff = "57014";
+  if (codeOf(error) === brokenOff)
+    return new ServiceError(
+      "UNAVAILABLE",
+      "The database took too long, so that the call was broken off and has changed nothing; call again. " +
+        "If that goes on, look for overload and for locks (pg_stat_activity).",
+      { headers: { "retry-after": "5" } },
+    );
   const lost = /^(08|57P|53[23]|25P03)|^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|NOTFOUND)/.test(codeOf(error));
   if (
     !lost &&
-    !/^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(
+    !/^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Query read timeout)/.test(
       message ?? "",
     )
   )

@@ -24,6 +24,8 @@ export function livingProcesses(db: Db): Promise<{ id: string; role: string }[]>
 export class Processes {
   /** How many answer calls; this one counts itself. */
   apis = 1;
+  private beating: Promise<void> = Promise.resolve();
+  private hasLeft = false;
 
   constructor(
     private readonly store: Store,
@@ -33,6 +35,12 @@ export class Processes {
 
   /** Gives a sign of life and counts the others. */
   async beat(): Promise<void> {
+    if (this.hasLeft) return;
+    this.beating = this.giveSign();
+    await this.beating;
+  }
+
+  private async giveSign(): Promise<void> {
     const now = nowInDatabase;
     const { db } = this.store;
     await db
@@ -54,6 +62,8 @@ export class Processes {
 
   /** Says that this process is gone. */
   async leave(): Promise<void> {
+    this.hasLeft = true;
+    await this.beating.catch(() => undefined);
     await this.store.db.deleteFrom("processes").where("id", "=", this.id).execute();
   }
 }

@@ -1,10 +1,10 @@
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql, type UpdateObject } from "kysely";
 import { limits } from "../../contract";
 import { newId } from "../base/id";
 import { LostLeaseError } from "../base/job-error";
 import { type Db, isPostgres } from "./database";
 import { signal } from "./signals";
-import type { Job, JobType } from "./tables";
+import type { Job, JobType, Tables } from "./tables";
 
 /** Puts a job at the end of the queue. */
 export async function enqueue(
@@ -51,7 +51,7 @@ export function take(
     .where("status", "=", "PENDING")
     .where("finished_ts", "is", null)
     .where("job_type", "in", kinds)
-    .where("due_ts", "<=", now)
+    .where("due_ts", "<=", nowIn(db, now))
     .orderBy("number")
     .limit(1)
     // Whoever comes second takes the next one.
@@ -62,7 +62,7 @@ export function take(
       status: "RUNNING",
       worker,
       attempt: of("attempt", "+", 1),
-      lease_ts: leaseEnd(db, now, leaseMs),
+      lease_ts: later(db, now, leaseMs),
     }))
     .where("number", "=", next)
     .returningAll()
@@ -78,7 +78,7 @@ export async function renew(
   if (jobs.length === 0) return new Set();
   const rows = await db
     .updateTable("jobs")
-    .set({ lease_ts: leaseEnd(db, now, leaseMs) })
+    .set({ lease_ts: later(db, now, leaseMs) })
     .where("status", "=", "RUNNING")
     .where("worker", "=", worker)
     .where(
@@ -112,14 +112,14 @@ export async function succeed(
 export async function fail(
   db: Db,
   job: Job,
-  end: { message: string; final: boolean; now: number; dueTs: number },
+  end: { message: string; final: boolean; now: number; pauseMs: number },
 ): Promise<boolean> {
   const again = !end.final && job.retry_count < limits.jobRetries;
   await change(
     db,
     job,
     again
-      ? { status: "PENDING", retry_count: job.retry_count + 1, due_ts: end.dueTs }
+      ? { status: "PENDING", retry_count: job.retry_count + 1, due_ts: later(db, end.now, end.pauseMs) }
       : { status: "FAILED", result: JSON.stringify({ message: end.message }), finished_ts: end.now },
   );
   return again;
@@ -132,7 +132,7 @@ export async function putBack(db: Db, job: Job): Promise<void> {
 }
 
 /** Only who has the job may say what becomes of it. */
-async function change(db: Db, job: Job, to: Partial<Job>): Promise<void> {
+async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable("jobs")
     .set(to)
@@ -157,16 +157,16 @@ export async function recover(db: Db, now: number): Promise<number> {
     .execute();
   for (const job of left) {
     const message = `The service was killed ${job.retry_count + 1} times while the job ran; submit it again.`;
-    await fail(db, job, { message, final: false, now, dueTs: now });
+    await fail(db, job, { message, final: false, now, pauseMs: 0 });
   }
   return left.length;
 }
 
-/** Machines differ in what time it is; for leases the database's clock counts. */
+/** Machines differ in what time it is; where there are several, the database's clock counts. */
 function nowIn(db: Db, now: number): RawBuilder<number> {
   return isPostgres(db) ? sql`(extract(epoch from clock_timestamp()) * 1000)::bigint` : sql.lit(now);
 }
 
-function leaseEnd(db: Db, now: number, leaseMs: number): RawBuilder<number> {
-  return sql`${nowIn(db, now)} + ${sql.lit(leaseMs)}`;
+function later(db: Db, now: number, ms: number): RawBuilder<number> {
+  return sql`${nowIn(db, now)} + ${sql.lit(ms)}`;
 }

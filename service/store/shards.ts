@@ -3,24 +3,59 @@ import { limits } from "../../contract";
 import { ConflictError, type Db, isPostgres } from "./database";
 import type { Dataset } from "./tables";
 
-/** How many records the dataset can still take; no other transaction takes these places before this one has ended. */
+/**
+ * How many records the dataset can still take; no other transaction takes these places before this one has ended, nor
+ * is the dataset deleted before.
+ */
 export async function freePlaces(db: Db, dataset: Dataset): Promise<number> {
   if (!isPostgres(db)) return countFree(db, dataset);
-  const { rows } = await sql<{ most: number }>`
-    select current_setting('max_connections')::int * ${sql.lit(limits.recordsPerUpsert)} as most`.execute(db);
-  const { most } = rows[0] as { most: number };
-  // As long as all upserts that can be under way fit, they need not wait for each other.
-  const allFit = (free: number) => free >= most;
-  const together = allFit(await countFree(db, dataset));
-  const lock = together ? sql.raw("pg_advisory_xact_lock_shared") : sql.raw("pg_advisory_xact_lock");
-  await sql`select ${lock}(${sql.lit(ceilingLock)}, ${dataset.number})`.execute(db);
-  const free = await countFree(db, dataset);
-  if (together && !allFit(free)) throw new ConflictError();
+  const { free: seen, most } = await look(db, dataset);
+  const isWide = seen >= most;
+  // What upserts beside each other could take at most: so many as there can be or, where that is too much, as there are.
+  const wanted = async () =>
+    isWide ? most : (1 + (await upsertsInto(db, dataset))) * limits.recordsPerUpsert;
+  const together = isWide || seen >= 2 * (await wanted());
+  await lockPlaces(db, dataset, together ? "together" : "alone");
+  // In this order: what a transaction wrote can be seen before its lock is gone.
+  const needed = together ? await wanted() : Number.NEGATIVE_INFINITY;
+  const { free, isThere } = await look(db, dataset);
+  if (!isThere || free < needed) throw new ConflictError();
   return free;
 }
 
+/** Waits until no upsert into the dataset is under way, and keeps others out until this transaction has ended. */
+export async function keepUpsertsOut(db: Db, dataset: Dataset): Promise<void> {
+  if (isPostgres(db)) await lockPlaces(db, dataset, "alone");
+}
+
 /** Locks of two numbers are others than those of one. */
-const ceilingLock = 1;
+const placesLock = 1;
+
+async function lockPlaces(db: Db, { number }: Dataset, how: "together" | "alone"): Promise<void> {
+  const lock = sql.raw(how === "together" ? "pg_advisory_xact_lock_shared" : "pg_advisory_xact_lock");
+  await sql`select ${lock}(${sql.lit(placesLock)}, ${number})`.execute(db);
+}
+
+/** How many others have that lock or wait for it. */
+async function upsertsInto(db: Db, { number }: Dataset): Promise<number> {
+  const { rows } = await sql<{ others: number }>`
+    select count(*) as others from pg_locks
+    where locktype = 'advisory' and classid = ${sql.lit(placesLock)} and objid = ${number} and objsubid = 2
+      and database = (select oid from pg_database where datname = current_database())
+      and pid <> pg_backend_pid()`.execute(db);
+  return rows[0]?.others as number;
+}
+
+async function look(db: Db, dataset: Dataset): Promise<{ free: number; most: number; isThere: boolean }> {
+  const { rows } = await sql<{ free: number; most: number; isThere: boolean }>`
+    select current_setting('max_connections')::int * ${sql.lit(limits.recordsPerUpsert)} as most,
+      ${dataset.num_shards * limits.recordsPerShard}::bigint -
+        (select coalesce(sum(records), 0) from shards where dataset = ${dataset.number}) as free,
+      exists (select from datasets where number = ${dataset.number} and kind = ${dataset.kind}) as "isThere"`.execute(
+    db,
+  );
+  return rows[0] as { free: number; most: number; isThere: boolean };
+}
 
 async function countFree(db: Db, dataset: Dataset): Promise<number> {
   const { held } = await db

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import pg from "pg";
 import { type Db, isPostgres } from "./database";
+import { connection } from "./postgres";
 
 /** What one process tells the others: there is a job to do, or another deployment to serve. */
 export type Signal = "jobs" | "deployments";
@@ -23,17 +24,13 @@ export async function hear(
   tell: Readonly<Record<Signal, () => void>>,
 ): Promise<void> {
   while (!closing.aborted) {
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: "recommender",
-      connectionTimeoutMillis: 10_000,
-      keepAlive: true,
-    });
+    const client = new pg.Client(connection(url));
     const lost = new Promise<void>((resolve) => {
       client.on("error", () => resolve());
       client.on("end", () => resolve());
-      closing.addEventListener("abort", () => resolve(), { once: true });
     });
+    const end = () => void client.end().catch(() => undefined);
+    closing.addEventListener("abort", end);
     client.on("notification", ({ payload }) => tell[payload as Signal]?.());
     try {
       await client.connect();
@@ -43,6 +40,7 @@ export async function hear(
     } catch {
       // Polling goes on meanwhile.
     }
+    closing.removeEventListener("abort", end);
     await client.end().catch(() => undefined);
     if (!closing.aborted) await sleep(1000, undefined, { signal: closing }).catch(() => undefined);
   }

@@ -122,24 +122,38 @@ export async function sweepDeleted({ store, closing }: Pick<Deleting, "store" | 
     .selectFrom("datasets")
     .select("number")
     .where("kind", "=", "deleted")
+    // Whoever writes events counts them there; the dataset's row stays, so that no other dataset gets its number.
+    .where("number", "in", store.db.selectFrom("shards").select("dataset"))
     .execute();
   for (const { number } of deleted) {
-    while (!closing.aborted && (await sweepStep(store, number))) await new Promise(setImmediate);
+    for (let last: string | undefined = ""; last !== undefined && !closing.aborted; ) {
+      last = await sweepStep(store, number, last);
+      await new Promise(setImmediate);
+    }
   }
 }
 
-/** Whether there is more to remove. */
-function sweepStep(store: Store, number: number): Promise<boolean> {
+/** Removes events beyond an id, and gives the last of theirs; undefined where there were none any more. */
+function sweepStep(store: Store, number: number, after: string): Promise<string | undefined> {
   return store.beside(async (db) => {
-    const some = db.selectFrom("events").select("event_id").where("dataset", "=", number).limit(rowsPerStep);
-    const { numDeletedRows } = await db
-      .deleteFrom("events")
+    // Whoever begins anew would walk over all that is gone but not tidied up yet.
+    const page = await db
+      .selectFrom("events")
+      .select("event_id")
       .where("dataset", "=", number)
-      .where("event_id", "in", some)
-      .executeTakeFirstOrThrow();
-    if (Number(numDeletedRows) > 0) return true;
-    await db.deleteFrom("shards").where("dataset", "=", number).execute();
-    // The dataset's row stays, so that no other dataset gets its number.
-    return false;
+      .where("event_id", ">", after)
+      .orderBy("event_id")
+      .limit(rowsPerStep)
+      .execute();
+    const last = page.at(-1)?.event_id;
+    if (last === undefined) await db.deleteFrom("shards").where("dataset", "=", number).execute();
+    else
+      await db
+        .deleteFrom("events")
+        .where("dataset", "=", number)
+        .where("event_id", ">", after)
+        .where("event_id", "<=", last)
+        .execute();
+    return last;
   });
 }

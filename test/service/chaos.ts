@@ -1,6 +1,6 @@
-import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
+import { Cable } from "./cable";
 import { type ServiceProcess, serve } from "./process";
 
 /** Numbers that are the same for the same seed, from 0 up to 1. */
@@ -10,52 +10,6 @@ export function randomOf(seed: number): () => number {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return state / 4294967296;
   };
-}
-
-/** A way to the database that can be cut. */
-class Cable {
-  private readonly sockets = new Set<Socket>();
-
-  private constructor(
-    private readonly server: Server,
-    readonly url: string,
-  ) {}
-
-  static async to(databaseUrl: string): Promise<Cable> {
-    const { hostname, port } = new URL(databaseUrl);
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const url = new URL(databaseUrl);
-    url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const cable = new Cable(server, url.href);
-    server.on("connection", (near) => cable.join(near, dial(Number(port), hostname)));
-    return cable;
-  }
-
-  private join(near: Socket, far: Socket): void {
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.sockets.add(one);
-      one.on("error", () => other.destroy());
-      one.on("close", () => {
-        this.sockets.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
-  }
-
-  /** Ends all connections, as a network that fails does. */
-  cut(): void {
-    for (const socket of this.sockets) socket.destroy();
-  }
-
-  close(): void {
-    this.server.close();
-    this.cut();
-  }
 }
 
 /** One process of the service, started again whenever it was killed. */

@@ -14,6 +14,8 @@ import {
 import { LocalCopies } from "./local-copies";
 
 const partBytes = 1024 * 1024;
+/** Longer than a part takes to come or go, and than all parts of a file take to be removed. */
+const statementMs = 300_000;
 
 /** Files in the PostgreSQL database that has everything else, in parts of a megabyte. */
 export class DatabaseFiles implements Files {
@@ -31,7 +33,7 @@ export class DatabaseFiles implements Files {
   }
 
   private get db(): Db {
-    this.opened ??= connect(this.location.url);
+    this.opened ??= connect(this.location.url, { statementMs });
     return this.opened;
   }
 
@@ -48,17 +50,11 @@ export class DatabaseFiles implements Files {
         await this.db.insertInto("file_parts").values({ upload, name, part: parts++, data }).execute();
         bytes += data.length;
       }
-      const file = { upload, bytes };
-      await this.db
-        .insertInto("files")
-        .values({ name, ...file })
-        .onConflict((on) => on.column("name").doUpdateSet({ ...file, written: sql<Date>`now()` }))
-        .execute();
+      await this.db.transaction().execute((db) => put(db, { name, upload, bytes }));
     } catch (error) {
       await this.dropUnused(sql`upload = ${upload}`).catch(() => undefined);
       throw error;
     }
-    await this.dropUnused(sql`name = ${name}`);
   }
 
   async read(name: string): Promise<Reading | undefined> {
@@ -129,6 +125,21 @@ export class DatabaseFiles implements Files {
       yield found.data;
     }
   }
+}
+
+/** Lets a name stand for what was uploaded; what it stood for before goes. */
+async function put(
+  db: Db,
+  { name, ...file }: { name: string; upload: string; bytes: number },
+): Promise<void> {
+  const files = db.selectFrom("files").select("upload").where("name", "=", name);
+  const former = await files.forUpdate().executeTakeFirst();
+  await db
+    .insertInto("files")
+    .values({ name, ...file })
+    .onConflict((on) => on.column("name").doUpdateSet({ ...file, written: sql<Date>`now()` }))
+    .execute();
+  if (former) await db.deleteFrom("file_parts").where("upload", "=", former.upload).execute();
 }
 
 /** The same bytes in parts of one size, but for the last. */

@@ -1,0 +1,231 @@
+import { getEventListeners } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import { Client } from "pg";
+import { DatabaseFiles } from "../../service/files/places/database-files";
+import { connect, type Db, openStore, type Store } from "../../service/store/database";
+import { migrate } from "../../service/store/migrations";
+import { unreachable } from "../../service/store/postgres";
+import { livingProcesses, Processes } from "../../service/store/processes";
+import { countShards, freePlaces, keepUpsertsOut } from "../../service/store/shards";
+import { hear } from "../../service/store/signals";
+import { sweepDeleted } from "../../service/store/sweep";
+import type { Dataset } from "../../service/store/tables";
+import { Cable } from "./cable";
+import { newDatabase } from "./database";
+
+let database: Awaited<ReturnType<typeof newDatabase>>;
+let store: Store;
+let other: Client;
+beforeAll(async () => {
+  database = await newDatabase();
+  store = await openStore(database.url);
+  other = new Client({ connectionString: database.url });
+  await other.connect();
+});
+afterAll(async () => {
+  await other.end();
+  await store.close();
+  await database.drop();
+});
+
+/** Whether work is still waiting after a while in which it could have been done. */
+const waits = (work: Promise<unknown>) => Promise.race([work.then(() => false), sleep(300).then(() => true)]);
+const one = (db: Db) => sql`select 1`.execute(db);
+
+test("a host that no longer answers is given up, and connections are made anew once it does", async () => {
+  const cable = await Cable.to(database.url);
+  const far = await openStore(cable.url, { statementMs: 1000 });
+  await Promise.all([one(far.db), far.beside(one), far.transaction(one)]);
+  cable.silence();
+  const [read, ...written] = await Promise.allSettled([one(far.db), far.beside(one), far.transaction(one)]);
+  expect(unreachable((read as PromiseRejectedResult).reason)).toMatchObject({ code: "UNAVAILABLE" });
+  const refused = { code: "UNAVAILABLE", message: expect.stringContaining("may or may not") };
+  for (const { reason } of written as PromiseRejectedResult[]) expect(reason).toMatchObject(refused);
+  await Promise.all([one(far.db), far.beside(one), far.transaction(one)]);
+  await far.close();
+  cable.close();
+});
+
+test("a statement that takes too long is broken off, and the caller learns that nothing was changed", async () => {
+  const quick = await openStore(database.url, { statementMs: 100 });
+  await expect(quick.beside((db) => sql`select pg_sleep(60)`.execute(db))).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: expect.stringContaining("has changed nothing"),
+  });
+  await quick.beside(one);
+  await quick.close();
+});
+
+test("upserts go on while other calls wait for each other, and these while upserts wait", async () => {
+  const many = (work: () => Promise<unknown>) => Promise.all(Array.from({ length: 8 }, work));
+  await other.query("begin; select pg_advisory_xact_lock(7146282301)");
+  const calls = many(() => store.transaction(one));
+  await store.beside(one);
+  expect(await waits(calls)).toBe(true);
+  await other.query("commit; begin; lock table events");
+  const upserts = many(() => store.beside((db) => db.selectFrom("events").select("seq").execute()));
+  await calls;
+  await store.transaction(one);
+  expect(await waits(upserts)).toBe(true);
+  await other.query("commit");
+  await upserts;
+});
+
+describe("a migration", () => {
+  let db: Db;
+  beforeAll(() => {
+    db = connect(database.url, { writes: true });
+  });
+  afterAll(() => db.destroy());
+
+  test("lets others pass while a long transaction holds a table, and says so when it gives up", async () => {
+    await other.query(`drop table clients; alter table jobs drop column request_id;
+      delete from kysely_migration where name in ('05-request-ids', '06-clients')`);
+    await other.query("begin; lock table jobs in access share mode");
+    const migrated = migrate(db, 0);
+    const refused = expect(migrated).rejects.toThrow("a transaction holds one of them for long");
+    await store.db.selectFrom("jobs").select("id").execute();
+    await refused;
+    const patient = migrate(db);
+    await sleep(100);
+    await other.query("commit");
+    await patient;
+    await store.db.selectFrom("jobs").select("request_id").execute();
+  });
+
+  test("of a newer version that only adds does not keep this version from starting; another one does", async () => {
+    await other.query("insert into kysely_migration values ('98-more', '2999-01-01')");
+    await (await openStore(database.url)).close();
+    await other.query("insert into kysely_migration values ('99-other!', '2999-01-01')");
+    await expect(openStore(database.url)).rejects.toThrow("written by a newer version of recommender");
+    await other.query("delete from kysely_migration where timestamp = '2999-01-01'");
+  });
+});
+
+test("a process that has left is not there again by a late sign of life", async () => {
+  const processes = new Processes(store, "process-1", "api");
+  await processes.beat();
+  expect(await livingProcesses(store.db)).toEqual([{ id: "process-1", role: "api" }]);
+  await Promise.all([processes.beat(), processes.leave()]);
+  await processes.beat();
+  expect(await livingProcesses(store.db)).toEqual([]);
+});
+
+test("hearing the others leaves nothing behind each time that the connection is lost", async () => {
+  const closing = new AbortController();
+  const heard = hear("postgres://127.0.0.1:1/none", closing.signal, {
+    jobs: () => {},
+    deployments: () => {},
+  });
+  await sleep(2500);
+  // That of the connection, or of the pause before the next.
+  expect(getEventListeners(closing.signal, "abort").length).toBeLessThanOrEqual(1);
+  closing.abort();
+  await heard;
+});
+
+describe("a dataset of one shard", () => {
+  let dataset: Dataset;
+  beforeAll(async () => {
+    const row = {
+      id: "d",
+      number: 1,
+      kind: "event" as const,
+      name: "d",
+      num_shards: 1,
+      attribute_schema: null,
+    };
+    await store.db
+      .insertInto("datasets")
+      .values({ ...row, deletions: 0, created_ts: 0 })
+      .execute();
+    dataset = await store.db.selectFrom("datasets").selectAll().executeTakeFirstOrThrow();
+  });
+  const upsert = (id: string, ready: () => void, end: Promise<unknown>) =>
+    store.beside(async (db) => {
+      const free = await freePlaces(db, dataset);
+      await sql`insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
+        values (1, ${id}, 'u', 'i', 1, 't', 1, '{}')`.execute(db);
+      ready();
+      await end;
+      await countShards(db, dataset, [id], 1);
+      return free;
+    });
+  /** An upsert that is under way until it is let go. */
+  async function underWay(id: string) {
+    let [letGo, ready] = [() => {}, () => {}];
+    const end = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const begun = new Promise<void>((resolve) => {
+      ready = resolve;
+    });
+    const done = upsert(id, ready, end);
+    return {
+      begun,
+      letGo: () => {
+        letGo();
+        return done;
+      },
+    };
+  }
+  const held = (records: number) =>
+    sql`insert into shards values (1, 0, ${records})
+      on conflict (dataset, shard) do update set records = excluded.records`.execute(store.db);
+
+  test("has upserts beside each other as long as those under way fit, and one after the other then", async () => {
+    await held(90_000);
+    const [first, second] = [await underWay("a"), await underWay("b")];
+    await Promise.all([first.begun, second.begun]);
+    expect(await first.letGo()).toBe(10_000);
+    await second.letGo();
+    await held(99_999);
+    const [last, late] = [await underWay("c"), await underWay("d")];
+    const begun = await Promise.race([last.begun.then(() => last), late.begun.then(() => late)]);
+    const waiting = begun === last ? late : last;
+    expect(await waits(waiting.begun)).toBe(true);
+    expect(await begun.letGo()).toBe(1);
+    expect(await waiting.letGo()).toBe(0);
+  });
+
+  test("that is deleted leaves nothing of an upsert that was under way, and takes no more", async () => {
+    await held(4);
+    const before = await underWay("e");
+    await before.begun;
+    const deleted = store.transaction(async (db) => {
+      await keepUpsertsOut(db, dataset);
+      await db.updateTable("datasets").set({ kind: "deleted" }).execute();
+    });
+    expect(await waits(deleted)).toBe(true);
+    await before.letGo();
+    await deleted;
+    await expect((await underWay("f")).letGo()).rejects.toThrow();
+    await sweepDeleted({ store, closing: new AbortController().signal });
+    expect(await store.db.selectFrom("events").select("event_id").execute()).toEqual([]);
+    expect(await store.db.selectFrom("shards").selectAll().execute()).toEqual([]);
+  });
+});
+
+test("two uploads of the same file leave one of them whole", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "uploads-"));
+  const files = new DatabaseFiles({ folder, url: database.url });
+  const whole = Buffer.alloc(3 * 1024 * 1024, "a");
+  async function* slow() {
+    for (const at of [0, 1, 2]) {
+      if (at === 2) await files.write("models/model-1", [Buffer.from("b")]);
+      yield whole.subarray(at * 1024 * 1024, (at + 1) * 1024 * 1024);
+    }
+  }
+  await files.write("models/model-1", slow());
+  const reading = await files.read("models/model-1");
+  expect(reading && (await buffer(reading.stream)).equals(whole)).toBe(true);
+  const parts = await store.db.selectFrom("file_parts").select("part").execute();
+  expect(parts).toHaveLength(3);
+  files.close();
+  rmSync(folder, { recursive: true });
+});
