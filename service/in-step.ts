@@ -24,6 +24,7 @@ export function keepInStep(context: Context, processes: Processes): void {
       await tryTo("this process cannot show that it lives", () => processes.beat());
       // In case a signal was lost.
       await sync();
+      context.pool.check();
     }
   })();
 }

@@ -6,7 +6,11 @@ import type { DeploymentTable, Job } from "../store/tables";
 import type { JobContext } from "./context";
 
 /** Puts the models of a job into service: prepared off the API's thread, then exchanged for the former ones at once. */
-export async function runDeployment(job: Job, { store, serving, clock }: JobContext): Promise<void> {
+export async function runDeployment(
+  job: Job,
+  { store, serving, clock }: JobContext,
+  lost: AbortSignal,
+): Promise<void> {
   const data = JSON.parse(job.data) as {
     generatorModelId: string;
     rankerModelId: string | null;
@@ -19,7 +23,7 @@ export async function runDeployment(job: Job, { store, serving, clock }: JobCont
     ranker_model_id: data.rankerModelId,
     qps: data.qps,
   };
-  const prepared = await serving.prepare(row);
+  const prepared = await serving.prepare(row, lost);
   try {
     const isLast = await store.transaction(async (db) => {
       const wanted = [row.generator_model_id, ...(row.ranker_model_id === null ? [] : [row.ranker_model_id])];

@@ -14,17 +14,18 @@ type Querying = Request<(typeof routes)["submitQueryingJob"]>;
 type Clustering = Request<(typeof routes)["submitClusteringJob"]>;
 
 /** Carries out a query; its files are there before the job succeeds. */
-export async function runQuerying(job: Job, context: JobContext): Promise<void> {
+export async function runQuerying(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { pool } = context;
   const query = JSON.parse(job.data) as Querying;
   await finish(job, context, query.modelId, async (data, model) => {
-    const { message } = await pool.run({
-      kind: "QUERYING",
+    const task = {
+      kind: "QUERYING" as const,
       data,
       model,
       query: { queryType: query.queryType, queries: query.queries } as Querying,
       job: { id: job.id, attempt: job.attempt },
-    });
+    };
+    const { message } = await pool.run(task, signal);
     const charts =
       "Add &format=svg to the address for the chart, and &query=1 and so on for that of another query.";
     const hint = query.queryType === "user_distribution" ? charts : null;
@@ -33,17 +34,20 @@ export async function runQuerying(job: Job, context: JobContext): Promise<void> 
 }
 
 /** Carries out a clustering; its file is there before the job succeeds. */
-export async function runClustering(job: Job, context: JobContext): Promise<void> {
+export async function runClustering(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { pool } = context;
   const { modelId, parameters } = JSON.parse(job.data) as Clustering;
   await finish(job, context, modelId, (data, model) =>
-    pool.run({
-      kind: "CLUSTERING",
-      data,
-      model,
-      minUserNum: parameters.minUserNum,
-      job: { id: job.id, attempt: job.attempt },
-    }),
+    pool.run(
+      {
+        kind: "CLUSTERING",
+        data,
+        model,
+        minUserNum: parameters.minUserNum,
+        job: { id: job.id, attempt: job.attempt },
+      },
+      signal,
+    ),
   );
 }
 

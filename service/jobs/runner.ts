@@ -74,7 +74,8 @@ export class Jobs {
           this.lease(),
         );
         // Nobody waits for the results of the others.
-        for (const [job, lost] of held) if (!kept.has(job)) lost.abort();
+        for (const [job, lost] of held)
+          if (!kept.has(job)) lost.abort(new LostLeaseError("another process has the job by now"));
       } catch (error) {
         log.error({ err: error }, "the leases of jobs cannot be renewed; trying again soon");
       }
@@ -182,7 +183,7 @@ export class Jobs {
           return log.info({ ...about(job), err: error }, "job is run again");
         }
         const now = clock.now();
-        const ending = { message, final, now, dueTs: now + pauseMs };
+        const ending = { message, final, now, pauseMs };
         const again = await store.transaction((db) => fail(db, job, ending));
         if (again) this.follow(clock.wait(pauseMs, closing));
         ended(again ? "retried" : "failed");

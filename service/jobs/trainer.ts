@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonMap } from "../../contract";
-import { JobError, LostLeaseError } from "../base/job-error";
+import { JobError } from "../base/job-error";
 import type { ProjectData } from "../store/project-data";
 import type { Job } from "../store/tables";
 import { limitOf } from "../threads/pool";
@@ -32,8 +32,8 @@ export function trainerOf({ options: { trainer } }: JobContext): Trainer {
   return trainer === undefined ? inProcess : byCommand(trainer);
 }
 
-const inProcess: Trainer = ({ data, parameters, modelId }, _, { pool }) =>
-  pool.run({ kind: "TRAINING", data, parameters, modelId });
+const inProcess: Trainer = ({ data, parameters, modelId }, _, { pool }, signal) =>
+  pool.run({ kind: "TRAINING", data, parameters, modelId }, signal);
 
 /** Trains by a command: it gets tables, and writes a model. */
 function byCommand(command: string): Trainer {
@@ -42,12 +42,12 @@ function byCommand(command: string): Trainer {
     const own = join(folder.work, `${job.id}-${job.attempt}`);
     await mkdir(own, { recursive: true, mode: 0o700 });
     try {
-      const data = await pool.run({ kind: "TRAINING_DATA", data: training.data, folder: own });
+      const data = await pool.run({ kind: "TRAINING_DATA", data: training.data, folder: own }, signal);
       if (data.interactions === 0) throw nothingToLearn(training.data);
       const env = await filesOf(own, training, data, job);
       await carryOut(command, env, job, context, signal);
       const { modelId } = training;
-      return await pool.run({ kind: "TRAINED_MODEL", file: env.RECOMMENDER_MODEL, data, modelId });
+      return await pool.run({ kind: "TRAINED_MODEL", file: env.RECOMMENDER_MODEL, data, modelId }, signal);
     } finally {
       await rm(own, { recursive: true, force: true });
     }
@@ -78,6 +78,12 @@ async function filesOf(folder: string, training: Training, data: TrainingData, j
   };
 }
 
+/** What the command has no business with: the way to the service's data, and whatever is named like a secret. */
+function withoutSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const secret = /^(RECOMMENDER_|PG|AWS_|DATABASE_URL$)|KEY|SECRET|TOKEN|PASS(WORD|PHRASE|WD)|CREDENTIAL/i;
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !secret.test(name)));
+}
+
 /** Lines of the command's errors that a failed job quotes, and how much of them. */
 const quotedLines = 20;
 const quotedCharacters = 2000;
@@ -93,12 +99,11 @@ async function carryOut(
   const late = new AbortController();
   const done = new AbortController();
   void clock.wait(ms, done.signal).then(() => late.abort());
-  const { RECOMMENDER_API_KEY: _key, RECOMMENDER_STORE: _store, ...others } = process.env;
   const errors: string[] = [];
   try {
     const { code, signal, error } = await runCommand({
       command,
-      env: { ...others, ...files },
+      env: { ...withoutSecrets(process.env), ...files },
       signal: AbortSignal.any([late.signal, closing, lost]),
       onLine: (stream, line) => {
         log.info({ jobId: job.id, stream, line }, "trainer");
@@ -107,7 +112,7 @@ async function carryOut(
       },
     });
     if (closing.aborted) throw new Error("The service is closing.");
-    if (lost.aborted) throw new LostLeaseError("another process has the job by now");
+    lost.throwIfAborted();
     if (late.signal.aborted) throw new JobError(message);
     if (code === 0) return;
     const exit = signal === null ? `exited with ${code}` : `was ended by ${signal}`;

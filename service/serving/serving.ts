@@ -14,10 +14,15 @@ interface Entry {
   readonly row: DeploymentTable;
   deployed: Deployed | undefined;
   readonly loading: Promise<Deployed>;
-  failed?: true;
+  /** How often it could not be loaded before, and when it is tried again after another failure. */
+  readonly failures: number;
+  retryTs?: number;
   /** The deployment that comes after, while it is being loaded. */
   next?: Entry | undefined;
 }
+
+/** How long a deployment that cannot be loaded is left alone: twice as long after each failure. */
+const [firstPauseMs, longestPauseMs] = [2000, 60_000];
 
 /** What the deployments are prepared and served with. */
 export interface ServingContext extends Basis {
@@ -61,13 +66,15 @@ export class Serving {
     for (const row of rows) {
       const former = this.entries.get(row.project_id);
       const latest = former?.next ?? former;
-      if (latest?.row.job_id !== row.job_id || latest.failed) this.load(row, former);
+      if (latest?.row.job_id !== row.job_id) this.load(row, former);
+      else if (latest.retryTs && latest.retryTs <= this.context.clock.now())
+        this.load(row, former, latest.failures + 1);
     }
   }
 
-  private load(row: DeploymentTable, former: Entry | undefined): void {
-    const { closing, log } = this.context;
-    const entry: Entry = { row, deployed: undefined, loading: this.prepare(row) };
+  private load(row: DeploymentTable, former: Entry | undefined, failures = 0): void {
+    const { closing, clock, log } = this.context;
+    const entry: Entry = { row, deployed: undefined, loading: this.prepare(row), failures };
     const isWanted = () => {
       const current = this.entries.get(row.project_id);
       return current === entry || current?.next === entry;
@@ -83,8 +90,7 @@ export class Serving {
         this.entries.set(row.project_id, entry);
       },
       (error) => {
-        // Tried again at the next look at the store.
-        entry.failed = true;
+        entry.retryTs = clock.now() + Math.min(firstPauseMs * 2 ** failures, longestPauseMs);
         if (!closing.aborted)
           log.error({ err: error, projectId: row.project_id }, "deployment cannot be loaded");
       },
@@ -92,7 +98,7 @@ export class Serving {
   }
 
   /** Makes a deployment ready to serve, with all that is written until and after that moment. */
-  async prepare(row: DeploymentTable): Promise<Deployed> {
+  async prepare(row: DeploymentTable, signal?: AbortSignal): Promise<Deployed> {
     const { store, pool, log } = this.context;
     const project = await projectOf(store.db, row.project_id);
     const data = await projectData(store.db, project);
@@ -102,13 +108,8 @@ export class Serving {
     const listen = (change: Change) => void missed.push(change);
     this.listeners.add(listen);
     try {
-      const build = await pool.run({
-        kind: "DEPLOYMENT",
-        data,
-        generator,
-        ranker,
-        withEvents: !store.shared,
-      });
+      const task = { kind: "DEPLOYMENT" as const, data, generator, ranker, withEvents: !store.shared };
+      const build = await pool.run(task, signal);
       const onOutdated = () =>
         void this.sync().catch((error) => log.error({ err: error }, "deployments cannot be read"));
       const onSeveral = async () => {
@@ -130,7 +131,7 @@ export class Serving {
   install(row: DeploymentTable, deployed: Deployed): void {
     this.remove(row.project_id);
     if (this.context.role === "worker") this.discard(deployed);
-    else this.entries.set(row.project_id, { row, deployed, loading: Promise.resolve(deployed) });
+    else this.entries.set(row.project_id, { row, deployed, loading: Promise.resolve(deployed), failures: 0 });
   }
 
   /** Takes a project out of service. */

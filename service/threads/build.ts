@@ -8,7 +8,7 @@ import {
 } from "../algorithms";
 import { Places } from "../base/places";
 import type { StoredModel } from "../files/format/model";
-import { loadModel, type ModelSource } from "../files/models";
+import { type ModelSource, readModel, withoutForgotten } from "../files/models";
 import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import { lastSeqIn } from "../store/events";
@@ -48,14 +48,19 @@ export interface Build {
 }
 
 /** Brings the models together with the events and items as they stand now. */
-export function build(
+export async function build(
   db: Db,
   files: Files,
   { data, generator, ranker, withEvents }: BuildTask,
 ): Promise<Build> {
+  // Models do not change, and a snapshot that waits for them would keep the database from tidying up.
+  const [one, other] = [
+    await readModel(files, generator.modelId),
+    ranker && (await readModel(files, ranker.modelId)),
+  ];
   return snapshot(db, async (frozen) => {
-    const first = await loadModel(frozen, files, data, generator);
-    const second = ranker && (await loadModel(frozen, files, data, ranker));
+    const first = await withoutForgotten(frozen, one, data, generator);
+    const second = other && ranker && (await withoutForgotten(frozen, other, data, ranker));
     const users = new Places([...first.userIds]);
     const items = new Places([...first.itemIds]);
     const own = new ItemPlacing(first, items);

@@ -62,7 +62,7 @@ interface Asked {
 /** Threads for the mathematics: each takes one task at a time; tasks wait until their lane has one free. */
 export class Pool {
   private readonly waiting: Asked[] = [];
-  private readonly busy = new Map<Worker, Asked & { readonly since: number }>();
+  private readonly busy = new Map<Worker, { readonly asked: Asked; readonly since: number }>();
   private readonly idle: { readonly worker: Worker; readonly since: number }[] = [];
 
   constructor(private readonly context: Pick<Basis, "store" | "files" | "closing" | "clock">) {}
@@ -72,25 +72,45 @@ export class Pool {
     return this.busy.size + this.idle.length;
   }
 
-  /** Carries out a task in a thread of its own. */
-  run<K extends TaskKind>(task: Task<K> & { readonly kind: K }): Promise<TaskResult<K>> {
-    return new Promise((resolve, reject) => {
-      if (this.context.closing.aborted) return reject(new Error("The service is closing."));
-      this.waiting.push({ task, resolve: resolve as Asked["resolve"], reject });
-      this.startWaiting();
-    });
+  /** Carries out a task in a thread of its own, which ends with the signal: its reason is the task's error. */
+  async run<K extends TaskKind>(
+    task: Task<K> & { readonly kind: K },
+    signal?: AbortSignal,
+  ): Promise<TaskResult<K>> {
+    signal?.throwIfAborted();
+    if (this.context.closing.aborted) throw new Error("The service is closing.");
+    let end = () => {};
+    try {
+      return await new Promise((resolve, reject) => {
+        const asked: Asked = { task, resolve: resolve as Asked["resolve"], reject };
+        end = () => this.breakOff(asked, signal?.reason);
+        signal?.addEventListener("abort", end);
+        this.waiting.push(asked);
+        this.startWaiting();
+      });
+    } finally {
+      signal?.removeEventListener("abort", end);
+    }
   }
 
   /** Ends threads that have had nothing to do for a while, and those whose task takes too long. */
   check(): void {
     const now = this.context.clock.now();
     while (this.idle[0] && this.idle[0].since + idleMs <= now) void this.idle.shift()?.worker.terminate();
-    for (const [worker, { task, since }] of this.busy) {
-      const { ms, message } = limitOf(jobTypeOf(task.kind));
-      if (since + ms > now) continue;
-      this.end(worker, new JobError(message));
-      void worker.terminate();
+    for (const { asked, since } of [...this.busy.values()]) {
+      const { ms, message } = limitOf(jobTypeOf(asked.task.kind));
+      if (since + ms <= now) this.breakOff(asked, new JobError(message));
     }
+  }
+
+  private breakOff(asked: Asked, error: Error): void {
+    const at = this.waiting.indexOf(asked);
+    if (at >= 0) this.waiting.splice(at, 1);
+    asked.reject(error);
+    const [worker] = [...this.busy].find(([, busy]) => busy.asked === asked) ?? [];
+    if (!worker) return;
+    this.end(worker, error);
+    void worker.terminate();
   }
 
   /** Ends all threads, whatever they are at. */
@@ -103,13 +123,13 @@ export class Pool {
   private startWaiting(): void {
     for (const asked of [...this.waiting]) {
       const lane = laneOf(asked.task.kind);
-      const taken = [...this.busy.values()].filter(({ task }) => lane.tasks.includes(task.kind)).length;
+      const taken = [...this.busy.values()].filter((one) => lane.tasks.includes(one.asked.task.kind)).length;
       if (taken >= lane.threads) continue;
       this.waiting.splice(this.waiting.indexOf(asked), 1);
       try {
         const worker = this.idle.pop()?.worker ?? this.start();
         worker.ref();
-        this.busy.set(worker, { ...asked, since: this.context.clock.now() });
+        this.busy.set(worker, { asked, since: this.context.clock.now() });
         worker.postMessage(asked.task);
       } catch (error) {
         asked.reject(error as Error);
@@ -124,8 +144,8 @@ export class Pool {
       env: process.env,
     });
     worker.on("message", (answer: Answer) => {
-      const asked = this.busy.get(worker);
-      // A thread that is being ended for its lateness may still answer.
+      const asked = this.busy.get(worker)?.asked;
+      // A thread that is being ended may still answer.
       if (!asked) return;
       this.busy.delete(worker);
       this.idle.push({ worker, since: this.context.clock.now() });
@@ -143,7 +163,7 @@ export class Pool {
   private end(worker: Worker, error: Error): void {
     const at = this.idle.findIndex((entry) => entry.worker === worker);
     if (at >= 0) this.idle.splice(at, 1);
-    this.busy.get(worker)?.reject(error);
+    this.busy.get(worker)?.asked.reject(error);
     this.busy.delete(worker);
     if (!this.context.closing.aborted) this.startWaiting();
   }

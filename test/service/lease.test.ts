@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ManualClock, type Service, type StartOptions, startService } from "../../service";
+import { askDatabase } from "./chaos";
+import { newDatabase } from "./database";
+import { serve } from "./process";
+import { Caller } from "./running";
+import { openShop } from "./shop";
+
+const key = "rk_the-key-of-the-leases";
+const leaseMs = 1000;
+const nowInDatabase = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+let database: Awaited<ReturnType<typeof newDatabase>>;
+let caller: Caller;
+let shop: Awaited<ReturnType<typeof openShop>>;
+let worker: Service;
+// An hour fast, as the clock of one machine may be.
+const clock = new ManualClock(Date.now() + 3_600_000);
+const undo: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  database = await newDatabase();
+  undo.push(() => database.drop());
+  const api = await start({ role: "api" });
+  caller = new Caller(api);
+  undo.push(() => caller.close());
+  shop = await openShop(caller);
+});
+afterAll(async () => {
+  for (const step of undo.reverse()) await step();
+});
+
+async function start(options: StartOptions): Promise<Service> {
+  const service = await startService({ log: "none", store: database.url, key, leaseMs, ...options });
+  undo.push(() => service.close());
+  return service;
+}
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (const until = Date.now() + 60_000; !(await holds()); await sleep(20))
+    if (Date.now() > until) throw new Error("it never came to be");
+}
+
+const ask = <T>(statement: string) => askDatabase<T>(database.url, statement);
+const statusOf = async (service: Service) =>
+  (await caller.raw(`${service.url}/status`, { headers: { apikey: key } })).body;
+
+async function submit(name: string, algorithmId = shop.algorithmId): Promise<string> {
+  const { jobId } = await caller.call("submitTrainingJob", { projectId: shop.projectId, algorithmId, name });
+  return jobId;
+}
+
+async function row(jobId: string) {
+  const [job] = await ask<{
+    status: string;
+    attempt: number;
+    retry_count: number;
+    lost: boolean;
+    left: number;
+  }>(
+    `select status, attempt, retry_count, lease_ts < ${nowInDatabase} as lost,
+      (due_ts - ${nowInDatabase})::float8 as left from jobs where id = '${jobId}'`,
+  );
+  return job;
+}
+
+test("a worker that stands still loses its job to another, and what it brings when it wakes up is refused", async () => {
+  process.env.RECOMMENDER_API_KEY = key;
+  const own = [
+    "--store",
+    database.url,
+    "--role",
+    "worker",
+    "--lease-ms",
+    String(leaseMs),
+    "--job-delay",
+    "500",
+  ];
+  const asleep = await serve(...own);
+  undo.push(() => asleep.end("SIGKILL"));
+  const jobId = await submit("lost");
+  await eventually(async () => (await row(jobId))?.status === "RUNNING");
+  asleep.child.kill("SIGSTOP");
+  await eventually(async () => (await row(jobId))?.lost === true);
+  worker = await start({ role: "worker", clock, faults: true, retryDelayMs: 60_000 });
+  await eventually(async () => (await row(jobId))?.status === "SUCCEED");
+  asleep.child.kill("SIGCONT");
+  await eventually(async () => asleep.said().includes("job was lost"));
+  expect(await row(jobId)).toMatchObject({ status: "SUCCEED", attempt: 2, retry_count: 1 });
+  expect(await ask("select id from models")).toHaveLength(1);
+  expect(await ask("select name from files")).toHaveLength(1);
+  await asleep.end();
+});
+
+test("a worker that has lost a job ends what its thread is at", async () => {
+  const { algorithmId } = await caller.call("createAlgorithm", {
+    projectId: shop.projectId,
+    name: "endless",
+    algorithmParameters: { dimensions: 512, regularization: 0.1, alpha: 0.3, epochs: 200 },
+  });
+  const busy = async () => (await statusOf(worker)).threads as number;
+  await eventually(async () => {
+    clock.advance(60_000);
+    return (await busy()) === 0;
+  });
+  const jobId = await submit("endless", algorithmId);
+  await eventually(async () => (await busy()) === 1);
+  await ask(
+    `update jobs set status = 'FAILED', finished_ts = 1, result = '{"message":"no"}' where id = '${jobId}'`,
+  );
+  clock.advance(leaseMs / 5);
+  await eventually(async () => (await busy()) === 0);
+});
+
+test("how long a failed job waits goes by the clock of the database, not by that of the worker", async () => {
+  await caller.raw(`${worker.url}/faults`, {
+    method: "PUT",
+    headers: { apikey: key, "content-type": "application/json" },
+    body: JSON.stringify({ jobs: [{ name: "flaky", times: 1 }] }),
+  });
+  const jobId = await submit("flaky");
+  await eventually(async () => (await row(jobId))?.retry_count === 1);
+  expect((await row(jobId))?.left).toBeLessThanOrEqual(60_000);
+  clock.advance(60_000);
+  await sleep(100);
+  expect(await row(jobId)).toMatchObject({ status: "PENDING" });
+});
+
+test("a deployment that cannot be loaded is tried again after longer and longer pauses", async () => {
+  const [model] = await ask<{ id: string }>("select id from models");
+  const { projectId } = shop;
+  const wanted = { projectId, name: "live", generatorModelId: String(model?.id) };
+  const { jobId } = await caller.call("submitDeploymentJob", wanted);
+  await eventually(async () => (await row(jobId))?.status === "SUCCEED");
+  await ask("delete from files");
+  let tries = 0;
+  const log = {
+    write: (line: string) => {
+      if (line.includes("deployment cannot be loaded")) tries++;
+    },
+  };
+  const own = new ManualClock();
+  await start({ role: "api", clock: own, log });
+  await eventually(async () => tries === 1);
+  for (let passed = 0; passed < 20; passed += 2) {
+    own.advance(2000);
+    await sleep(100);
+  }
+  // After 2, 6 and 14 seconds.
+  expect([2, 3, 4]).toContain(tries);
+});
