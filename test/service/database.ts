@@ -12,7 +12,7 @@ export const testTwoApis: boolean = "testTwoApis" in globalThis;
 export const testInFolder: (name: string, run: () => Promise<void>) => void =
   testStore === "folder" ? test : () => undefined;
 
-/** A test of what one process counts to the last call. */
+/** A test of what one process counts to the last call, or that reaches into the memory of the service. */
 export const testOfOneApi: (name: string, run: () => Promise<void>) => void = testTwoApis
   ? () => undefined
   : test;

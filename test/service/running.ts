@@ -13,6 +13,7 @@ import {
 import { folderAt, type Service, type StartOptions, startService } from "../../service";
 import { connect } from "../../service/store/database";
 import { newDatabase, testStore, testTwoApis } from "./database";
+import { startElsewhere } from "./other-process";
 
 // Trainings run and processes are started; how long that takes is no concern of these tests.
 jest.setTimeout(600_000);
@@ -132,7 +133,7 @@ export class Running extends Caller {
   private constructor(
     override readonly service: Service,
     readonly options: StartOptions,
-    private readonly others: { readonly api: Service; readonly worker: Service } | undefined,
+    private readonly others: { readonly api: Api; readonly worker: Service } | undefined,
     private readonly drop: () => Promise<void>,
   ) {
     super(service);
@@ -179,7 +180,7 @@ export class Running extends Caller {
   }
 
   /** Waits until processes serve what was deployed last. */
-  private async haveLoaded(apis: readonly Service[]): Promise<void> {
+  private async haveLoaded(apis: readonly Api[]): Promise<void> {
     for (const { url, key } of apis) {
       const isLoaded = async () => {
         const { body } = await super.raw(`${url}/status`, { headers: { apikey: key } });
@@ -196,8 +197,10 @@ export class Running extends Caller {
   }
 }
 
-/** A second API that gives the addresses of the first, as behind one proxy, and a process for the jobs. */
+type Api = Awaited<ReturnType<typeof startElsewhere>>;
+
+/** A second API that gives the addresses of the first, as behind one proxy, and a worker for the jobs. */
 async function startOthers({ dataDir: _, ...options }: StartOptions, { url }: Service) {
-  const api = await startService({ ...options, role: "api", publicUrl: url });
+  const api = await startElsewhere({ ...options, role: "api", publicUrl: url });
   return { api, worker: await startService({ ...options, role: "worker", publicUrl: url }) };
 }

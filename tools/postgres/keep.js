@@ -38,16 +38,29 @@ async function keep() {
   ];
   const server = spawn(bin("postgres"), ["-D", data, ...settings.flatMap((text) => ["-c", text])], {
     ...options,
-    stdio: "ignore",
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  server.stderr.on("data", (text) => {
+    said = `${said}${text}`.slice(-4000);
   });
   const gone = once(server, "exit");
+  let isEnding = false;
   process.on("disconnect", async () => {
+    isEnding = true;
     server.kill("SIGQUIT");
     await gone;
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     process.exit(0);
   });
-  await answers(port);
+  await Promise.race([
+    answers(port),
+    gone.then(() => Promise.reject(new Error("PostgreSQL ended at its start."))),
+  ]).catch((error) => {
+    throw new Error(`${error.message} It said:\n${said}`, { cause: error });
+  });
+  // Nobody waits for it yet, but it may die in the middle of the tests.
+  gone.then(() => !isEnding && console.error(`PostgreSQL has ended by itself. It said last:\n${said}`));
   process.send?.({ url: `postgres://postgres@127.0.0.1:${port}/postgres` });
 }
 

@@ -1,4 +1,5 @@
 import { limits } from "../../../contract";
+import { testOfOneApi } from "../database";
 import { Running } from "../running";
 
 const event = (at: number, more: object = {}) => ({
@@ -118,7 +119,8 @@ describe("events", () => {
 });
 
 describe("the ceiling of a dataset", () => {
-  test("is num_shards times the records of a shard, kept exactly", async () => {
+  // The limit is changed in this process alone.
+  testOfOneApi("is num_shards times the records of a shard, kept exactly", async () => {
     const spied = limits as { recordsPerShard: number };
     const before = spied.recordsPerShard;
     spied.recordsPerShard = 10;
