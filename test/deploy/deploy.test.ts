@@ -33,7 +33,10 @@ describe("compose.yaml", () => {
     for (const api of Object.values(apis))
       expect(api).toMatchObject({ environment: { RECOMMENDER_ROLE: "api" } });
     expect(worker).toMatchObject({ environment: { RECOMMENDER_ROLE: "worker" }, deploy: { replicas: 2 } });
-    expect(postgres.image).toBe("postgres:17");
+    expect(postgres).toMatchObject({
+      image: "postgres:17",
+      command: expect.arrayContaining(["-c", "max_connections=200"]),
+    });
     const open = Object.entries<{ ports?: unknown }>(compose.services).filter(([, { ports }]) => ports);
     expect(open.map(([name]) => name)).toEqual(["proxy"]);
     const caddy = read("deploy/Caddyfile");
