@@ -18,7 +18,17 @@ async function check() {
     {
       name: "direction of imports",
       bin: ["dependency-cruiser", "depcruise"],
-      args: ["--output-type", "err-long", "contract", "client", "records", "provider", "service", "cli"],
+      args: [
+        "--output-type",
+        "err-long",
+        "contract",
+        "client",
+        "records",
+        "provider",
+        "service",
+        "cli",
+        "tools",
+      ],
     },
     { name: "unused code", bin: ["knip", "knip"], args: types.then(() => ["--no-progress"]) },
     {

@@ -22,7 +22,7 @@ import {
 import { languages } from "./schema/languages";
 import { writePage } from "./schema/resources-page";
 import { type Field, Sources } from "./schema/sources";
-import { capital, type ObjectSpec, type PropertySpec, Types, token } from "./schema/types";
+import { capital, type PropertySpec, type ResourceSpec, Types, token } from "./schema/types";
 
 const root = join(__dirname, "..");
 
@@ -36,18 +36,6 @@ const pinned: PropertySpec = {
     "Models that serve whatever the program declares, by the names of deployments, as JSON; `recommender rollback` " +
     `writes it. Also ${pinnedModelsVariable} in the environment.`,
 };
-
-/** A resource in a package schema. */
-interface ResourceSpec extends ObjectSpec {
-  readonly description: string;
-  readonly inputProperties: Readonly<Record<string, PropertySpec>>;
-  readonly requiredInputs: readonly string[];
-  readonly isComponent?: true;
-  readonly aliases?: readonly { readonly type: string }[];
-}
-
-/** The Pulumi package schema. */
-export type PackageSchema = ReturnType<typeof packageSchema>;
 
 /** The Pulumi package schema: what the nouns' own schemas, the TSDoc of their classes and their examples say. */
 export function packageSchema(examples: Examples) {

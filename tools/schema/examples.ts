@@ -3,8 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { globSync } from "tinyglobby";
 import { components } from "../../provider/plugin/components";
-import type { PackageSchema } from "../schema";
-import { token } from "./types";
+import { type PackageSchema, token } from "./types";
 
 const root = join(__dirname, "../..");
 const folder = join(root, "provider/program/examples");

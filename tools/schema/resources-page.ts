@@ -2,9 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nouns } from "../../provider/nouns";
 import { components } from "../../provider/plugin/components";
-import type { PackageSchema } from "../schema";
 import { type Examples, exampleOf } from "./examples";
-import { type ObjectSpec, type PropertySpec, token } from "./types";
+import { type ObjectSpec, type PackageSchema, type PropertySpec, token } from "./types";
 
 const file = join(__dirname, "../../docs/resources.md");
 

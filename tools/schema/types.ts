@@ -26,6 +26,21 @@ export interface ObjectSpec {
   readonly required: readonly string[];
 }
 
+/** A resource in a package schema. */
+export interface ResourceSpec extends ObjectSpec {
+  readonly description: string;
+  readonly inputProperties: Readonly<Record<string, PropertySpec>>;
+  readonly requiredInputs: readonly string[];
+  readonly isComponent?: true;
+  readonly aliases?: readonly { readonly type: string }[];
+}
+
+/** What a package schema says of resources. */
+export interface PackageSchema {
+  readonly types: Types["named"];
+  readonly resources: Readonly<Record<string, ResourceSpec>>;
+}
+
 /** What JSON Schema says of a value, as far as it is used here. */
 interface Json {
   readonly type?: string | readonly string[];
