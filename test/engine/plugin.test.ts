@@ -77,7 +77,13 @@ interface Step {
 /** A value of another resource, as YAML writes it. */
 const ref = (path: string) => `\${${path}}`;
 
-const clicks = (properties: object) => ({ clicks: { type: "recommender:EventDataset", properties } });
+/** With what the package itself keeps in the state made secret: the engine then shows it to nobody but the plugin. */
+const clicks = (properties: object) => ({
+  clicks: {
+    ...{ type: "recommender:EventDataset", properties },
+    options: { additionalSecretOutputs: ["__made", "__service", "__v"] },
+  },
+});
 
 test("a dataset is created, unchanged by the next run, replaced for another number of shards, and destroyed", async () => {
   await declare(clicks({ numShards: 1 }), { id: ref("clicks.eventDatasetId") });
@@ -120,6 +126,7 @@ test("pulumi import takes a dataset over, after which the next preview is empty"
     ...["--yes", "--protect=false", "--generate-code=false"],
   );
   expect(said).toMatch(/1 imported/);
+  expect(said).not.toMatch(/validat|names that begin/);
   await declare({ old: { type: "recommender:EventDataset", properties: { numShards: 3 } } });
   await pulumi("preview", "--expect-no-changes");
   await declare({});
