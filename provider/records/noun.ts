@@ -81,6 +81,7 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
 
 async function fill(...given: Parameters<typeof send>): ReturnType<typeof send> {
   const { source } = given[2];
+  if (source === undefined) throw new Error("source is not known yet");
   // What stands for records in the state does not say what is secret in them.
   const secrets = isSecret("source") && isInline(source) ? [{ source: readInline(source).toString() }] : [];
   return keepingSecret(secrets, () => send(...given));

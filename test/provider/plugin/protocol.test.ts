@@ -199,6 +199,8 @@ test("nothing is created with an argument that is not known yet", async () => {
   observed.calls();
   const creating = plugin.create("EventDataset", { name: unknownValue, numShards: 1 });
   await expect(creating).rejects.toThrow(/EventDataset it: name is not known yet/);
+  const uploading = plugin.create("EventRecords", { eventDatasetId: "e" });
+  await expect(uploading).rejects.toThrow(/EventRecords it: source is not known yet/);
   expect(observed.calls()).toEqual([]);
 });
 
