@@ -9,6 +9,7 @@ const tests = {
   // `npm test -- --changed` follows imports into the code.
   roots: ["test", "tools", ...rooms].map((folder) => `<rootDir>/${folder}`),
   testMatch: ["<rootDir>/test/**/*.test.ts"],
+  setupFiles: ["<rootDir>/tools/jest/own-state.js"],
   setupFilesAfterEnv: ["<rootDir>/tools/jest/time-limit.js"],
   // What tools/jest/fast-start.js does for the processes that tests start, for the tests themselves.
   moduleNameMapper: {
