@@ -34,6 +34,18 @@ export const g1Parameters = z.strictObject({
     .max(1)
     .optional()
     .describe("Fall of a pair's weight with the number of the user's items."),
+  neighbours: z
+    .number()
+    .min(0)
+    .max(1000)
+    .optional()
+    .describe("Weight of those who chose the same items against the vectors; 0 for vectors alone."),
+  popularity_exponent: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("How far those who chose the same items hold popular ones back."),
 });
 
 /** Parameters of G1 as they are given. */

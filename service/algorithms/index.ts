@@ -11,7 +11,7 @@ export {
 export { clusterUsers } from "./inference/clustering";
 export type { UserItem } from "./inference/fold-in";
 export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
-export { placedVectors, Recommender } from "./inference/recommender";
+export { placedVectors, Recommender, type Taste } from "./inference/recommender";
 export { type ServableModel, servable } from "./inference/servable";
 export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";
@@ -23,6 +23,7 @@ export {
   selectUsers,
   sumOf,
 } from "./interactions";
+export type { NeighbourRule } from "./neighbours";
 export { createRandom } from "./random";
 export type { AttributeModel, AttributeTable } from "./training/cold-start";
 export { trainG1 } from "./training/g1";

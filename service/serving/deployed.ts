@@ -94,16 +94,16 @@ export class Deployed {
       if (served.isLettingGo) for (const id of await served.letGo()) this.unplaced.add(id);
     if (this.unplaced.size > 0) await this.placeUnplaced();
     let record: Promise<Attributes | undefined> | undefined;
-    const vectorIn = async (served: ServedModel) => {
-      const known = served.vectorOf(userId, events && (() => this.placed(events, served)), events?.stamp);
+    const tasteIn = async (served: ServedModel) => {
+      const known = served.tasteOf(userId, events && (() => this.placed(events, served)), events?.stamp);
       if (known) return known;
       record ??= this.attributesOfUser(userId);
-      return served.recommender.vectorFromAttributes(await record);
+      return served.recommender.tasteFromAttributes(await record);
     };
-    const vector = await vectorIn(generator);
-    const order = ranker && (await vectorIn(ranker));
+    const taste = await tasteIn(generator);
+    const order = ranker && (await tasteIn(ranker));
     const wanted = ranker ? Math.max(limit, leastCandidates) : limit;
-    const best = generator.recommender.top(vector, wanted, events?.items ?? []);
+    const best = generator.recommender.top(taste, wanted, events?.items ?? []);
     return (ranker ? ranker.rerank(best, this.items, order ?? null) : best)
       .slice(0, limit)
       .map((item) => this.items.ids[item] as string);

@@ -1,16 +1,16 @@
-import { type Attributes, Recommender, type UserItem } from "../algorithms";
+import { type Attributes, Recommender, type Taste, type UserItem } from "../algorithms";
 import type { Places } from "../base/places";
 import type { PlacedModel } from "../threads/build";
 
-const keptVectors = 20_000;
+const keptTastes = 20_000;
 
-/** A model in service, with the vectors of the users as their events stand. */
+/** A model in service, with the tastes of the users as their events stand. */
 export class ServedModel {
   readonly recommender: Recommender;
   private readonly rows: Uint32Array | undefined;
   private readonly leaving: number[] = [];
   private lettingGo: Promise<string[]> | undefined;
-  private readonly vectors = new Map<string, { readonly vector: Float32Array; readonly stamp: string }>();
+  private readonly tastes = new Map<string, { readonly taste: Taste; readonly stamp: string }>();
 
   /** The places begin with those of the model. */
   constructor(
@@ -26,47 +26,47 @@ export class ServedModel {
   }
 
   /**
-   * The vector of a user from his events, null without any; where all events are gone, that of the training. What was
+   * The taste of a user from his events, null without any; where all events are gone, that of the training. What was
    * computed is kept as long as the stamp of the events is the same.
    */
-  vectorOf(userId: string, items: (() => UserItem[]) | null, stamp = ""): Float32Array | null {
+  tasteOf(userId: string, items: (() => UserItem[]) | null, stamp = ""): Taste | null {
     const user = this.users.find(userId);
-    if (!items) return user === undefined ? null : this.recommender.learnedVector(user);
-    const kept = this.vectors.get(userId);
+    if (!items) return user === undefined ? null : this.recommender.learnedTaste(user);
+    const kept = this.tastes.get(userId);
     const holds = kept?.stamp === stamp;
     this.count(holds);
-    if (holds) return kept.vector;
-    const vector = this.recommender.vectorFromItems(items(), user);
-    if (vector) {
-      if (this.vectors.size >= keptVectors) this.vectors.clear();
-      this.vectors.set(userId, { vector, stamp });
+    if (holds) return kept.taste;
+    const taste = this.recommender.tasteFromItems(items(), user);
+    if (taste) {
+      if (this.tastes.size >= keptTastes) this.tastes.clear();
+      this.tastes.set(userId, { taste, stamp });
     }
-    return vector;
+    return taste;
   }
 
   /** Sorts candidates, in the places of the generator, by this model's scores. */
-  rerank(candidates: readonly number[], placed: Places, vector: Float32Array | null): number[] {
+  rerank(candidates: readonly number[], placed: Places, taste: Taste | null): number[] {
     const { recommender, items } = this;
     const places = candidates.map(
       (item) => items.find(placed.ids[item] as string) ?? recommender.items + item,
     );
     const byPlace = new Map(places.map((place, at) => [place, candidates[at] as number]));
-    return recommender.rerank(places, vector).map((place) => byPlace.get(place) as number);
+    return recommender.rerank(places, taste).map((place) => byPlace.get(place) as number);
   }
 
   /** Takes note that the events of a user changed. */
   userChanged(userId: string): void {
-    this.vectors.delete(userId);
+    this.tastes.delete(userId);
   }
 
   /** Places an item by its attributes, unless events placed it. */
   placeItem(item: number, attributes: Attributes | undefined): void {
-    if (this.recommender.place(item, attributes)) this.vectors.clear();
+    if (this.recommender.place(item, attributes)) this.tastes.clear();
   }
 
   /** Lets go of what the model learned about a user. */
   forget(userId: string): void {
-    this.vectors.delete(userId);
+    this.tastes.delete(userId);
     const user = this.users.find(userId);
     if (user === undefined || !this.recommender.forget(user)) return;
     this.leaving.push(this.rows ? (this.rows[user] as number) : user);
@@ -91,7 +91,7 @@ export class ServedModel {
       unplaced.push(...this.recommender.unlearn(await this.itemsOfRow(row)));
       this.leaving.shift();
     }
-    if (unplaced.length > 0) this.vectors.clear();
+    if (unplaced.length > 0) this.tastes.clear();
     return unplaced.map((item) => this.items.ids[item] as string);
   }
 }

@@ -3,10 +3,13 @@ import type { G1Model, G1Parameters, HeldOutReport } from "../algorithms";
 
 /** The parameters in the form that the mathematics takes. */
 export function parametersOf(given: JsonMap): G1Parameters {
-  const { regularization_exponent: regularizationExponent, ...others } = g1Parameters.parse(given);
-  const entries = Object.entries({ ...others, regularizationExponent }).filter(
-    ([, value]) => value !== undefined,
-  );
+  const {
+    regularization_exponent: regularizationExponent,
+    popularity_exponent: popularityExponent,
+    ...others
+  } = g1Parameters.parse(given);
+  const renamed = { regularizationExponent, popularityExponent };
+  const entries = Object.entries({ ...others, ...renamed }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as G1Parameters;
 }
 
@@ -18,9 +21,13 @@ export interface Report {
 
 /** What G1 reports, under the names that algorithm_parameters has. */
 export function reportOf({ parameters, report }: G1Model): Report {
-  const { regularizationExponent, ...others } = parameters;
+  const { regularizationExponent, popularityExponent, ...others } = parameters;
   return {
-    chosenParameters: { ...others, regularization_exponent: regularizationExponent },
+    chosenParameters: {
+      ...others,
+      regularization_exponent: regularizationExponent,
+      ...(others.neighbours > 0 && { popularity_exponent: popularityExponent }),
+    },
     quality: qualityOf(report),
   };
 }

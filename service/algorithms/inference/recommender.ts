@@ -2,10 +2,17 @@
 
 import type { Attributes } from "../attributes";
 import { arrayBytes, Kernel, paddedRows } from "../kernel";
+import { Neighbours } from "../neighbours";
 import { topIndices } from "../top";
 import { type AttributeVectors, attributeVectors } from "../training/cold-start";
 import { FoldIn, type UserItem } from "./fold-in";
 import { type ServableModel, stampOf } from "./servable";
+
+/** What a model knows of a user: his vector, and the items of his that neighbours are found by. */
+export interface Taste {
+  readonly vector: Float32Array;
+  readonly chosen: ArrayLike<number>;
+}
 
 /** Below every score of an item of which something is known. */
 const UNPLACED = -1e30;
@@ -23,6 +30,7 @@ export class Recommender {
   private out: Float32Array;
   private popularity: Float32Array;
   private unplaced: number[];
+  private readonly neighbours: Neighbours | null;
   private readonly userFromAttributes: AttributeVectors | null;
   private readonly itemFromAttributes: AttributeVectors | null;
   private readonly forgotten = new Set<number>();
@@ -46,38 +54,46 @@ export class Recommender {
     this.unplaced = Array.from({ length: this.items }, (_, item) => item).filter((item) =>
       isZero(this.rowOf(item)),
     );
+    const { pairs } = model.learned;
+    this.neighbours = model.neighbours && pairs && new Neighbours(pairs, model.neighbours);
     this.userFromAttributes = model.userAttributes && attributeVectors(model.userAttributes);
     this.itemFromAttributes = model.itemAttributes && attributeVectors(model.itemAttributes);
   }
 
-  /** The trained vector of a user, null when nothing is known of him. */
-  userVector(user: number): Float32Array | null {
-    const { stride, users, userVectors } = this.model;
+  /** The trained taste of a user, null when nothing is known of him. */
+  userTaste(user: number): Taste | null {
+    const { stride, users, userVectors, learned } = this.model;
     if (user < 0 || user >= users) return null;
     const vector = userVectors.subarray(user * stride, (user + 1) * stride);
-    return isZero(vector) ? null : vector;
+    if (isZero(vector)) return null;
+    const { start, index } = learned.pairs ?? { start: [], index: new Uint32Array(0) };
+    return { vector, chosen: index.subarray(start[user], start[user + 1]) };
   }
 
-  /** The trained vector of a user, null when it does not come from events. */
-  learnedVector(user: number): Float32Array | null {
-    return this.model.learned.stamps[user] ? this.userVector(user) : null;
+  /** The trained taste of a user, null when it does not come from events. */
+  learnedTaste(user: number): Taste | null {
+    return this.model.learned.stamps[user] ? this.userTaste(user) : null;
   }
 
-  /** The vector of a user from his attributes; null when they say nothing. */
-  vectorFromAttributes(attributes: Attributes | undefined): Float32Array | null {
-    return this.userFromAttributes?.(attributes) ?? null;
+  /** The taste of a user from his attributes; null when they say nothing. */
+  tasteFromAttributes(attributes: Attributes | undefined): Taste | null {
+    const vector = this.userFromAttributes?.(attributes);
+    return vector ? { vector, chosen: [] } : null;
   }
 
   /**
-   * The vector of a user from his events as they are: the trained one where they are those of the training, otherwise
+   * The taste of a user from his events as they are: the trained one where they are those of the training, otherwise
    * solved from them; null when the model knows none of the items.
    */
-  vectorFromItems(items: readonly UserItem[], user?: number): Float32Array | null {
+  tasteFromItems(items: readonly UserItem[], user?: number): Taste | null {
     const known = items.filter(({ item }) => item < this.model.items);
     if (user !== undefined && !this.forgotten.has(user) && this.wasTrainedOn(user, known))
-      return this.userVector(user);
+      return this.userTaste(user);
     this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
-    return this.folding.solve(known);
+    const vector = this.folding.solve(known);
+    if (!vector) return null;
+    const chosen = this.neighbours ? known.filter(({ weight }) => weight > 0).map(({ item }) => item) : [];
+    return { vector, chosen };
   }
 
   /**
@@ -102,6 +118,7 @@ export class Recommender {
     if (user >= users || this.forgotten.has(user)) return false;
     this.forgotten.add(user);
     userVectors.fill(0, user * stride, (user + 1) * stride);
+    this.neighbours?.forget(user);
     return true;
   }
 
@@ -117,16 +134,16 @@ export class Recommender {
     return unplaced;
   }
 
-  /** The best items for a vector, or the most popular ones where there is none, without those excluded. */
-  top(vector: Float32Array | null, limit: number, exclude: Iterable<number> = []): number[] {
-    const scores = this.scores(vector);
+  /** The best items for a taste, or the most popular ones where there is none, without those excluded. */
+  top(taste: Taste | null, limit: number, exclude: Iterable<number> = []): number[] {
+    const scores = this.scores(taste);
     for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
     return topIndices(scores, limit);
   }
 
   /** Sorts candidates by this model's scores; those it does not know (out of range) keep their order at the end. */
-  rerank(candidates: readonly number[], vector: Float32Array | null): number[] {
-    const scores = this.scores(vector);
+  rerank(candidates: readonly number[], taste: Taste | null): number[] {
+    const scores = this.scores(taste);
     const scoreOf = (item: number) => scores[item] ?? Number.NEGATIVE_INFINITY;
     return candidates
       .map((item, place) => ({ item, place, score: scoreOf(item) }))
@@ -135,13 +152,13 @@ export class Recommender {
   }
 
   /** Scores of all items; the array is overwritten by the next call. */
-  private scores(vector: Float32Array | null): Float32Array {
+  private scores(taste: Taste | null): Float32Array {
     const scores = this.out.subarray(0, this.items);
-    if (!vector) {
+    if (!taste) {
       scores.set(this.popularity.subarray(0, this.items));
       return scores;
     }
-    this.vector.set(vector);
+    this.vector.set(taste.vector);
     const { itemVectors, vector: placed, out } = this;
     this.kernel.run.scores(
       itemVectors.byteOffset,
@@ -150,6 +167,7 @@ export class Recommender {
       placed.byteOffset,
       out.byteOffset,
     );
+    if (taste.chosen.length > 0) this.neighbours?.add(scores, taste.chosen);
     for (const item of this.unplaced) scores[item] = UNPLACED;
     return scores;
   }

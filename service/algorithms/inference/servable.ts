@@ -1,12 +1,14 @@
 import { type Interactions, itemCounts } from "../interactions";
 import type { TrainedModel } from "../training/model";
 
-/** What is needed of a training's interactions to serve, which does not grow with them. */
+/** What is needed of a training's interactions to serve. */
 export interface Learned {
   /** A number for each user that is the same as long as his pairs are; 0 without any. */
   readonly stamps: Float64Array;
   /** How many users had each item. */
   readonly itemUsers: Uint32Array;
+  /** The pairs without their weights, where neighbours count; nothing else of this grows with them. */
+  readonly pairs: Interactions | null;
 }
 
 /** A trained model without the interactions that it was trained on. */
@@ -14,7 +16,12 @@ export type ServableModel = Omit<TrainedModel, "interactions"> & { readonly lear
 
 /** A model as it is served. */
 export function servable({ interactions, ...model }: TrainedModel): ServableModel {
-  return { ...model, learned: { stamps: stampsOf(interactions), itemUsers: itemCounts(interactions) } };
+  const learned = {
+    stamps: stampsOf(interactions),
+    itemUsers: itemCounts(interactions),
+    pairs: model.neighbours && { ...interactions, weight: new Float32Array(0) },
+  };
+  return { ...model, learned };
 }
 
 function stampsOf({ users, start, index, weight }: Interactions): Float64Array {

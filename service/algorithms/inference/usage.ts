@@ -27,7 +27,7 @@ export function usageReader(model: TrainedModel): (items: Iterable<number>) => F
     let top = standIns.get(user);
     if (!top) {
       recommender ??= new Recommender(servable(model));
-      top = recommender.top(recommender.userVector(user), STAND_IN);
+      top = recommender.top(recommender.userTaste(user), STAND_IN);
       standIns.set(user, top);
     }
     return top;

@@ -11,7 +11,7 @@ import {
 import { Factorizer } from "./ials";
 import { type G1Model, type G1Parameters, NotEnoughEventsError, type TrainingProgress } from "./model";
 import { searchParameters } from "./search";
-import { factorParameters } from "./trial";
+import { factorParameters, neighbourRule } from "./trial";
 
 /** What a model is trained from; attribute tables may be left out. */
 export interface TrainingData {
@@ -34,7 +34,7 @@ export function trainG1(
     onProgress({ phase: "search", fraction }),
   );
 
-  const { weighting, damping } = choice.point;
+  const { weighting, damping, neighbours } = choice.point;
   const weightScale = weightScaleOf(interactions, weighting, damping);
   const scaled = scaleWeights(interactions, weightScale);
   const parameters = factorParameters(choice.point, given, scaled);
@@ -56,7 +56,11 @@ export function trainG1(
   onProgress({ phase: "attributes", fraction: 1 });
   return {
     algorithm: "G1",
-    parameters: { ...parameters, epochs: choice.epochs, weighting, damping },
+    parameters: {
+      ...parameters,
+      ...{ epochs: choice.epochs, weighting, damping, neighbours: neighbours.share },
+      popularityExponent: neighbours.popularityExponent,
+    },
     report: choice.report,
     stride,
     users: interactions.users,
@@ -71,6 +75,7 @@ export function trainG1(
       regularizationExponent: parameters.regularizationExponent,
       weightScale,
     },
+    neighbours: neighbourRule(choice.point, interactions),
     userAttributes,
     itemAttributes,
   };

@@ -1,4 +1,5 @@
 import type { Interactions } from "../interactions";
+import type { NeighbourRule } from "../neighbours";
 import type { Weighting, WeightScale } from "../weighting";
 import type { AttributeModel } from "./cold-start";
 import type { Quality } from "./evaluation";
@@ -19,6 +20,10 @@ export interface G1Parameters {
   readonly weighting?: Weighting;
   /** How far the weight of a pair falls with the number of the user's items: 0 not at all, 1 in proportion. */
   readonly damping?: number;
+  /** How much those who chose the same items count against the vectors; 0 leaves them out. */
+  readonly neighbours?: number;
+  /** How far neighbours hold popular items back: 0 not at all, 1 in proportion. */
+  readonly popularityExponent?: number;
 }
 
 /** Parameters after the choice. */
@@ -70,6 +75,8 @@ export interface TrainedModel {
   /** What the model was trained on. */
   readonly interactions: Interactions;
   readonly foldIn: FoldInRule;
+  /** What a user's neighbours add to the products of the vectors; null where that is nothing. */
+  readonly neighbours: NeighbourRule | null;
   /** Vectors from attributes for users and items without events; null when attributes were not given. */
   readonly userAttributes: AttributeModel | null;
   readonly itemAttributes: AttributeModel | null;

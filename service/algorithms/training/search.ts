@@ -17,16 +17,45 @@ interface Top {
   gain(): number;
 }
 
-interface Step {
-  readonly balance?: number;
-  readonly strength: number;
+/** The next place in a direction, null where there is none or where what would change is given. */
+type Step = (from: Point, direction: 1 | -1) => Point | null;
+
+const COARSE = 1.7;
+const FINE = 1.3;
+
+/** The steps of the search, but for those that would change what is given. */
+function stepsFor(given: G1Parameters): Record<"coarse" | "fine" | "along" | "share" | "exponent", Step> {
+  const strengthBy =
+    (factor: number): Step =>
+    (from, direction) => {
+      const strength = from.strength * factor ** direction;
+      return given.regularization !== undefined || strength > 1 ? null : { ...from, strength };
+    };
+  return {
+    coarse: strengthBy(COARSE),
+    fine: strengthBy(FINE),
+    // The more the unobserved weighs, the less regularisation is needed: the two move together.
+    along: (from, direction) => {
+      const strength = from.strength * 1.4 ** -direction;
+      if (given.alpha !== undefined || strength > 1) return null;
+      return { ...from, strength, balance: from.balance * 3 ** direction };
+    },
+    share: (from, direction) => withNeighbours(from, { share: from.neighbours.share * 2 ** direction }),
+    exponent: (from, direction) => {
+      const popularityExponent = Number((from.neighbours.popularityExponent + 0.1 * direction).toFixed(1));
+      const isBound = given.popularityExponent !== undefined || from.neighbours.share === 0;
+      if (isBound || popularityExponent < 0 || popularityExponent > 1) return null;
+      return withNeighbours(from, { popularityExponent });
+    },
+  };
 }
 
-const COARSE: Step = { strength: 1.7 };
-const FINE: Step = { strength: 1.3 };
-/** The more the unobserved weighs, the less regularisation is needed: the two move together. */
-const ALONG: Step = { balance: 3, strength: 1 / 1.4 };
+function withNeighbours(from: Point, changed: Partial<Point["neighbours"]>): Point {
+  return { ...from, neighbours: { ...from.neighbours, ...changed } };
+}
 
+/** How much neighbours count where it is first tried. */
+const FIRST_SHARE = 0.5;
 const SEARCH_DIMENSIONS = 32;
 const LARGER_DIMENSIONS = [128, 64];
 const TRIAL_EPOCHS = 5;
@@ -57,6 +86,10 @@ export function searchParameters(
     regularizationExponent: given.regularizationExponent ?? 1,
     weighting: given.weighting ?? "log",
     damping: given.damping ?? 0,
+    neighbours: {
+      share: given.neighbours ?? 0,
+      popularityExponent: given.popularityExponent ?? 0.4,
+    },
   };
   if (!bench.possible) {
     const point = { ...best, dimensions: given.dimensions ?? best.dimensions };
@@ -78,38 +111,43 @@ export function searchParameters(
     return ndcg20;
   };
   const walk = (from: Point, step: Step): Point => {
-    if (step.balance === undefined ? given.regularization !== undefined : given.alpha !== undefined)
-      return from;
     let reached = from;
-    for (const direction of [1, -1]) {
-      for (;;) {
-        const next = {
-          ...reached,
-          balance: reached.balance * (step.balance ?? 1) ** direction,
-          strength: reached.strength * step.strength ** direction,
-        };
-        if (next.strength > 1 || gain(next) <= gain(reached)) break;
+    for (const direction of [1, -1] as const) {
+      for (let next = step(reached, direction); next; next = step(reached, direction)) {
+        if (gain(next) <= gain(reached)) break;
         reached = next;
       }
       if (reached !== from) break;
     }
     return reached;
   };
+  const steps = stepsFor(given);
 
   /** To the top of the parabola through the gains of the best step and of those beside it, which steps alone may miss. */
   const climb = (from: Point): Top => {
-    const at = walk(from, FINE);
-    const beside = (steps: number): Point => ({ ...at, strength: at.strength * FINE.strength ** steps });
+    const at = walk(from, steps.fine);
     const reached = { point: at, gain: () => gain(at) };
-    if (given.regularization !== undefined || beside(1).strength > 1) return reached;
-    const [below, here, above] = [gain(beside(-1)), gain(at), gain(beside(1))];
+    const [weaker, stronger] = [steps.fine(at, -1), steps.fine(at, 1)];
+    if (!weaker || !stronger) return reached;
+    const [below, here, above] = [gain(weaker), gain(at), gain(stronger)];
     const [slope, bend] = [(above - below) / 2, 2 * here - below - above];
     if (!(bend > 0)) return reached;
-    return { point: beside(slope / bend), gain: () => here + slope ** 2 / (2 * bend) };
+    const strength = at.strength * FINE ** (slope / bend);
+    return { point: { ...at, strength }, gain: () => here + slope ** 2 / (2 * bend) };
   };
 
-  best = walk(best, COARSE);
-  best = walk(best, ALONG);
+  /** With the neighbours of each user's items, where these are worth it. */
+  const neighboured = (from: Point): Point => {
+    if (given.neighbours !== undefined) return walk(from, steps.exponent);
+    const share = from.neighbours.share || FIRST_SHARE;
+    const found = walk(walk(withNeighbours(from, { share }), steps.share), steps.exponent);
+    const without = withNeighbours(from, { share: 0 });
+    return gain(found) > gain(without) * WORTHWHILE ? found : without;
+  };
+
+  best = walk(best, steps.coarse);
+  best = walk(best, steps.along);
+  best = neighboured(best);
   let top = climb(best);
   if (
     given.weighting === undefined &&
@@ -133,6 +171,7 @@ export function searchParameters(
     best = longer;
     break;
   }
+  best = neighboured(best);
   const moments = given.epochs === undefined ? MOMENTS : [given.epochs];
   const qualities = bench.trace(best, moments);
   const gains = qualities.map(({ ndcg20 }) => ndcg20);

@@ -1,4 +1,5 @@
 import { type Interactions, itemCounts, selectUsers } from "../interactions";
+import { type NeighbourRule, Neighbours, scaleOf } from "../neighbours";
 import { createRandom, sample } from "../random";
 import { scaleWeights, type Weighting, weightScaleOf } from "../weighting";
 import { evaluate, type HoldOut, holdOut, type Quality } from "./evaluation";
@@ -16,6 +17,11 @@ export interface Point {
   readonly regularizationExponent: number;
   readonly weighting: Weighting;
   readonly damping: number;
+  readonly neighbours: {
+    /** How much they say at best, where vectors say one; 0 leaves them out. */
+    readonly share: number;
+    readonly popularityExponent: number;
+  };
 }
 
 const SHARE = 0.1;
@@ -27,7 +33,11 @@ const MAX_PRODUCTS = 80_000_000;
 const SEED = 20_240_229;
 
 /** The parameters of the factorisation that a point stands for on the given data; given ones win. */
-export function factorParameters(point: Point, given: G1Parameters, data: Interactions): FactorParameters {
+export function factorParameters(
+  point: Omit<Point, "neighbours">,
+  given: G1Parameters,
+  data: Interactions,
+): FactorParameters {
   const { dimensions, regularizationExponent } = point;
   const alpha = given.alpha ?? alphaOf(point.balance, massOf(data));
   const regularization =
@@ -43,10 +53,29 @@ export function forAllData(point: Point): Point {
   return { ...point, strength: point.strength * STRENGTH_FOR_ALL };
 }
 
-/** One hold-out, with the users that are asked for and the factorisation that was used last. */
+/** Found by trying, on hold-outs of sparse data; where they lie within a wide range makes little difference. */
+const EXPONENTS = { damping: 0.5, itemExponent: 0.5, userExponent: 0.7 };
+
+/** How neighbours count at a point, null where they do not. */
+export function neighbourRule({ neighbours }: Point, data: Interactions): NeighbourRule | null {
+  const { share, popularityExponent } = neighbours;
+  if (share === 0) return null;
+  const rule = { ...EXPONENTS, popularityExponent };
+  return { ...rule, scale: scaleOf(data, rule, share) };
+}
+
+/** One hold-out, with the users that are asked for and what was used last. */
 interface Fold extends HoldOut {
   readonly users: Uint32Array;
-  last?: { readonly key: string; readonly data: Interactions; readonly factorizer: Factorizer };
+  last?: Factorization;
+}
+
+interface Factorization {
+  readonly key: string;
+  readonly data: Interactions;
+  readonly factorizer: Factorizer;
+  /** What the vectors are trained for, and how far. */
+  trained?: { readonly key: string; epochs: number };
 }
 
 /** Tries points on a hold-out: on a sample of users where there are many, on several hold-outs where there are few. */
@@ -103,12 +132,16 @@ export class TrialBench {
   private train(point: Point, moments: readonly number[]): Quality[] {
     this.trials++;
     const perFold = this.folds.map((fold) => {
-      const { data, factorizer } = this.factorizerOf(fold, point);
-      factorizer.begin(factorParameters(point, this.given, data), SEED);
-      let epoch = 0;
+      const factorization = this.factorizationOf(fold, point);
+      const rule = neighbourRule(point, fold.train);
+      const neighbours = rule && new Neighbours(fold.train, rule);
       return moments.map((moment) => {
-        for (; epoch < moment; epoch++) factorizer.epoch();
-        return evaluate(fold, fold.users, (user) => factorizer.scores(user));
+        this.trainUntil(factorization, point, moment);
+        return evaluate(fold, fold.users, (user) => {
+          const scores = factorization.factorizer.scores(user);
+          neighbours?.add(scores, itemsOf(fold.train, user));
+          return scores;
+        });
       });
     });
     return moments.map((_, at) => average(perFold.map((qualities) => qualities[at] as Quality)));
@@ -138,7 +171,7 @@ export class TrialBench {
     );
   }
 
-  private factorizerOf(fold: Fold, { weighting, damping }: Point) {
+  private factorizationOf(fold: Fold, { weighting, damping }: Point): Factorization {
     const key = `${weighting} ${damping}`;
     if (fold.last?.key !== key) {
       const data = scaleWeights(fold.train, weightScaleOf(fold.train, weighting, damping));
@@ -146,6 +179,20 @@ export class TrialBench {
     }
     return fold.last;
   }
+
+  /** Goes on where the vectors stand at an earlier moment of the same training: neighbours change nothing in them. */
+  private trainUntil(of: Factorization, { neighbours: _, ...point }: Point, epochs: number): void {
+    const key = JSON.stringify(point);
+    if (of.trained?.key !== key || of.trained.epochs > epochs) {
+      of.factorizer.begin(factorParameters(point, this.given, of.data), SEED);
+      of.trained = { key, epochs: 0 };
+    }
+    for (; of.trained.epochs < epochs; of.trained.epochs++) of.factorizer.epoch();
+  }
+}
+
+function itemsOf({ start, index }: Interactions, user: number): Uint32Array {
+  return index.subarray(start[user], start[user + 1]);
 }
 
 function average(qualities: readonly Quality[]): Quality {

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
-import type { AttributeModel, FoldInRule, TrainedModel } from "../../algorithms";
+import type { AttributeModel, FoldInRule, NeighbourRule, TrainedModel } from "../../algorithms";
 import { turned } from "../../algorithms";
 import { encoded, FormatError, faultsOf, type OpenSections, openSections, type Section } from "./sections";
 import { readStrings, stringSections } from "./strings";
@@ -14,8 +14,8 @@ export interface StoredModel {
   readonly rows?: Uint32Array;
 }
 
-/** The version of the format that this release writes, and the newest that it reads. */
-const newestVersion = 1;
+/** The newest version of the format: one with neighbours. A model without them is written in the first. */
+const newestVersion = 2;
 
 const kind = "recommendation-model";
 
@@ -56,6 +56,16 @@ const headerSchema = z.object({
   dimensions: z.int().positive().max(1024),
   gram: z.enum(["diagonal", "any"]),
   fold_in: foldInSchema,
+  neighbours: z
+    .object({
+      scale: z.number().nonnegative(),
+      damping: number,
+      item_exponent: number,
+      user_exponent: number,
+      popularity_exponent: number,
+    })
+    .nullable()
+    .default(null),
   user_attributes: attributesSchema.nullable(),
   item_attributes: attributesSchema.nullable(),
 });
@@ -64,7 +74,7 @@ type Header = z.output<typeof headerSchema>;
 
 /** The bytes of a model's file, piece by piece. */
 export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator<Uint8Array> {
-  const { stride, users, items, interactions, userAttributes, itemAttributes } = model;
+  const { stride, users, items, interactions, neighbours, userAttributes, itemAttributes } = model;
   const matrix = (values: Float32Array, count: number): Section => ({ values, shape: [count, stride] });
   const list = (values: Float32Array | Uint32Array): Section => ({ values, shape: [values.length] });
   const attributes = (name: string, of: AttributeModel | null): Record<string, Section> =>
@@ -76,7 +86,7 @@ export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator
       : {};
   const header: Header & { kind: string; version: number } = {
     kind,
-    version: newestVersion,
+    version: neighbours ? 2 : 1,
     algorithm: model.algorithm,
     parameters: { ...model.parameters },
     report: model.report && { ...model.report },
@@ -86,6 +96,7 @@ export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator
     dimensions: stride,
     gram: "diagonal",
     fold_in: writtenRule(model.foldIn),
+    neighbours: neighbours && writtenNeighbours(neighbours),
     user_attributes: writtenAttributes(userAttributes),
     item_attributes: writtenAttributes(itemAttributes),
   };
@@ -134,6 +145,7 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
     itemVectors: await matrix("item_vectors", items),
     interactions: await readInteractions(sections, users, items),
     foldIn: readRule(header.fold_in),
+    neighbours: header.neighbours && readNeighbours(header.neighbours),
     userAttributes: await attributes("user", header.user_attributes),
     itemAttributes: await attributes("item", header.item_attributes),
   };
@@ -164,10 +176,10 @@ function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
     throw new FormatError(
       `is in version ${version} of the format, and this release reads up to ${newestVersion}; install a newer release`,
     );
-  if (version !== newestVersion) throw new FormatError("has a header without a version that is known");
+  if (version !== 1 && version !== 2) throw new FormatError("has a header without a version that is known");
   const checked = headerSchema.safeParse(given);
   if (!checked.success) throw new FormatError(`has a header that does not fit: ${faultsOf(checked.error)}`);
-  return checked.data;
+  return version === 1 ? { ...checked.data, neighbours: null } : checked.data;
 }
 
 async function readInteractions(
@@ -233,6 +245,26 @@ function readRule(rule: Header["fold_in"]): FoldInRule {
     ...others
   } = rule;
   return { ...others, regularizationExponent, weightScale: { weighting, damping, typical, average } };
+}
+
+function writtenNeighbours(rule: NeighbourRule): NonNullable<Header["neighbours"]> {
+  const { itemExponent, userExponent, popularityExponent, ...others } = rule;
+  return {
+    ...others,
+    item_exponent: itemExponent,
+    user_exponent: userExponent,
+    popularity_exponent: popularityExponent,
+  };
+}
+
+function readNeighbours(rule: NonNullable<Header["neighbours"]>): NeighbourRule {
+  const {
+    item_exponent: itemExponent,
+    user_exponent: userExponent,
+    popularity_exponent: popularityExponent,
+    ...others
+  } = rule;
+  return { ...others, itemExponent, userExponent, popularityExponent };
 }
 
 function writtenAttributes(of: AttributeModel | null): Header["user_attributes"] {

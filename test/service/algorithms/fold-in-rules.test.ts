@@ -1,7 +1,7 @@
 import type { TrainedModel } from "../../../service/algorithms";
 import { servable, turned } from "../../../service/algorithms";
 import { FoldIn } from "../../../service/algorithms/inference/fold-in";
-import { Recommender } from "../../../service/algorithms/inference/recommender";
+import { Recommender, type Taste } from "../../../service/algorithms/inference/recommender";
 import { createRandom } from "../../../service/algorithms/random";
 
 /** What a user did: how strongly, by item. */
@@ -81,6 +81,7 @@ function sparkModel(): TrainedModel {
       weight: Float32Array.from(users.flatMap((rated) => [...rated.values()])),
     },
     foldIn: { rule: "spark-als-implicit", alpha, regularization },
+    neighbours: null,
     userAttributes: null,
     itemAttributes: null,
   };
@@ -95,7 +96,7 @@ describe("a model of Spark", () => {
     "folds a user with %i items in to the factors that its equations give",
     (_, user, rated) => {
       const folded = new FoldIn(servable(model)).solve(itemsOf(rated)) as Float32Array;
-      const trained = recommender.userVector(user) as Float32Array;
+      const { vector: trained } = recommender.userTaste(user) as Taste;
       folded.forEach((value, k) => {
         expect(value).toBeCloseTo(trained[k] as number, 4);
       });
@@ -114,12 +115,12 @@ describe("a model of Spark", () => {
 
   test("answers with the trained factors while the events are those of the training, and with new ones after", () => {
     const [, rated] = users as [Rated, Rated];
-    expect(recommender.vectorFromItems(itemsOf(rated), 1)).toEqual(recommender.userVector(1));
+    expect(recommender.tasteFromItems(itemsOf(rated), 1)).toEqual(recommender.userTaste(1));
     const more = new Map([...rated, [79, 5]]);
     const x = solvedAsSparkDoes(more);
     const scores = factors.map((y) => y.reduce((sum, value, k) => sum + value * (x[k] as number), 0));
     const best = [...scores.keys()].sort((a, b) => (scores[b] as number) - (scores[a] as number));
-    expect(recommender.top(recommender.vectorFromItems(itemsOf(more), 1), 10)).toEqual(best.slice(0, 10));
+    expect(recommender.top(recommender.tasteFromItems(itemsOf(more), 1), 10)).toEqual(best.slice(0, 10));
   });
 
   test("is not served by the equations of another trainer", () => {
@@ -128,7 +129,7 @@ describe("a model of Spark", () => {
     const wrong = new FoldIn({ ...servable(model), foldIn: other }).solve(
       itemsOf(users[1] as Rated),
     ) as Float32Array;
-    const right = recommender.userVector(1) as Float32Array;
+    const { vector: right } = recommender.userTaste(1) as Taste;
     expect(Math.max(...wrong.map((value, k) => Math.abs(value - (right[k] as number))))).toBeGreaterThan(
       0.05,
     );

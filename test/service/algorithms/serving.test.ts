@@ -1,39 +1,112 @@
-import { Recommender, servable, trainG1 } from "../../../service/algorithms";
+import {
+  type G1Model,
+  itemCounts,
+  type NeighbourRule,
+  Recommender,
+  servable,
+  type Taste,
+  trainG1,
+} from "../../../service/algorithms";
+import { filterEntries } from "../../../service/algorithms/interactions";
 import { createWorld } from "./world";
 
 const { interactions } = createWorld({ users: 120, items: 90 });
-const model = trainG1({ interactions }, { dimensions: 20, epochs: 5 });
+const model = trainG1({ interactions }, { dimensions: 20, epochs: 5, neighbours: 0 });
 const recommender = new Recommender(servable(model));
 
 test("excluded items never come, and all others do when asked for", () => {
-  const vector = recommender.userVector(3);
+  const taste = recommender.userTaste(3);
   const exclude = [1, 5, 80];
-  const top = recommender.top(vector, 90, exclude);
+  const top = recommender.top(taste, 90, exclude);
   expect(top).toHaveLength(87);
   expect(top.filter((item) => exclude.includes(item))).toEqual([]);
 });
 
-test("the order follows the dot products of the vectors", () => {
-  const vector = recommender.userVector(7) as Float32Array;
-  const dot = (item: number) =>
-    vector.reduce((sum, value, k) => sum + value * (model.itemVectors[item * model.stride + k] as number), 0);
-  const top = recommender.top(vector, 10);
+/** The product of the vectors of a user and an item. */
+function product(of: G1Model, user: number, item: number): number {
+  const { stride, userVectors, itemVectors } = of;
+  const vector = userVectors.subarray(user * stride, (user + 1) * stride);
+  return vector.reduce((sum, value, k) => sum + value * (itemVectors[item * stride + k] as number), 0);
+}
+
+function expectOrder(top: readonly number[], scoreOf: (item: number) => number): void {
   for (let rank = 1; rank < top.length; rank++) {
-    expect(dot(top[rank - 1] as number)).toBeGreaterThanOrEqual(dot(top[rank] as number) - 1e-5);
+    expect(scoreOf(top[rank - 1] as number)).toBeGreaterThanOrEqual(scoreOf(top[rank] as number) - 1e-5);
   }
+}
+
+test("the order follows the dot products of the vectors", () => {
+  expectOrder(recommender.top(recommender.userTaste(7), 10), (item) => product(model, 7, item));
+});
+
+describe("a model with neighbours", () => {
+  const given = { dimensions: 8, epochs: 4, regularization: 0.05, alpha: 0.3, neighbours: 2 };
+  const neighboured = trainG1({ interactions }, { ...given, popularityExponent: 0.3 });
+  const own = (user: number, { start, index } = interactions) => [
+    ...index.subarray(start[user], start[user + 1]),
+  ];
+  /** What the definition says, with each of the four degrees. */
+  const added = (items: readonly number[], item: number, of = interactions) => {
+    const rule = neighboured.neighbours as NeighbourRule;
+    const counts = itemCounts(of);
+    let sum = 0;
+    for (let user = 0; user < of.users; user++) {
+      const others = own(user, of);
+      if (!others.includes(item)) continue;
+      for (const one of items.filter((one) => others.includes(one)))
+        sum += others.length ** -rule.userExponent * (counts[one] as number) ** -rule.itemExponent;
+    }
+    return (
+      rule.scale * sum * (counts[item] as number) ** -rule.popularityExponent * items.length ** -rule.damping
+    );
+  };
+
+  test("adds what those who chose the same say to the products of the vectors", () => {
+    const served = new Recommender(servable(neighboured));
+    const others = served.top(served.userTaste(7), 90, own(7));
+    expectOrder(others, (item) => product(neighboured, 7, item) + added(own(7), item));
+    expect(others).not.toEqual(recommender.top(recommender.userTaste(7), 90, own(7)));
+    // On the average of users the best that neighbours say is the share that is given.
+    const best = Array.from({ length: 120 }, (_, user) =>
+      Math.max(...others.filter((item) => !own(user).includes(item)).map((item) => added(own(user), item))),
+    );
+    expect(best.reduce((sum, one) => sum + one, 0) / 120).toBeCloseTo(2, 0);
+  });
+
+  test("counts the events after the training", () => {
+    const served = new Recommender(servable(neighboured));
+    const items = [3, 40];
+    const taste = served.tasteFromItems(items.map((item) => ({ item, weight: 1 }))) as Taste;
+    const vectors = { ...neighboured, userVectors: taste.vector };
+    expectOrder(served.top(taste, 90, items), (item) => product(vectors, 0, item) + added(items, item));
+    expect(served.top(taste, 20, items)).not.toEqual(served.top({ ...taste, chosen: [] }, 20, items));
+  });
+
+  test("forgets what a user said with him", () => {
+    const served = new Recommender(servable(structuredClone(neighboured)));
+    const gone = [5, 6, 7, 8, 9];
+    for (const user of gone) served.forget(user);
+    const kept = filterEntries(interactions, (_, user) => !gone.includes(user));
+    const [item] = own(5) as [number];
+    const taste = served.tasteFromItems([{ item, weight: 1 }]) as Taste;
+    const bare = { ...taste, vector: new Float32Array(neighboured.stride) };
+    const said = served.top(bare, 90, [item]).filter((other) => added([item], other, kept) > 0);
+    // What nobody says anything about comes after what somebody does.
+    expect(served.top(bare, said.length, [item])).toEqual(said);
+  });
 });
 
 test("a ranker re-ranks the candidates of a generator and leaves unknown ones at the end", () => {
   const ranker = new Recommender(servable(trainG1({ interactions }, { dimensions: 8, epochs: 4 })));
-  const candidates = recommender.top(recommender.userVector(9), 15);
-  const reranked = ranker.rerank([500, ...candidates, 501], ranker.userVector(9));
+  const candidates = recommender.top(recommender.userTaste(9), 15);
+  const reranked = ranker.rerank([500, ...candidates, 501], ranker.userTaste(9));
   expect(reranked.slice(-2)).toEqual([500, 501]);
-  const own = ranker.top(ranker.userVector(9), 90).filter((item) => candidates.includes(item));
+  const own = ranker.top(ranker.userTaste(9), 90).filter((item) => candidates.includes(item));
   expect(reranked.slice(0, -2)).toEqual(own);
 });
 
 test("a user out of range has no vector, a folded-in user has one", () => {
-  expect(recommender.userVector(-1)).toBeNull();
-  expect(recommender.userVector(120)).toBeNull();
-  expect(recommender.vectorFromItems([{ item: 2, weight: 1 }])).not.toBeNull();
+  expect(recommender.userTaste(-1)).toBeNull();
+  expect(recommender.userTaste(120)).toBeNull();
+  expect(recommender.tasteFromItems([{ item: 2, weight: 1 }])).not.toBeNull();
 });

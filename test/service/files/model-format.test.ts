@@ -26,7 +26,7 @@ const read = (bytes: Uint8Array) => {
   return readModel(files, "read");
 };
 
-/** A small model with attributes of both kinds, and ids that are not ASCII. */
+/** A small model with neighbours, attributes of both kinds, and ids that are not ASCII. */
 function trained(): StoredModel {
   const { interactions } = createWorld({ users: 60, items: 40 });
   const records = (count: number) =>
@@ -34,7 +34,7 @@ function trained(): StoredModel {
   const table = (count: number) => ({ schema: null, records: records(count) });
   const model = trainG1(
     { interactions, userAttributes: table(60), itemAttributes: table(40) },
-    { dimensions: 12, epochs: 2, alpha: 0.2, regularization: 0.1 },
+    { dimensions: 12, epochs: 2, alpha: 0.2, regularization: 0.1, neighbours: 1 },
   );
   const ids = (count: number, prefix: string) => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
   return { model, userIds: ids(60, "ü🎷"), itemIds: ids(40, "i") };
@@ -95,7 +95,7 @@ describe("a model's file", () => {
     expect(bytes.toString("latin1", 0, 8)).toBe("recmodel");
     expect(header).toMatchObject({
       kind: "recommendation-model",
-      version: 1,
+      version: 2,
       algorithm: "G1",
       gram: "diagonal",
     });
@@ -106,6 +106,15 @@ describe("a model's file", () => {
       expect(page).toContain(`\`${name.replace(/^(user|item)_/, "X_")}\``);
     for (const section of Object.values<{ offset: number }>(header.sections))
       expect(section.offset % 64).toBe(0);
+  });
+
+  test("without neighbours is one that releases before there were neighbours read", async () => {
+    const without = { ...stored, model: { ...stored.model, neighbours: null } };
+    const written = Buffer.concat([...encodeModel(without)]);
+    expect(JSON.parse(written.toString("utf8", 48, 48 + Number(written.readBigUInt64LE(8)))).version).toBe(1);
+    expect((await read(written)).model).toEqual(without.model);
+    // Those ignore what they do not know.
+    expect((await read(withHeader({ ...header, version: 1 }))).model.neighbours).toBeNull();
   });
 
   test("that is cut off anywhere is refused", async () => {
@@ -153,7 +162,7 @@ describe("a model's file", () => {
     ["null", "null", "no JSON object"],
     ["another kind", { ...header, kind: "other" }, 'kind "other"'],
     ["an empty object", {}, "sections: "],
-    ["a newer version", { ...header, version: 2 }, "install a newer release"],
+    ["a newer version", { ...header, version: 3 }, "install a newer release"],
     ["no version", { ...header, version: "1" }, "without a version"],
     ["users without end", { ...header, users: 2 ** 53 }, "users"],
     ["more users than ids", { ...header, users: 4_000_000_000 }, "section user_vectors of float32 [60, 16]"],

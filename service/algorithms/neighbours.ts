@@ -1,0 +1,135 @@
+import { type Interactions, itemCounts, transpose } from "./interactions";
+
+/**
+ * What the users who chose the same items chose beside them adds to the scores: the linear part of a graph filter,
+ * r · R̃ᵀR̃, with exponents of its own for each of the four degrees that it is scaled by.
+ */
+export interface NeighbourRule {
+  /** All of it is multiplied by this. */
+  readonly scale: number;
+  /** What n items of a user add is divided by n to this power. */
+  readonly damping: number;
+  /** What an item that n users chose says about them is divided by n to this power. */
+  readonly itemExponent: number;
+  /** What a user with n items says about each is divided by n to this power. */
+  readonly userExponent: number;
+  /** What is said about an item that n users chose is divided by n to this power: it holds the popular back. */
+  readonly popularityExponent: number;
+}
+
+/** Entries that one answer looks at on each of the two ways, to the users and back: less than a millisecond. */
+const MOST_ENTRIES = 300_000;
+
+/** Finds what the neighbours of a user say about items: those who chose what he chose. */
+export class Neighbours {
+  private readonly usersOf: Pick<Interactions, "start" | "index">;
+  private readonly ofItem: Float32Array;
+  private readonly ofUser: Float32Array;
+  private readonly ofScore: Float32Array;
+  /** How near each user is, zero between two calls. */
+  private readonly nearness: Float32Array;
+  private readonly met: Uint32Array;
+
+  constructor(
+    private readonly interactions: Interactions,
+    private readonly rule: NeighbourRule,
+  ) {
+    const { users, start } = interactions;
+    const { start: starts, index } = transpose(interactions);
+    this.usersOf = { start: starts, index };
+    const counts = itemCounts(interactions);
+    this.ofItem = powers(counts, rule.itemExponent);
+    this.ofScore = powers(counts, rule.popularityExponent).map((value) => value * rule.scale);
+    this.ofUser = powers(
+      Uint32Array.from({ length: users }, (_, user) => (start[user + 1] as number) - (start[user] as number)),
+      rule.userExponent,
+    );
+    this.nearness = new Float32Array(users);
+    this.met = new Uint32Array(users);
+  }
+
+  /** Adds to the scores what is said about the items by those who chose what a user chose. */
+  add(scores: Float32Array, chosen: ArrayLike<number>): void {
+    const { ofItem, ofUser, nearness, met, usersOf } = this;
+    let length = 0;
+    const most = Math.ceil(MOST_ENTRIES / chosen.length);
+    for (let at = 0; at < chosen.length; at++) {
+      const item = chosen[at] as number;
+      const from = usersOf.start[item] ?? 0;
+      const to = usersOf.start[item + 1] ?? from;
+      // Of very many users every other, or every third, speaks for all.
+      const step = Math.max(1, Math.ceil((to - from) / most));
+      const says = (ofItem[item] as number) * step;
+      for (let entry = from; entry < to; entry += step) {
+        const user = usersOf.index[entry] as number;
+        if (nearness[user] === 0) met[length++] = user;
+        nearness[user] = (nearness[user] as number) + says;
+      }
+    }
+    const damped = chosen.length ** -this.rule.damping;
+    for (let at = 0; at < length; at++) {
+      const user = met[at] as number;
+      nearness[user] = (nearness[user] as number) * (ofUser[user] as number) * damped;
+    }
+    this.addItemsOf(scores, this.nearest(met.subarray(0, length)));
+    for (let at = 0; at < length; at++) nearness[met[at] as number] = 0;
+  }
+
+  /** Lets a user say nothing any more. */
+  forget(user: number): void {
+    this.ofUser[user] = 0;
+  }
+
+  /** The users who are nearest, as many as there is time for. */
+  private nearest(users: Uint32Array): Uint32Array {
+    const { nearness } = this;
+    const { start } = this.interactions;
+    const entriesOf = (user: number) => (start[user + 1] as number) - (start[user] as number);
+    let entries = 0;
+    for (let at = 0; at < users.length; at++) entries += entriesOf(users[at] as number);
+    if (entries <= MOST_ENTRIES) return users;
+    // Those above the nearness that leaves about as many entries as there is time for.
+    const ordered = Float32Array.from(users, (user) => nearness[user] as number).sort();
+    const kept = Math.ceil((users.length * MOST_ENTRIES) / entries);
+    const least = ordered[ordered.length - kept] as number;
+    return users.filter((user) => (nearness[user] as number) >= least);
+  }
+
+  private addItemsOf(scores: Float32Array, users: Uint32Array): void {
+    const { nearness, ofScore } = this;
+    const { start, index } = this.interactions;
+    for (let at = 0; at < users.length; at++) {
+      const user = users[at] as number;
+      const near = nearness[user] as number;
+      const to = start[user + 1] as number;
+      for (let entry = start[user] as number; entry < to; entry++) {
+        const item = index[entry] as number;
+        scores[item] = (scores[item] as number) + near * (ofScore[item] as number);
+      }
+    }
+  }
+}
+
+/** The scale at which the best that neighbours say has this share of one, on the average of users: that of the vectors. */
+export function scaleOf(of: Interactions, rule: Omit<NeighbourRule, "scale">, share: number): number {
+  const neighbours = new Neighbours(of, { ...rule, scale: 1 });
+  const scores = new Float32Array(of.items);
+  let [sum, users] = [0, 0];
+  for (let user = 0; user < of.users; user += Math.ceil(of.users / SCALED_BY)) {
+    const own = of.index.subarray(of.start[user], of.start[user + 1]);
+    if (own.length === 0) continue;
+    scores.fill(0);
+    neighbours.add(scores, own);
+    for (const item of own) scores[item] = 0;
+    sum += scores.reduce((best, score) => Math.max(best, score), 0);
+    users++;
+  }
+  return sum > 0 ? (share * users) / sum : 0;
+}
+
+/** Users by whom the scale is found. */
+const SCALED_BY = 200;
+
+function powers(counts: Uint32Array, exponent: number): Float32Array {
+  return Float32Array.from(counts, (count) => (count > 0 ? count ** -exponent : 0));
+}
