@@ -23,6 +23,7 @@ const MOST_ENTRIES = 300_000;
 /** Finds what the neighbours of a user say about items: those who chose what he chose. */
 export class Neighbours {
   private readonly usersOf: Pick<Interactions, "start" | "index">;
+  private readonly counts: Uint32Array;
   private readonly ofItem: Float32Array;
   private readonly ofUser: Float32Array;
   private readonly ofScore: Float32Array;
@@ -37,12 +38,14 @@ export class Neighbours {
     const { users, start } = interactions;
     const { start: starts, index } = transpose(interactions);
     this.usersOf = { start: starts, index };
-    const counts = itemCounts(interactions);
-    this.ofItem = powers(counts, rule.itemExponent);
-    this.ofScore = powers(counts, rule.popularityExponent).map((value) => value * rule.scale);
-    this.ofUser = powers(
-      Uint32Array.from({ length: users }, (_, user) => (start[user + 1] as number) - (start[user] as number)),
-      rule.userExponent,
+    this.counts = itemCounts(interactions);
+    this.ofItem = Float32Array.from(this.counts, (count) => power(count, rule.itemExponent));
+    this.ofScore = Float32Array.from(
+      this.counts,
+      (count) => rule.scale * power(count, rule.popularityExponent),
+    );
+    this.ofUser = Float32Array.from({ length: users }, (_, user) =>
+      power((start[user + 1] as number) - (start[user] as number), rule.userExponent),
     );
     this.nearness = new Float32Array(users);
     this.met = new Uint32Array(users);
@@ -75,9 +78,17 @@ export class Neighbours {
     for (let at = 0; at < length; at++) nearness[met[at] as number] = 0;
   }
 
-  /** Lets a user say nothing any more. */
+  /** Lets a user say nothing any more, as if he had never chosen anything. */
   forget(user: number): void {
+    const { scale, itemExponent, popularityExponent } = this.rule;
+    const { start, index } = this.interactions;
     this.ofUser[user] = 0;
+    for (const item of index.subarray(start[user], start[user + 1])) {
+      const count = (this.counts[item] as number) - 1;
+      this.counts[item] = count;
+      this.ofItem[item] = power(count, itemExponent);
+      this.ofScore[item] = scale * power(count, popularityExponent);
+    }
   }
 
   /** The users who are nearest, as many as there is time for. */
@@ -130,6 +141,6 @@ export function scaleOf(of: Interactions, rule: Omit<NeighbourRule, "scale">, sh
 /** Users by whom the scale is found. */
 const SCALED_BY = 200;
 
-function powers(counts: Uint32Array, exponent: number): Float32Array {
-  return Float32Array.from(counts, (count) => (count > 0 ? count ** -exponent : 0));
+function power(count: number, exponent: number): number {
+  return count > 0 ? count ** -exponent : 0;
 }
