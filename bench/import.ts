@@ -51,7 +51,7 @@ async function bench(): Promise<void> {
 
 async function dataset(api: Api, events: number): Promise<string> {
   const num_shards = Math.ceil(events / limits.recordsPerShard);
-  const reply = await api.call("POST", "/create-event-dataset", { name: "bench", num_shards });
+  const reply = await api.call("/create-event-dataset", { name: "bench", num_shards });
   return reply.event_dataset_id as string;
 }
 

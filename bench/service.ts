@@ -7,11 +7,15 @@ import { type Api, connect, type ServiceProcess, startProcess } from "./service/
 import { inChild } from "./service/child";
 import { newDatabase } from "./service/database";
 import { generateEvents, type WireEvent } from "./service/events";
+import { gainOfWorker, memoryOfApi } from "./service/growth";
 import type { Answered } from "./service/load";
-import { upload, upsertBodies } from "./service/upload";
+import { Project, uploaded } from "./service/project";
 
 const scale = Number(process.env.BENCH_SCALE ?? 1);
 const shape = { users: 6040, items: 3700, events: Math.round(1_000_000 * scale) };
+
+/** The memory of an API is measured over all events, and over one in so many. */
+const fewer = 4;
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
@@ -30,7 +34,12 @@ async function main(): Promise<void> {
         await startProcess("--store", store, "--role", "worker"),
       ],
     });
-    conclude(embedded, shared);
+    const few = events.filter((_, at) => at % fewer === 0);
+    const memory = {
+      few: await memoryOfApi(postgres.url, few, shape),
+      all: await memoryOfApi(postgres.url, events, shape),
+    };
+    conclude(embedded, shared, memory, await gainOfWorker(postgres.url, few, shape));
   } finally {
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -48,10 +57,11 @@ async function measure(events: readonly WireEvent[], { bare, start }: Turn) {
   const processes = await start();
   const service = processes[0] as ServiceProcess;
   const api = connect(service);
-  const { datasetId, taken } = await ingest(api, events);
+  const { result: sent, peakBytes: peakMemoryBytes } = await watched(api, () => uploaded(api, events));
+  const taken = { rowsPerSecond: events.length / sent.seconds, peakMemoryBytes };
   // Measured on both sides of the service's turn, and the better counts: other work on the machine must not flatter us.
   const after = await bareRate(await bare("after"), events.length);
-  const served = await serve(service, api, datasetId);
+  const served = await serve(service, api, sent.datasetId);
   const { memory_bytes: memoryBytes } = await api.status();
   for (const each of processes) each.kill();
   const bareRowsPerSecond = Math.max(before, after);
@@ -61,20 +71,6 @@ async function measure(events: readonly WireEvent[], { bare, start }: Turn) {
 /** Rows per second of a loop that does nothing but write them, in a process of its own. */
 function bareRate(place: string, count: number): Promise<number> {
   return inChild(join(__dirname, "service", "bare.ts"), place, String(count));
-}
-
-async function ingest(api: Api, events: readonly WireEvent[]) {
-  const { event_dataset_id } = await api.call("POST", "/create-event-dataset", {
-    name: "events",
-    num_shards: 20,
-  });
-  const datasetId = event_dataset_id as string;
-  const bodies = upsertBodies(
-    datasetId,
-    events.map((event) => JSON.stringify(event)),
-  );
-  const { result: seconds, peakBytes } = await watched(api, () => upload(api, bodies));
-  return { datasetId, taken: { rowsPerSecond: events.length / seconds, peakMemoryBytes: peakBytes } };
 }
 
 /** The most memory that the service has during some work, seen twice a second. */
@@ -88,55 +84,12 @@ async function watched<T>(api: Api, work: () => Promise<T>): Promise<{ result: T
 }
 
 async function serve(service: ServiceProcess, api: Api, datasetId: string) {
-  const { user_dataset_id } = await api.call("POST", "/create-user-dataset", {
-    name: "users",
-    num_shards: 1,
-  });
-  const { item_dataset_id } = await api.call("POST", "/create-item-dataset", {
-    name: "items",
-    num_shards: 1,
-  });
-  const items = Array.from({ length: shape.items }, (_, item) => ({
-    item_id: `i${item}`,
-    attributes: { genre: [`g${item % 18}`], title: `Title ${item}` },
-  }));
-  for (let from = 0; from < items.length; from += 1000) {
-    await api.call("POST", "/upsert-dataset-items", {
-      item_dataset_id,
-      items: items.slice(from, from + 1000),
-    });
-  }
-  const { project_id } = await api.call("POST", "/create-project", {
-    name: "bench",
-    project_type: "RECOMMEND_ITEMS_TO_USER",
-    user_dataset_id,
-    item_dataset_id,
-    event_dataset_id: datasetId,
-    target_event_type: "watch",
-  });
-  const { algorithm_id } = await api.call("POST", "/create-algorithm", {
-    project_id,
-    name: "g1",
-    algorithm_type: "G1",
-    algorithm_parameters: {},
-  });
-  const { result: training, peakBytes } = await watched(api, async () =>
-    api.job(
-      project_id,
-      await api.call("POST", "/submit-training-job", { project_id, algorithm_id, name: "m" }),
-    ),
-  );
-  const deployment = await api.job(
-    project_id,
-    await api.call("POST", "/submit-deployment-job", {
-      project_id,
-      name: "d",
-      generator_model_id: (training.result as { model_id: string }).model_id,
-      qps: 1_000_000,
-    }),
-  );
+  const project = await Project.create(api, datasetId, shape);
+  const algorithm = await project.algorithm({});
+  const { result: training, peakBytes } = await watched(api, () => project.train(algorithm));
+  const deployment = await project.deploy(training.modelId);
   const load = join(__dirname, "service", "load.ts");
-  const answered = await inChild<Answered>(load, service.url, service.key, String(shape.users));
+  const answered = await inChild<Answered>(load, deployment.servingUri, service.key, String(shape.users));
   return {
     trainingSeconds: training.seconds,
     trainingPeakMemoryBytes: peakBytes,
@@ -147,7 +100,13 @@ async function serve(service: ServiceProcess, api: Api, datasetId: string) {
 
 type Figures = Awaited<ReturnType<typeof measure>>;
 
-function conclude(embedded: Figures, shared: Figures): void {
+function conclude(
+  embedded: Figures,
+  shared: Figures,
+  memory: { readonly few: number; readonly all: number },
+  workerGain: number,
+): void {
+  const memoryGrowth = memory.all / memory.few;
   const ratioOf = (figures: Figures) => figures.rowsPerSecond / figures.bareRowsPerSecond;
   const goals = [
     goal("embedded: upsert rate over HTTP / bare loop", "≥", 0.55, ratioOf(embedded)),
@@ -160,11 +119,18 @@ function conclude(embedded: Figures, shared: Figures): void {
     goal("PostgreSQL: upsert rate over HTTP / bare loop", "≥", 0.5, ratioOf(shared)),
     goal("PostgreSQL: recommendations per second of one process", "≥", 2000, shared.answersPerSecond),
     goal(`PostgreSQL: p99 at ${rounded(shared)} per second (ms)`, "<", 50, shared.p99Ms),
+    goal(`PostgreSQL: memory of an API with ${fewer} times the events`, "≤", 1.1, memoryGrowth),
+    goal("PostgreSQL: trainings of two workers / of one", "≥", 1.6, workerGain),
   ];
   report("service", {
-    ratios: { upsertOverBare: ratioOf(embedded), upsertOverBareInPostgres: ratioOf(shared) },
+    ratios: {
+      upsertOverBare: ratioOf(embedded),
+      upsertOverBareInPostgres: ratioOf(shared),
+      memoryGrowth,
+      workerGain,
+    },
     goals,
-    absolute: { embedded, postgres: shared },
+    absolute: { embedded, postgres: shared, apiMemoryBytes: memory },
     shape,
   });
 }

@@ -47,8 +47,8 @@ export class Api {
   ) {}
 
   /** One call with a body. */
-  async call(method: "POST", path: string, body: object): Promise<Record<string, unknown>> {
-    return this.send(path, JSON.stringify(body), false, method);
+  async call(path: string, body: object): Promise<Record<string, unknown>> {
+    return this.send(path, JSON.stringify(body), false);
   }
 
   /** One call with a body that is ready to go. */
@@ -56,14 +56,14 @@ export class Api {
     path: string,
     body: string | Buffer,
     gzip: boolean,
-    method: "POST" = "POST",
+    scope = path,
   ): Promise<Record<string, unknown>> {
     const headers = {
-      ...(await this.headers(path)),
+      ...(await this.headers(scope)),
       "content-type": "application/json",
       ...(gzip ? { "content-encoding": "gzip" } : {}),
     };
-    const answer = await this.pool.request({ method, path, headers, body });
+    const answer = await this.pool.request({ method: "POST", path, headers, body });
     const reply = (await answer.body.json()) as Record<string, unknown>;
     if (answer.statusCode !== 200) throw new Error(`${path}: ${JSON.stringify(reply)}`);
     return reply;

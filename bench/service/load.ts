@@ -17,22 +17,23 @@ const path = "/recommend-items-to-user";
 const secondsEach = 10;
 const most = 3000;
 
-function bodyOf(users: number): string {
-  return JSON.stringify({
-    user_id: `u${Math.floor(Math.random() * users)}`,
-    attributes: ["title", "genre"],
-    limit: 10,
-  });
+/** Asks for the recommendations of a user under the address of a deployment. */
+export function ask(api: Api, serving: string, userId: string): Promise<unknown> {
+  const body = JSON.stringify({ user_id: userId, attributes: ["title", "genre"], limit: 10 });
+  return api.send(`${serving}${path}`, body, false, path);
 }
 
+/** Asks for somebody. */
+type Asking = () => Promise<unknown>;
+
 /** Answers when callers never wait. */
-async function answerRates(api: Api, users: number) {
+async function answerRates(api: Api, next: Asking) {
   const run = async (until: number) => {
     let count = 0;
     await Promise.all(
       Array.from({ length: 16 }, async () => {
         while (performance.now() < until) {
-          await api.send(path, bodyOf(users), false);
+          await next();
           count++;
         }
       }),
@@ -48,7 +49,7 @@ async function answerRates(api: Api, users: number) {
 }
 
 /** Latencies at a steady rate, counted from the moment at which each call was due, however late it was made. */
-async function latencies(api: Api, users: number, rate: number) {
+async function latencies(next: Asking, rate: number) {
   const took: number[] = [];
   const late: number[] = [];
   const pending: Promise<void>[] = [];
@@ -59,7 +60,7 @@ async function latencies(api: Api, users: number, rate: number) {
       const from = began + (sent / rate) * 1000;
       late.push(performance.now() - from);
       pending.push(
-        api.send(path, bodyOf(users), false).then(() => {
+        next().then(() => {
           took.push(performance.now() - from);
         }),
       );
@@ -81,10 +82,12 @@ function quantile(values: number[], share: number): number {
   return values[Math.floor(values.length * share)] as number;
 }
 
-async function main([url, key, users]: string[]): Promise<void> {
-  const api = connect({ url: url as string, key: key as string });
-  const rates = await answerRates(api, Number(users));
-  const paced = await latencies(api, Number(users), Math.min(rates.answersPerSecond, most) / 2);
+async function main([servingUri = "", key = "", users]: string[]): Promise<void> {
+  const { origin, pathname } = new URL(servingUri);
+  const api = connect({ url: origin, key });
+  const next = () => ask(api, pathname, `u${Math.floor(Math.random() * Number(users))}`);
+  const rates = await answerRates(api, next);
+  const paced = await latencies(next, Math.min(rates.answersPerSecond, most) / 2);
   process.send?.({ ...rates, ...paced } satisfies Answered);
 }
 

@@ -1,0 +1,92 @@
+import type { Api } from "./api";
+import type { WireEvent } from "./events";
+import { upload, upsertBodies } from "./upload";
+
+/** How many users and items the events are of. */
+export interface Shape {
+  readonly users: number;
+  readonly items: number;
+}
+
+/** An event dataset with the events in it, and the seconds that the upload took. */
+export async function uploaded(api: Api, events: readonly WireEvent[]) {
+  const { event_dataset_id } = await api.call("/create-event-dataset", {
+    name: "events",
+    num_shards: 20,
+  });
+  const datasetId = event_dataset_id as string;
+  const bodies = upsertBodies(
+    datasetId,
+    events.map((event) => JSON.stringify(event)),
+  );
+  return { datasetId, seconds: await upload(api, bodies) };
+}
+
+/** A project whose jobs are measured. */
+export class Project {
+  private constructor(
+    private readonly api: Api,
+    readonly id: unknown,
+  ) {}
+
+  static async create(api: Api, eventDatasetId: string, { items: count }: Shape): Promise<Project> {
+    const { user_dataset_id } = await api.call("/create-user-dataset", {
+      name: "users",
+      num_shards: 1,
+    });
+    const { item_dataset_id } = await api.call("/create-item-dataset", {
+      name: "items",
+      num_shards: 1,
+    });
+    const items = Array.from({ length: count }, (_, item) => ({
+      item_id: `i${item}`,
+      attributes: { genre: [`g${item % 18}`], title: `Title ${item}` },
+    }));
+    for (let from = 0; from < items.length; from += 1000) {
+      await api.call("/upsert-dataset-items", {
+        item_dataset_id,
+        items: items.slice(from, from + 1000),
+      });
+    }
+    const { project_id } = await api.call("/create-project", {
+      name: "bench",
+      project_type: "RECOMMEND_ITEMS_TO_USER",
+      user_dataset_id,
+      item_dataset_id,
+      event_dataset_id: eventDatasetId,
+      target_event_type: "watch",
+    });
+    return new Project(api, project_id);
+  }
+
+  /** An algorithm with these parameters. */
+  async algorithm(parameters: object): Promise<unknown> {
+    const { algorithm_id } = await this.api.call("/create-algorithm", {
+      project_id: this.id,
+      name: `g1 ${JSON.stringify(parameters)}`,
+      algorithm_type: "G1",
+      algorithm_parameters: parameters,
+    });
+    return algorithm_id;
+  }
+
+  /** Trains a model and waits for it. */
+  async train(algorithmId: unknown) {
+    const request = { project_id: this.id, algorithm_id: algorithmId, name: "m" };
+    const { result, seconds } = await this.api.job(
+      this.id,
+      await this.api.call("/submit-training-job", request),
+    );
+    return { modelId: (result as { model_id: string }).model_id, seconds };
+  }
+
+  /** Deploys a model; gives the address under which it answers, as users have it. */
+  async deploy(modelId: string) {
+    const request = { project_id: this.id, name: "d", generator_model_id: modelId, qps: 1_000_000 };
+    const { result, seconds } = await this.api.job(
+      this.id,
+      await this.api.call("/submit-deployment-job", request),
+    );
+    return { servingUri: (result as { serving_uri: string }).serving_uri, seconds };
+  }
+}
