@@ -34,14 +34,16 @@ const service = ["handlers", "jobs", "serving", "store", "http"].map(
   (room) => `<rootDir>/test/service/${room}/**/*.test.ts`,
 );
 
-/** What is about the embedded service's folder. */
+/** What is about the embedded service's folder, or opens no store at all. */
 const onlyEmbedded = [
+  "handlers/handlers",
   "http/body",
   "http/fuzz",
   "http/malformed",
   "http/bad-input",
   "http/openapi",
   "serving/kept-attributes",
+  "serving/kept-events",
 ];
 
 /** What would show that a process remembers what another has changed since. */
@@ -53,6 +55,8 @@ const betweenProcesses = [
   "http/idempotency",
   "http/token",
 ].map((name) => `<rootDir>/test/service/${name}.test.ts`);
+
+const testPathIgnorePatterns = onlyEmbedded.map((name) => `<rootDir>/test/service/${name}\\.test\\.ts`);
 
 /** @type {import("jest").Config} */
 module.exports = {
@@ -70,13 +74,14 @@ module.exports = {
       ...tests,
       displayName: "PostgreSQL",
       testMatch: service,
-      testPathIgnorePatterns: onlyEmbedded.map((name) => `<rootDir>/test/service/${name}\\.test\\.ts`),
+      testPathIgnorePatterns,
       globals: { testStore: "postgres" },
     },
     {
       ...tests,
       displayName: "two APIs",
       testMatch: betweenProcesses,
+      testPathIgnorePatterns,
       globals: { testStore: "postgres", testTwoApis: true },
     },
   ],
