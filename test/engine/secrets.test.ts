@@ -156,6 +156,7 @@ new recommender.TrainingJob("model", {
   triggers: [salt, { nested: [made] }],
 });
 if (config.getBoolean("wrong")) new recommender.EventDataset("adopted", { numShards: 1, existingId: made });
+if (config.getBoolean("asks")) recommender.getEventDatasetOutput({ eventDatasetId: made });
 `;
 
 describe("values that a program makes secret", () => {
@@ -204,6 +205,8 @@ describe("values that a program makes secret", () => {
     );
     said.push(await pulumi("preview", "--config", "wrong=true"));
     expect(said.at(-1)).toContain("existingId [secret]: there is no such event dataset");
+    said.push(await pulumi("preview", "--config", "asks=true"));
+    expect(said.at(-1)).toMatch(/get-event-dataset: 404 .*"\[secret\]"/);
     said.push(await pulumi("refresh", "--yes"), await pulumi("destroy", "--yes"));
     expect(said.at(-1)).toContain("is orphaned");
     expect(said.flatMap(leaks)).toEqual([]);
