@@ -119,6 +119,9 @@ export const submitClusteringJob = route({
   reply: submitted,
 });
 
+/** Figures that rest on fewer held-out pairs are uncertain. */
+export const certainPairs = 100;
+
 /** What a training measured on the part of the data that it held out. */
 export const quality = z.object({
   recallAt20: maybe(z.number()),
@@ -127,7 +130,7 @@ export const quality = z.object({
   popularityRecallAt20: maybe(z.number()),
   popularityNdcgAt20: maybe(z.number()),
   heldOutPairs: maybe(z.int()).describe(
-    "Pairs of user and item that the figures rest on; few make them uncertain.",
+    `Pairs of user and item that the figures rest on; fewer than ${certainPairs} make them uncertain.`,
   ),
   heldOutUsers: maybe(z.int()).describe("Users that these pairs belong to."),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../client/client";
 import { meansInUse, undefinedIfMissing } from "../client/refusals";
-import { quality, type Reply, routes } from "../contract";
+import { certainPairs, quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
 import { shortened } from "../contract/words";
 import { finishJob, jobKinds, submitJob, withoutJob } from "./jobs/jobs";
@@ -114,7 +114,7 @@ export const model = lifecycle({
     const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
     const words = quality && qualityWords(quality);
     if (words) await log.info(context.urn, `trained with ${words}`);
-    refuseBelow(quality?.ndcgAt20, modelId, context);
+    refuseBelow(quality ?? {}, modelId, context);
     return {
       id: modelId,
       modelId,
@@ -202,12 +202,18 @@ async function howToFree(projectId: string, { run }: Context): Promise<string> {
 }
 
 /** A model that is not good enough is refused before anything switches over to it. */
-function refuseBelow(measured: number | undefined, modelId: string, { settings, title }: Context): void {
+function refuseBelow(
+  { ndcgAt20: measured, heldOutPairs }: Quality,
+  modelId: string,
+  { settings, title }: Context,
+): void {
   const { minQuality } = settings;
   const floor = minQuality[title.slice("Model ".length)] ?? minQuality["*"];
   if (floor === undefined || (measured !== undefined && measured >= floor)) return;
   const was =
-    measured === undefined ? "the service reported no quality" : `it has NDCG@20 ${measured.toFixed(4)}`;
+    measured === undefined
+      ? "the service reported no quality"
+      : `it has NDCG@20 ${measured.toFixed(4)}${isUncertain(heldOutPairs) ? " (uncertain)" : ""}`;
   throw new Error(
     `model ${modelId} is not good enough: ${was}, at least ${floor.toFixed(4)} is required by recommender:minQuality. ` +
       "Nothing was deployed. The model stays in its project, and the next `pulumi up` uses it without training again.",
@@ -219,7 +225,11 @@ function qualityWords({ ndcgAt20, popularityNdcgAt20, heldOutPairs }: Quality): 
   if (ndcgAt20 === undefined) return undefined;
   const beside = popularityNdcgAt20 === undefined ? "" : ` (popularity ${popularityNdcgAt20.toFixed(3)})`;
   const pairs = heldOutPairs === 1 ? "1 held-out pair" : `${heldOutPairs ?? "the"} held-out pairs`;
-  return `NDCG@20 ${ndcgAt20.toFixed(3)}${beside} on ${pairs}`;
+  return `NDCG@20 ${ndcgAt20.toFixed(3)}${beside} on ${pairs}${isUncertain(heldOutPairs) ? ": uncertain" : ""}`;
+}
+
+function isUncertain(heldOutPairs: number | undefined): boolean {
+  return heldOutPairs !== undefined && heldOutPairs < certainPairs;
 }
 
 /** Without what the service left out. */

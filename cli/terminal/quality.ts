@@ -1,3 +1,4 @@
+import { certainPairs } from "../../contract";
 import { counted } from "./output";
 
 /** What a training measured, as far as it is known. */
@@ -18,6 +19,8 @@ export function qualityText(measured: Measured): string | undefined {
 export function basisText({ popularityNdcgAt20, heldOutPairs }: Measured): string {
   return [
     ...(popularityNdcgAt20 == null ? [] : [`popular items ${popularityNdcgAt20.toFixed(4)}`]),
-    ...(heldOutPairs == null ? [] : [`${counted(heldOutPairs, "pair")} held out`]),
+    ...(heldOutPairs == null
+      ? []
+      : [`${counted(heldOutPairs, "pair")} held out${heldOutPairs < certainPairs ? ": uncertain" : ""}`]),
   ].join(", ");
 }

@@ -191,7 +191,7 @@ describe("the review of a promotion", () => {
     expect(markdown).toContain("- **Model weekly** replaced: It is trained again.");
     expect(markdown).toContain("`retainOnDelete`");
     expect(markdown).toContain("| weekly | 0.5000 | – | 0.4500 | – |");
-    expect(markdown).toContain("\n- weekly, dev: popular items 0.4000, 3 pairs held out\n");
+    expect(markdown).toContain("\n- weekly, dev: popular items 0.4000, 3 pairs held out: uncertain\n");
     expect(markdown.indexOf("Blocking issues")).toBeLessThan(markdown.indexOf("What changes"));
     expect(markdown.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
