@@ -12,7 +12,7 @@ import { writeWhole } from "../files/folder";
 
 /** The names that files of a backup may have: nothing outside its folder is ever read or written. */
 const fileName =
-  /^(tables\/[a-z_]+-\d+\.ndjson\.gz|models\/model-[0-9a-f]+|results\/job-[0-9a-f]+\.(json|\d+\.svg)|key|secret)$/;
+  /^(tables\/[a-z_]+-\d+\.ndjson\.gz|models\/model-[0-9a-f]+|results\/job-[0-9a-f]+(\.\d+)?\.(json|\d+\.svg)|key|secret)$/;
 
 const entry = z.object({
   name: z.string().regex(fileName),

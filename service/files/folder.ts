@@ -59,7 +59,7 @@ const ownName =
   /^(data\.db(-wal|-shm|-journal)?|lock(-journal)?|service\.log(\.1)?|\.gitignore|(key|secret|port|running\.json)(\.\d+\.part)?)$/;
 const ownFolders = {
   models: /^model-[0-9a-f]+(\.\d+\.part)?$/,
-  results: /^job-[0-9a-f]+\.(json|\d+\.svg)(\.\d+\.part)?$/,
+  results: /^job-[0-9a-f]+(\.\d+)?\.(json|\d+\.svg)(\.\d+\.part)?$/,
   copies: /^model-[0-9a-f]+(\.[0-9a-f-]+\.part)?$/,
   work: /^job-[0-9a-f]+-\d+$/,
 };

@@ -88,6 +88,9 @@ test("a service moves to PostgreSQL while it is written to, and back, with all t
   const deployment = { projectId, name: "live", generatorModelId, qps: 100_000 };
   await jobEnd(api, projectId, (await api.call("submitDeploymentJob", deployment)).jobId);
   await api.call("deleteDatasetUserEvents", { eventDatasetId, userId: "u7" });
+  const grouping = { projectId, modelId: generatorModelId, name: "groups", parameters: {} };
+  const groups = (await api.call("submitClusteringJob", grouping)).jobId;
+  expect(await jobEnd(api, projectId, groups)).toMatchObject({ jobStatus: "SUCCEED" });
   const before = await recommendations(api);
 
   const load = underLoad(api, shop);
@@ -112,6 +115,8 @@ test("a service moves to PostgreSQL while it is written to, and back, with all t
   const { key: _, ...withoutKey } = first;
   expect(await contentsOf(at("second"))).toEqual(withoutKey);
   expect(await contentsOf(at("third"))).toEqual(withoutKey);
+
+  expect(Object.keys(first)).toContain(`results/${groups}.1.json`);
 
   const batches = new Map<string, number>();
   for (const row of first.events ?? []) {
