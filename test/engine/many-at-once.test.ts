@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import { allowPerSecond } from "../faults/faults";
-import { FaultProxy } from "../faults/proxy";
+import { type Fault, FaultProxy } from "../faults/proxy";
 import { KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
 
@@ -33,9 +33,27 @@ afterAll(async () => {
   await observed.close();
 });
 
+/** Keeps the first calls until so many have come: a slow machine would send fewer than are allowed. */
+function gathering(count: number): () => Promise<void> {
+  let come = 0;
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return () => {
+    if (++come === count) open();
+    return opened;
+  };
+}
+
 test("200 resources at once against a service that allows 20 calls per second all arrive, none twice", async () => {
   await ground.init("many");
-  proxy.on("*", allowPerSecond(20), { times: Number.POSITIVE_INFINITY });
+  const [limit, gathered] = [allowPerSecond(20), gathering(45)];
+  const fault: Fault = async (passage) => {
+    if (passage.call.startsWith("POST /create-")) await gathered();
+    await limit(passage);
+  };
+  proxy.on("*", fault, { times: Number.POSITIVE_INFINITY });
   const { code, output } = await ground.run(["up", "--yes", "--skip-preview", "--parallel", "64"], {});
   expect({ code, output }).toMatchObject({ code: 0 });
 
