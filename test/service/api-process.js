@@ -1,7 +1,10 @@
 // A process that serves beside the one that runs the tests, with a memory of its own. It ends when its parent is gone.
-const { startService } = require("../../dist/service");
+const path = require("node:path");
 
-/** @type {Map<number, import("../../dist/service").Service>} */
+/** As it was built; the checks of types run before that. @type {typeof import("../../service")} */
+const { startService } = require(path.join(__dirname, "../../dist/service"));
+
+/** @type {Map<number, import("../../service").Service>} */
 const services = new Map();
 
 process.on("message", async (/** @type {{ id: number, options?: object }} */ { id, options }) => {
