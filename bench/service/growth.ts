@@ -13,6 +13,8 @@ const fixed = {
   regularization_exponent: 1,
   weighting: "linear",
   damping: 0.5,
+  neighbours: 0,
+  popularity_exponent: 0.5,
 };
 
 /** What an API process that answers takes in memory, over a store with these events. */
