@@ -122,6 +122,11 @@ export const submitClusteringJob = route({
 /** Figures that rest on fewer held-out pairs are uncertain. */
 export const certainPairs = 100;
 
+/** Whether figures rest on too few pairs to be relied on; not where that is not known. */
+export function isUncertain(heldOutPairs: number | null | undefined): boolean {
+  return heldOutPairs != null && heldOutPairs < certainPairs;
+}
+
 /** What a training measured on the part of the data that it held out. */
 export const quality = z.object({
   recallAt20: maybe(z.number()),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../client/client";
 import { meansInUse, undefinedIfMissing } from "../client/refusals";
-import { certainPairs, quality, type Reply, routes } from "../contract";
+import { isUncertain, quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
 import { shortened } from "../contract/words";
 import { finishJob, jobKinds, submitJob, withoutJob } from "./jobs/jobs";
@@ -226,10 +226,6 @@ function qualityWords({ ndcgAt20, popularityNdcgAt20, heldOutPairs }: Quality): 
   const beside = popularityNdcgAt20 === undefined ? "" : ` (popularity ${popularityNdcgAt20.toFixed(3)})`;
   const pairs = heldOutPairs === 1 ? "1 held-out pair" : `${heldOutPairs ?? "the"} held-out pairs`;
   return `NDCG@20 ${ndcgAt20.toFixed(3)}${beside} on ${pairs}${isUncertain(heldOutPairs) ? ": uncertain" : ""}`;
-}
-
-function isUncertain(heldOutPairs: number | undefined): boolean {
-  return heldOutPairs !== undefined && heldOutPairs < certainPairs;
 }
 
 /** Without what the service left out. */

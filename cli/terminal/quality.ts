@@ -1,4 +1,4 @@
-import { certainPairs } from "../../contract";
+import { isUncertain } from "../../contract";
 import { counted } from "./output";
 
 /** What a training measured, as far as it is known. */
@@ -21,6 +21,6 @@ export function basisText({ popularityNdcgAt20, heldOutPairs }: Measured): strin
     ...(popularityNdcgAt20 == null ? [] : [`popular items ${popularityNdcgAt20.toFixed(4)}`]),
     ...(heldOutPairs == null
       ? []
-      : [`${counted(heldOutPairs, "pair")} held out${heldOutPairs < certainPairs ? ": uncertain" : ""}`]),
+      : [`${counted(heldOutPairs, "pair")} held out${isUncertain(heldOutPairs) ? ": uncertain" : ""}`]),
   ].join(", ");
 }

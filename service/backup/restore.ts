@@ -36,8 +36,8 @@ export async function restoreService(place: Place, dir: string, onProgress: OnPr
   const target = located(place);
   const unlock = takeFolder(target);
   try {
-    // Statements over whole tables take long.
-    const store = await openStore(target.database, { statementMs: 0 });
+    // Without limits: statements over whole tables take long, and the transaction waits while files are written.
+    const store = await openStore(target.database, {});
     try {
       await store.transaction(async (db) => {
         await refuseServed(db, target);

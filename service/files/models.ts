@@ -52,33 +52,26 @@ export async function readModel(files: Files, modelId: string): Promise<StoredMo
 }
 
 /** The items of the pairs that a model was trained on for one user, by his row in its file. */
-export async function readRow(files: Files, modelId: string, row: number): Promise<number[]> {
-  const file = await opened(files, modelId);
-  try {
-    if (!(await isFirstVersion(file))) return [...(await decodeRow(file, row))];
+export function readRow(files: Files, modelId: string, row: number): Promise<number[]> {
+  return opened(files, modelId, { anew: false }, async (file, isFirst) => {
+    if (!isFirst) return [...(await decodeRow(file, row))];
     const { start, index } = (await decodeFirstVersion(file)).model.interactions;
     return [...index.subarray(start[row], start[row + 1])];
-  } finally {
-    await file.close();
-  }
+  });
 }
 
-async function readOnce(
+function readOnce(files: Files, modelId: string, how: { readonly anew: boolean }): Promise<StoredModel> {
+  return opened(files, modelId, how, (file, isFirst) =>
+    isFirst ? decodeFirstVersion(file) : decodeModel(file),
+  );
+}
+
+async function opened<T>(
   files: Files,
   modelId: string,
   how: { readonly anew: boolean },
-): Promise<StoredModel> {
-  const file = await opened(files, modelId, how);
-  try {
-    if (!(await isFirstVersion(file))) return await decodeModel(file);
-    if (files.isOwn) return await decodeFirstVersion(file);
-    throw new FormatError("is in the format of version 0.1.0, which is read in a data folder alone");
-  } finally {
-    await file.close();
-  }
-}
-
-async function opened(files: Files, modelId: string, how?: { readonly anew: boolean }): Promise<FileHandle> {
+  decode: (file: FileHandle, isFirst: boolean) => Promise<T>,
+): Promise<T> {
   const file = await files.open(modelName(modelId), how);
   // A model that was deleted while a job waited cannot come back by trying again.
   if (!file)
@@ -86,7 +79,14 @@ async function opened(files: Files, modelId: string, how?: { readonly anew: bool
       `There is no file ${modelName(modelId)} in ${files.place}: the model was deleted before the job ran, ` +
         "or the service was started with other --files than when it was trained. Submit the job with another model.",
     );
-  return file;
+  try {
+    const isFirst = await isFirstVersion(file);
+    if (isFirst && !files.isOwn)
+      throw new FormatError("is in the format of version 0.1.0, which is read in a data folder alone");
+    return await decode(file, isFirst);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The content of a model that version 0.1.0 wrote, in the format of today; undefined where it has that already. */

@@ -58,15 +58,12 @@ export function connect(place: string, options: Limits & { readonly writes?: boo
   });
 }
 
-/** Longer than a transaction of a living process pauses: that of one that hangs must not keep all others waiting. */
-const pausedTransactionMs = 5000;
-
-/** Longer than any statement of a call takes. */
-const usualStatementMs = 30_000;
+/** Longer than a transaction or a statement of a call takes: what hangs must not keep all others waiting. */
+const ofCalls: Limits = { pausedTransactionMs: 5000, statementMs: 30_000 };
 
 /** Opens the database, made first where there is none, and brings its tables up to date. */
-export function openStore(place: string, { statementMs = usualStatementMs } = {}): Promise<Store> {
-  return retrying(() => open(place, { pausedTransactionMs, statementMs }));
+export function openStore(place: string, limits = ofCalls): Promise<Store> {
+  return retrying(() => open(place, limits));
 }
 
 async function open(place: string, limits: Limits): Promise<Store> {

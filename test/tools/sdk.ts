@@ -35,10 +35,12 @@ export function python(): { readonly bin: string; readonly missing?: string } {
   ];
   for (const [program, args] of steps) {
     const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8", timeout: 300_000 });
-    if (status !== 0) {
-      rmSync(making, { recursive: true, force: true });
-      return { bin, missing: `${program} ${args.slice(0, 3).join(" ")} failed: ${error ?? stderr.trim()}` };
-    }
+    if (status === 0) continue;
+    rmSync(making, { recursive: true, force: true });
+    const fault = `${program} ${args.slice(0, 3).join(" ")} failed: ${error ?? stderr.trim()}`;
+    // Some systems have a Python without venv; but where there is one, its packages can be had.
+    if (args.includes("venv")) return { bin, missing: fault };
+    throw new Error(fault);
   }
   try {
     renameSync(making, folder);

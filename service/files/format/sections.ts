@@ -104,9 +104,12 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
   return {
     header,
     readPart: async (name, from, to) => {
-      const values = new Uint32Array(to - from);
+      const { offset, bytes } = sectionOf(name);
       const width = Uint32Array.BYTES_PER_ELEMENT;
-      await read(file, begin + sectionOf(name).offset + from * width, bytesOf(values));
+      if (from > to || to * width > Math.min(bytes, size - begin - offset))
+        throw new FormatError(`has a section ${name} without the numbers from ${from} to ${to}`);
+      const values = new Uint32Array(to - from);
+      await read(file, begin + offset + from * width, bytesOf(values));
       return values;
     },
     read: async (name, dtype, shape) => {
