@@ -51,6 +51,19 @@ test("a host that no longer answers is given up, and connections are made anew o
   cable.close();
 });
 
+test("a transaction that waits for something else is broken off in a service, not in a restore", async () => {
+  const limitOf = async (store: Store) => {
+    const limit = sql<{
+      paused: string;
+    }>`select current_setting('idle_in_transaction_session_timeout') as paused`;
+    return (await store.transaction((db) => limit.execute(db))).rows[0]?.paused;
+  };
+  const unlimited = await openStore(database.url, {});
+  expect(await limitOf(unlimited)).toBe("0");
+  expect(await limitOf(store)).toBe("5s");
+  await unlimited.close();
+});
+
 test("a statement that takes too long is broken off, and the caller learns that nothing was changed", async () => {
   const quick = await openStore(database.url, { statementMs: 100 });
   await expect(quick.beside((db) => sql`select pg_sleep(60)`.execute(db))).rejects.toMatchObject({
