@@ -1,5 +1,4 @@
 import { CompiledQuery } from "kysely";
-import { limits } from "../../contract";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 
@@ -15,28 +14,25 @@ export interface Current {
   readonly deletions: number | null;
   /** The same as long as the user's target events are: whatever is written has a seq of its own. */
   readonly stamp: string;
-  /**
-   * A list of the items that the user has target events for and one of the sums of their values, as JSON; null where the
-   * stamp is the one that is known.
-   */
+  /** A list of the items of the user's target events and one of their values, as JSON; null where the stamp is the one that is known. */
   readonly events: string | null;
 }
 
 const own = "events where dataset = $3::int and user_id = $4::text and event_type = $5::text";
-const value = `least(greatest(event_value, ${-limits.eventValue}), ${limits.eventValue})::real::double precision`;
 
-/** Out of the covering index alone; the events are put together only where the stamp says that they are not known. */
+/** Out of the covering index alone and in one walk, which costs less than a second one where the stamp is not known. */
 const text = `/* current */ select
   (select job_id from deployments where project_id = $1) as "jobId",
   exists (select from deployments where project_id <> $1) as "hasOthers",
   (select changes from datasets where number = $2::int) as "itemChanges",
   (select deletions from datasets where number = $3::int and kind = 'event') as deletions,
   stamp,
-  case when stamp <> $6::text then (
-    select json_build_array(coalesce(json_agg(item_id), '[]'), coalesce(json_agg(sum), '[]'))::text
-    from (select item_id, sum(${value}) as sum from ${own} group by item_id) as pairs
-  ) end as events
-  from (select count(*) || ':' || coalesce(bit_xor(hashint8extended(seq, 0)), 0) as stamp from ${own}) as stamped`;
+  case when stamp <> $6::text then json_build_array(to_json(items), to_json(event_values))::text end as events
+  from (
+    select count(*) || ':' || coalesce(bit_xor(hashint8extended(seq, 0)), 0) as stamp,
+      coalesce(array_agg(item_id), '{}') as items, coalesce(array_agg(event_value), '{}') as event_values
+    from ${own}
+  ) as walked`;
 
 /** All that an answer depends on beside the models, in one reading. */
 export async function readCurrent(

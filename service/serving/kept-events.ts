@@ -1,5 +1,6 @@
 import type { UserItem } from "../algorithms";
 import type { Places } from "../base/places";
+import { weightOf } from "../store/snapshot";
 
 /** Pairs of a user and an item that are kept, 8 bytes each. */
 const mostPairs = 2_000_000;
@@ -44,16 +45,15 @@ export class KeptEvents {
     return this.kept.get(userId);
   }
 
-  /** Keeps a user's events: a list of the items and one of the sums of their values, as JSON. */
+  /** Keeps a user's events: a list of their items and one of their values, as JSON. */
   keep(userId: string, stamp: string, events: string): UserEvents {
-    const [ids, sums] = JSON.parse(events) as [string[], number[]];
-    const placed = ids.map((id) => this.places.find(id) ?? -1);
-    const hasPlace = (_: unknown, at: number) => placed[at] !== -1;
-    const read = new Read(
-      stamp,
-      Uint32Array.from(placed.filter(hasPlace)),
-      Float32Array.from(sums.filter(hasPlace)),
-    );
+    const [ids, values] = JSON.parse(events) as [string[], number[]];
+    const sums = new Map<number, number>();
+    for (let at = 0; at < ids.length; at++) {
+      const place = this.places.find(ids[at] as string);
+      if (place !== undefined) sums.set(place, (sums.get(place) ?? 0) + weightOf(values[at] as number));
+    }
+    const read = new Read(stamp, Uint32Array.from(sums.keys()), Float32Array.from(sums.values()));
     this.drop(userId);
     this.kept.set(userId, read);
     this.size += read.items.length + entrySize;

@@ -1,7 +1,7 @@
 import { Places } from "../../../service/base/places";
 import { KeptEvents } from "../../../service/serving/kept-events";
 
-const events = (items: string[], sums: number[]) => JSON.stringify([items, sums]);
+const events = (items: string[], values: number[]) => JSON.stringify([items, values]);
 
 test("events are kept in the places of their items, those of items without a place left out", () => {
   const kept = new KeptEvents(new Places(["i0", "i1", "i2"]));
@@ -10,6 +10,16 @@ test("events are kept in the places of their items, those of items without a pla
   expect(read.weights()).toEqual([{ item: 2, weight: 1.5 }]);
   expect(kept.find("ada")).toBe(read);
   expect(kept.find("ada")?.stamp).toBe("3:7");
+});
+
+test("the values of several events on one item are summed as a training sums them", () => {
+  const read = new KeptEvents(new Places(["i0", "i1"])).keep(
+    "ada",
+    "3:7",
+    events(["i1", "i0", "i1"], [0.1, 1, 0.2]),
+  );
+  expect([...read.items]).toEqual([1, 0]);
+  expect(read.weights()[0]).toEqual({ item: 1, weight: Math.fround(Math.fround(0.1) + Math.fround(0.2)) });
 });
 
 test("nothing is kept once items that had no place may have one", () => {
@@ -21,9 +31,9 @@ test("nothing is kept once items that had no place may have one", () => {
 
 test("what was read longest ago makes room for others", () => {
   const items = Array.from({ length: 100 }, (_, item) => `i${item}`);
-  const sums = items.map(() => 1);
+  const values = items.map(() => 1);
   const kept = new KeptEvents(new Places(items), 450);
-  for (const user of ["ada", "bob", "ada", "cyd", "dan"]) kept.keep(user, "100:7", events(items, sums));
+  for (const user of ["ada", "bob", "ada", "cyd", "dan"]) kept.keep(user, "100:7", events(items, values));
   expect(["ada", "bob", "cyd", "dan"].filter((user) => kept.find(user))).toEqual(["ada", "cyd", "dan"]);
   kept.keep("eve", "1:7", events(["i0"], [1]));
   expect(["ada", "cyd", "dan", "eve"].filter((user) => kept.find(user))).toEqual(["cyd", "dan", "eve"]);
