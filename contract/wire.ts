@@ -3,6 +3,7 @@ import { aliases, inlined } from "./field";
 
 type Convert = (value: unknown) => unknown;
 type Direction = "encode" | "decode";
+type Names = [string, ...string[]];
 
 const converters = { encode: new WeakMap<z.ZodType, Convert>(), decode: new WeakMap<z.ZodType, Convert>() };
 const wireSchemas = new WeakMap<z.ZodType, z.ZodType>();
@@ -58,10 +59,10 @@ function objectConverter(direction: Direction, schema: z.ZodObject): Convert {
   const fields = Object.entries(schema.shape as Record<string, z.ZodType>)
     .filter(([, field]) => !inlined.has(field))
     .map(([key, field]) => {
-      const wire = [wireName(key), ...aliasesOf(field)];
+      const wire: Names = [wireName(key), ...aliasesOf(field)];
       const convert = converter(direction, field);
       return direction === "encode"
-        ? { from: [key], to: wire[0], convert }
+        ? { from: [key] as Names, to: wire[0], convert }
         : { from: wire, to: key, convert };
     });
   const inlinedKey = Object.keys(schema.shape).find((key) => inlined.has(schema.shape[key] as z.ZodType));
@@ -70,15 +71,21 @@ function objectConverter(direction: Direction, schema: z.ZodObject): Convert {
     if (!isObject(value)) return value;
     const result: Record<string, unknown> = {};
     for (const { from, to, convert } of fields) {
-      const given = from.filter((name) => Object.hasOwn(value, name) && value[name] !== undefined);
-      const key = given.find((name) => value[name] !== null) ?? given[0];
-      if (key !== undefined) result[to] = convert(value[key]);
+      const key = from.length === 1 ? from[0] : givenName(value, from);
+      const given = Object.hasOwn(value, key) ? value[key] : undefined;
+      if (given !== undefined) result[to] = convert(given);
     }
     if (inlinedKey === undefined) return result;
     if (direction === "encode") return { ...(value[inlinedKey] as object), ...result };
     const rest = Object.entries(value).filter(([key]) => !known.has(key));
     return { ...result, [inlinedKey]: Object.fromEntries(rest) };
   };
+}
+
+/** Of the names of a field the one that has a value, or else the one that is there. */
+function givenName(value: Record<string, unknown>, names: Names): string {
+  const given = names.filter((name) => Object.hasOwn(value, name) && value[name] !== undefined);
+  return given.find((name) => value[name] !== null) ?? given[0] ?? names[0];
 }
 
 function unionConverter(direction: Direction, schema: z.ZodDiscriminatedUnion): Convert {

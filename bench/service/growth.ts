@@ -5,7 +5,7 @@ import { ask } from "./load";
 import { Project, type Shape, uploaded } from "./project";
 
 /** Parameters that leave nothing to be searched for, so that a training always has as much to do. */
-const fixed = {
+export const fixed = {
   dimensions: 64,
   epochs: 8,
   regularization: 0.003,

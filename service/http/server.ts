@@ -52,13 +52,14 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   // Without it, Node answers an expectation that it does not know by itself, without a body.
   app.server.on("checkExpectation", app.routing);
   // Fastify takes the time of a call only where somebody listens for its end.
-  app.addHook("onResponse", async () => undefined);
-  app.addHook("onSend", async (request, reply) => {
+  app.addHook("onResponse", (_request, _reply, done) => done());
+  app.addHook("onSend", (request, reply, payload, done) => {
     // Whoever hangs up before the answer is recorded too, and fastify's own hook would not be called.
     if (reply.raw.closed) recordCall(context, request, reply);
     else reply.raw.once("close", () => recordCall(context, request, reply));
     // Otherwise the service would wait, as it closes, for a caller that keeps its connection for the next call.
     if (context.closing.aborted) reply.header("connection", "close");
+    done(null, payload);
   });
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   if (context.role !== "worker")

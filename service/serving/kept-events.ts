@@ -8,6 +8,9 @@ const mostPairs = 2_000_000;
 /** What an entry takes beside its pairs, counted in pairs. */
 const entrySize = 50;
 
+/** More than one user has; a place times this is a number still. */
+const mostEvents = 2 ** 26;
+
 /** The target events of one user, in the places of the generator. */
 export interface UserEvents {
   readonly items: Iterable<number>;
@@ -25,8 +28,11 @@ class Read implements UserEvents {
   ) {}
 
   weights(): UserItem[] {
-    const all = Array.from(this.items, (item, at) => ({ item, weight: this.sums[at] as number }));
-    return all.filter(({ weight }) => weight > 0);
+    const above: UserItem[] = [];
+    this.sums.forEach((weight, at) => {
+      if (weight > 0) above.push({ item: this.items[at] as number, weight });
+    });
+    return above;
   }
 }
 
@@ -48,12 +54,7 @@ export class KeptEvents {
   /** Keeps a user's events: a list of their items and one of their values, as JSON. */
   keep(userId: string, stamp: string, events: string): UserEvents {
     const [ids, values] = JSON.parse(events) as [string[], number[]];
-    const sums = new Map<number, number>();
-    for (let at = 0; at < ids.length; at++) {
-      const place = this.places.find(ids[at] as string);
-      if (place !== undefined) sums.set(place, (sums.get(place) ?? 0) + weightOf(values[at] as number));
-    }
-    const read = new Read(stamp, Uint32Array.from(sums.keys()), Float32Array.from(sums.values()));
+    const read = new Read(stamp, ...this.summed(ids, values));
     this.drop(userId);
     this.kept.set(userId, read);
     this.size += read.items.length + entrySize;
@@ -68,6 +69,24 @@ export class KeptEvents {
   clear(): void {
     this.kept.clear();
     this.size = 0;
+  }
+
+  /** The places of the items that have one, ascending, with the sums of their events' values: by sorting, for a map takes thrice as long. */
+  private summed(ids: readonly string[], values: readonly number[]): [Uint32Array, Float32Array] {
+    const keys = new Float64Array(ids.length);
+    let length = 0;
+    ids.forEach((id, at) => {
+      const place = this.places.find(id);
+      if (place !== undefined) keys[length++] = place * mostEvents + at;
+    });
+    const [items, sums] = [new Uint32Array(length), new Float64Array(length)];
+    let last = -1;
+    for (const key of keys.subarray(0, length).sort()) {
+      const place = Math.floor(key / mostEvents);
+      if (last < 0 || items[last] !== place) items[++last] = place;
+      sums[last] = (sums[last] as number) + weightOf(values[key % mostEvents] as number);
+    }
+    return [items.slice(0, last + 1), Float32Array.from(sums.subarray(0, last + 1))];
   }
 
   private drop(userId: string): void {

@@ -6,7 +6,7 @@ const events = (items: string[], values: number[]) => JSON.stringify([items, val
 test("events are kept in the places of their items, those of items without a place left out", () => {
   const kept = new KeptEvents(new Places(["i0", "i1", "i2"]));
   const read = kept.keep("ada", "3:7", events(["i2", "new", "i0"], [1.5, 4, -2]));
-  expect([...read.items]).toEqual([2, 0]);
+  expect([...read.items]).toEqual([0, 2]);
   expect(read.weights()).toEqual([{ item: 2, weight: 1.5 }]);
   expect(kept.find("ada")).toBe(read);
   expect(kept.find("ada")?.stamp).toBe("3:7");
@@ -18,8 +18,8 @@ test("the values of several events on one item are summed as a training sums the
     "3:7",
     events(["i1", "i0", "i1"], [0.1, 1, 0.2]),
   );
-  expect([...read.items]).toEqual([1, 0]);
-  expect(read.weights()[0]).toEqual({ item: 1, weight: Math.fround(Math.fround(0.1) + Math.fround(0.2)) });
+  expect([...read.items]).toEqual([0, 1]);
+  expect(read.weights()[1]).toEqual({ item: 1, weight: Math.fround(Math.fround(0.1) + Math.fround(0.2)) });
 });
 
 test("nothing is kept once items that had no place may have one", () => {
