@@ -71,6 +71,10 @@ test(`${kills} strokes against two APIs and two workers lose nothing, double not
   for (let kill = 0; kill < kills; kill++) {
     await sleep(300 + random() * 900);
     await cluster.strike();
+    if (process.env.CHAOS_KILLS !== undefined && (kill + 1) % 10 === 0)
+      process.stderr.write(
+        `${kill + 1} strokes, ${load.answers} answers, longest gap ${Math.round(load.longestGapMs)} ms\n`,
+      );
   }
 
   await cluster.recover();

@@ -57,7 +57,9 @@ export class Member {
     while (
       !(await this.serve().then(
         () => true,
-        (error) => !/Connection terminated|cannot be reached/.test(String(error)) && Promise.reject(error),
+        (error) =>
+          !/Connection terminated|database .* cannot be (reached|used)/.test(String(error)) &&
+          Promise.reject(error),
       ))
     );
   }
@@ -83,6 +85,9 @@ export class Member {
   }
 }
 
+/** Longer than a struck process takes to come back, however busy the machine is. */
+const longestWaitMs = 120_000;
+
 /** What can happen to a process or to its connections. */
 const strokes = ["kill", "stop", "cut", "terminate"] as const;
 
@@ -91,6 +96,7 @@ export class Cluster {
   /** How often each stroke fell. */
   readonly fell = new Map<string, number>();
   private readonly recovering = new Set<Promise<void>>();
+  private failure: unknown;
 
   private constructor(
     readonly members: readonly Member[],
@@ -111,13 +117,17 @@ export class Cluster {
     return this.members.filter(({ role }) => role === "api");
   }
 
-  /** Strikes somebody who may be struck: one API always lives. */
+  /** Strikes somebody who may be struck: one API always lives. Fails where somebody does not come back. */
   async strike(): Promise<void> {
     const stroke = strokes[Math.floor(this.random() * strokes.length)] as (typeof strokes)[number];
     const first = Math.floor(this.random() * this.members.length);
     this.fell.set(stroke, (this.fell.get(stroke) ?? 0) + 1);
     if (stroke === "terminate") return this.terminate();
+    const until = Date.now() + longestWaitMs;
     for (let at = first; ; at++) {
+      if (this.failure !== undefined) throw this.failure;
+      if (Date.now() > until)
+        throw new Error(`nobody could be struck for ${longestWaitMs} ms: ${this.states().join(", ")}`);
       const member = this.members[at % this.members.length] as Member;
       if (stroke === "cut") return member.cable.cut();
       if (member.isStruck || (member.role === "api" && !(await this.isOtherReady(member)))) {
@@ -130,6 +140,9 @@ export class Cluster {
         .then(async () => {
           while (!(await member.isReady())) await sleep(50);
           member.isStruck = false;
+        })
+        .catch((error) => {
+          this.failure ??= error;
         })
         .finally(() => this.recovering.delete(recovery));
       this.recovering.add(recovery);
@@ -152,9 +165,19 @@ export class Cluster {
     await askDatabase(this.databaseUrl, `select pg_terminate_backend(${pid})`);
   }
 
+  /** How everybody is, for people. */
+  states(): string[] {
+    return this.members.map(
+      (member) => `${member.role} ${member.fate ?? (member.isStruck ? "is struck" : "lives")}`,
+    );
+  }
+
   /** Waits until everybody who was struck answers again. */
   async recover(): Promise<void> {
-    await Promise.all(this.recovering);
+    const all = Promise.all(this.recovering).then(() => true);
+    if (!(await Promise.race([all, sleep(longestWaitMs, false, { ref: false })])))
+      throw new Error(`not all came back within ${longestWaitMs} ms: ${this.states().join(", ")}`);
+    if (this.failure !== undefined) throw this.failure;
   }
 
   async end(): Promise<void> {
