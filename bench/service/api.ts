@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "undici";
@@ -9,7 +10,8 @@ export interface ServiceProcess {
   readonly url: string;
   readonly key: string;
   readonly readyMs: number;
-  kill(): void;
+  /** Ends it and waits until it is gone. */
+  kill(): Promise<void>;
 }
 
 /** The key of services over PostgreSQL; theirs alone, and gone with them. */
@@ -31,7 +33,10 @@ export function startProcess(...options: string[]): Promise<ServiceProcess> {
         url,
         key: keyFile === undefined ? key : readFileSync(keyFile, "utf8").trim(),
         readyMs: performance.now() - began,
-        kill: () => child.kill("SIGTERM"),
+        kill: async () => {
+          child.kill("SIGTERM");
+          await once(child, "exit");
+        },
       });
     });
   });
@@ -67,6 +72,25 @@ export class Api {
     const reply = (await answer.body.json()) as Record<string, unknown>;
     if (answer.statusCode !== 200) throw new Error(`${path}: ${JSON.stringify(reply)}`);
     return reply;
+  }
+
+  /** One call whose answer is not read: whoever asks by the thousand must leave the machine to the service. */
+  post(path: string, headers: Record<string, string>, body: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let status = 0;
+      this.pool.dispatch(
+        { method: "POST", path, headers, body },
+        {
+          onRequestStart: () => undefined,
+          onResponseStart: (_, statusCode) => {
+            status = statusCode;
+          },
+          onResponseData: () => undefined,
+          onResponseEnd: () => (status === 200 ? resolve() : reject(new Error(`${path}: ${status}`))),
+          onResponseError: (_, error) => reject(error),
+        },
+      );
+    });
   }
 
   /** Waits for a job's end and tells how long it took from its submission. */

@@ -1,13 +1,21 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-/** Runs a file in a process of its own, with a heap and an event loop of its own, and gives the one message it sends. */
-export async function inChild<T>(file: string, ...args: readonly string[]): Promise<T> {
+/** Runs a file in a process of its own, with a heap and an event loop of its own, until it sends a message. */
+export async function startChild<T>(
+  file: string,
+  ...args: readonly string[]
+): Promise<{ readonly message: T; kill(): void }> {
   const child = fork(file, args, { execArgv: ["--require", require.resolve("tsx/cjs")] });
   const ended = once(child, "exit").then(([code]) => {
     throw new Error(`${file} ended with code ${code} and without a message`);
   });
   const [message] = await Promise.race([once(child, "message"), ended]);
   ended.catch(() => undefined);
-  return message as T;
+  return { message: message as T, kill: () => child.kill() };
+}
+
+/** Runs a file in a process of its own and gives the one message it sends. */
+export async function inChild<T>(file: string, ...args: readonly string[]): Promise<T> {
+  return (await startChild<T>(file, ...args)).message;
 }

@@ -5,7 +5,7 @@ import { ask } from "./load";
 import { Project, type Shape, uploaded } from "./project";
 
 /** Parameters that leave nothing to be searched for, so that a training always has as much to do. */
-export const fixed = {
+const fixed = {
   dimensions: 64,
   epochs: 8,
   regularization: 0.003,
@@ -30,16 +30,16 @@ export async function memoryOfApi(
   const project = await Project.create(api, datasetId, shape);
   const { modelId } = await project.train(await project.algorithm(fixed));
   await project.deploy(modelId);
-  first.kill();
+  await first.kill();
   // One that has done nothing else.
   const fresh = await startProcess("--store", store, "--role", "api");
   const own = connect(fresh);
   for (let user = 0; user < shape.users; user += 16) {
-    const users = Array.from({ length: 16 }, (_, at) => `u${user + at}`);
-    await Promise.all(users.map((userId) => ask(own, `/serving/${project.id}`, userId)));
+    const users = Array.from({ length: 16 }, (_, at) => user + at);
+    await Promise.all(users.map((each) => ask(own, `/serving/${project.id}`, each)));
   }
   const { memory_bytes } = await own.status();
-  fresh.kill();
+  await fresh.kill();
   return memory_bytes;
 }
 
@@ -66,6 +66,6 @@ export async function gainOfWorker(
   const alone = await secondsOfAll();
   workers.push(await startProcess("--store", store, "--role", "worker"));
   const together = await secondsOfAll();
-  for (const each of [service, ...workers]) each.kill();
+  for (const each of [service, ...workers]) await each.kill();
   return alone / together;
 }

@@ -2,6 +2,8 @@ import { type Api, connect } from "./api";
 
 /** How the service answers, as seen from a process that does nothing but ask. */
 export interface Answered {
+  /** To users of whom nothing is in memory yet. */
+  readonly firstAnswersPerSecond: number;
   readonly answersPerSecond: number;
   /** Per second of the service's own processor time. */
   readonly answersPerCpuSecond: number;
@@ -17,39 +19,59 @@ const path = "/recommend-items-to-user";
 const secondsEach = 10;
 const most = 3000;
 
-/** Asks for the recommendations of a user under the address of a deployment. */
-export function ask(api: Api, serving: string, userId: string): Promise<unknown> {
-  const body = JSON.stringify({ user_id: userId, attributes: ["title", "genre"], limit: 10 });
-  return api.send(`${serving}${path}`, body, false, path);
+/** Calls after which everything that answers is compiled, and the few users that they are for. */
+const [callsBefore, usersBefore] = [5000, 100];
+
+function bodyFor(user: number): string {
+  return JSON.stringify({ user_id: `u${user}`, attributes: ["title", "genre"], limit: 10 });
 }
 
-/** Asks for somebody. */
-type Asking = () => Promise<unknown>;
+/** The recommendations of a user under the address of a deployment. */
+export function ask(api: Api, serving: string, user: number): Promise<unknown> {
+  return api.send(`${serving}${path}`, bodyFor(user), false, path);
+}
 
-/** Answers when callers never wait. */
-async function answerRates(api: Api, next: Asking) {
-  const run = async (until: number) => {
-    let count = 0;
-    await Promise.all(
-      Array.from({ length: 16 }, async () => {
-        while (performance.now() < until) {
-          await next();
-          count++;
-        }
-      }),
-    );
-    return count;
-  };
-  await run(performance.now() + 2000);
-  const cpuBefore = (await api.status()).cpu_sec;
+/** Asks for a user. */
+type Asking = (user: number) => Promise<void>;
+
+/** Asks for one user after the other, 16 at once, until none comes; gives the seconds and how many there were. */
+async function asked(ask: Asking, next: () => number | undefined) {
   const began = performance.now();
-  const count = await run(began + secondsEach * 1000);
-  const answersPerSecond = count / ((performance.now() - began) / 1000);
-  return { answersPerSecond, answersPerCpuSecond: count / ((await api.status()).cpu_sec - cpuBefore) };
+  let count = 0;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (let user = next(); user !== undefined; user = next()) {
+        await ask(user);
+        count++;
+      }
+    }),
+  );
+  return { count, seconds: (performance.now() - began) / 1000 };
+}
+
+/** Answers when callers never wait: to users who were never asked for, and to all. */
+async function answerRates(api: Api, ask: Asking, users: number) {
+  let calls = 0;
+  await asked(ask, () => (calls < callsBefore ? calls++ % usersBefore : undefined));
+  let user = usersBefore;
+  const first = await asked(ask, () => (user < users ? user++ : undefined));
+  const cpuBefore = (await api.status()).cpu_sec;
+  const until = performance.now() + secondsEach * 1000;
+  const all = await asked(ask, () => (performance.now() < until ? anyOf(users) : undefined));
+  const cpuSec = (await api.status()).cpu_sec - cpuBefore;
+  return {
+    firstAnswersPerSecond: first.count / first.seconds,
+    answersPerSecond: all.count / all.seconds,
+    answersPerCpuSecond: all.count / cpuSec,
+  };
+}
+
+function anyOf(users: number): number {
+  return Math.floor(Math.random() * users);
 }
 
 /** Latencies at a steady rate, counted from the moment at which each call was due, however late it was made. */
-async function latencies(next: Asking, rate: number) {
+async function latencies(ask: Asking, users: number, rate: number) {
   const took: number[] = [];
   const late: number[] = [];
   const pending: Promise<void>[] = [];
@@ -60,7 +82,7 @@ async function latencies(next: Asking, rate: number) {
       const from = began + (sent / rate) * 1000;
       late.push(performance.now() - from);
       pending.push(
-        next().then(() => {
+        ask(anyOf(users)).then(() => {
           took.push(performance.now() - from);
         }),
       );
@@ -82,12 +104,15 @@ function quantile(values: number[], share: number): number {
   return values[Math.floor(values.length * share)] as number;
 }
 
-async function main([servingUri = "", key = "", users]: string[]): Promise<void> {
+async function main([servingUri = "", key = "", count]: string[]): Promise<void> {
   const { origin, pathname } = new URL(servingUri);
   const api = connect({ url: origin, key });
-  const next = () => ask(api, pathname, `u${Math.floor(Math.random() * Number(users))}`);
-  const rates = await answerRates(api, next);
-  const paced = await latencies(next, Math.min(rates.answersPerSecond, most) / 2);
+  const users = Number(count);
+  const bodies = Array.from({ length: users }, (_, user) => bodyFor(user));
+  const headers = { ...(await api.headers(path)), "content-type": "application/json" };
+  const ask = (user: number) => api.post(`${pathname}${path}`, headers, bodies[user] as string);
+  const rates = await answerRates(api, ask, users);
+  const paced = await latencies(ask, users, Math.min(rates.answersPerSecond, most) / 2);
   process.send?.({ ...rates, ...paced } satisfies Answered);
 }
 

@@ -21,7 +21,7 @@ export interface Current {
 const own = "events where dataset = $3::int and user_id = $4::text and event_type = $5::text";
 
 /** Out of the covering index alone and in one walk, which costs less than a second one where the stamp is not known. */
-const text = `/* current */ select
+export const currentStatement = `/* current */ select
   (select job_id from deployments where project_id = $1) as "jobId",
   exists (select from deployments where project_id <> $1) as "hasOthers",
   (select changes from datasets where number = $2::int) as "itemChanges",
@@ -34,15 +34,18 @@ const text = `/* current */ select
     from ${own}
   ) as walked`;
 
-/** All that an answer depends on beside the models, in one reading. */
-export async function readCurrent(
-  db: Db,
+/** What the statement is asked with: for whom, and which stamp is known of him. */
+export function parametersOf(
   projectId: string,
   { items, events, targetEventType }: ProjectData,
   userId: string,
   knownStamp: string,
-): Promise<Current> {
-  const parameters = [projectId, items.number, events.number, userId, targetEventType, knownStamp];
-  const { rows } = await db.executeQuery(CompiledQuery.raw(text, parameters));
+): unknown[] {
+  return [projectId, items.number, events.number, userId, targetEventType, knownStamp];
+}
+
+/** All that an answer depends on beside the models, in one reading. */
+export async function readCurrent(db: Db, ...about: Parameters<typeof parametersOf>): Promise<Current> {
+  const { rows } = await db.executeQuery(CompiledQuery.raw(currentStatement, parametersOf(...about)));
   return rows[0] as Current;
 }
