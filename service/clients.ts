@@ -1,6 +1,7 @@
 import { folderAt, isDataFolder } from "./files/folder";
+import { withoutPassword } from "./store/address";
 import { Clients } from "./store/clients";
-import { openStore, withoutPassword } from "./store/database";
+import { openStore } from "./store/database";
 import { unreachable } from "./store/postgres";
 
 /** Where the clients of a service are kept: with its data. */

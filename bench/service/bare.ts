@@ -1,6 +1,7 @@
 import Database from "libsql";
 import { Client } from "pg";
-import { isPostgresUrl, openStore } from "../../service/store/database";
+import { isPostgresUrl } from "../../service/store/address";
+import { openStore } from "../../service/store/database";
 import { generateEvents, type WireEvent } from "./events";
 
 const rowsPerInsert = 100;

@@ -1,7 +1,7 @@
 import { type Folder, folderAt } from "../files/folder";
 import type { Files } from "../files/places/files";
 import { openFiles } from "../files/places/open";
-import { withoutPassword } from "../store/database";
+import { withoutPassword } from "../store/address";
 
 /** Where the data of a service lies: in a folder, or in a database; and its models and results, where they lie elsewhere. */
 export interface Place {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { encode, type jobStatuses } from "../../contract";
 import { version } from "../../package.json";
-import { withoutPassword } from "../store/database";
+import { withoutPassword } from "../store/address";
 import type { ServerContext } from "./context";
 
 /** What the service reports about itself. */

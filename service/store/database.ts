@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresAdapter, type RawBuilder, sql, type Transaction } from "kysely";
 import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
+import { isPostgresUrl, withoutPassword } from "./address";
 import { migrate } from "./migrations";
 import { conflictCode, isConflict, type Limits, postgres, unreachable } from "./postgres";
 import { diskError, sqlite } from "./sqlite";
@@ -32,19 +33,6 @@ export interface Store {
 
 /** What a transaction does; it may have to be done anew, so nothing else may come of it. */
 type Work<T> = (db: Transaction<Tables>) => Promise<T>;
-
-/** Whether a place is a database of PostgreSQL and not a file. */
-export function isPostgresUrl(place: string): boolean {
-  return /^postgres(ql)?:\/\//.test(place);
-}
-
-/** The address of a database as people may see it. */
-export function withoutPassword(url: string): string {
-  const address = new URL(url);
-  address.password = "";
-  address.searchParams.delete("password");
-  return address.href;
-}
 
 /** Whether a way to the tables leads to PostgreSQL. */
 export function isPostgres(db: Db): boolean {

@@ -1,5 +1,5 @@
 import { type Dialect, PostgresDialect, type PostgresPool } from "kysely";
-import pg from "pg";
+import type pg from "pg";
 import { ServiceError } from "../base/error";
 
 /** What a connection may do. */
@@ -11,6 +11,9 @@ export interface Limits {
   /** How long a statement may take before it is broken off; as long as it likes unless given. */
   readonly statementMs?: number;
 }
+
+/** Loaded where it is used: the embedded service starts sooner without. */
+export const driver = (): typeof pg => require("pg");
 
 /** What each connection needs: a host that is gone is noticed within 10 s when dialled, within 20 s while it is to answer. */
 export const connection = (url: string): pg.ClientConfig => ({
@@ -25,7 +28,7 @@ export const connection = (url: string): pg.ClientConfig => ({
 /** The dialect of a PostgreSQL database, 15 or newer. */
 export function postgres(url: string, limits: Limits = {}): Dialect {
   const { pausedTransactionMs = 0, connections = 2, statementMs = 0 } = limits;
-  const pool = new pg.Pool({
+  const pool = new (driver().Pool)({
     ...connection(url),
     max: connections,
     idle_in_transaction_session_timeout: pausedTransactionMs,
@@ -43,7 +46,7 @@ const [int8, numeric] = [20, 1700];
 
 /** Counts and times fit into a number; `pg` would give them as texts. */
 function parserOf(oid: number, format?: "text" | "binary") {
-  return oid === int8 || oid === numeric ? Number : pg.types.getTypeParser(oid, format as "text");
+  return oid === int8 || oid === numeric ? Number : driver().types.getTypeParser(oid, format as "text");
 }
 
 /**

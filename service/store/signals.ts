@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import pg from "pg";
 import { type Db, isPostgres } from "./database";
-import { connection } from "./postgres";
+import { connection, driver } from "./postgres";
 
 /** What one process tells the others: there is a job to do, or another deployment to serve. */
 export type Signal = "jobs" | "deployments";
@@ -24,7 +23,7 @@ export async function hear(
   tell: Readonly<Record<Signal, () => void>>,
 ): Promise<void> {
   while (!closing.aborted) {
-    const client = new pg.Client(connection(url));
+    const client = new (driver().Client)(connection(url));
     const lost = new Promise<void>((resolve) => {
       client.on("error", () => resolve());
       client.on("end", () => resolve());

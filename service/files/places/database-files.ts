@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { sql } from "kysely";
-import { connect, type Db, withoutPassword } from "../../store/database";
+import { withoutPassword } from "../../store/address";
+import { connect, type Db } from "../../store/database";
 import {
   brokenOffAfterMs,
   type Content,

@@ -1,4 +1,4 @@
-import { isPostgresUrl } from "../../store/database";
+import { isPostgresUrl } from "../../store/address";
 import { BucketFiles } from "./bucket-files";
 import { DatabaseFiles } from "./database-files";
 import type { Files, Location } from "./files";
