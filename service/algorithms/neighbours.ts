@@ -23,7 +23,6 @@ const MOST_ENTRIES = 300_000;
 /** Finds what the neighbours of a user say about items: those who chose what he chose. */
 export class Neighbours {
   private readonly usersOf: Pick<Interactions, "start" | "index">;
-  private readonly counts: Uint32Array;
   private readonly ofItem: Float32Array;
   private readonly ofUser: Float32Array;
   private readonly ofScore: Float32Array;
@@ -34,11 +33,12 @@ export class Neighbours {
   constructor(
     private readonly interactions: Interactions,
     private readonly rule: NeighbourRule,
+    /** How many users chose each item, where the interactions are those of some users only. */
+    private readonly counts = itemCounts(interactions),
   ) {
     const { users, start } = interactions;
     const { start: starts, index } = transpose(interactions);
     this.usersOf = { start: starts, index };
-    this.counts = itemCounts(interactions);
     this.ofItem = Float32Array.from(this.counts, (count) => power(count, rule.itemExponent));
     this.ofScore = Float32Array.from(
       this.counts,

@@ -54,8 +54,9 @@ export class Recommender {
     this.unplaced = Array.from({ length: this.items }, (_, item) => item).filter((item) =>
       isZero(this.rowOf(item)),
     );
-    const { pairs } = model.learned;
-    this.neighbours = model.neighbours && pairs && new Neighbours(pairs, model.neighbours);
+    const { pairs, every, itemUsers } = model.learned;
+    const rule = model.neighbours && { ...model.neighbours, scale: model.neighbours.scale * every };
+    this.neighbours = rule && pairs && new Neighbours(pairs, rule, itemUsers.slice());
     this.userFromAttributes = model.userAttributes && attributeVectors(model.userAttributes);
     this.itemFromAttributes = model.itemAttributes && attributeVectors(model.itemAttributes);
   }
@@ -87,10 +88,10 @@ export class Recommender {
    */
   tasteFromItems(items: readonly UserItem[], user?: number): Taste | null {
     const known = items.filter(({ item }) => item < this.model.items);
-    if (user !== undefined && !this.forgotten.has(user) && this.wasTrainedOn(user, known))
-      return this.userTaste(user);
-    this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
-    const vector = this.folding.solve(known);
+    const vector =
+      user !== undefined && !this.forgotten.has(user) && this.wasTrainedOn(user, known)
+        ? this.userTaste(user)?.vector
+        : this.folded(known);
     if (!vector) return null;
     const chosen = this.neighbours ? known.filter(({ weight }) => weight > 0).map(({ item }) => item) : [];
     return { vector, chosen };
@@ -170,6 +171,11 @@ export class Recommender {
     if (taste.chosen.length > 0) this.neighbours?.add(scores, taste.chosen);
     for (const item of this.unplaced) scores[item] = UNPLACED;
     return scores;
+  }
+
+  private folded(items: readonly UserItem[]): Float32Array | null {
+    this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
+    return this.folding.solve(items);
   }
 
   private wasTrainedOn(user: number, pairs: readonly UserItem[]): boolean {

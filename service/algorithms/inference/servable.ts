@@ -1,4 +1,4 @@
-import { type Interactions, itemCounts } from "../interactions";
+import { filterEntries, type Interactions, itemCounts } from "../interactions";
 import type { TrainedModel } from "../training/model";
 
 /** What is needed of a training's interactions to serve. */
@@ -7,19 +7,28 @@ export interface Learned {
   readonly stamps: Float64Array;
   /** How many users had each item. */
   readonly itemUsers: Uint32Array;
-  /** The pairs without their weights, where neighbours count; nothing else of this grows with them. */
+  /** The pairs without their weights, where neighbours count, or those of some users where there are too many. */
   readonly pairs: Interactions | null;
+  /** Of so many users one is in the pairs, and speaks for all of them. */
+  readonly every: number;
 }
+
+/** Pairs that a served model has at most, 8 bytes each: its memory must not grow with the events. */
+const MOST_PAIRS = 4_000_000;
 
 /** A trained model without the interactions that it was trained on. */
 export type ServableModel = Omit<TrainedModel, "interactions"> & { readonly learned: Learned };
 
 /** A model as it is served. */
-export function servable({ interactions, ...model }: TrainedModel): ServableModel {
+export function servable({ interactions, ...model }: TrainedModel, mostPairs = MOST_PAIRS): ServableModel {
+  const every = Math.max(1, Math.ceil(interactions.index.length / mostPairs));
+  const spoken = () =>
+    every === 1 ? interactions : filterEntries(interactions, (_, user) => user % every === 0);
   const learned = {
     stamps: stampsOf(interactions),
     itemUsers: itemCounts(interactions),
-    pairs: model.neighbours && { ...interactions, weight: new Float32Array(0) },
+    pairs: model.neighbours && { ...spoken(), weight: new Float32Array(0) },
+    every,
   };
   return { ...model, learned };
 }

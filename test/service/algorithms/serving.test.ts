@@ -46,9 +46,8 @@ describe("a model with neighbours", () => {
     ...index.subarray(start[user], start[user + 1]),
   ];
   /** What the definition says, with each of the four degrees. */
-  const added = (items: readonly number[], item: number, of = interactions) => {
+  const added = (items: readonly number[], item: number, of = interactions, counts = itemCounts(of)) => {
     const rule = neighboured.neighbours as NeighbourRule;
-    const counts = itemCounts(of);
     let sum = 0;
     for (let user = 0; user < of.users; user++) {
       const others = own(user, of);
@@ -80,6 +79,22 @@ describe("a model with neighbours", () => {
     const vectors = { ...neighboured, userVectors: taste.vector };
     expectOrder(served.top(taste, 90, items), (item) => product(vectors, 0, item) + added(items, item));
     expect(served.top(taste, 20, items)).not.toEqual(served.top({ ...taste, chosen: [] }, 20, items));
+  });
+
+  test("lets some users speak for all where there are too many pairs", () => {
+    const pairs = interactions.index.length;
+    const served = new Recommender(servable(neighboured, Math.ceil(pairs / 3)));
+    expect(served.model.learned.pairs?.index.length).toBeLessThan(pairs / 2);
+    const some = filterEntries(interactions, (_, user) => user % 3 === 0);
+    // A user who does not speak himself, with what he had when the model was trained.
+    const items = own(7).map((item, at) => ({
+      item,
+      weight: interactions.weight[(interactions.start[7] as number) + at] as number,
+    }));
+    const taste = served.tasteFromItems(items, 7) as Taste;
+    expect(taste).toEqual({ vector: served.userTaste(7)?.vector, chosen: own(7) });
+    const said = (item: number) => 3 * added(own(7), item, some, itemCounts(interactions));
+    expectOrder(served.top(taste, 90, own(7)), (item) => product(neighboured, 7, item) + said(item));
   });
 
   test("forgets what a user said with him", () => {
