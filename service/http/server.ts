@@ -36,6 +36,8 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => sendError(context, error, request, reply),
     clientErrorHandler: answerMalformed,
+    // Bodies are checked by the contract; to load Fastify's own compilers takes a tenth of the time until ready.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     // Without it, a request that names no host is answered by Node itself, in a shape of its own.
     http: { requireHostHeader: false },
   });
@@ -66,6 +68,10 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
   addOwnRoutes(app, context);
   return app;
+}
+
+function noSchemas(): never {
+  throw new Error("No route has a schema of Fastify; describe it in contract/.");
 }
 
 /** The id that a proxy or a caller has given the request, where it can stand in a header and a line of the log. */
