@@ -25,8 +25,11 @@ export async function removeResultsOf({ files, store }: Basis, dataset: Dataset)
     .select("jobs.id")
     .where("projects.event_dataset_id", "=", dataset.id)
     .where("jobs.finished_ts", "is not", null)
+    .where("jobs.job_type", "not in", ["TRAINING", "DEPLOYMENT"])
     .execute();
   const doomed = new Set(rows.map(({ id }) => id));
+  // Most often there are none, and the list is one of all results.
+  if (doomed.size === 0) return;
   for (const { name } of await files.list("results/job-"))
     if (doomed.has(jobOf(name))) await files.remove(name);
 }

@@ -7,7 +7,7 @@ import { readRow } from "../files/models";
 import type { Change, EventsChange, ItemsChange } from "../store/changes";
 import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
-import { changesOf, deletionsOf, snapshot, weightOf } from "../store/snapshot";
+import { changesOf, deletionsOf, snapshot, weightOf, writtenRecords } from "../store/snapshot";
 import type { DeploymentTable } from "../store/tables";
 import type { Build, PlacedModel } from "../threads/build";
 import { type Current, readCurrent } from "./current";
@@ -162,7 +162,7 @@ export class Deployed {
   }
 
   private applyItems({ dataset, items }: ItemsChange): void {
-    if (dataset !== this.data.items.number) return;
+    if (dataset !== this.data.items.number || items.size === 0) return;
     // An item that had no place may be one that users have events for.
     this.keptEvents.clear();
     this.attributes.changed(items.keys());
@@ -235,19 +235,13 @@ export class Deployed {
   private refresh(): Promise<void> {
     return snapshot(this.context.store.db, async (db) => {
       const { items, events } = this.data;
-      const written = await db
-        .selectFrom("records")
-        .select(["record_id", "attributes"])
-        .where("dataset", "=", items.number)
-        .where("changed", ">", this.seen.itemChanges)
-        // Items that fit equally well are answered in the order of their coming, the same in all processes.
-        .orderBy("changed")
-        .orderBy("record_id")
-        .execute();
-      const attributes = written.map(
-        (row) => [row.record_id, { attributes: JSON.parse(row.attributes) }] as const,
-      );
-      if (attributes.length > 0) this.applyItems({ dataset: items.number, items: new Map(attributes) });
+      // Items that fit equally well are answered in the order of their coming.
+      for await (const page of writtenRecords(db, items.number, this.seen.itemChanges)) {
+        const attributes = page.map(
+          (row) => [row.record_id, { attributes: JSON.parse(row.attributes) }] as const,
+        );
+        this.applyItems({ dataset: items.number, items: new Map(attributes) });
+      }
       for (const userId of await forgottenSince(db, events.id, this.seen.deletions)) this.forget(userId);
       this.seen = {
         itemChanges: await changesOf(db, items),

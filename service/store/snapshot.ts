@@ -181,6 +181,30 @@ export async function eachRecordText(
   }
 }
 
+/** Records that were written after so many upserts, page by page, in the order of their coming: the same in all processes. */
+export async function* writtenRecords(db: Db, dataset: number, after: number) {
+  let last = { changed: after + 1, record_id: "" };
+  for (;;) {
+    const rows = await db
+      .selectFrom("records")
+      .select(["record_id", "changed", "attributes"])
+      .where("dataset", "=", dataset)
+      .where(({ eb, refTuple, tuple }) =>
+        eb.and([
+          eb("changed", ">=", last.changed),
+          eb(refTuple("changed", "record_id"), ">", tuple(last.changed, last.record_id)),
+        ]),
+      )
+      .orderBy("changed")
+      .orderBy("record_id")
+      .limit(recordsPerPage)
+      .execute();
+    yield rows;
+    if (rows.length < recordsPerPage) return;
+    last = rows.at(-1) as (typeof rows)[number];
+  }
+}
+
 /** The attributes of a dataset's records at the places of their ids. */
 export async function attributeTable(
   db: Db,

@@ -29,7 +29,7 @@ export class Recommender {
   private vector: Float32Array;
   private out: Float32Array;
   private popularity: Float32Array;
-  private unplaced: number[];
+  private readonly unplaced: Set<number>;
   private readonly neighbours: Neighbours | null;
   private readonly userFromAttributes: AttributeVectors | null;
   private readonly itemFromAttributes: AttributeVectors | null;
@@ -51,8 +51,8 @@ export class Recommender {
     this.itemVectors.set(itemVectors);
     this.popularity = new Float32Array(this.out.length);
     this.popularity.set(model.learned.itemUsers);
-    this.unplaced = Array.from({ length: this.items }, (_, item) => item).filter((item) =>
-      isZero(this.rowOf(item)),
+    this.unplaced = new Set(
+      Array.from({ length: this.items }, (_, item) => item).filter((item) => isZero(this.rowOf(item))),
     );
     const { pairs, every, itemUsers } = model.learned;
     const rule = model.neighbours && { ...model.neighbours, scale: model.neighbours.scale * every };
@@ -105,10 +105,9 @@ export class Recommender {
     if (item >= this.items) this.extend(item + 1);
     if ((this.popularity[item] as number) > 0) return false;
     const row = this.rowOf(item);
-    const wasZero = isZero(row);
     row.set(this.itemFromAttributes?.(attributes) ?? new Float32Array(row.length));
-    if (wasZero && !isZero(row)) this.unplaced = this.unplaced.filter((other) => other !== item);
-    else if (!wasZero && isZero(row)) this.unplaced.push(item);
+    if (isZero(row)) this.unplaced.add(item);
+    else this.unplaced.delete(item);
     this.folding?.place(item, row);
     return item < this.model.items;
   }
@@ -192,7 +191,7 @@ export class Recommender {
   }
 
   private extend(items: number): void {
-    for (let item = this.items; item < items; item++) this.unplaced.push(item);
+    for (let item = this.items; item < items; item++) this.unplaced.add(item);
     this.items = items;
     if (items <= this.out.length) return;
     const { itemVectors, popularity } = this;

@@ -169,6 +169,13 @@ describe("a deployment", () => {
     const live = await idsFor("u1");
     await redeploy();
     expect(await idsFor("u1")).toEqual(live);
+    for (const begin of ["a", "b", "c"])
+      await api.call("upsertDatasetItems", {
+        itemDatasetId: shop.itemDatasetId,
+        items: Array.from({ length: 900 }, (_, at) => ({ itemId: `${begin}${at}`, attributes: {} })),
+      });
+    await setItem("the-last", "comedy");
+    expect(await idsFor("u1")).toContain("the-last");
   });
 
   test("is made in spite of a huge value that was stored when there was no limit", async () => {
