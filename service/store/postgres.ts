@@ -28,13 +28,18 @@ export const connection = (url: string): pg.ClientConfig => ({
 /** The dialect of a PostgreSQL database, 15 or newer. */
 export function postgres(url: string, limits: Limits = {}): Dialect {
   const { pausedTransactionMs = 0, connections = 2, statementMs = 0 } = limits;
-  const pool = new (driver().Pool)({
+  const { Pool, types } = driver();
+  const pool = new Pool({
     ...connection(url),
     max: connections,
     idle_in_transaction_session_timeout: pausedTransactionMs,
     // Where no answer comes although the database would have broken off long ago, its host is gone.
     ...(statementMs > 0 && { statement_timeout: statementMs, query_timeout: Math.ceil(statementMs * 1.2) }),
-    types: { getTypeParser: parserOf },
+    types: {
+      // Counts and times fit into a number; `pg` would give them as texts.
+      getTypeParser: (oid: number, format?: "text" | "binary") =>
+        oid === int8 || oid === numeric ? Number : types.getTypeParser(oid, format as "text"),
+    },
   });
   // A connection that is lost says so to whoever uses it next; the event would end the process.
   pool.on("error", () => undefined);
@@ -43,11 +48,6 @@ export function postgres(url: string, limits: Limits = {}): Dialect {
 }
 
 const [int8, numeric] = [20, 1700];
-
-/** Counts and times fit into a number; `pg` would give them as texts. */
-function parserOf(oid: number, format?: "text" | "binary") {
-  return oid === int8 || oid === numeric ? Number : driver().types.getTypeParser(oid, format as "text");
-}
 
 /**
  * A statement that begins with a name in a comment is planned once for each connection. Only those that are called most
