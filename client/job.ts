@@ -62,6 +62,14 @@ export function failureReason(job: Job): string {
   return job.jobResult?.message?.replace(/\.+\s*$/, "") ?? `the service says ${job.jobStatus} and no more`;
 }
 
+/** How far a job is, in words, as far as the service says. */
+export function progressText({ jobData }: Job): string | undefined {
+  const { phase, fraction, ndcgAt20 } = jobData?.progress ?? {};
+  if (phase == null) return undefined;
+  const share = fraction == null ? "" : ` ${Math.floor(100 * fraction)} %`;
+  return `${phase}${share}${ndcgAt20 == null ? "" : `, NDCG@20 ${ndcgAt20.toFixed(4)} so far`}`;
+}
+
 /** How a job is watched. */
 export interface Watch {
   readonly settings: Settings;

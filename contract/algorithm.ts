@@ -10,6 +10,10 @@ export const algorithmType = z.enum(["G1"], { error: "expected G1" });
  * Their names are the same in programs and on the wire.
  */
 export const g1Parameters = z.strictObject({
+  effort: z
+    .enum(["quick", "balanced", "thorough"], { error: "expected quick, balanced or thorough" })
+    .optional()
+    .describe("How much work the choice of the others may take; balanced unless given."),
   dimensions: z.int().min(1).max(512).optional().describe("Length of the vectors."),
   regularization: z.number().positive().optional().describe("Pull of all vectors towards zero."),
   alpha: z

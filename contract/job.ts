@@ -140,6 +140,14 @@ export const quality = z.object({
   heldOutUsers: maybe(z.int()).describe("Users that these pairs belong to."),
 });
 
+/** How far a training is, as our own service tells it while the job runs. */
+export const progress = z.object({
+  phase: maybe(z.string()).describe("What is being done: read, search, train or attributes."),
+  fraction: maybe(z.number()).describe("How much of the phase is done, from 0 to 1."),
+  recallAt20: maybe(z.number()).describe("The best that was found until now."),
+  ndcgAt20: maybe(z.number()).describe("The best that was found until now."),
+});
+
 const answeredQuery = z.object({
   conditions: maybe(
     z.array(
@@ -163,6 +171,7 @@ const jobData = z.object({
   // What our own service reports beyond the specification: the parameters it chose and how good they measured.
   chosenParameters: maybe(jsonMap),
   quality: maybe(quality),
+  progress: maybe(progress),
   generatorModelId: maybe(z.string()),
   rankerModelId: maybe(z.string()),
   qps: maybe(z.int()),

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Job } from "../../client/job";
+import { type Job, progressText } from "../../client/job";
 import { routes } from "../../contract";
 import { fetchResult, keep } from "../questions/result";
 import { waitForJob } from "../questions/wait";
@@ -90,6 +90,7 @@ function describe(job: Job, jobId: string): string {
     ["name", job.name ?? undefined],
     ["type", job.jobType ?? undefined],
     ["status", job.jobStatus],
+    ["progress", progressText(job)],
     ["retries", job.retryCount ? String(job.retryCount) : undefined],
     ["project", job.projectId ?? undefined],
     ["created", moment(job.createdTs)],

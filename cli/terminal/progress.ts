@@ -1,5 +1,5 @@
 import type { SingleBar } from "cli-progress";
-import type { Job } from "../../client/job";
+import { type Job, progressText } from "../../client/job";
 import type { Progress } from "../../records/upload";
 import { counted, grouped, lasting, note, type OutputOptions } from "./output";
 
@@ -67,20 +67,23 @@ export function rowProgress(options: OutputOptions): {
 }
 
 /**
- * Shows what a job does: the API reports its status but not its progress, so that there is time passed and what such a
- * job usually takes where that is known, and no time left.
+ * Shows what a job does: its status, how far it is where the service says so, the time passed, and what such a job
+ * usually takes where that is known.
  */
 export function jobProgress(
   options: OutputOptions,
   { noun, jobId, usually }: { noun: string; jobId: string; usually: string | undefined },
 ): { update: (job: Job) => void; end: () => void } {
   const began = performance.now();
-  let status = "";
+  let [status, progress] = ["", undefined as string | undefined];
   const words = () => {
     const passed = lasting((performance.now() - began) / 1000);
-    return [`${noun} ${status}`, passed, ...(usually ? [`usually ${usually}`] : [])].join(" | ");
+    return [`${noun} ${status}`, passed, progress ?? [], usually ? `usually ${usually}` : []]
+      .flat()
+      .join(" | ");
   };
   const see = (job: Job) => {
+    progress = progressText(job);
     status = job.jobStatus + (job.retryCount ? `, retried ${job.retryCount}×` : "");
   };
   if (isWatched(options)) {

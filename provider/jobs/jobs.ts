@@ -6,6 +6,7 @@ import {
   isOver,
   type Job,
   type JobKind,
+  progressText,
   usualTime,
   watchJob,
 } from "../../client/job";
@@ -127,7 +128,8 @@ async function waitFor(
     signal,
     look: () => look(context, projectId, jobId, signal),
     onLook: (seen, elapsedMs) => {
-      const words = `${seen.jobStatus} ${ms(elapsedMs)}${retriesOf(seen)}${usually ? ` (usually ${usually})` : ""}`;
+      const how = [progressText(seen) ?? [], usually ? `usually ${usually}` : []].flat().join("; ");
+      const words = `${seen.jobStatus} ${ms(elapsedMs)}${retriesOf(seen)}${how && ` (${how})`}`;
       return log.progress(urn, `${words}: ${kind.noun} ${jobId}`);
     },
   }).catch((error) => {

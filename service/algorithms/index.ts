@@ -35,3 +35,5 @@ export {
   type TrainedModel,
   type TrainingProgress,
 } from "./training/model";
+export type { Team } from "./training/team";
+export { carryOut, type Work } from "./training/work";

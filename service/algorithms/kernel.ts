@@ -1,6 +1,7 @@
-import { wasm } from "./kernel/wasm";
+import { sharedWasm, wasm } from "./kernel/wasm";
 
-interface KernelExports {
+/** What the kernel does; all places are those in its memory. */
+export interface KernelExports {
   addGram(rows: number, count: number, stride: number, matrix: number): void;
   solve(matrix: number, right: number, stride: number, solution: number): void;
   solveRows(
@@ -18,41 +19,59 @@ interface KernelExports {
     ridge: number,
     scratch: number,
     chunk: number,
+    /** 0 to solve all rows exactly. */
+    steps: number,
+    turn: number,
   ): void;
   rotate(rows: number, count: number, stride: number, matrix: number, scratch: number): void;
   scores(rows: number, count: number, stride: number, vector: number, out: number): void;
 }
 
+/** The memory of a kernel. */
+export interface KernelMemory {
+  readonly buffer: ArrayBufferLike;
+}
+
 // Declared here because neither the ES library nor the types of Node 20 know the engine's global.
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
-  Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
+  Memory: new (size: { initial: number; maximum?: number; shared?: boolean }) => KernelMemory;
   Instance: new (module: object, imports: object) => { readonly exports: unknown };
 };
 
-let compiled: object | undefined;
+const compiled = new Map<string, object>();
+
+function instanceOf(binary: string, memory: KernelMemory): KernelExports {
+  const known = compiled.get(binary) ?? new WebAssembly.Module(Buffer.from(binary, "base64"));
+  compiled.set(binary, known);
+  return new WebAssembly.Instance(known, { env: { memory } }).exports as KernelExports;
+}
+
+/** The kernel on a memory that another thread has made and filled. */
+export function kernelOn(memory: KernelMemory): KernelExports {
+  return instanceOf(sharedWasm, memory);
+}
 
 /** The SIMD kernel with a memory of fixed size from which arrays are handed out one after another. */
 export class Kernel {
   readonly run: KernelExports;
-  private readonly buffer: ArrayBuffer;
+  readonly memory: KernelMemory;
   private used = 0;
 
-  constructor(bytes: number) {
-    compiled ??= new WebAssembly.Module(Buffer.from(wasm, "base64"));
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536) });
-    this.buffer = memory.buffer;
-    this.run = new WebAssembly.Instance(compiled, { env: { memory } }).exports as KernelExports;
+  constructor(bytes: number, { shared = false } = {}) {
+    const initial = Math.ceil(bytes / 65536);
+    this.memory = new WebAssembly.Memory(shared ? { initial, maximum: initial, shared } : { initial });
+    this.run = instanceOf(shared ? sharedWasm : wasm, this.memory);
   }
 
   /** Room for floats, zero at first. */
   floats(length: number): Float32Array {
-    return new Float32Array(this.buffer, this.take(length), length);
+    return new Float32Array(this.memory.buffer, this.take(length), length);
   }
 
   /** Room for whole numbers, zero at first. */
   integers(length: number): Uint32Array {
-    return new Uint32Array(this.buffer, this.take(length), length);
+    return new Uint32Array(this.memory.buffer, this.take(length), length);
   }
 
   private take(length: number): number {

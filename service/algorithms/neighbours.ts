@@ -18,7 +18,7 @@ export interface NeighbourRule {
 }
 
 /** Entries that one answer looks at on each of the two ways, to the users and back: less than a millisecond. */
-const MOST_ENTRIES = 300_000;
+export const MOST_ENTRIES = 300_000;
 
 /** Finds what the neighbours of a user say about items: those who chose what he chose. */
 export class Neighbours {
@@ -35,10 +35,11 @@ export class Neighbours {
     private readonly rule: NeighbourRule,
     /** How many users chose each item, where the interactions are those of some users only. */
     private readonly counts = itemCounts(interactions),
+    /** The users of each item, where they are known already. */
+    usersOf: Pick<Interactions, "start" | "index"> = transpose(interactions),
   ) {
     const { users, start } = interactions;
-    const { start: starts, index } = transpose(interactions);
-    this.usersOf = { start: starts, index };
+    this.usersOf = { start: usersOf.start, index: usersOf.index };
     this.ofItem = Float32Array.from(this.counts, (count) => power(count, rule.itemExponent));
     this.ofScore = Float32Array.from(
       this.counts,
@@ -121,25 +122,41 @@ export class Neighbours {
   }
 }
 
-/** The scale at which the best that neighbours say has this share of one, on the average of users: that of the vectors. */
-export function scaleOf(of: Interactions, rule: Omit<NeighbourRule, "scale">, share: number): number {
-  const neighbours = new Neighbours(of, { ...rule, scale: 1 });
-  const scores = new Float32Array(of.items);
-  let [sum, users] = [0, 0];
+/**
+ * The scales at which the best that neighbours say is one on the average of users, as it is with vectors, for each of
+ * several exponents of popularity.
+ */
+export function scalesOf(
+  of: Interactions,
+  rule: Omit<NeighbourRule, "scale" | "popularityExponent">,
+  exponents: readonly number[],
+  usersOf?: Pick<Interactions, "start" | "index">,
+): number[] {
+  const counts = itemCounts(of);
+  const neighbours = new Neighbours(of, { ...rule, scale: 1, popularityExponent: 0 }, counts, usersOf);
+  const factors = exponents.map((exponent) => Float32Array.from(counts, (count) => power(count, exponent)));
+  const sums = exponents.map(() => 0);
+  const said = new Float32Array(of.items);
+  let users = 0;
   for (let user = 0; user < of.users; user += Math.ceil(of.users / SCALED_BY)) {
     const own = of.index.subarray(of.start[user], of.start[user + 1]);
     if (own.length === 0) continue;
-    scores.fill(0);
-    neighbours.add(scores, own);
-    for (const item of own) scores[item] = 0;
-    sum += scores.reduce((best, score) => Math.max(best, score), 0);
+    said.fill(0);
+    neighbours.add(said, own);
+    for (const item of own) said[item] = 0;
+    factors.forEach((factor, at) => {
+      let best = 0;
+      for (let item = 0; item < said.length; item++)
+        best = Math.max(best, (said[item] as number) * (factor[item] as number));
+      sums[at] = (sums[at] as number) + best;
+    });
     users++;
   }
-  return sum > 0 ? (share * users) / sum : 0;
+  return sums.map((sum) => (sum > 0 ? users / sum : 0));
 }
 
 /** Users by whom the scale is found. */
-const SCALED_BY = 200;
+const SCALED_BY = 64;
 
 function power(count: number, exponent: number): number {
   return count > 0 ? count ** -exponent : 0;

@@ -66,13 +66,19 @@ export const jobHandlers: Handlers<
       createdTs: job.created_ts,
       name: job.name,
       // Each kind has the fields of its kind only.
-      jobData: JSON.parse(job.data) as JobReply["jobData"],
+      jobData: dataOf(job),
       jobResult: resultOf(job, call) as JobReply["jobResult"],
       jobStatus: job.status,
       retryCount: job.retry_count,
     };
   },
 };
+
+/** How far a job is counts while it runs. */
+function dataOf({ data, status }: Job): JobReply["jobData"] {
+  const { progress, ...others } = JSON.parse(data) as NonNullable<JobReply["jobData"]>;
+  return (status === "RUNNING" && progress ? { ...others, progress } : others) as JobReply["jobData"];
+}
 
 async function submit(
   call: Call,

@@ -5,7 +5,7 @@ import { JobError } from "../base/job-error";
 import type { ProjectData } from "../store/project-data";
 import type { Job } from "../store/tables";
 import { limitOf } from "../threads/pool";
-import { nothingToLearn, type Trained } from "../threads/train";
+import { nothingToLearn, type Progress, type Trained } from "../threads/train";
 import { type TrainingData, tableNames } from "../threads/training-data";
 import { runCommand } from "./command";
 import type { JobContext } from "./context";
@@ -25,6 +25,7 @@ export type Trainer = (
   job: Job,
   context: JobContext,
   signal: AbortSignal,
+  onProgress: (progress: Progress) => void,
 ) => Promise<Trained>;
 
 /** The trainer that a service was started with. */
@@ -32,8 +33,8 @@ export function trainerOf({ options: { trainer } }: JobContext): Trainer {
   return trainer === undefined ? inProcess : byCommand(trainer);
 }
 
-const inProcess: Trainer = ({ data, parameters, modelId }, _, { pool }, signal) =>
-  pool.run({ kind: "TRAINING", data, parameters, modelId }, signal);
+const inProcess: Trainer = ({ data, parameters, modelId }, _, { pool }, signal, onProgress) =>
+  pool.run({ kind: "TRAINING", data, parameters, modelId, threads: 1 }, signal, onProgress);
 
 /** Trains by a command: it gets tables, and writes a model. */
 function byCommand(command: string): Trainer {

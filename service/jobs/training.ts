@@ -2,15 +2,23 @@ import type { JsonMap } from "../../contract";
 import { newId } from "../base/id";
 import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";
-import { succeed } from "../store/queue";
+import { note, succeed } from "../store/queue";
 import type { Job } from "../store/tables";
+import type { Progress } from "../threads/train";
 import type { JobContext } from "./context";
 import { trainerOf } from "./trainer";
+
+interface TrainingJobData {
+  readonly algorithmType: string;
+  readonly algorithmParameters: JsonMap;
+  readonly progress?: object;
+}
 
 /** Trains the model of a job and enters it together with the job's success. */
 export async function runTraining(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { store, clock } = context;
-  const data = JSON.parse(job.data) as { algorithmType: string; algorithmParameters: JsonMap };
+  // An attempt that failed may have left how far it was.
+  const { progress: _, ...data } = JSON.parse(job.data) as TrainingJobData;
   const project = await projectOf(store.db, job.project_id);
   const id = newId("model");
   const training = {
@@ -19,7 +27,8 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
     parameters: data.algorithmParameters,
     modelId: id,
   };
-  const { report, seenDeletions } = await trainerOf(context)(training, job, context, signal);
+  const tell = progressWriter(job, data, context);
+  const { report, seenDeletions } = await trainerOf(context)(training, job, context, signal, tell);
   await store.transaction(async (db) => {
     const { last } = await db
       .selectFrom("models")
@@ -38,6 +47,28 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
         seen_deletions: seenDeletions,
       })
       .execute();
-    await succeed(db, job, { data: report, result: { modelId: id }, now: clock.now() });
+    await succeed(
+      db,
+      { ...job, data: JSON.stringify(data) },
+      { data: report, result: { modelId: id }, now: clock.now() },
+    );
   });
+}
+
+const progressEveryMs = 1000;
+
+/** Writes down how far a training is, now and then: the process that is asked may be another. */
+function progressWriter(job: Job, data: object, { store, clock, log }: JobContext) {
+  let [writing, nextAt] = [false, 0];
+  return ({ phase, fraction, quality }: Progress): void => {
+    if (writing || clock.now() < nextAt) return;
+    [writing, nextAt] = [true, clock.now() + progressEveryMs];
+    const progress = { phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 };
+    void store
+      .transaction((db) => note(db, job, { ...data, progress }))
+      .catch((error) => log.warn({ err: error, jobId: job.id }, "the progress of a job cannot be written"))
+      .finally(() => {
+        writing = false;
+      });
+  };
 }

@@ -108,6 +108,17 @@ export async function succeed(
   });
 }
 
+/** Notes what is known of a job while it runs; nothing where it has come into other hands. */
+export async function note(db: Db, job: Job, data: object): Promise<void> {
+  await db
+    .updateTable("jobs")
+    .set({ data: JSON.stringify(data) })
+    .where("number", "=", job.number)
+    .where("status", "=", "RUNNING")
+    .where("attempt", "=", job.attempt)
+    .execute();
+}
+
 /** Puts a job back for another try, or ends it when its tries are used up or another would be of no use. */
 export async function fail(
   db: Db,

@@ -6,6 +6,7 @@ import { JobError } from "../base/job-error";
 import { ownFile, threadArguments } from "../base/own-file";
 import type { Basis } from "../files/basis";
 import type { JobType } from "../store/tables";
+import type { Progress } from "./train";
 import type { Answer, Task, TaskKind, TaskResult } from "./worker";
 
 /** Each lane has threads of its own, so that no kind waits behind another that takes longer. */
@@ -50,6 +51,11 @@ function jobTypeOf(task: TaskKind): JobType {
   return task === "TRAINING_DATA" || task === "TRAINED_MODEL" ? "TRAINING" : task;
 }
 
+/** Trainings share the cores: one that is alone has all of them. */
+function shared(task: Task<"TRAINING">, others: number): Task<"TRAINING"> {
+  return { ...task, threads: Math.max(1, Math.floor(cpus().length / (others + 1))) };
+}
+
 /** How long a thread without a task is kept for the next. */
 const idleMs = 60_000;
 
@@ -57,6 +63,7 @@ interface Asked {
   readonly task: Task;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
+  readonly onProgress: (progress: Progress) => void;
 }
 
 /** Threads for the mathematics: each takes one task at a time; tasks wait until their lane has one free. */
@@ -76,13 +83,14 @@ export class Pool {
   async run<K extends TaskKind>(
     task: Task<K> & { readonly kind: K },
     signal?: AbortSignal,
+    onProgress: (progress: Progress) => void = () => {},
   ): Promise<TaskResult<K>> {
     signal?.throwIfAborted();
     if (this.context.closing.aborted) throw new Error("The service is closing.");
     let end = () => {};
     try {
       return await new Promise((resolve, reject) => {
-        const asked: Asked = { task, resolve: resolve as Asked["resolve"], reject };
+        const asked: Asked = { task, resolve: resolve as Asked["resolve"], reject, onProgress };
         end = () => this.breakOff(asked, signal?.reason);
         signal?.addEventListener("abort", end);
         this.waiting.push(asked);
@@ -130,7 +138,7 @@ export class Pool {
         const worker = this.idle.pop()?.worker ?? this.start();
         worker.ref();
         this.busy.set(worker, { asked, since: this.context.clock.now() });
-        worker.postMessage(asked.task);
+        worker.postMessage(asked.task.kind === "TRAINING" ? shared(asked.task, taken) : asked.task);
       } catch (error) {
         asked.reject(error as Error);
       }
@@ -147,6 +155,10 @@ export class Pool {
       const asked = this.busy.get(worker)?.asked;
       // A thread that is being ended may still answer.
       if (!asked) return;
+      if ("progress" in answer) {
+        asked.onProgress(answer.progress);
+        return;
+      }
       this.busy.delete(worker);
       this.idle.push({ worker, since: this.context.clock.now() });
       worker.unref();

@@ -4,6 +4,7 @@ import {
   type AttributeTable,
   InteractionsBuilder,
   NotEnoughEventsError,
+  type TrainingProgress,
   trainG1,
 } from "../algorithms";
 import { JobError } from "../base/job-error";
@@ -14,6 +15,7 @@ import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { attributeTable, eachTargetEvent, snapshot } from "../store/snapshot";
 import { parametersOf, type Report, reportOf } from "./parameters";
+import { ThreadTeam } from "./team";
 import { existingDeletions } from "./training-data";
 
 /** A training as a thread carries it out. */
@@ -23,6 +25,13 @@ export interface TrainingTask {
   readonly parameters: JsonMap;
   /** Under which the model is kept. */
   readonly modelId: string;
+  /** How many threads it may use. */
+  readonly threads: number;
+}
+
+/** How far a training is. */
+export interface Progress extends Omit<TrainingProgress, "phase"> {
+  readonly phase: TrainingProgress["phase"] | "read";
 }
 
 /** What a training brings beside the model. */
@@ -36,8 +45,10 @@ export interface Trained {
 export async function train(
   db: Db,
   files: Files,
-  { data, parameters, modelId }: TrainingTask,
+  { data, parameters, modelId, threads }: TrainingTask,
+  onProgress: (progress: Progress) => void,
 ): Promise<Trained> {
+  onProgress({ phase: "read", fraction: 0, quality: null });
   const users = new Places();
   const items = new Places();
   const builder = new InteractionsBuilder();
@@ -57,14 +68,17 @@ export async function train(
     userAttributes: renumbered(tables.userAttributes, orderedUsers.places),
     itemAttributes: renumbered(tables.itemAttributes, orderedItems.places),
   };
+  const team = new ThreadTeam(threads);
   try {
     const interactions = builder.build();
-    const model = trainG1({ interactions, ...placed }, parametersOf(parameters));
+    const model = trainG1({ interactions, ...placed }, parametersOf(parameters), onProgress, team);
     await saveModel(files, modelId, { model, userIds: orderedUsers.ids, itemIds: orderedItems.ids });
     return { report: reportOf(model), seenDeletions };
   } catch (error) {
     if (!(error instanceof NotEnoughEventsError)) throw error;
     throw nothingToLearn(data);
+  } finally {
+    await team.close();
   }
 }
 

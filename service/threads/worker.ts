@@ -6,7 +6,7 @@ import { connect } from "../store/database";
 import { type Build, type BuildTask, build } from "./build";
 import { type ClusteringTask, cluster } from "./cluster";
 import { type QueryingTask, query } from "./query";
-import { type Trained, type TrainingTask, train } from "./train";
+import { type Progress, type Trained, type TrainingTask, train } from "./train";
 import { keepTrained, type TrainedModelTask } from "./trained-model";
 import { type TrainingData, type TrainingDataTask, writeTrainingData } from "./training-data";
 
@@ -24,8 +24,11 @@ export type TaskKind = keyof Tasks;
 export type Task<K extends TaskKind = TaskKind> = Tasks[K]["task"];
 export type TaskResult<K extends TaskKind> = Tasks[K]["result"];
 
-/** What a thread says when it is done. */
-export type Answer = { readonly result: unknown } | { readonly message: string; readonly expected: boolean };
+/** What a thread says: how far it is, or what came of its task. */
+export type Answer =
+  | { readonly progress: Progress }
+  | { readonly result: unknown }
+  | { readonly message: string; readonly expected: boolean };
 
 /** The thread: takes a task at a time, reads through a connection of its own, and leaves all writing to the API's thread. */
 function listen(port: threads.MessagePort): void {
@@ -33,7 +36,8 @@ function listen(port: threads.MessagePort): void {
   const db = connect(database);
   const files = openFiles(location);
   const run = (task: Task): Promise<unknown> => {
-    if (task.kind === "TRAINING") return train(db, files, task);
+    if (task.kind === "TRAINING")
+      return train(db, files, task, (progress) => port.postMessage({ progress } satisfies Answer));
     if (task.kind === "TRAINING_DATA") return writeTrainingData(db, task);
     if (task.kind === "TRAINED_MODEL") return keepTrained(files, task);
     if (task.kind === "DEPLOYMENT") return build(db, files, task);

@@ -1,5 +1,6 @@
 import { arrayBytes, Kernel } from "../kernel";
-import { CHUNK, scratchLength } from "../training/ials";
+import { scratchLength } from "../training/ials";
+import { CHUNK } from "../training/work";
 import { type Equations, equationsOf } from "./equations";
 import type { ServableModel } from "./servable";
 
@@ -93,6 +94,8 @@ export class FoldIn {
       this.ridge.byteOffset,
       this.scratch.byteOffset,
       CHUNK,
+      0,
+      0,
     );
     return this.solved.some((value) => value !== 0) ? this.solved.slice() : null;
   }

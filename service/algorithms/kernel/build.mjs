@@ -5,9 +5,10 @@ import asc from "assemblyscript/asc";
 const source = new URL("kernel.as", import.meta.url);
 const target = new URL("wasm.ts", import.meta.url);
 
-let binary;
-const { error, stderr } = await asc.main(
-  [
+/** The compiled kernel in base64. */
+async function compiled(...options) {
+  let binary;
+  const always = [
     "kernel.ts",
     "--outFile",
     "kernel.wasm",
@@ -16,26 +17,29 @@ const { error, stderr } = await asc.main(
     "stub",
     "--importMemory",
     "--noAssert",
-    "--enable",
-    "simd",
-  ],
-  {
+  ];
+  const { error, stderr } = await asc.main([...always, "--enable", "simd", ...options], {
     readFile: (name) => (name === "kernel.ts" ? readFileSync(source, "utf8") : null),
     writeFile: (name, contents) => {
       if (name === "kernel.wasm") binary = contents;
     },
     listFiles: () => [],
-  },
-);
-if (error) {
-  console.error(stderr.toString());
-  process.exit(1);
+  });
+  if (error) {
+    console.error(stderr.toString());
+    process.exit(1);
+  }
+  return Buffer.from(binary).toString("base64");
 }
 
 const text = `// Generated from kernel.as by build.mjs: do not edit.
 /** The compiled kernel, in base64. */
 export const wasm =
-  "${Buffer.from(binary).toString("base64")}";
+  "${await compiled()}";
+
+/** The same for a memory that several threads share. */
+export const sharedWasm =
+  "${await compiled("--enable", "threads", "--sharedMemory", "--maximumMemory", "65536")}";
 `;
 if (!process.argv.includes("--check")) writeFileSync(target, text);
 else if (readFileSync(target, "utf8") !== text) {

@@ -95,10 +95,12 @@ export function solve(a: usize, b: usize, d: i32, x: usize): void {
  * row r are start[r] to start[r+1] of `index` and `weight`, `base` is the weighted diagonal, `ridge` the
  * regularisation of each row. On the right side each entry counts by its `right`, or by its weight where that is 0.
  * A row without entries becomes zero. `scratch` holds a matrix, two vectors and max(chunk, d) gathered rows.
+ * With `steps`, rows with more than a few entries are only brought nearer to their solution, by so many steps from
+ * where they are; `turn` is the matrix that y was multiplied by since then.
  */
 export function solveRows(
   start: usize, index: usize, weight: usize, right: usize, from: i32, to: i32,
-  x: usize, y: usize, d: i32, base: usize, ridge: usize, scratch: usize, chunk: i32,
+  x: usize, y: usize, d: i32, base: usize, ridge: usize, scratch: usize, chunk: i32, steps: i32, turn: usize,
 ): void {
   const stride = (<usize>d) << 2;
   for (let row = from; row < to; row++) {
@@ -110,9 +112,95 @@ export function solveRows(
     const out = x + <usize>row * stride;
     const counted = (right == 0 ? weight : right) + at;
     if (n == 0) memory.fill(out, 0, stride);
+    else if (steps > 0 && n > FEW) refine(index + at, weight + at, counted, n, out, y, d, base, r, turn, scratch, steps);
     else if (4 * n <= 3 * d) solveFew(index + at, weight + at, counted, n, out, y, d, base, r, scratch);
     else solveMany(index + at, weight + at, counted, n, out, y, d, base, r, scratch, chunk);
   }
+}
+
+/** Up to so many entries, solving takes no longer than a few steps. */
+const FEW = 16;
+
+/** One row by conjugate gradients, preconditioned by the diagonal. */
+function refine(
+  index: usize, weight: usize, right: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, turn: usize, scratch: usize, steps: i32,
+): void {
+  const stride = (<usize>d) << 2;
+  const residual = scratch;
+  const direction = residual + stride;
+  const image = direction + stride;
+  const inverse = image + stride;
+  const diagonal = inverse + stride;
+  rotate(x, 1, d, turn, scratch);
+  const r = f32x4.splat(ridge);
+  for (let o: usize = 0; o < stride; o += 16) {
+    const sum = f32x4.add(v128.load(base + o), r);
+    v128.store(diagonal + o, sum);
+    v128.store(inverse + o, sum);
+    v128.store(residual + o, f32x4.neg(f32x4.mul(sum, v128.load(x + o))));
+  }
+  for (let i = 0; i < n; i++) {
+    const at = (<usize>i) << 2;
+    const source = y + <usize>load<u32>(index + at) * stride;
+    const w = load<f32>(weight + at);
+    const left = f32x4.splat(load<f32>(right + at) - w * dot(source, x, stride));
+    const weights = f32x4.splat(w);
+    for (let o: usize = 0; o < stride; o += 16) {
+      const v = v128.load(source + o);
+      v128.store(residual + o, f32x4.add(v128.load(residual + o), f32x4.mul(left, v)));
+      v128.store(inverse + o, f32x4.add(v128.load(inverse + o), f32x4.mul(weights, f32x4.mul(v, v))));
+    }
+  }
+  const one = f32x4.splat(1);
+  for (let o: usize = 0; o < stride; o += 16) {
+    const v = f32x4.div(one, v128.load(inverse + o));
+    v128.store(inverse + o, v);
+    v128.store(direction + o, f32x4.mul(v, v128.load(residual + o)));
+  }
+  let size = dot(residual, direction, stride);
+  for (let step = 0; step < steps && size > 1e-20; step++) {
+    for (let o: usize = 0; o < stride; o += 16) {
+      v128.store(image + o, f32x4.mul(v128.load(diagonal + o), v128.load(direction + o)));
+    }
+    for (let i = 0; i < n; i++) {
+      const at = (<usize>i) << 2;
+      const source = y + <usize>load<u32>(index + at) * stride;
+      const f = f32x4.splat(load<f32>(weight + at) * dot(source, direction, stride));
+      for (let o: usize = 0; o < stride; o += 16) {
+        v128.store(image + o, f32x4.add(v128.load(image + o), f32x4.mul(f, v128.load(source + o))));
+      }
+    }
+    const length = size / dot(direction, image, stride);
+    const l = f32x4.splat(length);
+    for (let o: usize = 0; o < stride; o += 16) {
+      v128.store(x + o, f32x4.add(v128.load(x + o), f32x4.mul(l, v128.load(direction + o))));
+      const left = f32x4.sub(v128.load(residual + o), f32x4.mul(l, v128.load(image + o)));
+      v128.store(residual + o, left);
+      v128.store(image + o, f32x4.mul(left, v128.load(inverse + o)));
+    }
+    const next = dot(residual, image, stride);
+    const f = f32x4.splat(next / size);
+    size = next;
+    for (let o: usize = 0; o < stride; o += 16) {
+      v128.store(direction + o, f32x4.add(v128.load(image + o), f32x4.mul(f, v128.load(direction + o))));
+    }
+  }
+  for (let o: usize = 0; o < stride; o += 16) {
+    const value = v128.load(x + o);
+    v128.store(x + o, v128.and(value, f32x4.ge(f32x4.abs(value), f32x4.splat(1e-12))));
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function dot(a: usize, b: usize, stride: usize): f32 {
+  let even = f32x4.splat(0), odd = f32x4.splat(0);
+  for (let o: usize = 0; o < stride; o += 32) {
+    even = f32x4.add(even, f32x4.mul(v128.load(a + o), v128.load(b + o)));
+    odd = f32x4.add(odd, f32x4.mul(v128.load(a + o, 16), v128.load(b + o, 16)));
+  }
+  const sum = f32x4.add(even, odd);
+  return f32x4.extract_lane(sum, 0) + f32x4.extract_lane(sum, 1) + f32x4.extract_lane(sum, 2) + f32x4.extract_lane(sum, 3);
 }
 
 /** One row with many entries: d equations. */

@@ -16,7 +16,8 @@ export interface HoldOut {
   readonly test: Interactions;
 }
 
-const CUT = 20;
+/** How many of the first items count. */
+export const CUT = 20;
 
 /** Holds out a share of each user's items at random, at least one of each user with two or more. */
 export function holdOut(of: Interactions, share: number, seed: number): HoldOut {

@@ -8,10 +8,13 @@ import {
   attributeVectors,
   learnAttributeModel,
 } from "./cold-start";
+import { DEFAULT_EFFORT } from "./effort";
 import { Factorizer } from "./ials";
 import { type G1Model, type G1Parameters, NotEnoughEventsError, type TrainingProgress } from "./model";
+import { factorParameters, neighbourRule } from "./point";
+import { Scales } from "./scale";
 import { searchParameters } from "./search";
-import { factorParameters, neighbourRule } from "./trial";
+import { alone, type Team } from "./team";
 
 /** What a model is trained from; attribute tables may be left out. */
 export interface TrainingData {
@@ -27,22 +30,27 @@ export function trainG1(
   data: TrainingData,
   given: G1Parameters = {},
   onProgress: (progress: TrainingProgress) => void = () => {},
+  team: Team = alone,
 ): G1Model {
   const { interactions } = data;
   if (interactions.index.length === 0) throw new NotEnoughEventsError();
-  const choice = searchParameters(interactions, given, (fraction) =>
-    onProgress({ phase: "search", fraction }),
+  const choice = searchParameters(
+    interactions,
+    given,
+    (fraction, quality) => onProgress({ phase: "search", fraction, quality }),
+    team,
   );
+  const { quality } = choice.report;
 
   const { weighting, damping, neighbours } = choice.point;
   const weightScale = weightScaleOf(interactions, weighting, damping);
   const scaled = scaleWeights(interactions, weightScale);
-  const parameters = factorParameters(choice.point, given, scaled);
-  const factorizer = new Factorizer(scaled, parameters.dimensions);
+  const parameters = factorParameters(choice.point, given, new Scales(scaled));
+  const factorizer = new Factorizer(scaled, parameters.dimensions, team);
   factorizer.begin(parameters, SEED);
   for (let epoch = 1; epoch <= choice.epochs; epoch++) {
     factorizer.epoch();
-    onProgress({ phase: "train", fraction: epoch / choice.epochs });
+    onProgress({ phase: "train", fraction: epoch / choice.epochs, quality });
   }
 
   const { stride, userVectors, itemVectors } = factorizer.factors();
@@ -51,12 +59,13 @@ export function trainG1(
   const warmUser = (user: number) => start[user] !== start[user + 1];
   const warmItem = (item: number) => counts[item] !== 0;
   const userAttributes = fillCold(data.userAttributes, userVectors, stride, warmUser);
-  onProgress({ phase: "attributes", fraction: 0.5 });
+  onProgress({ phase: "attributes", fraction: 0.5, quality });
   const itemAttributes = fillCold(data.itemAttributes, itemVectors, stride, warmItem);
-  onProgress({ phase: "attributes", fraction: 1 });
+  onProgress({ phase: "attributes", fraction: 1, quality });
   return {
     algorithm: "G1",
     parameters: {
+      effort: given.effort ?? DEFAULT_EFFORT,
       ...parameters,
       ...{ epochs: choice.epochs, weighting, damping, neighbours: neighbours.share },
       popularityExponent: neighbours.popularityExponent,

@@ -2,6 +2,8 @@ import { type Interactions, transpose } from "../interactions";
 import { arrayBytes, Kernel, paddedRows, strideOf } from "../kernel";
 import { createRandom } from "../random";
 import { eigenOf } from "./eigen";
+import type { Team } from "./team";
+import { CHUNK, type MeasureWork, type Side } from "./work";
 
 /** What the factorisation itself needs to know; see G1Parameters for the meaning of each. */
 export interface FactorParameters {
@@ -19,25 +21,25 @@ export interface Factors {
   readonly itemVectors: Float32Array;
 }
 
-/** Rows that the kernel gathers at a time. */
-export const CHUNK = 64;
-
 /** Floats that the kernel needs beside its input: a matrix, two vectors and the gathered rows. */
 export function scratchLength(stride: number): number {
   return stride * stride + 2 * stride + Math.max(CHUNK, stride) * stride;
 }
 
-interface Side {
-  readonly rows: number;
+interface FactorSide extends Side {
   /** Rows with at least one entry: the others do not count as unobserved. */
   readonly active: number;
-  readonly start: Uint32Array;
-  readonly index: Uint32Array;
-  readonly weight: Float32Array;
   readonly totals: Float64Array;
-  readonly vectors: Float32Array;
-  readonly ridge: Float32Array;
+  /** Where the parts begin that it is solved in. */
+  readonly bounds: Uint32Array;
 }
+
+/** Steps of conjugate gradients in each half step: with two the vectors are as good as if they were solved. */
+const STEPS = 3;
+
+/** Into how many parts a step is divided; never by the number of threads, on which no sum may depend. */
+const PARTS = 24;
+const GRAM_PARTS = 8;
 
 /**
  * Alternating least squares for implicit feedback, with the regularisation of each row scaled by its weight
@@ -45,12 +47,12 @@ interface Side {
  */
 export class Factorizer {
   private readonly kernel: Kernel;
-  private readonly users: Side;
-  private readonly items: Side;
-  private readonly gram: Float32Array;
+  private readonly users: FactorSide;
+  private readonly items: FactorSide;
+  private readonly grams: Float32Array;
+  private readonly turn: Float32Array;
   private readonly base: Float32Array;
-  private readonly scratch: Float32Array;
-  private readonly out: Float32Array;
+  private readonly scratch: Float32Array[];
   private parameters: FactorParameters = {
     dimensions: 8,
     regularization: 1,
@@ -58,12 +60,15 @@ export class Factorizer {
     regularizationExponent: 1,
   };
 
-  constructor(interactions: Interactions, maxDimensions: number) {
+  constructor(
+    interactions: Interactions,
+    maxDimensions: number,
+    private readonly team: Team,
+  ) {
     const stride = strideOf(maxDimensions);
-    const seenFromItems = transpose(interactions);
     const { users, items } = interactions;
     const entries = interactions.index.length;
-    const scratch = scratchLength(stride);
+    const scratch = Math.max(scratchLength(stride), paddedRows(items));
     const sideBytes = (rows: number) =>
       arrayBytes(rows + 1) +
       2 * arrayBytes(entries) +
@@ -72,31 +77,31 @@ export class Factorizer {
     this.kernel = new Kernel(
       sideBytes(users) +
         sideBytes(items) +
-        arrayBytes(stride * stride) +
+        (GRAM_PARTS + 1) * arrayBytes(stride * stride) +
         arrayBytes(stride) +
-        arrayBytes(scratch) +
-        arrayBytes(paddedRows(items)),
+        team.size * arrayBytes(scratch),
+      { shared: true },
     );
     this.users = this.place(interactions, stride);
-    this.items = this.place(seenFromItems, stride);
-    this.gram = this.kernel.floats(stride * stride);
+    this.items = this.place(transpose(interactions), stride);
+    this.grams = this.kernel.floats(GRAM_PARTS * stride * stride);
+    this.turn = this.kernel.floats(stride * stride);
     this.base = this.kernel.floats(stride);
-    this.scratch = this.kernel.floats(scratch);
-    this.out = this.kernel.floats(paddedRows(items));
+    this.scratch = Array.from({ length: team.size }, () => this.kernel.floats(scratch));
   }
 
-  /** Begins anew with small random vectors. */
+  /** Begins anew with small random vectors of the items; those of the users follow from them. */
   begin(parameters: FactorParameters, seed: number): void {
     this.parameters = parameters;
+    const { dimensions } = parameters;
     const random = createRandom(seed);
-    const deviation = 0.1 / Math.sqrt(parameters.dimensions);
-    const stride = strideOf(parameters.dimensions);
-    for (const side of [this.users, this.items]) {
-      side.vectors.fill(0);
-      for (let row = 0; row < side.rows; row++) {
-        for (let k = 0; k < parameters.dimensions; k++)
-          side.vectors[row * stride + k] = random.normal() * deviation;
-      }
+    const deviation = 0.1 / Math.sqrt(dimensions);
+    const stride = strideOf(dimensions);
+    const { vectors, rows } = this.items;
+    this.users.vectors.fill(0);
+    vectors.fill(0);
+    for (let row = 0; row < rows; row++) {
+      for (let k = 0; k < dimensions; k++) vectors[row * stride + k] = random.normal() * deviation;
     }
     this.setRidges();
   }
@@ -107,13 +112,14 @@ export class Factorizer {
     this.halfStep(this.items, this.users);
   }
 
-  /** Scores of all items for one user; the array is overwritten by the next call. */
-  scores(user: number): Float32Array {
+  /** What is to be known to measure the vectors as they stand. */
+  measured(): Pick<MeasureWork, "memory" | "stride" | "scratch" | "userVectors" | "itemVectors"> {
+    const { scratch, users, items, kernel } = this;
     const stride = strideOf(this.parameters.dimensions);
-    const { vectors, rows } = this.items;
-    const from = this.users.vectors.byteOffset + user * stride * 4;
-    this.kernel.run.scores(vectors.byteOffset, rows, stride, from, this.out.byteOffset);
-    return this.out.subarray(0, rows);
+    return {
+      ...{ memory: kernel.memory, stride, scratch },
+      ...{ userVectors: users.vectors, itemVectors: items.vectors },
+    };
   }
 
   /** A copy of the vectors as they stand, turned so that the gram matrix of the items is diagonal. */
@@ -129,7 +135,7 @@ export class Factorizer {
     };
   }
 
-  private place(side: Interactions, stride: number): Side {
+  private place(side: Interactions, stride: number): FactorSide {
     const start = this.kernel.integers(side.users + 1);
     const index = this.kernel.integers(side.index.length);
     const weight = this.kernel.floats(side.weight.length);
@@ -145,11 +151,11 @@ export class Factorizer {
     const active = totals.reduce((count, total) => (total > 0 ? count + 1 : count), 0);
     const vectors = this.kernel.floats(paddedRows(side.users) * stride);
     const ridge = this.kernel.floats(side.users);
-    return { rows: side.users, active, start, index, weight, totals, vectors, ridge };
+    return { rows: side.users, active, start, index, weight, totals, vectors, ridge, bounds: boundsOf(side) };
   }
 
   private setRidges(): void {
-    const set = (side: Side, others: number) => {
+    const set = (side: FactorSide, others: number) => {
       for (let row = 0; row < side.rows; row++) {
         side.ridge[row] = ridgeOf(this.parameters, side.totals[row] as number, others);
       }
@@ -158,41 +164,54 @@ export class Factorizer {
     set(this.items, this.users.active);
   }
 
-  private halfStep(solved: Side, fixed: Side): void {
-    const stride = strideOf(this.parameters.dimensions);
+  private halfStep({ active: _, totals: __, bounds, ...solved }: FactorSide, fixed: FactorSide): void {
     const values = this.diagonalize(fixed);
-    for (let k = 0; k < stride; k++) this.base[k] = this.parameters.alpha * (values[k] as number);
-    this.kernel.run.solveRows(
-      solved.start.byteOffset,
-      solved.index.byteOffset,
-      solved.weight.byteOffset,
-      0,
-      0,
-      solved.rows,
-      solved.vectors.byteOffset,
-      fixed.vectors.byteOffset,
-      stride,
-      this.base.byteOffset,
-      solved.ridge.byteOffset,
-      this.scratch.byteOffset,
-      CHUNK,
-    );
+    const { kernel, scratch, base, turn: matrix } = this;
+    const stride = strideOf(this.parameters.dimensions);
+    for (let k = 0; k < stride; k++) base[k] = this.parameters.alpha * (values[k] as number);
+    const size = solved.index.length * stride * 2 * (STEPS + 1);
+    this.team.run({
+      ...{ kind: "solve", memory: kernel.memory, stride, scratch, parts: PARTS, size },
+      ...{ solved, fixed: fixed.vectors, base, matrix, bounds, steps: STEPS },
+    });
   }
 
   /** Turns the vectors of one side so that their gram matrix is diagonal, and those of the other side with them. */
-  private diagonalize(side: Side, other?: Side): Float64Array {
+  private diagonalize(side: FactorSide, other?: FactorSide): Float64Array {
     const stride = strideOf(this.parameters.dimensions);
-    const { gram, kernel, scratch } = this;
-    gram.fill(0);
-    kernel.run.addGram(side.vectors.byteOffset, side.rows, stride, gram.byteOffset);
+    const { kernel, scratch, turn: matrix, team } = this;
+    const grams = this.grams.subarray(0, GRAM_PARTS * stride * stride).fill(0);
+    const step = ({ vectors, rows }: FactorSide) => ({
+      ...{ memory: kernel.memory, stride, scratch, of: { vectors, rows }, size: rows * stride * stride },
+    });
+    team.run({ ...step(side), kind: "gram", grams, parts: GRAM_PARTS });
+    const gram = Float32Array.from({ length: stride * stride }, (_, at) => {
+      let sum = 0;
+      for (let part = 0; part < GRAM_PARTS; part++) sum += grams[part * stride * stride + at] as number;
+      return sum;
+    });
     const { vectors, values } = eigenOf(gram, stride);
-    gram.set(vectors);
-    for (const turned of other ? [side, other] : [side]) {
-      kernel.run.rotate(turned.vectors.byteOffset, turned.rows, stride, gram.byteOffset, scratch.byteOffset);
-    }
+    matrix.set(vectors);
+    for (const turned of other ? [side, other] : [side])
+      team.run({ ...step(turned), kind: "turn", matrix, parts: PARTS });
     return values.map((value) => Math.max(0, value));
   }
 }
+
+/** Bounds between parts of rows that take about the same time. */
+function boundsOf({ users, start }: Interactions): Uint32Array {
+  const bounds = new Uint32Array(PARTS + 1).fill(users);
+  const costUpTo = (row: number) => (start[row] as number) + ROW_COST * row;
+  const total = costUpTo(users);
+  let part = 0;
+  for (let row = 0; row < users; row++) {
+    while (part < PARTS && costUpTo(row) >= (total * part) / PARTS) bounds[part++] = row;
+  }
+  return bounds;
+}
+
+/** What each row costs beside its entries, in entries. */
+const ROW_COST = 8;
 
 /** Regularisation of a row whose weights sum to `total` against `others` active rows on the other side. */
 export function ridgeOf(

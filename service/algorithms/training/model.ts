@@ -2,10 +2,13 @@ import type { Interactions } from "../interactions";
 import type { NeighbourRule } from "../neighbours";
 import type { Weighting, WeightScale } from "../weighting";
 import type { AttributeModel } from "./cold-start";
+import type { Effort } from "./effort";
 import type { Quality } from "./evaluation";
 
 /** Parameters of the algorithm G1; those not given are chosen on a hold-out. */
 export interface G1Parameters {
+  /** How much work the choice of the others may take. */
+  readonly effort?: Effort;
   /** Length of the vectors. */
   readonly dimensions?: number;
   /** Strength of the pull of all vectors towards zero. */
@@ -92,6 +95,8 @@ export interface G1Model extends TrainedModel {
 export interface TrainingProgress {
   readonly phase: "search" | "train" | "attributes";
   readonly fraction: number;
+  /** The best that was found until now; null before anything was measured. */
+  readonly quality: Quality | null;
 }
 
 /** Thrown when there is nothing to learn from. */

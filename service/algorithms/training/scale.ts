@@ -1,5 +1,5 @@
-import type { Interactions } from "../interactions";
-import { type FactorParameters, ridgeOf } from "./ials";
+import { type Interactions, itemCounts } from "../interactions";
+import { ridgeOf } from "./ials";
 
 /** Users and items with at least one entry, and the sum of all weights. */
 export interface Mass {
@@ -12,7 +12,28 @@ export interface Mass {
 export function massOf(of: Interactions): Mass {
   let users = 0;
   for (let user = 0; user < of.users; user++) if (of.start[user] !== of.start[user + 1]) users++;
-  return { users, items: new Set(of.index).size, weight: of.weight.reduce((sum, weight) => sum + weight, 0) };
+  const items = itemCounts(of).reduce((some, count) => (count > 0 ? some + 1 : some), 0);
+  return { users, items, weight: of.weight.reduce((sum, weight) => sum + weight, 0) };
+}
+
+/** What parameters without a scale are turned into those of some data by; computed once. */
+export class Scales {
+  readonly mass: Mass;
+  private readonly vanishing = new Map<string, number>();
+
+  constructor(private readonly data: Interactions) {
+    this.mass = massOf(data);
+  }
+
+  /** The regularisation from which on all vectors vanish. */
+  vanishingRegularization(alpha: number, regularizationExponent: number): number {
+    const key = `${alpha} ${regularizationExponent}`;
+    const found =
+      this.vanishing.get(key) ??
+      vanishingRegularization(this.data, this.mass, { alpha, regularizationExponent });
+    this.vanishing.set(key, found);
+    return found;
+  }
 }
 
 /**
@@ -23,23 +44,22 @@ export function alphaOf(balance: number, mass: Mass): number {
   return (balance * mass.weight) / (mass.users * mass.items);
 }
 
-/**
- * The regularisation from which on all vectors vanish: the largest singular value of the interactions scaled by the
- * regularisation of rows and columns, found by power iteration.
- */
-export function vanishingRegularization(
+/** The largest singular value of the data scaled by the regularisation of rows and columns, by power iteration. */
+function vanishingRegularization(
   of: Interactions,
-  alpha: number,
-  regularizationExponent: number,
+  mass: Mass,
+  given: { readonly alpha: number; readonly regularizationExponent: number },
 ): number {
-  const mass = massOf(of);
-  const unit: FactorParameters = { dimensions: 1, regularization: 1, alpha, regularizationExponent };
+  const unit = { regularization: 1, ...given };
   const userScale = new Float64Array(of.users);
   const itemScale = new Float64Array(of.items);
-  eachEntry(of, (user, item, weight) => {
-    userScale[user] = (userScale[user] as number) + weight;
-    itemScale[item] = (itemScale[item] as number) + weight;
-  });
+  for (let user = 0; user < of.users; user++) {
+    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
+      const [item, weight] = [of.index[at] as number, of.weight[at] as number];
+      userScale[user] = (userScale[user] as number) + weight;
+      itemScale[item] = (itemScale[item] as number) + weight;
+    }
+  }
   userScale.forEach((total, user) => {
     userScale[user] = 1 / Math.sqrt(ridgeOf(unit, total, mass.items));
   });
@@ -49,26 +69,24 @@ export function vanishingRegularization(
   let direction = new Float64Array(of.items).fill(1 / Math.sqrt(of.items));
   let norm = 0;
   for (let round = 0; round < 12; round++) {
-    const projected = new Float64Array(of.users);
-    eachEntry(of, (user, item, weight) => {
-      projected[user] =
-        (projected[user] as number) + weight * (direction[item] as number) * (itemScale[item] as number);
-    });
+    const scaled = direction.map((value, item) => value * (itemScale[item] as number));
     const next = new Float64Array(of.items);
-    eachEntry(of, (user, item, weight) => {
-      const scaled = (projected[user] as number) * (userScale[user] as number) ** 2;
-      next[item] = (next[item] as number) + weight * scaled * (itemScale[item] as number);
+    for (let user = 0; user < of.users; user++) {
+      const [from, to] = [of.start[user] as number, of.start[user + 1] as number];
+      let projected = 0;
+      for (let at = from; at < to; at++)
+        projected += (of.weight[at] as number) * (scaled[of.index[at] as number] as number);
+      projected *= (userScale[user] as number) ** 2;
+      for (let at = from; at < to; at++) {
+        const item = of.index[at] as number;
+        next[item] = (next[item] as number) + (of.weight[at] as number) * projected;
+      }
+    }
+    next.forEach((value, item) => {
+      next[item] = value * (itemScale[item] as number);
     });
     norm = Math.sqrt(next.reduce((sum, value) => sum + value * value, 0));
     direction = next.map((value) => value / norm);
   }
   return Math.sqrt(norm);
-}
-
-function eachEntry(of: Interactions, visit: (user: number, item: number, weight: number) => void): void {
-  for (let user = 0; user < of.users; user++) {
-    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
-      visit(user, of.index[at] as number, of.weight[at] as number);
-    }
-  }
 }

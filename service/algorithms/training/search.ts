@@ -1,8 +1,11 @@
-import { type Interactions, itemCounts } from "../interactions";
+import type { Interactions } from "../interactions";
+import { DEFAULT_EFFORT, efforts } from "./effort";
 import type { Quality } from "./evaluation";
 import type { G1Parameters, TrainingReport } from "./model";
+import { forAllData, type Point } from "./point";
 import { massOf } from "./scale";
-import { forAllData, type Point, TrialBench } from "./trial";
+import { alone, type Team } from "./team";
+import { TrialBench } from "./trial";
 
 /** What the search settled on. */
 export interface Choice {
@@ -24,7 +27,7 @@ const COARSE = 1.7;
 const FINE = 1.3;
 
 /** The steps of the search, but for those that would change what is given. */
-function stepsFor(given: G1Parameters): Record<"coarse" | "fine" | "along" | "share" | "exponent", Step> {
+function stepsFor(given: G1Parameters): Record<"coarse" | "fine" | "along", Step> {
   const strengthBy =
     (factor: number): Step =>
     (from, direction) => {
@@ -40,45 +43,33 @@ function stepsFor(given: G1Parameters): Record<"coarse" | "fine" | "along" | "sh
       if (given.alpha !== undefined || strength > 1) return null;
       return { ...from, strength, balance: from.balance * 3 ** direction };
     },
-    share: (from, direction) => withNeighbours(from, { share: from.neighbours.share * 2 ** direction }),
-    exponent: (from, direction) => {
-      const popularityExponent = Number((from.neighbours.popularityExponent + 0.1 * direction).toFixed(1));
-      const isBound = given.popularityExponent !== undefined || from.neighbours.share === 0;
-      if (isBound || popularityExponent < 0 || popularityExponent > 1) return null;
-      return withNeighbours(from, { popularityExponent });
-    },
   };
 }
 
-function withNeighbours(from: Point, changed: Partial<Point["neighbours"]>): Point {
-  return { ...from, neighbours: { ...from.neighbours, ...changed } };
-}
-
-/** How much neighbours count where it is first tried. */
-const FIRST_SHARE = 0.5;
+/** How much neighbours may count, and how far they may hold the popular back. */
+const SHARES = [0, 0.125, 0.25, 0.5, 1, 2, 4, 8];
+const EXPONENTS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
 const SEARCH_DIMENSIONS = 32;
-const LARGER_DIMENSIONS = [128, 64];
 const TRIAL_EPOCHS = 5;
-const DAMPINGS = [0.25, 0.5];
-const MOMENTS = [5, 8, 12];
 const EXPECTED_TRIALS = 26;
 const TYPICAL_EPOCHS = 8;
-/** Multiplications that the final training may take: about half a minute on one core. */
-const MAX_WORK = 1.5e11;
 
 /** Chooses the parameters that are not given by what they gain on a hold-out, one after another. */
 export function searchParameters(
   interactions: Interactions,
   given: G1Parameters,
-  onTrial: (fraction: number) => void,
+  onTrial: (fraction: number, quality: Quality) => void,
+  team: Team = alone,
 ): Choice {
   const mass = massOf(interactions);
-  const affordable = LARGER_DIMENSIONS.filter(
+  const budget = efforts[given.effort ?? DEFAULT_EFFORT];
+  const affordable = budget.dimensions.filter(
     (dimensions) =>
-      dimensions * 4 <= Math.min(mass.users, mass.items) && workOf(interactions, dimensions) <= MAX_WORK,
+      dimensions * 4 <= Math.min(mass.users, mass.items) &&
+      workOf(interactions, dimensions) <= budget.multiplications,
   );
   const larger = given.dimensions === undefined ? affordable : [given.dimensions];
-  const bench = new TrialBench(interactions, given, Math.max(SEARCH_DIMENSIONS, ...larger));
+  const bench = new TrialBench(interactions, given, Math.max(SEARCH_DIMENSIONS, ...larger), budget, team);
   let best: Point = {
     dimensions: Math.min(given.dimensions ?? SEARCH_DIMENSIONS, SEARCH_DIMENSIONS),
     balance: 8,
@@ -99,16 +90,28 @@ export function searchParameters(
       report: {
         quality: null,
         popularity: null,
-        heldOut: bench.heldOut(),
+        heldOut: { pairs: 0, users: 0 },
         trials: 0,
       },
     };
   }
 
+  let quality: Quality = { recall20: 0, ndcg20: 0 };
+  const tell = (found: Quality) => {
+    if (found.ndcg20 > quality.ndcg20) quality = found;
+    onTrial(Math.min(0.99, bench.trials / EXPECTED_TRIALS), quality);
+  };
   const gain = (point: Point) => {
-    const [{ ndcg20 }] = bench.trace(point, [TRIAL_EPOCHS]) as [Quality];
-    onTrial(Math.min(0.99, bench.trials / EXPECTED_TRIALS));
-    return ndcg20;
+    const [found] = bench.trace(point, [TRIAL_EPOCHS]) as [Quality];
+    tell(found);
+    return found.ndcg20;
+  };
+  /** The best of several ways to let neighbours count, with its gain. */
+  const bestWay = (from: Point, ways: readonly Point["neighbours"][]) => {
+    const found = bench.blends(from, TRIAL_EPOCHS, ways);
+    const best = found.reduce((a, b) => (b.ndcg20 > a.ndcg20 ? b : a));
+    tell(best);
+    return { way: ways[found.indexOf(best)] as Point["neighbours"], gain: best.ndcg20 };
   };
   const walk = (from: Point, step: Step): Point => {
     let reached = from;
@@ -138,11 +141,28 @@ export function searchParameters(
 
   /** With the neighbours of each user's items, where these are worth it. */
   const neighboured = (from: Point): Point => {
-    if (given.neighbours !== undefined) return walk(from, steps.exponent);
-    const share = from.neighbours.share || FIRST_SHARE;
-    const found = walk(walk(withNeighbours(from, { share }), steps.share), steps.exponent);
-    const without = withNeighbours(from, { share: 0 });
-    return gain(found) > gain(without) * WORTHWHILE ? found : without;
+    const shares = given.neighbours === undefined ? SHARES : [given.neighbours];
+    const exponents = given.popularityExponent === undefined ? EXPONENTS : [given.popularityExponent];
+    if (shares.length * exponents.length === 1 || given.neighbours === 0) return from;
+    const { popularityExponent } = from.neighbours;
+    const first = bestWay(
+      from,
+      shares.map((share) => ({ share, popularityExponent })),
+    ).way;
+    if (first.share === 0) return { ...from, neighbours: first };
+    const second = bestWay(
+      from,
+      exponents.map((exponent) => ({ ...first, popularityExponent: exponent })),
+    );
+    const third = bestWay(
+      from,
+      shares.length === 1
+        ? [second.way]
+        : FINER.map((by) => ({ ...second.way, share: second.way.share * by })),
+    );
+    const without = { ...first, share: 0 };
+    const isWorth = shares.length === 1 || third.gain > bestWay(from, [without]).gain * WORTHWHILE;
+    return { ...from, neighbours: isWorth ? third.way : without };
   };
 
   best = walk(best, steps.coarse);
@@ -157,7 +177,7 @@ export function searchParameters(
     if (other.gain() > top.gain()) top = other;
   }
   const { weighting } = top.point;
-  const dampings = given.damping === undefined ? DAMPINGS : [];
+  const dampings = given.damping === undefined ? budget.dampings : [];
   const places = [top.point, ...dampings.map((damping) => climb({ ...best, weighting, damping }).point)];
   // How much damping is best depends on the dimensions; how much regularisation hardly does.
   const bestOf = (dimensions: number): Point =>
@@ -172,18 +192,18 @@ export function searchParameters(
     break;
   }
   best = neighboured(best);
-  const moments = given.epochs === undefined ? MOMENTS : [given.epochs];
+  const moments = given.epochs === undefined ? budget.epochs : [given.epochs];
   const qualities = bench.trace(best, moments);
   const gains = qualities.map(({ ndcg20 }) => ndcg20);
   const at = gains.indexOf(Math.max(...gains));
-  onTrial(1);
+  onTrial(1, qualities[at] as Quality);
   return {
     point: forAllData(best),
     epochs: moments[at] as number,
     report: {
       quality: qualities[at] as Quality,
-      popularity: bench.popularity(),
-      heldOut: bench.heldOut(),
+      popularity: bench.popularity(best),
+      heldOut: bench.heldOut(best),
       trials: bench.trials,
     },
   };
@@ -195,15 +215,9 @@ const WORTHWHILE = 1.003;
 /** With the right regularisation more dimensions do no harm: only a loss beyond the noise of the hold-out is heeded. */
 const TOLERABLE = 0.99;
 
-function workOf(interactions: Interactions, dimensions: number): number {
-  const rowWork = (entries: number) =>
-    entries <= 0.75 * dimensions
-      ? entries ** 2 * (0.6 * dimensions + entries / 4)
-      : dimensions ** 2 * (0.6 * entries + dimensions / 4);
-  let work = 0;
-  for (let user = 0; user < interactions.users; user++) {
-    work += rowWork((interactions.start[user + 1] as number) - (interactions.start[user] as number));
-  }
-  for (const entries of itemCounts(interactions)) work += rowWork(entries);
-  return work * TYPICAL_EPOCHS;
+/** Shares beside the best one. */
+const FINER = [0.5, 0.7, 1, 1.4, 2];
+
+function workOf({ users, items, index }: Interactions, dimensions: number): number {
+  return TYPICAL_EPOCHS * (index.length * dimensions * 16 + (users + items) * dimensions ** 2 * 3);
 }

@@ -57,10 +57,15 @@ describe("waiting for a job", () => {
 
   test("shows the status at each poll, and at last how the job ended", async () => {
     const told = jest.spyOn(log, "progress").mockResolvedValue();
-    await wait([job("PENDING"), job("RUNNING", { retry_count: 1 }), job("SUCCEED", { retry_count: 1 })]);
+    const progress = { phase: "search", fraction: 0.427, ndcg_at20: 0.25 };
+    await wait([
+      job("PENDING"),
+      job("RUNNING", { retry_count: 1, job_data: { progress } }),
+      job("SUCCEED", { retry_count: 1 }),
+    ]);
     expect(told.mock.calls.map(([, message]) => message)).toEqual([
       "PENDING 0ms: training j",
-      "RUNNING 1s, retried 1×: training j",
+      "RUNNING 1s, retried 1× (search 42 %, NDCG@20 0.2500 so far): training j",
       "SUCCEED after 2s, retried 1×: training j",
     ]);
     told.mockRestore();

@@ -73,6 +73,22 @@ describe("jobs", () => {
     ]);
   });
 
+  test("a training tells how far it is while it runs, and no longer when it has ended", async () => {
+    await switchOn({ job_delay_ms: 1000 });
+    const jobId = await submit("watched");
+    const { projectId } = shop;
+    const job = () => api.call("getJob", { projectId, jobId });
+    while ((await job()).jobStatus !== "RUNNING") await new Promise((resolve) => setTimeout(resolve, 20));
+    const progress = { phase: "search", fraction: 0.25, recallAt20: 0.4, ndcgAt20: 0.3 };
+    const data = JSON.stringify({ ...(await job()).jobData, progress });
+    await api.ask(`update jobs set data = '${data}' where id = '${jobId}'`);
+    expect((await job()).jobData).toMatchObject({ algorithmType: "G1", progress });
+    clock.advance(1000);
+    const { jobStatus, jobData } = await api.finished(projectId, jobId);
+    expect(jobStatus).toBe("SUCCEED");
+    expect(jobData).not.toHaveProperty("progress");
+  });
+
   test("an unexpected error is retried up to three times, counted", async () => {
     await switchOn({ jobs: [{ job_type: "TRAINING", name: "flaky", times: 3 }] });
     expect(await api.finished(shop.projectId, await submit("flaky"))).toMatchObject({

@@ -1,0 +1,145 @@
+import { type Interactions, itemCounts, transpose } from "../interactions";
+import { MOST_ENTRIES, scalesOf } from "../neighbours";
+import { scaleWeights, weightScaleOf } from "../weighting";
+import type { HoldOut, Quality } from "./evaluation";
+import { Factorizer } from "./ials";
+import type { G1Parameters } from "./model";
+import { EXPONENTS, factorParameters, type Point } from "./point";
+import { Scales } from "./scale";
+import { shared, type Team } from "./team";
+import type { MeasureWork } from "./work";
+
+interface Factorization {
+  readonly key: string;
+  readonly scales: Scales;
+  readonly factorizer: Factorizer;
+  /** What the vectors are trained for, and how far. */
+  trained?: { readonly key: string; epochs: number };
+}
+
+const SEED = 20_240_229;
+/** Into how many parts the users of a measurement are divided. */
+const PARTS = 32;
+/** Exponents of popularity whose scales are found at once. */
+const USUAL_EXPONENTS = Array.from({ length: 11 }, (_, tenths) => tenths / 10);
+
+/** One hold-out, with the users that are asked for and what was used last. */
+export class Fold implements HoldOut {
+  readonly train: Interactions;
+  readonly test: Interactions;
+  private readonly users: Uint32Array;
+  private readonly step: number;
+  private last: Factorization | undefined;
+  private graph: NonNullable<MeasureWork["neighbours"]> | undefined;
+  private readonly units = new Map<number, number>();
+
+  constructor(
+    { train, test }: HoldOut,
+    users: Uint32Array,
+    /** Pairs that there is time to look at where neighbours count. */
+    neighbourPairs: number,
+    private readonly team: Team,
+  ) {
+    this.train = { ...train, start: shared(train.start), index: shared(train.index) };
+    this.test = { ...test, start: shared(test.start), index: shared(test.index) };
+    this.users = shared(users);
+    this.step = Math.ceil(neighbourCost(this.train, users) / neighbourPairs);
+  }
+
+  /** The users that are asked for: where neighbours count, as many as there is time for. */
+  asked(fewer: boolean): Uint32Array {
+    return fewer ? this.users.filter((_, at) => at % this.step === 0) : this.users;
+  }
+
+  /** Vectors trained for a point, going on where they stand at an earlier moment of the same training. */
+  trained(point: Point, epochs: number, given: G1Parameters, maxDimensions: number): Factorizer {
+    const of = this.factorizationOf(point, maxDimensions);
+    // Neighbours change nothing in them.
+    const { neighbours: _, ...own } = point;
+    const key = JSON.stringify(own);
+    if (of.trained?.key !== key || of.trained.epochs > epochs) {
+      of.factorizer.begin(factorParameters(point, given, of.scales), SEED);
+      of.trained = { key, epochs: 0 };
+    }
+    for (; of.trained.epochs < epochs; of.trained.epochs++) of.factorizer.epoch();
+    return of.factorizer;
+  }
+
+  /** Measures vectors with each of several ways to let neighbours count. */
+  measure(factorizer: Factorizer, ways: readonly Point["neighbours"][], fewer: boolean): Quality[] {
+    const users = shared(this.asked(fewer));
+    const blends = ways.map(({ share, popularityExponent }) => ({
+      scale: share === 0 ? 0 : share * this.unitOf(popularityExponent),
+      popularityExponent,
+    }));
+    const out = new Float64Array(new SharedArrayBuffer(users.length * blends.length * 16));
+    const { train, test } = this;
+    const vectors = factorizer.measured();
+    this.team.run({
+      ...{ kind: "measure", ...vectors, parts: PARTS, size: users.length * train.items * vectors.stride },
+      ...{ train, test: { start: test.start, index: test.index }, users, blends, out },
+      neighbours: blends.some(({ scale }) => scale > 0) ? this.neighbours() : null,
+    });
+    return blends.map((_, blend) => {
+      const mean = (which: number) => {
+        let sum = 0;
+        for (let at = 0; at < users.length; at++)
+          sum += out[(at * blends.length + blend) * 2 + which] as number;
+        return sum / Math.max(1, users.length);
+      };
+      return { recall20: mean(0), ndcg20: mean(1) };
+    });
+  }
+
+  private factorizationOf({ weighting, damping }: Point, maxDimensions: number): Factorization {
+    const key = `${weighting} ${damping}`;
+    if (this.last?.key !== key) {
+      const data = scaleWeights(this.train, weightScaleOf(this.train, weighting, damping));
+      const factorizer = new Factorizer(data, maxDimensions, this.team);
+      this.last = { key, scales: new Scales(data), factorizer };
+    }
+    return this.last;
+  }
+
+  private neighbours(): NonNullable<MeasureWork["neighbours"]> {
+    if (!this.graph) {
+      const { start, index } = transpose(this.train);
+      this.graph = {
+        usersOf: { start: shared(start), index: shared(index) },
+        exponents: EXPONENTS,
+        itemCounts: shared(itemCounts(this.train)),
+      };
+    }
+    return this.graph;
+  }
+
+  /** The scale at which neighbours say as much as vectors. */
+  private unitOf(exponent: number): number {
+    if (!this.units.has(exponent)) {
+      const exponents = [...USUAL_EXPONENTS, exponent];
+      scalesOf(this.train, EXPONENTS, exponents, this.neighbours().usersOf).forEach((scale, at) => {
+        this.units.set(exponents[at] as number, scale);
+      });
+    }
+    return this.units.get(exponent) as number;
+  }
+}
+
+/** Pairs that are looked at to find the neighbours of all users and what they chose, roughly. */
+function neighbourCost(of: Interactions, users: Uint32Array): number {
+  const counts = itemCounts(of);
+  const average = of.index.length / of.users;
+  return users.reduce((sum, user) => {
+    let near = 0;
+    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++)
+      near += counts[of.index[at] as number] as number;
+    return sum + Math.min(near, MOST_ENTRIES) + Math.min(near * average, of.index.length, MOST_ENTRIES);
+  }, 0);
+}
+
+/** The mean of qualities. */
+export function average(qualities: readonly Quality[]): Quality {
+  const mean = (of: (quality: Quality) => number) =>
+    qualities.reduce((sum, quality) => sum + of(quality), 0) / qualities.length;
+  return { recall20: mean((quality) => quality.recall20), ndcg20: mean((quality) => quality.ndcg20) };
+}

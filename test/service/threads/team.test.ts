@@ -1,0 +1,51 @@
+import { Worker } from "node:worker_threads";
+import { type G1Model, type Team, trainG1, type Work } from "../../../service/algorithms";
+import { ownFile, threadArguments } from "../../../service/base/own-file";
+import { ThreadTeam } from "../../../service/threads/team";
+import { createWorld } from "../algorithms/world";
+
+// Threads are started; how long that takes is no concern of these tests.
+jest.setTimeout(600_000);
+
+const { interactions } = createWorld({ users: 90, items: 70 });
+const given = { neighbours: 0.5, alpha: 0.4, damping: 0 };
+const train = (team?: Team): G1Model => trainG1({ interactions }, given, undefined, team);
+const alone = train();
+
+/** Leaves every part of every step to the other thread. */
+class OtherThread implements Team {
+  readonly size = 2;
+  private readonly helper = new Worker(ownFile("service/threads/helper"), {
+    workerData: { thread: 1 },
+    execArgv: threadArguments(),
+  });
+
+  run(work: Work): void {
+    const counters = new Int32Array(new SharedArrayBuffer(12));
+    this.helper.postMessage({ work, counters });
+    while ((counters[1] as number) < work.parts) Atomics.wait(counters, 1, counters[1] as number, 100);
+  }
+
+  close(): Promise<number> {
+    return this.helper.terminate();
+  }
+}
+
+test("another thread comes to the same model, byte for byte", async () => {
+  const other = new OtherThread();
+  expect(train(other)).toEqual(alone);
+  await other.close();
+});
+
+test("any number of threads comes to the same model, byte for byte", async () => {
+  const team = new ThreadTeam(3, 0);
+  expect(train(team)).toEqual(alone);
+  await team.close();
+});
+
+test("a step that fails in another thread fails the training", async () => {
+  const team = new ThreadTeam(2, 0);
+  const broken = { kind: "solve", parts: 1e9, size: 1, scratch: [] } as unknown as Work;
+  expect(() => team.run(broken)).toThrow();
+  await team.close();
+});
