@@ -1,6 +1,16 @@
 import type { Kind, Lookup } from "./rows";
 import type { Declared } from "./small-engine";
 
+/** Parameters that leave a training nothing to search for. */
+export const fixed = {
+  epochs: 1,
+  regularization: 0.1,
+  alpha: 0.3,
+  weighting: "log",
+  damping: 0,
+  neighbours: 0,
+};
+
 /** Places of the program whose resources may be renamed. */
 export const places = ["users", "events", "shop", "g1", "weekly", "live"] as const;
 
@@ -86,7 +96,7 @@ export function declared(program: Program, existing: Readonly<Record<string, str
       args: (of) => ({
         projectId: of("Project", shop.name).id,
         ...{ name: "g1", algorithmType: "G1" },
-        algorithmParameters: { dimensions: parameters, epochs: 1, regularization: 0.1, alpha: 0.3 },
+        algorithmParameters: { dimensions: parameters, ...fixed },
         ...told(`Algorithm ${g1.name}`),
       }),
     },

@@ -4,6 +4,7 @@ import { routes } from "../../contract";
 import { contentHash, findFiles } from "../../records/source";
 import type { ObservedService } from "../engine/observed-service";
 import type { Folder } from "../records/folder";
+import { fixed } from "./program";
 import type { LocalStack } from "./runs";
 
 /** What tells how a call that failed is dealt with. */
@@ -47,7 +48,7 @@ export async function makeWorld(observed: ObservedService): Promise<World> {
   const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
   const project = { name: "shop", targetEventType: "purchase", ...datasets };
   const { projectId } = await call(routes.createProject, project);
-  const algorithmParameters = { dimensions: 4, epochs: 1, regularization: 0.1, alpha: 0.1 };
+  const algorithmParameters = { dimensions: 4, ...fixed };
   const { algorithmId } = await call(routes.createAlgorithm, { projectId, name: "g1", algorithmParameters });
   const { jobId } = await call(routes.submitTrainingJob, { projectId, algorithmId, name: "first" });
   await observed.service.idle();
