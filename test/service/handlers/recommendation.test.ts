@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits, routes } from "../../../contract";
 import { ManualClock } from "../../../service";
-import { testOfOneApi } from "../database";
+import { testOfOneApi, testOnPostgres } from "../database";
 import { Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
 
@@ -193,6 +193,20 @@ describe("recommendations", () => {
     });
     const { results } = await api.call("recommendItemsToUser", { userId: "u1" }, { base: uri });
     expect(results).toHaveLength(10);
+  });
+
+  testOnPostgres("a call that names no project finds the one that took another's place", async () => {
+    const deployed = (await api.ask("select * from deployments")) as Record<string, string>[];
+    const former = deployed.find((row) => row.project_id === shop.projectId);
+    const next = deployed.find((row) => row.project_id !== shop.projectId);
+    await api.ask(`delete from deployments where project_id = '${next?.project_id}'`);
+    // In each of two processes.
+    for (const userId of ["u1", "u2"]) expect(await idsFor(userId)).toHaveLength(10);
+    clock.advance(1000);
+    // As another process does, whose signal has not come yet.
+    await api.ask(`update deployments set project_id = '${next?.project_id}', job_id = '${next?.job_id}',
+      generator_model_id = '${next?.generator_model_id}' where project_id = '${former?.project_id}'`);
+    for (const userId of ["u1", "u2"]) expect(await idsFor(userId)).toHaveLength(10);
   });
 });
 
