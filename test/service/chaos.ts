@@ -58,7 +58,7 @@ export class Member {
       !(await this.serve().then(
         () => true,
         (error) =>
-          !/Connection terminated|database .* cannot be (reached|used)/.test(String(error)) &&
+          !/Connection terminated|database.*cannot\s+be\s+(reached|used)/s.test(String(error)) &&
           Promise.reject(error),
       ))
     );
