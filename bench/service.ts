@@ -151,7 +151,7 @@ function conclude(
     goal(
       "PostgreSQL: recommendations / bare answers after the same statement",
       "≥",
-      0.4,
+      0.3,
       answersOverBare(shared),
     ),
     goal(`PostgreSQL: p99 at ${rounded(shared)} per second (ms)`, "<", 50, shared.p99Ms),

@@ -3,7 +3,7 @@ import type { Places } from "../base/places";
 import { weightOf } from "../store/snapshot";
 
 /** Pairs of a user and an item that are kept, 8 bytes each. */
-const mostPairs = 1_000_000;
+const mostPairs = 1_500_000;
 
 /** What an entry takes beside its pairs, counted in pairs. */
 const entrySize = 50;
