@@ -3,11 +3,12 @@
  * below its own, and rooms on one line do not import each other. `*` stands for the files at the top of the tree.
  */
 const orders = {
-  ".": ["cli", "provider", "records", "client", "service", "contract"],
+  ".": ["cli", "provider", "records", "client", "console", "service", "contract"],
   provider: ["index", "program plugin", "dynamic", "*", "jobs records", "lifecycle", "recovery", "run"],
   service: [
     "*",
     "http",
+    "console",
     "handlers",
     "jobs",
     "serving",
@@ -76,6 +77,18 @@ const forbidden = [
       "Import the service from service/index, or from service/embedded, which loads in a tenth of the time.",
     from: { path: "^(cli|provider|records|client)/" },
     to: { path: "^service/", pathNot: "^service/(index|embedded)\\.ts$" },
+  },
+  {
+    name: "page-by-its-answers",
+    comment: "The page runs in a browser: of the service it takes the types of its answers alone.",
+    from: { path: "^console/" },
+    to: { path: "^(service|contract)/", pathNot: "^service/console/answers\\.ts$" },
+  },
+  {
+    name: "page-is-reached-by-http",
+    comment: "The page is bundled for browsers; nothing else imports it.",
+    from: { pathNot: "^console/" },
+    to: { path: "^console/" },
   },
   ...Object.entries(orders).flatMap(([tree, lines]) => rulesOf(tree, lines)),
 ];

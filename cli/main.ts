@@ -13,6 +13,7 @@ import { addImport } from "./commands/import";
 import { addInterrupted } from "./commands/interrupted";
 import { addJobs } from "./commands/jobs";
 import { addModels } from "./commands/models";
+import { addOpen } from "./commands/open";
 import { addPlugin } from "./commands/plugin";
 import { addPromote } from "./commands/promote";
 import { addQuery } from "./commands/query";
@@ -51,6 +52,7 @@ export async function createProgram(): Promise<Command> {
   program.commandsGroup("The embedded service:");
   addServe(program);
   addStatus(program);
+  addOpen(program);
   addStop(program);
   addReset(program);
   addClients(program);

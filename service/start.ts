@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Addresses } from "./base/addresses";
+import { Addresses, isLoopback } from "./base/addresses";
 import { type Clock, systemClock } from "./base/clock";
 import { Faults } from "./base/faults";
 import { newId } from "./base/id";
 import { Metrics } from "./base/metrics";
+import { RecentCalls } from "./base/recent-calls";
 import { closeAll, closeServer, closeWhenIdle } from "./closing";
 import type { Basis, Options } from "./files/basis";
 import { closeToOthers, type Folder, folderAt, makeFolder, type Secrets, secretText } from "./files/folder";
@@ -59,6 +60,8 @@ export interface StartOptions {
   readonly trainer?: string;
   /** Whether faults may be switched on at run time. */
   readonly faults?: boolean;
+  /** Whether the console can be opened; only where nobody but this machine reaches the service, unless given. */
+  readonly console?: boolean;
   /** Minutes without a call or a job after which the service closes by itself; never unless given. */
   readonly idleMinutes?: number;
   /** Called when the service has closed by itself. */
@@ -136,6 +139,7 @@ async function serveFolder(
     clock,
     log,
     metrics: new Metrics(),
+    recentCalls: new RecentCalls(() => clock.now()),
     folder,
     files,
     secrets,
@@ -248,5 +252,6 @@ function keyOf({ key }: StartOptions): string {
 
 function optionsOf(options: StartOptions): Options {
   const { planShards = 100, retryDelayMs = 1000, leaseMs = 15_000, faults = false, trainer } = options;
-  return { planShards, retryDelayMs, leaseMs, faults, trainer };
+  const isPrivate = [options.host, options.publicUrl].every((one) => one === undefined || isLoopback(one));
+  return { planShards, retryDelayMs, leaseMs, faults, console: options.console ?? isPrivate, trainer };
 }

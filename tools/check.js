@@ -25,6 +25,7 @@ async function check() {
         "client",
         "records",
         "provider",
+        "console",
         "service",
         "cli",
         "tools",

@@ -39,7 +39,7 @@ function lockedPackages(file) {
 const dist = path.join(root, "dist");
 /** The folders of the package's code. */
 const rooms = ["contract", "client", "records", "provider", "service", "cli"];
-const sources = [...rooms, "openapi.json", "package.json", "tsconfig.json", "tsconfig.build.json"];
+const sources = [...rooms, "console", "openapi.json", "package.json", "tsconfig.json", "tsconfig.build.json"];
 
 const stamp = path.join(dist, ".sources.json");
 
@@ -73,6 +73,7 @@ async function prepareBuild() {
  */
 async function finishBuild(of) {
   await trimPackageJson();
+  await require("./console.js").buildConsole(root, dist);
   // npm makes it so when it links the command, and the compiler has just written it anew.
   await fs.promises.chmod(path.join(dist, "cli", "main.js"), 0o755);
   if (of) await fs.promises.writeFile(stamp, JSON.stringify(of));

@@ -24,11 +24,18 @@ async function checkTypes() {
     ...program.getSyntacticDiagnostics(),
     ...program.getSemanticDiagnostics(),
   ];
+  diagnostics.push(...ts.getPreEmitDiagnostics(pageProgram()));
   if (built) await finishBuild(diagnostics.length === 0 ? built : undefined);
   if (diagnostics.length === 0) return;
   const host = { getCanonicalFileName: String, getCurrentDirectory: () => root, getNewLine: () => "\n" };
   console.log(ts.formatDiagnostics(ts.sortAndDeduplicateDiagnostics(diagnostics), host));
   process.exitCode = 1;
+}
+
+/** The web page, which is for browsers. */
+function pageProgram() {
+  const { options, fileNames } = configOf("console/tsconfig.json");
+  return ts.createProgram({ rootNames: fileNames, options });
 }
 
 /** @param {string} name */
@@ -37,7 +44,7 @@ function configOf(name) {
   return ts.parseJsonConfigFileContent(
     ts.readConfigFile(file, ts.sys.readFile).config,
     ts.sys,
-    root,
+    path.dirname(file),
     {},
     file,
   );

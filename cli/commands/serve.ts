@@ -22,6 +22,7 @@ interface ServeOptions {
   readonly idleMinutes?: number;
   readonly trainer?: string;
   readonly faults?: true;
+  readonly console?: true;
   readonly verbose?: true;
   readonly json?: true;
 }
@@ -77,6 +78,12 @@ export function addServe(program: Command): void {
         "RECOMMENDER_TRAINER",
       ),
     )
+    .addOption(
+      new Option(
+        "--console",
+        "let the console be opened though others than this machine reach the service",
+      ).env("RECOMMENDER_CONSOLE"),
+    )
     .option("--faults", "allow faults to be switched on at run time through /faults")
     .option("--verbose", "log to standard error instead of the folder's service.log")
     .option("--json", "print one line of JSON when ready")
@@ -102,6 +109,7 @@ async function serve(options: ServeOptions): Promise<void> {
     planShards: options.planShards,
     jobDelayMs: options.jobDelay,
     faults: options.faults ?? false,
+    ...(options.console ? { console: true } : {}),
     log: options.verbose || options.store !== undefined ? "stderr" : "file",
     ...(options.files === undefined ? {} : { files: options.files }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),

@@ -54,16 +54,43 @@ export class Neighbours {
 
   /** Adds to the scores what is said about the items by those who chose what a user chose. */
   add(scores: Float32Array, chosen: ArrayLike<number>): void {
-    const { ofItem, ofUser, nearness, met, usersOf } = this;
+    const met = this.meet(chosen);
+    this.addItemsOf(scores, this.nearest(met));
+    this.part(met);
+  }
+
+  /** What each chosen item adds to the score of each target, by the users that it leads to; sums to what `add` adds. */
+  contributions(chosen: ArrayLike<number>, targets: readonly number[]): Float64Array[] {
+    const met = this.meet(chosen);
+    const { start, index } = this.interactions;
+    const places = new Map(targets.map((item, at) => [item, at]));
+    const said = new Map<number, number[]>();
+    for (const user of this.nearest(met)) {
+      const own = index.subarray(start[user], start[user + 1]);
+      const at = Array.from(own, (item) => places.get(item)).filter((place) => place !== undefined);
+      if (at.length > 0) said.set(user, at);
+    }
+    this.part(met);
+    const damped = chosen.length ** -this.rule.damping;
+    return Array.from(chosen, (item) => {
+      const adds = new Float64Array(targets.length);
+      const { from, to, step, says } = this.speakersOf(item, chosen.length);
+      for (let entry = from; entry < to; entry += step) {
+        const user = this.usersOf.index[entry] as number;
+        const near = says * (this.ofUser[user] as number) * damped;
+        for (const at of said.get(user) ?? [])
+          adds[at] = (adds[at] as number) + near * (this.ofScore[targets[at] as number] as number);
+      }
+      return adds;
+    });
+  }
+
+  /** Reckons how near the users are who chose the same; `part` ends it. */
+  private meet(chosen: ArrayLike<number>): Uint32Array {
+    const { ofUser, nearness, met, usersOf } = this;
     let length = 0;
-    const most = Math.ceil(MOST_ENTRIES / chosen.length);
     for (let at = 0; at < chosen.length; at++) {
-      const item = chosen[at] as number;
-      const from = usersOf.start[item] ?? 0;
-      const to = usersOf.start[item + 1] ?? from;
-      // Of very many users every other, or every third, speaks for all.
-      const step = Math.max(1, Math.ceil((to - from) / most));
-      const says = (ofItem[item] as number) * step;
+      const { from, to, step, says } = this.speakersOf(chosen[at] as number, chosen.length);
       for (let entry = from; entry < to; entry += step) {
         const user = usersOf.index[entry] as number;
         if (nearness[user] === 0) met[length++] = user;
@@ -75,8 +102,20 @@ export class Neighbours {
       const user = met[at] as number;
       nearness[user] = (nearness[user] as number) * (ofUser[user] as number) * damped;
     }
-    this.addItemsOf(scores, this.nearest(met.subarray(0, length)));
-    for (let at = 0; at < length; at++) nearness[met[at] as number] = 0;
+    return met.subarray(0, length);
+  }
+
+  private part(met: Uint32Array): void {
+    for (let at = 0; at < met.length; at++) this.nearness[met[at] as number] = 0;
+  }
+
+  /** Which of an item's users speak, and what each says: of very many every other, or every third, speaks for all. */
+  private speakersOf(item: number, chosen: number) {
+    const { start } = this.usersOf;
+    const from = start[item] ?? 0;
+    const to = start[item + 1] ?? from;
+    const step = Math.max(1, Math.ceil((to - from) / Math.ceil(MOST_ENTRIES / chosen)));
+    return { from, to, step, says: (this.ofItem[item] as number) * step };
   }
 
   /** Lets a user say nothing any more, as if he had never chosen anything. */

@@ -21,6 +21,7 @@ const held: Record<keyof Tables, boolean> = {
   instance: false,
   // Of the moment.
   processes: false,
+  console_sessions: false,
   // As files, so that they can move between a database, a folder and a bucket.
   files: false,
   file_parts: false,

@@ -15,3 +15,10 @@ export class Addresses {
     return `${this.url}/serving/${projectId}`;
   }
 }
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;
+
+/** Whether an address, or the name of a host or an interface, leads to this machine alone. */
+export function isLoopback(address: string): boolean {
+  return loopback.test(URL.canParse(address) ? new URL(address).hostname : address);
+}

@@ -11,6 +11,11 @@ export function ownFile(name: string): string {
   return join(root, name) + (fromSources ? ".ts" : ".js");
 }
 
+/** A folder of what is built beside our files, wherever they are run from. */
+export function builtFolder(name: string): string {
+  return join(root, fromSources ? "dist" : "", name);
+}
+
 /** Node's arguments for a process that runs one of our files. */
 export function processArguments(): string[] {
   return fromSources ? ["--import", pathToFileURL(require.resolve("tsx")).href] : [];

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Addresses } from "../base/addresses";
 import type { Clock } from "../base/clock";
 import type { Metrics } from "../base/metrics";
+import type { RecentCalls } from "../base/recent-calls";
 import type { Store } from "../store/database";
 import type { Role } from "../store/processes";
 import type { Folder, Secrets } from "./folder";
@@ -13,6 +14,8 @@ export interface Options {
   readonly retryDelayMs: number;
   readonly leaseMs: number;
   readonly faults: boolean;
+  /** Whether the web page can be opened. */
+  readonly console: boolean;
   /** The shell command that trains models; G1 in this process where left out. */
   readonly trainer?: string | undefined;
 }
@@ -23,6 +26,7 @@ export interface Basis {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly recentCalls: RecentCalls;
   readonly folder: Folder;
   /** Models and results. */
   readonly files: Files;

@@ -6,6 +6,7 @@ import { download } from "../files/download";
 import { keyName } from "../store/clients";
 import { remember } from "./audit";
 import { type Body, readForm, refusePacked } from "./body";
+import { addConsole } from "./console";
 import type { ServerContext } from "./context";
 import { openApiOf } from "./openapi";
 import { measure, readiness } from "./operations";
@@ -26,6 +27,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void
       return context.tokens.issue(asker, form);
     });
   });
+  if (context.role !== "worker") addConsole(app, context);
   app.get("/openapi.json", async () => openApiOf(context.addresses.url));
   app.get("/download/:jobId", async (request, reply) => {
     const { jobId } = request.params as { jobId: string };

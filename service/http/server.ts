@@ -21,6 +21,7 @@ import type { Db } from "../store/database";
 import { unreachable } from "../store/postgres";
 import { auditOf, idsIn, isAudited, remember } from "./audit";
 import { type Body, readJson, tooLarge } from "./body";
+import { isFromConsole, visitorOf } from "./console";
 import type { ServerContext } from "./context";
 import { fingerprintOf, type Keyed } from "./idempotency";
 import { answerMalformed } from "./malformed";
@@ -103,7 +104,9 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
         const fault = context.options.faults ? context.faults.ofCall(route.path) : undefined;
         if (fault?.after) late.set(request, fault);
         else if (fault) await carryOut(fault, context.clock, () => request.raw.socket.destroy());
-        const { name: client } = await context.tokens.check(request.headers, route.path);
+        const { name: client } = isFromConsole(request)
+          ? await visitorOf(context, request, route.path)
+          : await context.tokens.check(request.headers, route.path);
         remember(request, { client });
       },
       handler: async (request, reply) => {
@@ -206,9 +209,17 @@ function asServiceError(error: unknown, request: FastifyRequest): ServiceError {
 }
 
 /** Query strings are left out, for a download's signature is one. */
-function recordCall({ log, metrics }: ServerContext, request: FastifyRequest, reply: FastifyReply): void {
+function recordCall(
+  { log, metrics, recentCalls }: ServerContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const { operation = "other" } = request.routeOptions.config as { operation?: string };
   metrics.calls.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
+  if (operation === "recommendItemsToUser") {
+    const { projectId = "" } = request.params as { projectId?: string };
+    recentCalls.count(projectId, reply.statusCode, reply.elapsedTime);
+  }
   log.info(
     {
       requestId: request.id,

@@ -110,10 +110,11 @@ export class Tokens {
   }
 
   /** Lets a call pass that needs no token, by the key or the secret of a client that has the scope. */
-  async checkSecret(headers: IncomingHttpHeaders, scope: string): Promise<void> {
+  async checkSecret(headers: IncomingHttpHeaders, scope: string): Promise<Caller> {
     const caller = await this.callerBy(keyIn(headers));
     if (!caller) throw notOurs();
     refuseBeyond(caller, scope);
+    return caller;
   }
 
   /** Lets a call pass that shows the service's own key. */

@@ -1,5 +1,6 @@
 import type { JsonMap } from "../../contract";
 import { newId } from "../base/id";
+import { lastSeqIn } from "../store/events";
 import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";
 import { note, succeed } from "../store/queue";
@@ -27,6 +28,7 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
     parameters: data.algorithmParameters,
     modelId: id,
   };
+  const seenSeq = await lastSeqIn(store.db);
   const tell = progressWriter(job, data, context);
   const { report, seenDeletions } = await trainerOf(context)(training, job, context, signal, tell);
   await store.transaction(async (db) => {
@@ -45,6 +47,7 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
         algorithm_parameters: JSON.stringify(data.algorithmParameters),
         created_ts: clock.now(),
         seen_deletions: seenDeletions,
+        seen_seq: seenSeq,
       })
       .execute();
     await succeed(

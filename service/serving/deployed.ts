@@ -18,7 +18,7 @@ import { RateLimit } from "./rate-limit";
 import { ServedModel } from "./served-model";
 
 /** Candidates that a ranker gets at least to choose from. */
-const leastCandidates = 100;
+export const leastCandidates = 100;
 
 /** What a deployment is served with. */
 export interface DeployedContext extends Pick<Basis, "store" | "clock" | "metrics" | "files" | "log"> {
@@ -44,7 +44,7 @@ export function notDeployed(projectId: string): ServiceError {
 export class Deployed {
   readonly rateLimit: RateLimit;
   private readonly users: Places;
-  private readonly items: Places;
+  readonly items: Places;
   /** Null once the event dataset is deleted: then the models serve with what they learned. */
   private history: History | null;
   private readonly attributes: KeptAttributes;
@@ -52,8 +52,8 @@ export class Deployed {
   private readonly keptEvents: KeptEvents;
   /** Items that only the events of forgotten users had placed, until their attributes place them. */
   private readonly unplaced = new Set<string>();
-  private readonly generator: ServedModel;
-  private readonly ranker: ServedModel | undefined;
+  readonly generator: ServedModel;
+  readonly ranker: ServedModel | undefined;
   private readonly begin: Pick<Build, "lastSeq" | "deletions">;
   /** What this memory has seen of a database that others write to as well. */
   private seen: Pick<Build, "itemChanges" | "deletions">;
@@ -62,7 +62,7 @@ export class Deployed {
   constructor(
     { generator, ranker, userIds, itemIds, history, ...begin }: Build,
     private readonly data: ProjectData,
-    private readonly row: DeploymentTable,
+    readonly row: DeploymentTable,
     private readonly context: DeployedContext,
   ) {
     const { clock, metrics, share } = context;
@@ -87,12 +87,7 @@ export class Deployed {
   /** The ids of the best items for a user, without those that he has target events for. */
   async recommend(userId: string, limit: number, isAddressed = true): Promise<string[]> {
     const { generator, ranker } = this;
-    const events = this.context.store.shared
-      ? await this.storedEvents(userId, isAddressed)
-      : this.mirrored(userId);
-    for (const served of ranker ? [generator, ranker] : [generator])
-      if (served.isLettingGo) for (const id of await served.letGo()) this.unplaced.add(id);
-    if (this.unplaced.size > 0) await this.placeUnplaced();
+    const events = await this.eventsOf(userId, isAddressed);
     let record: Promise<Attributes | undefined> | undefined;
     const tasteIn = async (served: ServedModel) => {
       const known = served.tasteOf(userId, events && (() => this.placed(events, served)), events?.stamp);
@@ -107,6 +102,18 @@ export class Deployed {
     return (ranker ? ranker.rerank(best, this.items, order ?? null) : best)
       .slice(0, limit)
       .map((item) => this.items.ids[item] as string);
+  }
+
+  /** The target events of a user as they stand, null where their dataset is deleted, after all else was brought up to date. */
+  async eventsOf(userId: string, isAddressed = true): Promise<UserEvents | null> {
+    const { generator, ranker, context } = this;
+    const events = context.store.shared
+      ? await this.storedEvents(userId, isAddressed)
+      : this.mirrored(userId);
+    for (const served of ranker ? [generator, ranker] : [generator])
+      if (served.isLettingGo) for (const id of await served.letGo()) this.unplaced.add(id);
+    if (this.unplaced.size > 0) await this.placeUnplaced();
+    return events;
   }
 
   /** The attributes of items. */
@@ -252,7 +259,7 @@ export class Deployed {
   }
 
   /** The events of a user on the items that a model knows, in its places. */
-  private placed(events: UserEvents, { items }: ServedModel): UserItem[] {
+  placed(events: Pick<UserEvents, "weights">, { items }: ServedModel): UserItem[] {
     if (items === this.items) return events.weights();
     return events.weights().flatMap(({ item, weight }) => {
       const place = items.find(this.items.ids[item] as string);
@@ -260,7 +267,7 @@ export class Deployed {
     });
   }
 
-  private async attributesOfUser(userId: string): Promise<Attributes | undefined> {
+  async attributesOfUser(userId: string): Promise<Attributes | undefined> {
     const [row] = await this.recordsOf(this.data.users.number, [userId]);
     return row ? JSON.parse(row.attributes) : undefined;
   }

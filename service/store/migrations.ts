@@ -75,6 +75,12 @@ const migrations: Record<string, Migration> = {
       id text primary key, name text not null unique, secret_hash text not null, scopes text not null,
       created_ts bigint not null)`,
   ),
+  "07-console": each(
+    `create table console_sessions (
+      id text primary key, token_hash text, client_id text, access text not null, expires_ts bigint not null)`,
+    // How many events have come since a model was trained can be told from then on.
+    "alter table models add column seen_seq bigint",
+  ),
 };
 
 /** What a single process does without. */

@@ -19,6 +19,7 @@ export interface Tables {
   files: FileTable;
   file_parts: FilePartTable;
   clients: ClientTable;
+  console_sessions: ConsoleSessionTable;
 }
 
 /** Tells the data of this database from all others, also from what the same folder held before. */
@@ -149,6 +150,18 @@ export interface ClientTable {
   created_ts: number;
 }
 
+/** A link into the console that nobody has used yet, or a session of the console; only hashes of their secrets are kept. */
+export interface ConsoleSessionTable {
+  /** The hash of the link's code, or of the session's cookie. */
+  id: string;
+  /** The hash of the second half, which the page sends in a header; null for a link. */
+  token_hash: string | null;
+  /** Null for holders of the key. */
+  client_id: string | null;
+  access: "read" | "write";
+  expires_ts: number;
+}
+
 /** A trained model; its numbers lie in a file of its own. */
 export interface ModelTable {
   id: string;
@@ -160,6 +173,8 @@ export interface ModelTable {
   created_ts: number;
   /** How many deletions of events its training had seen. */
   seen_deletions: number;
+  /** The last event before its training; null where an earlier version trained it. */
+  seen_seq: number | null;
 }
 
 /** The models that serve a project. */

@@ -10,6 +10,14 @@ export interface UserItem {
   readonly weight: number;
 }
 
+/** The equations of one user, as `Equations` names them. */
+export interface Entries {
+  readonly entries: readonly { readonly item: number; readonly weight: number; readonly right: number }[];
+  readonly ridge: number;
+  /** The diagonal that all users share. */
+  readonly base: Float32Array;
+}
+
 /** Solves the vector of a single user against the trained items: one half step of the training. */
 export class FoldIn {
   private readonly kernel: Kernel;
@@ -60,26 +68,38 @@ export class FoldIn {
     if (item < this.model.items) this.itemVectors.set(vector, item * this.model.stride);
   }
 
-  /** The user's vector, null when the model knows none of the items. */
-  solve(items: readonly UserItem[]): Float32Array | null {
-    const { model } = this;
+  /** What the items of a user count in his equations; none where the model knows none of them. */
+  entriesOf(items: readonly UserItem[]): Entries {
+    const { model, equations } = this;
     const sums = new Map<number, number>();
     for (const { item, weight } of items) {
       if (item >= 0 && item < model.items && Number.isFinite(weight))
         sums.set(item, (sums.get(item) ?? 0) + weight);
     }
     const known = [...sums].filter(([, sum]) => sum > 0);
+    const entries = known.map(([item, sum]) => ({ item, ...equations.entry(sum, known.length) }));
+    const total = entries.reduce((all, { weight }) => all + weight, 0);
+    return { entries, ridge: equations.ridge(total, known.length), base: this.base };
+  }
+
+  /** The vector of an item, as users are solved against it. */
+  vectorOf(item: number): Float32Array {
+    const { stride } = this.model;
+    return this.itemVectors.subarray(item * stride, (item + 1) * stride);
+  }
+
+  /** The user's vector, null when the model knows none of the items. */
+  solve(items: readonly UserItem[]): Float32Array | null {
+    const { model } = this;
+    const { entries: known, ridge } = this.entriesOf(items);
     if (known.length === 0) return null;
-    let total = 0;
-    known.forEach(([item, sum], at) => {
-      const { weight, right } = this.equations.entry(sum, known.length);
+    known.forEach(({ item, weight, right }, at) => {
       this.index[at] = item;
       this.weight[at] = weight;
       this.right[at] = right;
-      total += weight;
     });
     this.start[1] = known.length;
-    this.ridge[0] = this.equations.ridge(total, known.length);
+    this.ridge[0] = ridge;
     this.kernel.run.solveRows(
       this.start.byteOffset,
       this.index.byteOffset,

@@ -5,6 +5,7 @@ import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { Neighbours } from "../neighbours";
 import { topIndices } from "../top";
 import { type AttributeVectors, attributeVectors } from "../training/cold-start";
+import { type Contribution, contributions } from "./contributions";
 import { FoldIn, type UserItem } from "./fold-in";
 import { type ServableModel, stampOf } from "./servable";
 
@@ -139,6 +140,19 @@ export class Recommender {
     const scores = this.scores(taste);
     for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
     return topIndices(scores, limit);
+  }
+
+  /** What the score of an item is, for each of some; the arithmetic of `top`. */
+  scoresOf(items: readonly number[], taste: Taste | null): number[] {
+    const scores = this.scores(taste);
+    return items.map((item) => scores[item] ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** What each item of a user adds to the scores of some items, where his taste comes from these items. */
+  explain(items: readonly UserItem[], targets: readonly number[]): Contribution[] {
+    this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
+    const rows = targets.map((item) => this.rowOf(item));
+    return contributions(this.folding, this.neighbours, items, { items: targets, rows });
   }
 
   /** Sorts candidates by this model's scores; those it does not know (out of range) keep their order at the end. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { renderHtml } from "../../../cli/drift/render/html";
-import { startBrowser } from "./browser";
+import { startBrowser } from "../../browser";
 import { cleanStack, reportOf, stackReport } from "./sample";
 
 describe("the page of a report, in Chromium", () => {

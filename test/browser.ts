@@ -4,16 +4,26 @@ import { join } from "node:path";
 import { type Browser, chromium as playwright } from "playwright-core";
 
 /** Starts the Chromium that comes with the packages, which is for Linux alone; elsewhere the Chrome that is there. */
-export async function startBrowser(): Promise<Browser> {
-  if (process.platform !== "linux" || process.arch !== "x64") return playwright.launch({ channel: "chrome" });
+export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
+  if (process.platform !== "linux" || process.arch !== "x64")
+    return playwright.launch({ channel: "chrome", args: [...more] });
   // By this the package brings the libraries along that a bare system lacks.
   process.env.AWS_LAMBDA_JS_RUNTIME = "nodejs20.x";
   const { default: chromium } = await import("@sparticuz/chromium");
-  // In one process, as the package suggests for its own purposes, a page that closes takes the others with it.
-  const args = chromium.args.filter((arg) => !["--single-process", "--no-zygote"].includes(arg));
+  const args = [...chromium.args.filter((arg) => !unwanted.includes(arg)), ...more];
   const executablePath = await chromium.executablePath();
   return playwright.launch({ executablePath, args, env: await withFonts(), headless: true });
 }
+
+const unwanted = [
+  // In one process, as the package suggests for its own purposes, a page that closes takes the others with it.
+  "--single-process",
+  "--no-zygote",
+  // Without these, nothing is shown of what another site's page may do.
+  "--disable-web-security",
+  "--allow-running-insecure-content",
+  "--disable-site-isolation-trials",
+];
 
 /** The package brings fonts along, but looks for them in /tmp alone; without a font, no text has a width. */
 async function withFonts(): Promise<NodeJS.ProcessEnv> {

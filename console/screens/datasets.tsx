@@ -1,0 +1,132 @@
+import type { DatasetAnswer, OverviewAnswer } from "../../service/console/answers";
+import { counted, grouped, percent, titled } from "../format";
+import { AsCode, quoted, variable, word } from "../parts/as-code";
+import { Card, Figure, Id, Meter, Name, Time } from "../parts/basics";
+import { Empty, Load, useLoad } from "../parts/load";
+import { ScreenHead } from "../parts/screen";
+import { place, to } from "../router";
+import { view } from "../session";
+import { Attributes, Events, LookUp } from "./dataset-content";
+
+/** Datasets, and what is in one. */
+export function Screen() {
+  const [id] = place.value.rest;
+  return id ? <OneDataset key={id} id={id} /> : <AllDatasets />;
+}
+
+function AllDatasets() {
+  const overview = useLoad<OverviewAnswer>((signal) => view("overview", {}, signal), []);
+  return (
+    <>
+      <ScreenHead title="Datasets" lead="Users, items and events, and how full their shards are." />
+      <Load of={overview}>
+        {({ datasets }) => (
+          <Card>
+            {datasets.length === 0 ? (
+              <Empty title="No dataset yet">
+                <p>A UserDataset, an ItemDataset and an EventDataset of a program show here.</p>
+              </Empty>
+            ) : (
+              <div class="scroll">
+                <table>
+                  <thead>
+                    <tr>
+                      <th>Dataset</th>
+                      <th>Kind</th>
+                      <th class="num">Records</th>
+                      <th>Full</th>
+                      <th class="num">Shards</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {datasets.map((dataset) => (
+                      <tr key={dataset.id}>
+                        <td>
+                          <a href={to("datasets", [dataset.id])}>
+                            <Name>{dataset.name}</Name>
+                          </a>
+                        </td>
+                        <td>{titled(dataset.kind)}s</td>
+                        <td class="num">{grouped(dataset.records)}</td>
+                        <td>
+                          <Meter
+                            value={dataset.records}
+                            of={dataset.capacity}
+                            label={`${percent(dataset.records / dataset.capacity)} of ${grouped(dataset.capacity)}`}
+                          />
+                        </td>
+                        <td class="num">{grouped(dataset.numShards)}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            )}
+          </Card>
+        )}
+      </Load>
+      <AsCode texts={{ CLI: "recommender datasets list --stack dev\nrecommender status" }} />
+    </>
+  );
+}
+
+function OneDataset({ id }: { id: string }) {
+  const dataset = useLoad<DatasetAnswer>((signal) => view("dataset", { id }, signal), [id]);
+  return (
+    <Load of={dataset} lines={10}>
+      {(one) => (
+        <>
+          <ScreenHead
+            title={one.name.slice(0, 120)}
+            lead={
+              <>
+                {titled(one.kind)}s · <Id>{one.id}</Id> · <a href={to("datasets")}>all datasets</a>
+              </>
+            }
+          />
+          <div class="stack">
+            <Card>
+              <dl class="figures">
+                <Figure name="Records">{grouped(one.records)}</Figure>
+                <Figure name="Room for">
+                  {grouped(one.capacity)} <small>in {counted(one.numShards, "shard")}</small>
+                </Figure>
+                <Figure name="Full">{percent(one.records / one.capacity)}</Figure>
+                <Figure name="Fullest shard">{grouped(Math.max(...one.shards, 0))}</Figure>
+                <Figure name="Created">
+                  <Time ts={one.createdTs} />
+                </Figure>
+              </dl>
+              {one.projects.length > 0 && (
+                <p class="muted">Used by {one.projects.map(({ name }) => name.slice(0, 60)).join(", ")}</p>
+              )}
+            </Card>
+            {one.kind !== "event" && <Attributes of={one} />}
+            {one.events && <Events of={one.events} />}
+            <LookUp dataset={one} />
+            <Code of={one} />
+          </div>
+        </>
+      )}
+    </Load>
+  );
+}
+
+function Code({ of }: { of: DatasetAnswer }) {
+  const type = `${titled(of.kind)}Dataset`;
+  const schema = Object.fromEntries(
+    of.attributes.filter(({ isDeclared }) => isDeclared).map(({ name, handling }) => [name, handling]),
+  );
+  const line = Object.keys(schema).length > 0 ? `\n  attributeSchema: ${JSON.stringify(schema)},` : "";
+  return (
+    <AsCode
+      note="With existingId a program takes over the dataset that is there, with all of its records."
+      texts={{
+        TypeScript: `const ${variable(of.name)} = new recommender.${type}(${quoted(of.name.slice(0, 100))}, {\n  existingId: ${quoted(of.id)},\n  numShards: ${of.numShards},${line}\n});`,
+        Python: `${variable(of.name)} = recommender.${type}(${quoted(of.name.slice(0, 100))},\n    existing_id=${quoted(of.id)},\n    num_shards=${of.numShards})`,
+        YAML: `  ${variable(of.name)}:\n    type: recommender:${type}\n    properties:\n      existingId: ${of.id}\n      numShards: ${of.numShards}`,
+        CLI: `recommender import ${of.kind}s ${of.kind}s.csv --dataset ${word(of.id)}`,
+      }}
+    />
+  );
+}

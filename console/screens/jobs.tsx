@@ -1,0 +1,249 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { JobAnswer, JobRow, Page } from "../../service/console/answers";
+import { exact, lasting, measure, shown, titled } from "../format";
+import { latest } from "../live";
+import { AsCode, curl, word } from "../parts/as-code";
+import { Block, Card, Figure, Id, More, Name, State, Time } from "../parts/basics";
+import { Empty, Load, useLoad } from "../parts/load";
+import { ScreenHead } from "../parts/screen";
+import { place, to } from "../router";
+import { addressOf, signedIn, view } from "../session";
+import { JobProgress } from "./job-progress";
+
+/** Jobs as they run, newest first. */
+export function Screen() {
+  const [id] = place.value.rest;
+  return id ? <OneJob key={id} id={id} /> : <AllJobs />;
+}
+
+const types = ["TRAINING", "DEPLOYMENT", "QUERYING", "CLUSTERING"];
+const statuses = { PENDING: "Waits", RUNNING: "Runs", SUCCEED: "Done", FAILED: "Failed" };
+
+function AllJobs() {
+  const [type, status, search] = [useSignal(""), useSignal(""), useSignal("")];
+  const older = useSignal<readonly JobRow[]>([]);
+  const next = useSignal<string | null>(null);
+  const filter = { type: type.value, status: status.value, search: search.value };
+  const first = useLoad<Page<JobRow>>((signal) => view("jobs", filter, signal), Object.values(filter));
+  useEffect(() => {
+    older.value = [];
+    next.value = first.loaded.value?.next ?? null;
+  }, [first.loaded.value]);
+  const more = async (before: string) => {
+    const page = await view<Page<JobRow>>("jobs", { ...filter, before });
+    older.value = [...older.value, ...page.rows];
+    next.value = page.next;
+  };
+  return (
+    <>
+      <ScreenHead
+        title="Jobs"
+        lead="Trainings, deployments and questions, newest first. The list follows the service."
+      />
+      <Card>
+        <div class="filters">
+          <input
+            type="search"
+            aria-label="Search by name or id"
+            placeholder="Search by name or id"
+            value={search.value}
+            onInput={(event) => (search.value = event.currentTarget.value)}
+          />
+          <select
+            aria-label="Kind"
+            value={type.value}
+            onChange={(event) => (type.value = event.currentTarget.value)}
+          >
+            <option value="">Every kind</option>
+            {types.map((one) => (
+              <option key={one} value={one}>
+                {titled(one)}
+              </option>
+            ))}
+          </select>
+          <select
+            aria-label="State"
+            value={status.value}
+            onChange={(event) => (status.value = event.currentTarget.value)}
+          >
+            <option value="">Every state</option>
+            {Object.entries(statuses).map(([one, words]) => (
+              <option key={one} value={one}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </div>
+        <Load of={first} lines={8}>
+          {(page) => {
+            const rows = fresh([...page.rows, ...older.value], filter);
+            return rows.length === 0 ? (
+              <Empty title={Object.values(filter).some(Boolean) ? "No job fits" : "No job yet"}>
+                <p>A Model, a Deployment or a question of a program becomes a job here.</p>
+              </Empty>
+            ) : (
+              <>
+                <JobTable rows={rows} />
+                <More next={next.value} onMore={more} />
+              </>
+            );
+          }}
+        </Load>
+      </Card>
+      <AsCode texts={{ CLI: "recommender jobs get JOB --project PROJECT --json" }} />
+    </>
+  );
+}
+
+/** The rows with what the service has said since, and those that have come. */
+function fresh(
+  rows: readonly JobRow[],
+  { type, status, search }: { type: string; status: string; search: string },
+): JobRow[] {
+  const now = latest.value?.jobs ?? [];
+  const fits = (job: JobRow) =>
+    (!type || job.type === type) &&
+    (!status || job.status === status) &&
+    (!search || job.name.includes(search));
+  const newest = rows[0]?.number ?? 0;
+  const come = now.filter((job) => job.number > newest && fits(job));
+  const byId = new Map(now.map((job) => [job.id, job]));
+  return [...come, ...rows.map((job) => byId.get(job.id) ?? job)];
+}
+
+function JobTable({ rows }: { rows: readonly JobRow[] }) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Job</th>
+            <th>State</th>
+            <th>Submitted</th>
+            <th class="num">Took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((job) => (
+            <tr key={job.id}>
+              <td>
+                <a href={to("jobs", [job.id])}>
+                  <Name>{job.name}</Name>
+                </a>{" "}
+                <span class="muted">
+                  {titled(job.type)}
+                  {job.retryCount > 0 && `, retried ${job.retryCount} ×`}
+                </span>
+                <JobProgress job={job} />
+                {job.status === "FAILED" && <p class="attributes">{shown(job.message)}</p>}
+              </td>
+              <td>
+                <State of={job.status} />
+              </td>
+              <td>
+                <Time ts={job.createdTs} />
+              </td>
+              <td class="num">{job.finishedTs === null ? "" : lasting(job.finishedTs - job.createdTs)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function OneJob({ id }: { id: string }) {
+  const now = latest.value?.jobs.find((job) => job.id === id);
+  const job = useLoad<JobAnswer>((signal) => view("job", { id }, signal), [id, now?.status, now?.retryCount]);
+  return (
+    <Load of={job} lines={8}>
+      {(read) => {
+        const one = { ...read, ...now };
+        return (
+          <>
+            <ScreenHead
+              title={one.name.slice(0, 120)}
+              lead={
+                <>
+                  {titled(one.type)} in <Name>{one.projectName}</Name> · <a href={to("jobs")}>all jobs</a>
+                </>
+              }
+            >
+              <State of={one.status} />
+            </ScreenHead>
+            <div class="stack">
+              {one.status === "FAILED" && (
+                <div class="note bad">
+                  <strong>Why it failed</strong>
+                  <p>
+                    <bdi>{one.message?.slice(0, 2000) ?? "No reason was given."}</bdi>
+                  </p>
+                </div>
+              )}
+              <Card>
+                <JobProgress job={one} />
+                <dl class="figures">
+                  <Figure name="Submitted">
+                    <Time ts={one.createdTs} />
+                  </Figure>
+                  <Figure
+                    name={one.finishedTs === null ? "Since" : "Took"}
+                    hint={one.finishedTs === null ? "" : exact(one.finishedTs)}
+                  >
+                    {lasting((one.finishedTs ?? Math.max(Date.now(), one.createdTs)) - one.createdTs)}
+                  </Figure>
+                  <Figure name="Usually takes" hint={`Half of the last ${read.usualOf} took longer`}>
+                    {read.usualMs === null ? <small>not known yet</small> : lasting(read.usualMs)}
+                  </Figure>
+                  <Figure name="Retries">{one.retryCount}</Figure>
+                  {one.quality && (
+                    <Figure name="NDCG@20">
+                      {measure(one.quality.ndcgAt20)}{" "}
+                      <small>popularity {measure(one.quality.popularityNdcgAt20)}</small>
+                    </Figure>
+                  )}
+                  {one.modelId && (
+                    <Figure name="Model">
+                      <Id href={to("models", [one.modelId])}>{one.modelId}</Id>
+                    </Figure>
+                  )}
+                </dl>
+              </Card>
+              <div class="columns">
+                <Json title="Request" value={read.data} />
+                <Json title="Result" value={read.result} />
+              </div>
+              <JobCode job={read} />
+            </div>
+          </>
+        );
+      }}
+    </Load>
+  );
+}
+
+function Json({ title, value }: { title: string; value: unknown }) {
+  return (
+    <Card title={title}>
+      {value === null ? (
+        <p class="muted">There is none yet.</p>
+      ) : (
+        <Block label={title} text={JSON.stringify(value, null, 2).slice(0, 20_000)} />
+      )}
+    </Card>
+  );
+}
+
+function JobCode({ job }: { job: JobAnswer }) {
+  const now = signedIn.value;
+  const url = now.state === "in" ? now.session.service.url : addressOf("");
+  return (
+    <AsCode
+      texts={{
+        CLI: `recommender jobs get ${word(job.id)} --project ${word(job.projectId)}`,
+        curl: curl(url, `/get-job?${new URLSearchParams({ project_id: job.projectId, job_id: job.id })}`),
+      }}
+    />
+  );
+}

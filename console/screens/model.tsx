@@ -1,0 +1,180 @@
+import type { ModelRow } from "../../service/console/answers";
+import { counted, grouped, lasting, measure, shown } from "../format";
+import { AsCode, word } from "../parts/as-code";
+import { Card, Figure, Id, Name, Time } from "../parts/basics";
+import { Load, useLoad } from "../parts/load";
+import { ScreenHead } from "../parts/screen";
+import { to } from "../router";
+import { view } from "../session";
+
+/** One model: what it was trained with, and what was measured. */
+export function OneModel({ id }: { id: string }) {
+  const model = useLoad<ModelRow>((signal) => view("model", { id }, signal), [id]);
+  return (
+    <Load of={model} lines={8}>
+      {(one) => (
+        <>
+          <ScreenHead
+            title={one.name.slice(0, 120)}
+            lead={
+              <>
+                <Id>{one.id}</Id> · <a href={to("models")}>all models</a>
+              </>
+            }
+          >
+            {one.isServing && <span class="tag good">serves</span>}
+          </ScreenHead>
+          <div class="stack">
+            <Card title="Quality" aside="measured on what the training held out">
+              <dl class="figures">
+                <Figure
+                  name="NDCG@20"
+                  hint="Right items count more the higher they stand; 1 would be perfect"
+                >
+                  {measure(one.quality?.ndcgAt20)}{" "}
+                  <small>popularity {measure(one.quality?.popularityNdcgAt20)}</small>
+                </Figure>
+                <Figure name="Recall@20" hint="Share of the held-out items among the first 20">
+                  {measure(one.quality?.recallAt20)}{" "}
+                  <small>popularity {measure(one.quality?.popularityRecallAt20)}</small>
+                </Figure>
+                <Figure name="Held out">
+                  {one.quality?.heldOutPairs == null ? "–" : grouped(one.quality.heldOutPairs)}{" "}
+                  <small>
+                    pairs of{" "}
+                    {one.quality?.heldOutUsers == null ? "–" : counted(one.quality.heldOutUsers, "user")}
+                  </small>
+                </Figure>
+                <Figure name="Trained">
+                  <Time ts={one.createdTs} />
+                </Figure>
+                <Figure name="Took">{one.trainingMs === null ? "–" : lasting(one.trainingMs)}</Figure>
+              </dl>
+              {(one.quality?.heldOutPairs ?? 100) < 100 && (
+                <div class="note warn">
+                  <strong>Few pairs were held out</strong>
+                  <p>Figures that rest on fewer than 100 pairs are uncertain.</p>
+                </div>
+              )}
+            </Card>
+            <Card title="Parameters" aside={`algorithm ${one.algorithmType}`}>
+              <Parameters models={[one]} />
+            </Card>
+            {one.jobId && (
+              <p>
+                <a href={to("jobs", [one.jobId])}>The job that trained it</a>
+              </p>
+            )}
+            <AsCode
+              texts={{ CLI: `recommender models get ${word(one.id)} --project ${word(one.projectId)}` }}
+            />
+          </div>
+        </>
+      )}
+    </Load>
+  );
+}
+
+/** Two models beside each other; what differs is marked. */
+export function Compared({ ids }: { ids: readonly [string, string] | readonly string[] }) {
+  const both = useLoad<ModelRow[]>(
+    (signal) => Promise.all(ids.map((id) => view<ModelRow>("model", { id }, signal))),
+    [...ids],
+  );
+  return (
+    <>
+      <ScreenHead title="Two models" lead={<a href={to("models")}>All models</a>} />
+      <Load of={both} lines={8}>
+        {(models) => (
+          <div class="stack">
+            <Card title="Quality">
+              <Rows
+                models={models}
+                rows={[
+                  ["NDCG@20", ({ quality }) => measure(quality?.ndcgAt20)],
+                  ["… of popularity", ({ quality }) => measure(quality?.popularityNdcgAt20)],
+                  ["Recall@20", ({ quality }) => measure(quality?.recallAt20)],
+                  ["… of popularity", ({ quality }) => measure(quality?.popularityRecallAt20)],
+                  [
+                    "Held-out pairs",
+                    ({ quality }) => (quality?.heldOutPairs == null ? "–" : grouped(quality.heldOutPairs)),
+                  ],
+                  [
+                    "Held-out users",
+                    ({ quality }) => (quality?.heldOutUsers == null ? "–" : grouped(quality.heldOutUsers)),
+                  ],
+                  ["Training took", ({ trainingMs }) => (trainingMs === null ? "–" : lasting(trainingMs))],
+                ]}
+              />
+              <p class="muted">
+                Each was measured on its own hold-out. Where the data differs between them, compare each with
+                popularity rather than with the other.
+              </p>
+            </Card>
+            <Card title="Parameters">
+              <Parameters models={models} />
+            </Card>
+          </div>
+        )}
+      </Load>
+    </>
+  );
+}
+
+function Parameters({ models }: { models: readonly ModelRow[] }) {
+  const all = models.map((model) => ({ ...model.chosenParameters, ...model.algorithmParameters }));
+  const names = [...new Set(all.flatMap(Object.keys))].sort();
+  if (names.length === 0) return <p class="muted">None were given, and what was chosen is not known.</p>;
+  const textOf = (name: string) => (model: ModelRow) => {
+    const given = model.algorithmParameters[name];
+    const value = given ?? model.chosenParameters?.[name];
+    return `${typeof value === "number" ? Number(value.toPrecision(4)) : shown(value)}${given === undefined ? "" : " (given)"}`;
+  };
+  return <Rows models={models} rows={names.map((name) => [name, textOf(name)])} />;
+}
+
+function Rows({
+  models,
+  rows,
+}: {
+  models: readonly ModelRow[];
+  rows: readonly (readonly [string, (model: ModelRow) => string])[];
+}) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>{models.length > 1 ? "" : "Parameter"}</th>
+            {models.map((model) => (
+              <th key={model.id}>
+                {models.length > 1 ? (
+                  <a href={to("models", [model.id])}>
+                    <Name>{model.name}</Name>
+                  </a>
+                ) : (
+                  "Value"
+                )}{" "}
+                {models.length > 1 && model.isServing && <span class="tag good">serves</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, of], at) => {
+            const values = models.map(of);
+            const differs = new Set(values).size > 1;
+            return (
+              <tr key={at} class={differs ? "differs" : ""}>
+                <td>{name}</td>
+                {values.map((value, index) => (
+                  <td key={models[index]?.id}>{differs ? <strong>{value}</strong> : value}</td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

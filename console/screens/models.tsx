@@ -1,0 +1,202 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { ModelRow, Page } from "../../service/console/answers";
+import { counted, lasting, measure } from "../format";
+import { latest } from "../live";
+import { AsCode, quoted, variable, word } from "../parts/as-code";
+import { Card, More, Name, Time } from "../parts/basics";
+import { LineChart } from "../parts/charts";
+import { Empty, Load, useLoad } from "../parts/load";
+import { ScreenHead } from "../parts/screen";
+import { go, place, project, to } from "../router";
+import { view } from "../session";
+import { Compared, OneModel } from "./model";
+
+/** The models of a project, how good they were over time, and how two differ. */
+export function Screen() {
+  const [one, two] = place.value.rest;
+  if (one && two) return <Compared key={`${one} ${two}`} ids={[one, two]} />;
+  return one ? <OneModel key={one} id={one} /> : <AllModels />;
+}
+
+function AllModels() {
+  const chosen = project.value;
+  const search = useSignal("");
+  const picked = useSignal<readonly string[]>([]);
+  const older = useSignal<readonly ModelRow[]>([]);
+  const next = useSignal<string | null>(null);
+  const filter = { project: chosen?.id ?? "", search: search.value };
+  const models = useLoad<Page<ModelRow>>(
+    (signal) => view("models", filter, signal),
+    [filter.project, filter.search, latest.value?.version],
+  );
+  useEffect(() => {
+    older.value = [];
+    next.value = models.loaded.value?.next ?? null;
+  }, [models.loaded.value]);
+  const more = async (before: string) => {
+    const page = await view<Page<ModelRow>>("models", { ...filter, before });
+    older.value = [...older.value, ...page.rows];
+    next.value = page.next;
+  };
+  const pick = (id: string) => {
+    const others = picked.value.filter((one) => one !== id);
+    picked.value = others.length < picked.value.length ? others : [...others, id].slice(-2);
+  };
+  return (
+    <>
+      <ScreenHead
+        title="Models"
+        lead="How good each training measured on what it held out. Choose two to compare them."
+      >
+        <button
+          type="button"
+          class="primary"
+          disabled={picked.value.length !== 2}
+          onClick={() => go(to("models", picked.value))}
+        >
+          Compare {picked.value.length === 2 ? "these two" : "two"}
+        </button>
+      </ScreenHead>
+      <Load of={models} lines={8}>
+        {(page) => {
+          const rows = [...page.rows, ...older.value];
+          if (rows.length === 0 && !search.value)
+            return (
+              <Card>
+                <Empty title="No model yet">
+                  <p>A Model of a program is trained by `pulumi up`, and shows here with its quality.</p>
+                </Empty>
+              </Card>
+            );
+          return (
+            <div class="stack">
+              <QualityChart models={rows} />
+              <Card title="All models">
+                <div class="filters">
+                  <input
+                    type="search"
+                    aria-label="Search by name or id"
+                    placeholder="Search by name or id"
+                    value={search.value}
+                    onInput={(event) => (search.value = event.currentTarget.value)}
+                  />
+                </div>
+                <ModelTable rows={rows} picked={picked.value} onPick={pick} />
+                <More next={next.value} onMore={more} />
+              </Card>
+              <Code models={rows} projectId={filter.project} />
+            </div>
+          );
+        }}
+      </Load>
+    </>
+  );
+}
+
+function QualityChart({ models }: { models: readonly ModelRow[] }) {
+  const measured = models.filter(({ quality }) => quality?.ndcgAt20 != null).reverse();
+  if (measured.length === 0) return null;
+  const points = (of: (model: ModelRow) => number | null | undefined) =>
+    measured.flatMap((model) => {
+      const y = of(model);
+      return y == null
+        ? []
+        : [{ x: model.createdTs, y, label: model.name.slice(0, 60), href: to("models", [model.id]) }];
+    });
+  return (
+    <Card
+      title="Quality over time"
+      aside="NDCG@20 on each model's own hold-out; other data makes other figures"
+    >
+      <LineChart
+        title="NDCG@20 of the models over time, beside popularity"
+        format={(y) => measure(y, 2)}
+        series={[
+          { name: "Model", points: points(({ quality }) => quality?.ndcgAt20) },
+          {
+            name: "Most popular items, on the same hold-out",
+            points: points(({ quality }) => quality?.popularityNdcgAt20),
+            isDashed: true,
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function ModelTable({
+  rows,
+  picked,
+  onPick,
+}: {
+  rows: readonly ModelRow[];
+  picked: readonly string[];
+  onPick: (id: string) => void;
+}) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>
+              <span class="hidden">Compare</span>
+            </th>
+            <th>Model</th>
+            <th class="num">NDCG@20</th>
+            <th class="num">Popularity</th>
+            <th class="num">Recall@20</th>
+            <th>Held out</th>
+            <th>Trained</th>
+            <th class="num">Took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((model) => (
+            <tr key={model.id}>
+              <td>
+                <input
+                  type="checkbox"
+                  aria-label={`Compare ${model.name.slice(0, 60)}`}
+                  checked={picked.includes(model.id)}
+                  onChange={() => onPick(model.id)}
+                />
+              </td>
+              <td>
+                <a href={to("models", [model.id])}>
+                  <Name>{model.name}</Name>
+                </a>{" "}
+                {model.isServing && <span class="tag good">serves</span>}
+              </td>
+              <td class="num">
+                <strong>{measure(model.quality?.ndcgAt20)}</strong>
+              </td>
+              <td class="num">{measure(model.quality?.popularityNdcgAt20)}</td>
+              <td class="num">{measure(model.quality?.recallAt20)}</td>
+              <td>
+                {model.quality?.heldOutPairs == null ? "–" : counted(model.quality.heldOutPairs, "pair")}
+              </td>
+              <td>
+                <Time ts={model.createdTs} />
+              </td>
+              <td class="num">{model.trainingMs === null ? "–" : lasting(model.trainingMs)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Code({ models, projectId }: { models: readonly ModelRow[]; projectId: string }) {
+  const [model] = models;
+  if (!model) return null;
+  return (
+    <AsCode
+      texts={{
+        TypeScript: `const ${variable(model.name)} = new recommender.Model(${quoted(model.name.slice(0, 100))}, {\n  projectId: ${quoted(projectId)},\n  algorithmId: algorithm.id,\n  // Trained again whenever one of these changes.\n  triggers: [events.contentHash],\n});`,
+        CLI: `recommender models list --project ${word(projectId)}`,
+      }}
+    />
+  );
+}

@@ -1,0 +1,177 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { ModelRow, ServingAnswer } from "../../service/console/answers";
+import { exact, grouped, lasting, measure } from "../format";
+import { latest } from "../live";
+import { AsCode, curl, quoted, variable, word } from "../parts/as-code";
+import { Card, Figure, Id, Meter, Name, State, Time } from "../parts/basics";
+import { Columns } from "../parts/charts";
+import { Empty, Load, useLoad } from "../parts/load";
+import { ScreenHead } from "../parts/screen";
+import { project, to } from "../router";
+import { addressOf, signedIn, view } from "../session";
+
+const everyMs = 10_000;
+
+/** What serves a project, how it has answered lately, and what served before. */
+export function Screen() {
+  const chosen = project.value;
+  const turn = useSignal(0);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) turn.value++;
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [turn]);
+  const serving = useLoad<ServingAnswer | undefined>(
+    async (signal) => (chosen?.isDeployed ? view("serving", { project: chosen.id }, signal) : undefined),
+    [chosen?.id, chosen?.isDeployed, latest.value?.version, turn.value],
+  );
+  return (
+    <>
+      <ScreenHead
+        title="Serving"
+        lead="What answers, how it has answered over the last hour, and what answered before."
+      />
+      <Load of={serving} lines={8}>
+        {(now) =>
+          now ? (
+            <Serving now={now} />
+          ) : (
+            <Card>
+              <Empty title="Nothing serves">
+                <p>A Deployment of a program puts a trained model into service.</p>
+              </Empty>
+            </Card>
+          )
+        }
+      </Load>
+    </>
+  );
+}
+
+function Serving({ now }: { now: ServingAnswer }) {
+  const { recent } = now;
+  const busiest = Math.max(...recent.minutes.map(({ answered }) => answered)) / 60;
+  return (
+    <div class="stack">
+      <Card title={now.projectName.slice(0, 120)} aside={<Id>{now.servingUri}</Id>}>
+        <dl class="figures">
+          <Served name="Model" model={now.generator} />
+          {now.ranker && <Served name="Ranker" model={now.ranker} />}
+          <Figure name="Since">
+            <Time ts={now.deployedTs} />
+          </Figure>
+          <Figure name="In memory">{now.isLoaded ? "yes" : "not yet"}</Figure>
+          <Figure name="Events since it was trained">
+            {now.eventsSince ? `${grouped(now.eventsSince.count)}${now.eventsSince.isMore ? " +" : ""}` : "–"}
+          </Figure>
+        </dl>
+      </Card>
+      <Card title="The last hour" aside="answers of this process, minute by minute">
+        <dl class="figures">
+          <Figure name="Answered">{grouped(recent.answered)}</Figure>
+          <Figure name="Refused" hint="Over the allowed queries per second">
+            {grouped(recent.refused)}
+          </Figure>
+          <Figure name="Failed">{grouped(recent.failed)}</Figure>
+          <Figure name="Half within" hint="p50">
+            {recent.p50Ms === null ? "–" : lasting(recent.p50Ms)}
+          </Figure>
+          <Figure name="99 of 100 within" hint="p99">
+            {recent.p99Ms === null ? "–" : lasting(recent.p99Ms)}
+          </Figure>
+          <Figure name="Busiest minute" hint="Queries per second, on the average of the minute">
+            {measure(busiest, 2)} <small>of {grouped(now.qps)} per second</small>
+            <Meter
+              value={busiest}
+              of={now.qps}
+              label={`${measure(busiest, 2)} of ${now.qps} queries per second`}
+              tone={busiest > now.qps * 0.8 ? "warn" : ""}
+            />
+          </Figure>
+        </dl>
+        <Columns
+          title="Answers and refusals of the last hour by minute"
+          names={["answered", "refused"]}
+          unit="answers"
+          columns={recent.minutes.map(({ ts, answered, refused }) => ({
+            label: exact(ts).replace(/^.* at /, ""),
+            counts: [answered, refused],
+          }))}
+        />
+      </Card>
+      <Card title="Deployments" aside="newest first">
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th>Deployment</th>
+                <th>State</th>
+                <th>Model</th>
+                <th>When</th>
+              </tr>
+            </thead>
+            <tbody>
+              {now.history.map((job) => (
+                <tr key={job.id}>
+                  <td>
+                    <a href={to("jobs", [job.id])}>
+                      <Name>{job.name}</Name>
+                    </a>{" "}
+                    {job.id === now.jobId && <span class="tag good">serves</span>}
+                  </td>
+                  <td>
+                    <State of={job.status} />
+                  </td>
+                  <td>{job.modelId && <Id href={to("models", [job.modelId])}>{job.modelId}</Id>}</td>
+                  <td>
+                    <Time ts={job.finishedTs ?? job.createdTs} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Card>
+      <Code now={now} />
+    </div>
+  );
+}
+
+function Served({ name, model }: { name: string; model: ModelRow | null }) {
+  return (
+    <Figure name={name}>
+      {model ? (
+        <a href={to("models", [model.id])}>
+          <Name>{model.name}</Name>
+        </a>
+      ) : (
+        "–"
+      )}
+    </Figure>
+  );
+}
+
+function Code({ now }: { now: ServingAnswer }) {
+  const session = signedIn.value;
+  const url = session.state === "in" ? session.session.service.url : addressOf("");
+  const fields = { projectId: now.projectId, generatorModelId: now.generator?.id ?? "", qps: now.qps };
+  return (
+    <AsCode
+      note="With existingId a program takes over what serves now, without deploying anew."
+      texts={{
+        TypeScript: `const ${variable(now.projectName)}Live = new recommender.Deployment("live", {\n  existingId: ${quoted(now.projectId)},\n  projectId: ${quoted(fields.projectId)},\n  generatorModelId: ${quoted(fields.generatorModelId)},\n  qps: ${now.qps},\n});`,
+        Python: `live = recommender.Deployment("live",\n    existing_id=${quoted(now.projectId)},\n    project_id=${quoted(fields.projectId)},\n    generator_model_id=${quoted(fields.generatorModelId)},\n    qps=${now.qps})`,
+        YAML: `  live:\n    type: recommender:Deployment\n    properties:\n      existingId: ${now.projectId}\n      projectId: ${now.projectId}\n      generatorModelId: ${fields.generatorModelId}\n      qps: ${now.qps}`,
+        CLI: `recommender shutdown --project ${word(now.projectId)}   # takes it out of service`,
+        curl: curl(url, "/submit-deployment-job", {
+          project_id: now.projectId,
+          name: "live",
+          generator_model_id: fields.generatorModelId,
+          qps: now.qps,
+        }),
+      }}
+    />
+  );
+}

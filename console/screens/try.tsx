@@ -1,0 +1,307 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { TryAnswer } from "../../service/console/answers";
+import { lasting, shown } from "../format";
+import { AsCode, curl, word } from "../parts/as-code";
+import { Card } from "../parts/basics";
+import { Combo } from "../parts/combo";
+import { Empty, Load, useLoad } from "../parts/load";
+import { ScreenHead } from "../parts/screen";
+import { go, place, project, to } from "../router";
+import { addressOf, send, signedIn } from "../session";
+import { Ranked } from "./ranked";
+
+interface Changes {
+  readonly add: readonly { readonly itemId: string; readonly weight: number }[];
+  readonly remove: readonly string[];
+}
+
+const none: Changes = { add: [], remove: [] };
+
+/** Recommendations for a user or a stranger, why they come, and what would change them. */
+export function Screen() {
+  const chosen = project.value;
+  const [userId = ""] = place.value.rest;
+  const changes = useSignal<Changes>(none);
+  const stranger = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    changes.value = none;
+  }, [userId, chosen?.id]);
+  if (!chosen)
+    return (
+      <>
+        <ScreenHead title="Try it" />
+        <Card>
+          <Empty title="There is no project yet">
+            <p>Once a project serves, this screen asks it for recommendations.</p>
+          </Empty>
+        </Card>
+      </>
+    );
+  const isStranger = stranger.value !== undefined;
+  const attributes = parsed(stranger.value);
+  return (
+    <>
+      <ScreenHead
+        title="Try it"
+        lead="Recommendations for a user as the deployment gives them, and the user's own items that led there. Nothing you change here is stored."
+      >
+        <button
+          type="button"
+          aria-pressed={isStranger}
+          onClick={() => {
+            stranger.value = isStranger ? undefined : "{}";
+          }}
+        >
+          {isStranger ? "Back to a user" : "A user without events"}
+        </button>
+      </ScreenHead>
+      <div class="try">
+        <Card>
+          {isStranger ? (
+            <Stranger
+              text={stranger.value ?? ""}
+              fault={attributes.fault}
+              onText={(text) => (stranger.value = text)}
+            />
+          ) : (
+            <Combo
+              kind="user"
+              projectId={chosen.id}
+              label="User"
+              placeholder="Type an id, or choose one"
+              value={userId}
+              onPick={(id) => go(to("try", [id]))}
+            />
+          )}
+        </Card>
+        {(userId && !isStranger) || (isStranger && attributes.value) ? (
+          <Answer
+            key={chosen.id}
+            projectId={chosen.id}
+            userId={isStranger ? undefined : userId}
+            attributes={attributes.value}
+            changes={changes.value}
+            onChange={(next) => (changes.value = next)}
+          />
+        ) : (
+          <Card class="answer">
+            <Empty title={isStranger ? "Give some attributes" : "Choose a user"}>
+              <p>
+                {isStranger
+                  ? "A model that has learned from attributes places somebody by them alone."
+                  : "You see what the model would recommend, and why."}
+              </p>
+            </Empty>
+          </Card>
+        )}
+      </div>
+    </>
+  );
+}
+
+function parsed(text: string | undefined): { value?: Record<string, unknown>; fault?: string } {
+  if (text === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return { value: value as Record<string, unknown> };
+    return { fault: 'Give an object, as in {"country": "FR"}.' };
+  } catch {
+    return { fault: 'This is not JSON yet; give an object, as in {"country": "FR"}.' };
+  }
+}
+
+function Stranger({
+  text,
+  fault,
+  onText,
+}: {
+  text: string;
+  fault: string | undefined;
+  onText: (text: string) => void;
+}) {
+  return (
+    <div class="field stack">
+      <label for="stranger">Attributes of somebody without events, as JSON</label>
+      <textarea
+        id="stranger"
+        rows={4}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      {fault && (
+        <p class="muted" role="status">
+          {fault}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Answer({
+  projectId,
+  userId,
+  attributes,
+  changes,
+  onChange,
+}: {
+  projectId: string;
+  userId: string | undefined;
+  attributes: Record<string, unknown> | undefined;
+  changes: Changes;
+  onChange: (next: Changes) => void;
+}) {
+  const isChanged = changes.add.length > 0 || changes.remove.length > 0;
+  const ask = (with_: Changes) => (signal: AbortSignal) =>
+    send<TryAnswer>("console/api/try", { projectId, userId, attributes, ...with_ }, signal);
+  const key = JSON.stringify(attributes);
+  const now = useLoad(ask(changes), [projectId, userId, key, JSON.stringify(changes)]);
+  const before = useLoad(isChanged ? ask(none) : async () => undefined, [projectId, userId, key, isChanged]);
+  const { loaded } = now;
+  const answer = loaded.state === "failed" ? undefined : loaded.value;
+  return (
+    <>
+      <div class="answer stack">
+        <Load of={now} lines={10}>
+          {({ items, basis, ms, labelledBy }) => (
+            <Card title="Recommended" aside={`${bases[basis]}, in ${lasting(ms)}`}>
+              {items.length === 0 ? (
+                <Empty title="Nothing is left to recommend">
+                  <p>The user has had every item that the model knows.</p>
+                </Empty>
+              ) : (
+                <Ranked items={items} before={before.loaded.value?.items} labelledBy={labelledBy} />
+              )}
+            </Card>
+          )}
+        </Load>
+        <Code projectId={projectId} userId={userId} />
+      </div>
+      {answer && <Own answer={answer} projectId={projectId} changes={changes} onChange={onChange} />}
+    </>
+  );
+}
+
+const bases: Readonly<Record<TryAnswer["basis"], string>> = {
+  events: "from the user's events",
+  training: "from what the training learned",
+  attributes: "from attributes",
+  popularity: "nothing is known of this user, so: what is popular",
+};
+
+function Own({
+  answer,
+  projectId,
+  changes,
+  onChange,
+}: {
+  answer: TryAnswer;
+  projectId: string;
+  changes: Changes;
+  onChange: (next: Changes) => void;
+}) {
+  const isChanged = changes.add.length > 0 || changes.remove.length > 0;
+  const name = (id: string, record: Readonly<Record<string, unknown>>) =>
+    shown(answer.labelledBy === null ? id : (record[answer.labelledBy] ?? id));
+  return (
+    <Card
+      title="What if"
+      aside={
+        isChanged ? (
+          <button type="button" class="quiet" onClick={() => onChange(none)}>
+            Undo all
+          </button>
+        ) : (
+          "stored nowhere"
+        )
+      }
+    >
+      <div class="stack">
+        {answer.attributes && Object.keys(answer.attributes).length > 0 && (
+          <p class="attributes">
+            {Object.entries(answer.attributes)
+              .map(([key, value]) => `${key} ${shown(value)}`)
+              .join(" · ")
+              .slice(0, 300)}
+          </p>
+        )}
+        <Combo
+          kind="item"
+          projectId={projectId}
+          label="Add an event on an item"
+          placeholder="Item"
+          value=""
+          onPick={(itemId) =>
+            onChange({
+              add: [...changes.add.filter((one) => one.itemId !== itemId), { itemId, weight: 1 }],
+              remove: changes.remove.filter((id) => id !== itemId),
+            })
+          }
+        />
+        {answer.own.length + changes.remove.length === 0 ? (
+          <p class="muted">
+            {answer.isKnown ? "This user has no events on items." : "Nothing is stored of this user."}
+          </p>
+        ) : (
+          <ul class="own">
+            {answer.own.map(({ itemId, attributes, isAdded, weight }) => (
+              <li key={itemId}>
+                <span>
+                  <bdi title={itemId}>{name(itemId, attributes)}</bdi>{" "}
+                  {isAdded && <span class="tag accent">added</span>}{" "}
+                  {weight !== 1 && <span class="muted">× {weight}</span>}
+                </span>
+                <button
+                  type="button"
+                  class="quiet"
+                  aria-label={`Take out ${name(itemId, attributes)}`}
+                  onClick={() =>
+                    onChange(
+                      isAdded
+                        ? { ...changes, add: changes.add.filter((one) => one.itemId !== itemId) }
+                        : { ...changes, remove: [...changes.remove, itemId] },
+                    )
+                  }
+                >
+                  Take out
+                </button>
+              </li>
+            ))}
+            {changes.remove.map((itemId) => (
+              <li key={itemId} class="removed">
+                <bdi>{shown(itemId)}</bdi>
+                <button
+                  type="button"
+                  class="quiet"
+                  onClick={() =>
+                    onChange({ ...changes, remove: changes.remove.filter((id) => id !== itemId) })
+                  }
+                >
+                  Put back
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function Code({ projectId, userId = "somebody" }: { projectId: string; userId?: string | undefined }) {
+  const now = signedIn.value;
+  const url = now.state === "in" ? now.session.service.url : addressOf("");
+  const uri = `${url}/serving/${projectId}`;
+  return (
+    <AsCode
+      texts={{
+        TypeScript: `export const forUser = recommender.recommendOutput({\n  userId: ${JSON.stringify(userId)},\n  limit: 10,\n  servingUri: ${JSON.stringify(uri)},\n});`,
+        Python: `for_user = recommender.recommend_output(\n    user_id=${JSON.stringify(userId)},\n    limit=10,\n    serving_uri=${JSON.stringify(uri)})`,
+        CLI: `recommender recommend ${word(userId)} --limit 10 --serving-uri ${word(uri)}`,
+        curl: curl(url, `/serving/${projectId}/recommend-items-to-user`, { user_id: userId, limit: 10 }),
+      }}
+    />
+  );
+}

@@ -1,0 +1,73 @@
+import type { Neighbours } from "../neighbours";
+import type { Entries, FoldIn, UserItem } from "./fold-in";
+
+/** What one item of a user adds to the scores of some items. */
+export interface Contribution {
+  readonly item: number;
+  /** By the vectors, for each target. */
+  readonly vectors: Float64Array;
+  /** By the users who chose the same, for each target. */
+  readonly neighbours: Float64Array;
+}
+
+/**
+ * The parts of scores by the user's own items. A folded-in vector is linear in them, x = A⁻¹ Σ right · y, so the score of
+ * an item z is the sum of right · zᵀA⁻¹y; the neighbours' part is a sum over his items as it stands.
+ */
+export function contributions(
+  folding: FoldIn,
+  neighbours: Neighbours | null,
+  items: readonly UserItem[],
+  targets: { readonly items: readonly number[]; readonly rows: readonly Float32Array[] },
+): Contribution[] {
+  const equations = folding.entriesOf(items);
+  const solve = solver(folding, equations);
+  const solved = targets.rows.map(solve);
+  const chosen = equations.entries.map(({ item }) => item);
+  const said = neighbours?.contributions(chosen, targets.items);
+  return equations.entries.map(({ item, right }, at) => {
+    const row = folding.vectorOf(item);
+    return {
+      item,
+      vectors: Float64Array.from(solved, (of) => right * dot(of, row)),
+      neighbours: said?.[at] ?? new Float64Array(targets.items.length),
+    };
+  });
+}
+
+/** Solves A x = b for any b, by the Cholesky factor of A. */
+function solver(folding: FoldIn, { entries, ridge, base }: Entries): (b: Float32Array) => Float64Array {
+  const size = base.length;
+  const lower = new Float64Array(size * size);
+  const at = (row: number, column: number) => lower[row * size + column] as number;
+  for (let k = 0; k < size; k++) lower[k * size + k] = (base[k] as number) + ridge;
+  for (const { item, weight } of entries) {
+    const row = folding.vectorOf(item);
+    for (let i = 0; i < size; i++)
+      for (let j = 0; j <= i; j++)
+        lower[i * size + j] = at(i, j) + weight * (row[i] as number) * (row[j] as number);
+  }
+  for (let i = 0; i < size; i++) {
+    for (let j = 0; j <= i; j++) {
+      let sum = at(i, j);
+      for (let k = 0; k < j; k++) sum -= at(i, k) * at(j, k);
+      lower[i * size + j] = i === j ? Math.sqrt(sum) : sum / at(j, j);
+    }
+  }
+  return (b) => {
+    const x = Float64Array.from(b);
+    for (let i = 0; i < size; i++) {
+      for (let k = 0; k < i; k++) x[i] = (x[i] as number) - at(i, k) * (x[k] as number);
+      x[i] = (x[i] as number) / at(i, i);
+    }
+    for (let i = size - 1; i >= 0; i--) {
+      for (let k = i + 1; k < size; k++) x[i] = (x[i] as number) - at(k, i) * (x[k] as number);
+      x[i] = (x[i] as number) / at(i, i);
+    }
+    return x;
+  };
+}
+
+function dot(a: Float64Array, b: Float32Array): number {
+  return a.reduce((sum, value, k) => sum + value * (b[k] as number), 0);
+}

@@ -1,0 +1,81 @@
+const minuteMs = 60_000;
+const minutesKept = 60;
+/** Times are counted in steps of a tenth, from a hundredth of a millisecond to some minutes. */
+const [leastMs, stepFactor, steps] = [0.01, 1.1, 180];
+const mostKeys = 1000;
+
+interface Minute {
+  minute: number;
+  answered: number;
+  refused: number;
+  failed: number;
+  readonly times: Uint32Array;
+}
+
+/** How a project's recommendations were answered over the last hour, in this process. */
+export class RecentCalls {
+  private readonly kept = new Map<string, Minute[]>();
+
+  constructor(private readonly now: () => number) {}
+
+  /** Counts a call. */
+  count(key: string, status: number, ms: number): void {
+    const minute = this.minuteOf(key);
+    if (status === 200) {
+      minute.answered++;
+      const step = Math.floor(Math.log(ms / leastMs) / Math.log(stepFactor));
+      const at = Math.max(0, Math.min(steps - 1, step));
+      minute.times[at] = (minute.times[at] as number) + 1;
+    } else if (status === 429) minute.refused++;
+    else if (status >= 500) minute.failed++;
+  }
+
+  /** What was counted, minute by minute, and how long half of the answers and all but one in a hundred took at most. */
+  of(keys: readonly string[]) {
+    const last = Math.floor(this.now() / minuteMs);
+    const first = last - minutesKept + 1;
+    const found = keys.flatMap((key) => this.kept.get(key) ?? []).filter(({ minute }) => minute >= first);
+    const sum = (part: "answered" | "refused" | "failed", of = found) =>
+      of.reduce((total, minute) => total + minute[part], 0);
+    const times = new Float64Array(steps);
+    for (const minute of found)
+      for (let at = 0; at < steps; at++) times[at] = (times[at] as number) + (minute.times[at] as number);
+    return {
+      minutes: Array.from({ length: minutesKept }, (_, at) => {
+        const own = found.filter(({ minute }) => minute === first + at);
+        return { ts: (first + at) * minuteMs, answered: sum("answered", own), refused: sum("refused", own) };
+      }),
+      answered: sum("answered"),
+      refused: sum("refused"),
+      failed: sum("failed"),
+      p50Ms: quantile(times, 0.5),
+      p99Ms: quantile(times, 0.99),
+    };
+  }
+
+  private minuteOf(key: string): Minute {
+    const now = Math.floor(this.now() / minuteMs);
+    let minutes = this.kept.get(key);
+    if (!minutes) {
+      if (this.kept.size >= mostKeys) this.kept.clear();
+      minutes = [];
+      this.kept.set(key, minutes);
+    }
+    const at = now % minutesKept;
+    const known = minutes[at];
+    if (known?.minute === now) return known;
+    const begun = { minute: now, answered: 0, refused: 0, failed: 0, times: new Uint32Array(steps) };
+    minutes[at] = begun;
+    return begun;
+  }
+}
+
+function quantile(times: Float64Array, share: number): number | null {
+  const total = times.reduce((sum, count) => sum + count, 0);
+  let below = 0;
+  const at = times.findIndex((count) => {
+    below += count;
+    return below >= share * total;
+  });
+  return total === 0 ? null : leastMs * stepFactor ** (at + 1);
+}

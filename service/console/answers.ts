@@ -1,0 +1,270 @@
+/** What the console's page gets from the service; the page imports these types and nothing else of it. */
+
+/** Who looks, and where. */
+export interface SessionAnswer {
+  readonly name: string;
+  readonly access: "read" | "write";
+  readonly scopes: readonly string[];
+  readonly service: {
+    readonly version: string;
+    readonly url: string;
+    readonly place: string;
+    readonly uptimeSec: number;
+  };
+  /** The newest projects. */
+  readonly projects: readonly ProjectChoice[];
+}
+
+export interface ProjectChoice {
+  readonly id: string;
+  readonly name: string;
+  readonly isDeployed: boolean;
+}
+
+/** A page of a list, and what to ask for to get the next. */
+export interface Page<T> {
+  readonly rows: readonly T[];
+  readonly next: string | null;
+}
+
+export interface QualityAnswer {
+  readonly ndcgAt20: number | null;
+  readonly recallAt20: number | null;
+  readonly popularityNdcgAt20: number | null;
+  readonly popularityRecallAt20: number | null;
+  readonly heldOutPairs: number | null;
+  readonly heldOutUsers: number | null;
+}
+
+/** A count that was not carried on beyond a limit. */
+export interface Counted {
+  readonly count: number;
+  readonly isMore: boolean;
+}
+
+export interface DatasetShort {
+  readonly id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly records: number;
+  readonly capacity: number;
+  readonly numShards: number;
+}
+
+export interface ModelRow {
+  readonly id: string;
+  readonly name: string;
+  readonly projectId: string;
+  readonly algorithmType: string;
+  readonly algorithmParameters: Readonly<Record<string, unknown>>;
+  readonly chosenParameters: Readonly<Record<string, unknown>> | null;
+  readonly createdTs: number;
+  readonly quality: QualityAnswer | null;
+  readonly jobId: string | null;
+  readonly trainingMs: number | null;
+  readonly isServing: boolean;
+}
+
+export interface JobRow {
+  readonly id: string;
+  readonly number: number;
+  readonly projectId: string;
+  readonly projectName: string;
+  readonly type: string;
+  readonly name: string;
+  readonly status: string;
+  readonly createdTs: number;
+  readonly finishedTs: number | null;
+  readonly retryCount: number;
+  /** Where a training stands, as far as it says. */
+  readonly progress: {
+    readonly phase?: string;
+    readonly fraction?: number;
+    /** The best so far. */
+    readonly ndcgAt20?: number | null;
+  } | null;
+  readonly message: string | null;
+  readonly modelId: string | null;
+  readonly quality: QualityAnswer | null;
+}
+
+export interface JobAnswer extends JobRow {
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly result: Readonly<Record<string, unknown>> | null;
+  readonly requestId: string | null;
+  readonly worker: string | null;
+  /** How long the last jobs of this kind took, half of them longer. */
+  readonly usualMs: number | null;
+  readonly usualOf: number;
+}
+
+/** What a deployment has answered lately, in the process that was asked. */
+export interface RecentCalls {
+  readonly minutes: readonly { readonly ts: number; readonly answered: number; readonly refused: number }[];
+  readonly answered: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+}
+
+export interface DeploymentAnswer {
+  readonly projectId: string;
+  readonly projectName: string;
+  readonly jobId: string;
+  readonly deployedTs: number | null;
+  readonly generator: ModelRow | null;
+  readonly ranker: ModelRow | null;
+  readonly qps: number;
+  readonly isLoaded: boolean;
+  readonly servingUri: string;
+  /** Events that came after the serving model was trained; null where that is not known. */
+  readonly eventsSince: Counted | null;
+}
+
+export interface ServingAnswer extends DeploymentAnswer {
+  readonly recent: RecentCalls;
+  /** What was deployed before, newest first. */
+  readonly history: readonly JobRow[];
+}
+
+export interface OverviewProject extends ProjectChoice {
+  readonly targetEventType: string;
+  readonly createdTs: number;
+  readonly datasets: readonly (
+    | DatasetShort
+    | { readonly id: string; readonly kind: string; readonly isDeleted: true }
+  )[];
+  readonly models: number;
+  readonly newest: ModelRow | null;
+  readonly deployment: DeploymentAnswer | null;
+  readonly isTraining: boolean;
+}
+
+/** Something that wants a decision, with the next step. */
+export interface Attention {
+  readonly level: "bad" | "warn" | "hint";
+  readonly title: string;
+  readonly text: string;
+  /** Of a screen. */
+  readonly href?: string;
+  readonly command?: string;
+}
+
+export interface OverviewAnswer {
+  readonly projects: readonly OverviewProject[];
+  readonly datasets: readonly DatasetShort[];
+  readonly running: readonly JobRow[];
+  readonly attention: readonly Attention[];
+  readonly jobs: {
+    readonly pending: number;
+    readonly running: number;
+    readonly succeed: number;
+    readonly failed: number;
+  };
+}
+
+/** What a user's own item adds to the score of a recommended one. */
+export interface Reason {
+  readonly itemId: string;
+  readonly label: string | null;
+  readonly adds: number;
+  /** The part of it that comes from users who chose the same. */
+  readonly neighbours: number;
+}
+
+export interface TriedItem {
+  readonly itemId: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly score: number;
+  /** Largest first; with `rest` they sum to the score. */
+  readonly reasons: readonly Reason[];
+  /** What the items do not explain: for a user as he was trained, what the training holds beyond its last step. */
+  readonly rest: number;
+}
+
+export interface OwnItem {
+  readonly itemId: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly weight: number;
+  /** Whether it was added in the page. */
+  readonly isAdded: boolean;
+}
+
+export interface TryAnswer {
+  readonly userId: string | null;
+  readonly isKnown: boolean;
+  /** What the answer rests on. */
+  readonly basis: "events" | "training" | "attributes" | "popularity";
+  readonly attributes: Readonly<Record<string, unknown>> | null;
+  readonly own: readonly OwnItem[];
+  readonly items: readonly TriedItem[];
+  readonly ms: number;
+  readonly modelId: string;
+  /** The attribute that people know items by, where there is one. */
+  readonly labelledBy: string | null;
+}
+
+export interface Suggestion {
+  readonly id: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface AttributeAnswer {
+  readonly name: string;
+  readonly handling: string;
+  readonly isDeclared: boolean;
+  /** Of the records looked at, how many have it. */
+  readonly filled: number;
+  readonly values: readonly { readonly value: string; readonly count: number }[];
+  readonly distinct: number;
+  readonly range: { readonly min: number; readonly mean: number; readonly max: number } | null;
+}
+
+export interface DatasetAnswer extends DatasetShort {
+  readonly createdTs: number;
+  readonly shards: readonly number[];
+  readonly projects: readonly ProjectChoice[];
+  /** Records that the attributes were looked at in. */
+  readonly sampled: number;
+  readonly attributes: readonly AttributeAnswer[];
+  readonly events: EventsAnswer | null;
+}
+
+export interface EventsAnswer {
+  /** Events that were looked at, the newest that were written. */
+  readonly sampled: number;
+  readonly types: readonly string[];
+  readonly days: readonly { readonly day: string; readonly counts: readonly number[] }[];
+  readonly users: readonly { readonly id: string; readonly count: number }[];
+  readonly items: readonly { readonly id: string; readonly count: number }[];
+  readonly distinctUsers: number;
+  readonly distinctItems: number;
+  /** Events of each item, most chosen first, thinned out. */
+  readonly tail: readonly number[];
+}
+
+export interface EventRow {
+  readonly eventId: string;
+  readonly userId: string;
+  readonly itemId: string;
+  readonly ts: number;
+  readonly eventType: string;
+  readonly eventValue: number;
+}
+
+export interface RecordAnswer {
+  readonly id: string;
+  readonly attributes: Readonly<Record<string, unknown>> | null;
+  readonly events: readonly EventRow[];
+  /** Whether older events were left out. */
+  readonly isMore: boolean;
+}
+
+/** A line of the streamed answer. */
+export interface LiveLine {
+  readonly jobs: readonly JobRow[];
+  readonly counts: OverviewAnswer["jobs"];
+  /** Changes whenever models or deployments do. */
+  readonly version: string;
+}

@@ -1,0 +1,142 @@
+import { type Db, isPostgres, unindexed } from "../store/database";
+import { lastSeqIn } from "../store/events";
+import type { Dataset } from "../store/tables";
+import type { EventRow, EventsAnswer } from "./answers";
+
+/** Events that charts are made of: more would take longer than a page may wait. */
+const mostSampled = 20_000;
+/** Places of the table that are looked through for the events of one user or item, where there is no index. */
+const mostSearched = 400_000;
+const seqsPerStep = 5000;
+const mostShown = 50;
+const dayMs = 24 * 60 * 60 * 1000;
+const daysShown = 60;
+
+const columns = ["seq", "event_id", "user_id", "item_id", "ts", "event_type", "event_value"] as const;
+
+/** The newest events of a dataset, step by step, so that calls get their turn in between. */
+async function* newest(
+  db: Db,
+  dataset: Dataset,
+  most: number,
+  of?: { readonly column: "user_id" | "item_id"; readonly id: string },
+) {
+  let end = await lastSeqIn(db);
+  for (const begin = end - most; end > Math.max(0, begin); ) {
+    const step = isPostgres(db) ? most : seqsPerStep;
+    let query = db
+      .selectFrom("events")
+      .select(columns)
+      .where("seq", "<=", end)
+      .where("seq", ">", end - step)
+      .where(unindexed("dataset"), "=", dataset.number)
+      .orderBy("seq", "desc");
+    if (of) query = query.where(of.column, "=", of.id);
+    const rows = await query.limit(mostSampled).execute();
+    yield rows;
+    end -= step;
+    await new Promise(setImmediate);
+  }
+}
+
+/** What the newest events of a dataset show. */
+export async function eventsAnswer(db: Db, dataset: Dataset): Promise<EventsAnswer> {
+  const [users, items, types] = [
+    new Map<string, number>(),
+    new Map<string, number>(),
+    new Map<string, number>(),
+  ];
+  const days = new Map<number, Map<string, number>>();
+  let sampled = 0;
+  const more = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+  for await (const rows of newest(db, dataset, mostSampled * 4)) {
+    for (const { user_id, item_id, event_type, ts } of rows.slice(0, mostSampled - sampled)) {
+      more(users, user_id);
+      more(items, item_id);
+      more(types, event_type);
+      const day = Math.floor(ts / dayMs);
+      const ofDay = days.get(day) ?? new Map<string, number>();
+      more(ofDay, event_type);
+      days.set(day, ofDay);
+    }
+    sampled = Math.min(mostSampled, sampled + rows.length);
+    if (sampled >= mostSampled) break;
+  }
+  const shownTypes = ordered(types)
+    .slice(0, 6)
+    .map(({ id }) => id);
+  const last = [...days.keys()].reduce((a, b) => Math.max(a, b), 0);
+  const first = Math.max(
+    last - daysShown + 1,
+    [...days.keys()].reduce((a, b) => Math.min(a, b), last),
+  );
+  const popular = ordered(items);
+  return {
+    sampled,
+    types: shownTypes,
+    days:
+      sampled === 0
+        ? []
+        : Array.from({ length: last - first + 1 }, (_, at) => ({
+            day: new Date((first + at) * dayMs).toISOString().slice(0, 10),
+            counts: shownTypes.map((type) => days.get(first + at)?.get(type) ?? 0),
+          })),
+    users: ordered(users).slice(0, 10),
+    items: popular.slice(0, 10),
+    distinctUsers: users.size,
+    distinctItems: items.size,
+    tail: thinned(popular.map(({ count }) => count)),
+  };
+}
+
+function ordered(counts: ReadonlyMap<string, number>) {
+  return [...counts]
+    .map(([id, count]) => ({ id, count }))
+    .sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1));
+}
+
+function thinned(counts: readonly number[], most = 120): number[] {
+  const step = Math.max(1, counts.length / most);
+  return Array.from(
+    { length: Math.min(most, counts.length) },
+    (_, at) => counts[Math.floor(at * step)] as number,
+  );
+}
+
+/** The newest events of a user or an item. */
+export async function eventsOf(
+  db: Db,
+  dataset: Dataset,
+  kind: "user" | "item",
+  id: string,
+): Promise<{ rows: EventRow[]; isMore: boolean }> {
+  const found: EventRow[] = [];
+  const column = kind === "user" ? "user_id" : "item_id";
+  for await (const rows of isPostgres(db)
+    ? indexed(db, dataset, column, id)
+    : newest(db, dataset, mostSearched, { column, id })) {
+    found.push(
+      ...rows.map((row) => ({
+        eventId: row.event_id,
+        userId: row.user_id,
+        itemId: row.item_id,
+        ts: row.ts,
+        eventType: row.event_type,
+        eventValue: row.event_value,
+      })),
+    );
+    if (found.length > mostShown) break;
+  }
+  return { rows: found.slice(0, mostShown), isMore: found.length > mostShown };
+}
+
+async function* indexed(db: Db, dataset: Dataset, column: "user_id" | "item_id", id: string) {
+  yield await db
+    .selectFrom("events")
+    .select(columns)
+    .where("dataset", "=", dataset.number)
+    .where(column, "=", id)
+    .orderBy("seq", "desc")
+    .limit(mostShown + 1)
+    .execute();
+}

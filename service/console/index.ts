@@ -1,0 +1,173 @@
+// console/ answers the web page that looks at a service: signing in, and what its screens show. It is loaded when a
+// page is first asked for.
+
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { version } from "../../package.json";
+import { ServiceError, shortened } from "../base/error";
+import type { Context } from "../handlers/handler";
+import { withoutPassword } from "../store/address";
+import type { SessionAnswer } from "./answers";
+import { datasetAnswer, recordAnswer, recordsFrom } from "./datasets";
+import { checkHost, checkOrigin, ownOrigins } from "./guard";
+import { jobAnswer, live } from "./jobs";
+import { overview } from "./overview";
+import { sendPage } from "./pages";
+import { jobsOf, modelsById, modelsOf } from "./rows";
+import { servingAnswer } from "./serving";
+import { type Access, refuseBeyond, Sessions, type Visitor } from "./sessions";
+import { suggest, tryOut } from "./try";
+
+/** What the console answers with. */
+export interface ConsoleContext extends Context {
+  readonly startedTs: number;
+}
+
+/** The header of a session's second half. */
+const tokenHeader = "x-console-token";
+
+type Query = Readonly<Record<string, string | undefined>>;
+type View = (context: ConsoleContext, query: Query, body: unknown) => Promise<unknown>;
+
+const number = (text: string | undefined) => (text === undefined ? undefined : Number(text) || 0);
+const kindOf = (text: string | undefined) => (text === "item" ? "item" : "user");
+
+/** What the screens read. All of it can be had by whoever may read the service's status. */
+const views: Readonly<Record<string, View>> = {
+  "GET overview": (context) => overview(context),
+  "GET jobs": ({ store }, { project, type, status, search, before }) =>
+    jobsOf(store.db, { projectId: project, type, status, search, before: number(before) }),
+  "GET job": (context, { id = "" }) => jobAnswer(context, id),
+  "GET models": ({ store }, { project = "", search, before, limit }) =>
+    modelsOf(store.db, {
+      projectId: project,
+      search,
+      before: number(before),
+      limit: Math.min(200, number(limit) ?? 50),
+    }),
+  "GET model": async ({ store }, { id = "" }) => {
+    const model = (await modelsById(store.db, [id])).get(id);
+    if (!model)
+      throw new ServiceError("NOT_FOUND", `There is no model ${shortened(id)}; it may have been deleted.`);
+    return model;
+  },
+  "GET serving": (context, { project = "" }) => servingAnswer(context, project),
+  "GET dataset": (context, { id = "" }) => datasetAnswer(context, id),
+  "GET records": (context, { id = "", from = "" }) => recordsFrom(context, id, from),
+  "GET record": (context, { dataset = "", kind, id = "" }) =>
+    recordAnswer(context, dataset, kindOf(kind), id),
+  "GET suggest": (context, { project = "", kind, text = "" }) =>
+    suggest(context, project, kindOf(kind), text),
+  "POST try": (context, _, body) => tryOut(context, body),
+};
+
+/** Answers whatever is asked under `/` and `/console/`. */
+export async function answer(
+  context: ConsoleContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { method, headers } = request;
+  const own = originsOf(context);
+  checkHost(headers, own);
+  const path = (request.url.split("?")[0] as string).replace(/^\/(console\/)?/, "");
+  if (method === "GET" && !path.startsWith("api/")) return sendPage(path || "index.html", request, reply);
+  checkOrigin(method, headers, own);
+  reply.header("cache-control", "no-store");
+  if (path === "session" && method === "POST") return open(context, request, reply);
+  const visitor = await visitorOf(context, request);
+  if (path === "session" && method === "DELETE") {
+    await new Sessions(context).end(cookieIn(context, request) as string);
+    reply.header("set-cookie", `${cookieName(context)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`);
+    return {};
+  }
+  if (path === "api/session") return sessionAnswer(context, visitor);
+  refuseBeyond(visitor, "/status");
+  if (path === "api/live") return stream(context, request, reply);
+  const view = views[`${method} ${path.replace(/^api\//, "")}`];
+  if (!view) throw new ServiceError("NOT_FOUND", "There is no such part of the console.");
+  return view(context, request.query as Query, (request.body as { json?: unknown } | undefined)?.json);
+}
+
+/** A one-time code for a session, for a caller who has shown a secret. */
+export function newCode(context: ConsoleContext, clientId: string | undefined, access: Access) {
+  return new Sessions(context).newCode(clientId, access);
+}
+
+/** Who makes a call of the API from the page, and may; the page has no key. */
+export async function callerOf(
+  context: ConsoleContext,
+  request: FastifyRequest,
+  scope: string,
+): Promise<Visitor> {
+  const own = originsOf(context);
+  checkHost(request.headers, own);
+  checkOrigin(request.method, request.headers, own);
+  const visitor = await visitorOf(context, request);
+  refuseBeyond(visitor, scope);
+  return visitor;
+}
+
+function originsOf({ addresses }: ConsoleContext): ReadonlySet<string> {
+  return ownOrigins([addresses.url, addresses.localUrl]);
+}
+
+async function visitorOf(context: ConsoleContext, request: FastifyRequest): Promise<Visitor> {
+  const token = request.headers[tokenHeader];
+  return new Sessions(context).visitorOf(
+    cookieIn(context, request),
+    typeof token === "string" ? token : undefined,
+  );
+}
+
+/** With the port in its name, for cookies are shared by all ports of a host. */
+function cookieName({ addresses }: ConsoleContext): string {
+  const { port, protocol } = new URL(addresses.url);
+  return `recommender_console_${port || (protocol === "https:" ? 443 : 80)}`;
+}
+
+function cookieIn(context: ConsoleContext, { headers }: FastifyRequest): string | undefined {
+  const name = `${cookieName(context)}=`;
+  const found = (headers.cookie ?? "").split(/; */).find((pair) => pair.startsWith(name));
+  return found?.slice(name.length);
+}
+
+async function open(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply) {
+  const body = (request.body as { json?: { code?: unknown } } | undefined)?.json;
+  const { cookie, token, maxAgeSec } = await new Sessions(context).open(String(body?.code));
+  // Browsers other than Chromium take no Secure cookie over http, not even on this machine.
+  const secure = context.addresses.url.startsWith("https:") ? "; Secure" : "";
+  reply.header(
+    "set-cookie",
+    `${cookieName(context)}=${cookie}; Path=/; Max-Age=${maxAgeSec}; HttpOnly; SameSite=Strict${secure}`,
+  );
+  return { token };
+}
+
+async function sessionAnswer(context: ConsoleContext, visitor: Visitor): Promise<SessionAnswer> {
+  const { store, addresses, clock, startedTs, folder } = context;
+  const rows = await store.db
+    .selectFrom("projects")
+    .leftJoin("deployments", "deployments.project_id", "projects.id")
+    .select(["projects.id", "projects.name", "deployments.job_id"])
+    .orderBy("created_ts", "desc")
+    .limit(200)
+    .execute();
+  return {
+    ...visitor,
+    service: {
+      version,
+      url: addresses.url,
+      place: store.shared ? withoutPassword(store.place) : folder.path,
+      uptimeSec: (clock.now() - startedTs) / 1000,
+    },
+    projects: rows.map((row) => ({ id: row.id, name: row.name, isDeployed: row.job_id !== null })),
+  };
+}
+
+function stream(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const left = new AbortController();
+  request.raw.once("close", () => left.abort());
+  reply.raw.once("close", () => left.abort());
+  return reply.type("application/x-ndjson").send(Readable.from(live(context, left.signal)));
+}

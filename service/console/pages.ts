@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError } from "../base/error";
+import { builtFolder } from "../base/own-file";
+
+/** Nothing but the page's own files: no script in the text, nothing from elsewhere, not inside another page. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const headers = {
+  "content-security-policy": policy,
+  "x-frame-options": "DENY",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
+};
+
+const types: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+interface Asset {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly packed: Buffer | undefined;
+}
+
+let assets: Promise<Map<string, Asset>> | undefined;
+
+/** Sends a file of the page; those but the first have a hash of their content in their names. */
+export async function sendPage(
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  assets ??= readAssets();
+  const asset = (await assets).get(name);
+  if (!asset) throw new ServiceError("NOT_FOUND", "There is no such file of the console.");
+  const isPacked = asset.packed && /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  return reply
+    .headers({
+      ...headers,
+      "content-type": asset.type,
+      "cache-control": name === "index.html" ? "no-cache" : "public, max-age=31536000, immutable",
+      vary: "accept-encoding",
+      ...(isPacked && { "content-encoding": "gzip" }),
+    })
+    .send(isPacked ? asset.packed : asset.plain);
+}
+
+async function readAssets(): Promise<Map<string, Asset>> {
+  const folder = builtFolder("console");
+  const names = await readdir(folder);
+  const plain = names.filter((name) => !name.endsWith(".gz"));
+  return new Map(
+    plain.map((name) => {
+      const read = (file: string) => readFileSync(join(folder, file));
+      const packed = names.includes(`${name}.gz`) ? read(`${name}.gz`) : undefined;
+      return [name, { type: types[name.split(".").at(-1) ?? ""] ?? "text/plain", plain: read(name), packed }];
+    }),
+  );
+}

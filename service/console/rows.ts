@@ -1,0 +1,191 @@
+import { limits } from "../../contract";
+import type { Db } from "../store/database";
+import { unindexed } from "../store/database";
+import type { Dataset, Job, ModelTable } from "../store/tables";
+import type { Counted, DatasetShort, JobRow, ModelRow, Page, QualityAnswer } from "./answers";
+
+const rowsPerPage = 50;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Which jobs are listed. */
+export interface JobFilter {
+  readonly projectId?: string | undefined;
+  readonly type?: string | undefined;
+  readonly status?: string | undefined;
+  readonly search?: string | undefined;
+  /** The number of the last job of the page before. */
+  readonly before?: number | undefined;
+  readonly limit?: number;
+}
+
+/** Jobs, newest first. */
+export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
+  const limit = filter.limit ?? rowsPerPage;
+  let query = db
+    .selectFrom("jobs")
+    .leftJoin("projects", "projects.id", "jobs.project_id")
+    .selectAll("jobs")
+    .select("projects.name as project_name")
+    .orderBy("jobs.number", "desc")
+    .limit(limit + 1);
+  if (filter.projectId) query = query.where("jobs.project_id", "=", filter.projectId);
+  if (filter.type) query = query.where("job_type", "=", filter.type as Job["job_type"]);
+  if (filter.status) query = query.where("status", "=", filter.status as Job["status"]);
+  if (filter.before !== undefined) query = query.where("jobs.number", "<", filter.before);
+  if (filter.search) {
+    const like = `%${escaped(filter.search)}%`;
+    query = query.where((of) =>
+      of.or([of("jobs.id", "=", filter.search as string), of("jobs.name", "like", like)]),
+    );
+  }
+  const rows = await query.execute();
+  const page = rows.slice(0, limit);
+  const next = rows.length > limit ? String(page.at(-1)?.number) : null;
+  return { rows: page.map((row) => jobRow(row, row.project_name)), next };
+}
+
+/** A job as lists show it. */
+export function jobRow(job: Job, projectName: string | null): JobRow {
+  const data = JSON.parse(job.data) as Json;
+  const result = job.result === null ? null : (JSON.parse(job.result) as Json);
+  return {
+    id: job.id,
+    number: job.number,
+    projectId: job.project_id,
+    projectName: projectName ?? "",
+    type: job.job_type,
+    name: job.name,
+    status: job.status,
+    createdTs: job.created_ts,
+    finishedTs: job.finished_ts,
+    retryCount: job.retry_count,
+    progress: job.finished_ts === null ? ((data.progress as JobRow["progress"]) ?? null) : null,
+    message: typeof result?.message === "string" ? result.message : null,
+    modelId: (result?.modelId ?? data.modelId ?? data.generatorModelId ?? null) as string | null,
+    quality: (data.quality as QualityAnswer | undefined) ?? null,
+  };
+}
+
+/** How many jobs there are in each state. */
+export async function jobCounts(db: Db) {
+  const rows = await db
+    .selectFrom("jobs")
+    .select((of) => ["status", of.fn.countAll<number>().as("count")])
+    .groupBy("status")
+    .execute();
+  const of = (status: Job["status"]) => Number(rows.find((row) => row.status === status)?.count ?? 0);
+  return { pending: of("PENDING"), running: of("RUNNING"), succeed: of("SUCCEED"), failed: of("FAILED") };
+}
+
+/** Models of a project, newest first, with what their trainings measured. */
+export async function modelsOf(
+  db: Db,
+  filter: { projectId: string; search?: string | undefined; before?: number | undefined; limit?: number },
+): Promise<Page<ModelRow>> {
+  const limit = filter.limit ?? rowsPerPage;
+  let query = db
+    .selectFrom("models")
+    .selectAll()
+    .where("project_id", "=", filter.projectId)
+    .orderBy("number", "desc")
+    .limit(limit + 1);
+  if (filter.before !== undefined) query = query.where("number", "<", filter.before);
+  if (filter.search) {
+    const like = `%${escaped(filter.search)}%`;
+    query = query.where((of) => of.or([of("id", "=", filter.search as string), of("name", "like", like)]));
+  }
+  const rows = await query.execute();
+  const page = rows.slice(0, limit);
+  const next = rows.length > limit ? String(page.at(-1)?.number) : null;
+  return { rows: await modelRows(db, page), next };
+}
+
+/** Models with what their trainings measured. */
+export async function modelRows(db: Db, models: readonly ModelTable[]): Promise<ModelRow[]> {
+  if (models.length === 0) return [];
+  const projects = [...new Set(models.map(({ project_id }) => project_id))];
+  // A model does not name its training, whose result names the model.
+  const trainings = await db
+    .selectFrom("jobs")
+    .select(["id", "data", "result", "created_ts", "finished_ts"])
+    .where("project_id", "in", projects)
+    .where("job_type", "=", "TRAINING")
+    .where("status", "=", "SUCCEED")
+    .where("finished_ts", ">=", Math.min(...models.map(({ created_ts }) => created_ts)) - 60_000)
+    .where("finished_ts", "<=", Math.max(...models.map(({ created_ts }) => created_ts)) + 60_000)
+    .execute();
+  const byModel = new Map(
+    trainings.map((job) => [(JSON.parse(job.result ?? "{}") as { modelId?: string }).modelId, job]),
+  );
+  const serving = await db
+    .selectFrom("deployments")
+    .select(["generator_model_id", "ranker_model_id"])
+    .where("project_id", "in", projects)
+    .execute();
+  const inUse = new Set(serving.flatMap((row) => [row.generator_model_id, row.ranker_model_id]));
+  return models.map((model) => {
+    const job = byModel.get(model.id);
+    const data = job ? (JSON.parse(job.data) as Json) : {};
+    return {
+      id: model.id,
+      name: model.name,
+      projectId: model.project_id,
+      algorithmType: model.algorithm_type,
+      algorithmParameters: JSON.parse(model.algorithm_parameters),
+      chosenParameters: (data.chosenParameters as Json | undefined) ?? null,
+      createdTs: model.created_ts,
+      quality: (data.quality as QualityAnswer | undefined) ?? null,
+      jobId: job?.id ?? null,
+      trainingMs: job?.finished_ts == null ? null : job.finished_ts - job.created_ts,
+      isServing: inUse.has(model.id),
+    };
+  });
+}
+
+/** Some models by their ids. */
+export async function modelsById(db: Db, ids: readonly string[]): Promise<Map<string, ModelRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("models").selectAll().where("id", "in", ids).execute();
+  return new Map((await modelRows(db, rows)).map((row) => [row.id, row]));
+}
+
+/** Datasets with how full they are. */
+export async function datasetsShort(db: Db, datasets: readonly Dataset[]): Promise<DatasetShort[]> {
+  const shards = await db
+    .selectFrom("shards")
+    .select((of) => ["dataset", of.fn.sum<number>("records").as("records")])
+    .groupBy("dataset")
+    .execute();
+  const records = new Map(shards.map((row) => [row.dataset, Number(row.records)]));
+  return datasets.map(({ id, kind, name, number, num_shards }) => ({
+    id,
+    kind,
+    name,
+    records: records.get(number) ?? 0,
+    capacity: num_shards * limits.recordsPerShard,
+    numShards: num_shards,
+  }));
+}
+
+const mostCounted = 200_000;
+
+/** How many events of a dataset came after one. */
+export async function eventsSince(db: Db, dataset: number, seq: number): Promise<Counted> {
+  const newer = db
+    .selectFrom("events")
+    .select("seq")
+    .where("seq", ">", seq)
+    .where(unindexed("dataset"), "=", dataset)
+    .limit(mostCounted + 1);
+  const { count } = await db
+    .selectFrom(newer.as("newer"))
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return { count: Math.min(Number(count), mostCounted), isMore: Number(count) > mostCounted };
+}
+
+/** A text as `like` takes it for itself; both dialects of SQL take the backslash only where it is declared, so signs become single wildcards. */
+function escaped(text: string): string {
+  return text.replace(/[%_\\]/g, "_").slice(0, 200);
+}

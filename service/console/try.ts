@@ -1,0 +1,111 @@
+import { z } from "zod";
+import type { JsonMap } from "../../contract";
+import { ServiceError } from "../base/error";
+import type { Context } from "../handlers/handler";
+import { whatIf } from "../serving/what-if";
+import { findDataset, projectOf } from "../store/find";
+import type { Suggestion, TryAnswer } from "./answers";
+
+const asked = z.strictObject({
+  projectId: z.string(),
+  userId: z.string().min(1).max(256).optional(),
+  attributes: z.record(z.string(), z.unknown()).optional(),
+  add: z
+    .array(z.strictObject({ itemId: z.string().min(1).max(256), weight: z.number().min(-1e6).max(1e6) }))
+    .max(200)
+    .default([]),
+  remove: z.array(z.string().max(256)).max(10_000).default([]),
+  limit: z.int().min(1).max(100).default(10),
+});
+
+/** Attributes that people know an item by, in this order. */
+const labels = /^(title|name|label|headline|product_?name|item_?name)$/i;
+
+/** What the deployment would answer to a user, with why; nothing of it is stored or counts as a call. */
+export async function tryOut(context: Context, body: unknown): Promise<TryAnswer> {
+  const parsed = asked.safeParse(body);
+  if (!parsed.success) throw new ServiceError("BAD_REQUEST", z.prettifyError(parsed.error));
+  const given = parsed.data;
+  const deployed = await context.serving.find(given.projectId);
+  const began = performance.now();
+  const { basis, own, items } = await whatIf(deployed, {
+    ...given,
+    attributes: given.attributes as JsonMap | undefined,
+  });
+  const ms = performance.now() - began;
+  const ids = [...own.slice(0, mostOwn), ...items].map(({ itemId }) => itemId);
+  const attributes = await deployed.attributesOf([...new Set(ids)]);
+  const of = (id: string) => attributes.get(id) ?? {};
+  const labelledBy =
+    items.flatMap(({ itemId }) => Object.keys(of(itemId))).find((name) => labels.test(name)) ?? null;
+  const label = (id: string) => {
+    const value = labelledBy === null ? undefined : of(id)[labelledBy];
+    return typeof value === "string" ? value : null;
+  };
+  const added = new Set(given.add.map(({ itemId }) => itemId));
+  const record = given.userId === undefined ? undefined : await deployed.attributesOfUser(given.userId);
+  return {
+    userId: given.userId ?? null,
+    isKnown: record !== undefined || own.some(({ itemId }) => !added.has(itemId)),
+    basis,
+    attributes: (record as TryAnswer["attributes"]) ?? null,
+    own: own
+      .slice(0, mostOwn)
+      .map(({ itemId, weight }) => ({ itemId, weight, attributes: of(itemId), isAdded: added.has(itemId) })),
+    items: items.map(({ reasons, ...item }) => ({
+      ...item,
+      attributes: of(item.itemId),
+      reasons: reasons.slice(0, mostReasons).map((reason) => ({ ...reason, label: label(reason.itemId) })),
+      // What is left out is not lost: the parts still sum to the score.
+      rest: item.rest + reasons.slice(mostReasons).reduce((sum, { adds }) => sum + adds, 0),
+    })),
+    ms,
+    modelId: deployed.row.ranker_model_id ?? deployed.row.generator_model_id,
+    labelledBy,
+  };
+}
+
+const mostOwn = 300;
+const mostReasons = 12;
+
+/** Users or items of a project whose ids begin with a text, or whose names hold it. */
+export async function suggest(
+  { store: { db } }: Context,
+  projectId: string,
+  kind: "user" | "item",
+  text: string,
+): Promise<Suggestion[]> {
+  const project = await projectOf(db, projectId);
+  const id = kind === "user" ? project.user_dataset_id : project.item_dataset_id;
+  const dataset = await findDataset(db, kind, id);
+  if (!dataset) return [];
+  const records = () =>
+    db
+      .selectFrom("records")
+      .select(["record_id", "attributes"])
+      .where("dataset", "=", dataset.number)
+      .orderBy("record_id")
+      .limit(8);
+  const begin = text.slice(0, 256);
+  const byId = await records()
+    .where("record_id", ">=", begin)
+    .where("record_id", "<", `${begin}\u{10ffff}`)
+    .execute();
+  // People know items by their titles; among the first few thousand they are looked for there too.
+  const byName =
+    byId.length < 8 && begin.length >= 2
+      ? (
+          await db
+            .selectFrom("records")
+            .select(["record_id", "attributes"])
+            .where("dataset", "=", dataset.number)
+            .orderBy("record_id")
+            .limit(3000)
+            .execute()
+        ).filter(({ attributes }) => attributes.toLowerCase().includes(begin.toLowerCase()))
+      : [];
+  const found = new Map([...byId, ...byName].map((row) => [row.record_id, row]));
+  return [...found.values()]
+    .slice(0, 8)
+    .map((row) => ({ id: row.record_id, attributes: JSON.parse(row.attributes) }));
+}

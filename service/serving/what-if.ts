@@ -1,0 +1,116 @@
+import type { JsonMap } from "../../contract";
+import type { Taste, UserItem } from "../algorithms";
+import { type Deployed, leastCandidates } from "./deployed";
+import type { ServedModel } from "./served-model";
+
+/** Whom to recommend to: a user with other events than he has, or somebody of whom only attributes are known. */
+export interface WhatIf {
+  readonly userId?: string | undefined;
+  /** In place of what the service has of him. */
+  readonly attributes?: JsonMap | undefined;
+  readonly add: readonly { readonly itemId: string; readonly weight: number }[];
+  readonly remove: readonly string[];
+  readonly limit: number;
+}
+
+/** One recommended item with its score, and what led to it. */
+export interface Explained {
+  readonly itemId: string;
+  readonly score: number;
+  readonly reasons: readonly {
+    readonly itemId: string;
+    readonly adds: number;
+    readonly neighbours: number;
+  }[];
+  /** The part of the score that no item of the user explains. */
+  readonly rest: number;
+}
+
+/** What a deployment answers, and what for. */
+export interface Answered {
+  readonly basis: "events" | "training" | "attributes" | "popularity";
+  readonly own: readonly { readonly itemId: string; readonly weight: number }[];
+  readonly items: readonly Explained[];
+}
+
+/** The recommendations that a deployment would give, each with the user's own items that lead to it; nothing is stored. */
+export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answered> {
+  const { generator, ranker } = deployed;
+  const { userId } = asked;
+  const events = userId === undefined ? undefined : await deployed.eventsOf(userId);
+  const pairs = new Map((events?.weights() ?? []).map(({ item, weight }) => [item, weight]));
+  const hadAlready = new Set(events?.items ?? []);
+  const place = (id: string) => deployed.items.find(id);
+  for (const id of asked.remove) {
+    const item = place(id);
+    if (item === undefined) continue;
+    pairs.delete(item);
+    hadAlready.delete(item);
+  }
+  const unknown = new Map<string, number>();
+  for (const { itemId, weight } of asked.add) {
+    const item = place(itemId);
+    if (item === undefined) unknown.set(itemId, weight);
+    else {
+      pairs.set(item, (pairs.get(item) ?? 0) + weight);
+      hadAlready.add(item);
+    }
+  }
+  const own: UserItem[] = [...pairs]
+    .map(([item, weight]) => ({ item, weight }))
+    .filter(({ weight }) => weight > 0);
+  const isChanged = asked.add.length > 0 || asked.remove.length > 0;
+  const record =
+    asked.attributes ?? (userId === undefined ? undefined : await deployed.attributesOfUser(userId));
+  const tasteIn = (
+    served: ServedModel,
+  ): { taste: Taste | null; from: Answered["basis"]; items: UserItem[] } => {
+    const items = deployed.placed({ weights: () => own }, served);
+    const user = userId === undefined ? undefined : served.users.find(userId);
+    // Where the event dataset is deleted, what the training learned is all there is.
+    const learned =
+      events === null && !isChanged && user !== undefined ? served.recommender.learnedTaste(user) : null;
+    if (learned) return { taste: learned, from: "training", items: [] };
+    const taste = served.recommender.tasteFromItems(items, user);
+    if (taste) return { taste, from: "events", items };
+    const cold = served.recommender.tasteFromAttributes(record);
+    return { taste: cold, from: cold ? "attributes" : "popularity", items: [] };
+  };
+  const first = tasteIn(generator);
+  const wanted = ranker ? Math.max(asked.limit, leastCandidates) : asked.limit;
+  const candidates = generator.recommender.top(first.taste, wanted, hadAlready);
+  // The model that decides the order is the one whose scores are shown.
+  const last = ranker ? tasteIn(ranker) : first;
+  const ordered = (ranker ? ranker.rerank(candidates, deployed.items, last.taste) : candidates).slice(
+    0,
+    asked.limit,
+  );
+  const served = ranker ?? generator;
+  const idOf = (item: number) => deployed.items.ids[item] as string;
+  const targets = ordered.map((item) => (ranker ? (ranker.items.find(idOf(item)) ?? -1) : item));
+  const scores = served.recommender.scoresOf(targets, last.taste);
+  const known = targets.filter((item) => item !== -1);
+  const parts = last.items.length > 0 ? served.recommender.explain(last.items, known) : [];
+  const items = ordered.map((item, at): Explained => {
+    const target = known.indexOf(targets[at] as number);
+    const reasons = (target === -1 ? [] : parts)
+      .map((part) => {
+        const neighbours = part.neighbours[target] as number;
+        const adds = (part.vectors[target] as number) + neighbours;
+        return { itemId: served.items.ids[part.item] as string, adds, neighbours };
+      })
+      .sort((a, b) => b.adds - a.adds);
+    const score = scores[at] as number;
+    return {
+      itemId: idOf(item),
+      score,
+      reasons,
+      rest: score - reasons.reduce((sum, { adds }) => sum + adds, 0),
+    };
+  });
+  const ownItems = [
+    ...own.map(({ item, weight }) => ({ itemId: idOf(item), weight })),
+    ...[...unknown].map(([itemId, weight]) => ({ itemId, weight })),
+  ];
+  return { basis: last.from, own: ownItems, items };
+}

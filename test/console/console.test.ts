@@ -1,0 +1,332 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { globSync } from "tinyglobby";
+import { request } from "undici";
+import { type Service, seed, startService } from "../../service";
+import { startBrowser } from "../browser";
+import { Caller } from "../service/running";
+import { recordShop } from "./shop";
+
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+/** A name that would do harm wherever it is taken for more than text. */
+const hostile = `<b>bold</b><img src=x onerror=alert(1)> \u202Eesrever ${"x".repeat(200)}`;
+
+let service: Service;
+let caller: Caller;
+let browser: Browser;
+let projectId: string;
+beforeAll(async () => {
+  service = await startService({ log: "none" });
+  caller = new Caller(service);
+  projectId = await seed(service, recordShop());
+  browser = await startBrowser(["--host-resolver-rules=MAP evil.test 127.0.0.1"]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await caller?.close();
+  await service?.close();
+});
+
+async function link(more: { readonly write?: boolean } = {}): Promise<string> {
+  const { body } = await caller.raw("/console/code", {
+    method: "POST",
+    headers: { apikey: service.key, "content-type": "application/json" },
+    body: JSON.stringify(more),
+  });
+  return `${service.url}/#code=${body.code}`;
+}
+
+interface Look {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page complained of, and what it asked of others. */
+  readonly faults: string[];
+}
+
+async function signIn(
+  options: Parameters<Browser["newContext"]>[0] = {},
+  more: Parameters<typeof link>[0] = {},
+): Promise<Look> {
+  const context = await browser.newContext({ locale: "en-US", ...options });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("console", (message) => faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("request", (asked) => {
+    if (!asked.url().startsWith(service.url)) faults.push(`asked for ${asked.url()}`);
+  });
+  await page.goto(await link(more));
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  return { page, context, faults };
+}
+
+const show = async (page: Page, place: string, heading: string | RegExp) => {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+};
+
+/** Every screen, with a text that shows that it was filled. */
+const screens: readonly (readonly [place: string, heading: string | RegExp, text: string | RegExp])[] = [
+  ["overview", "Overview", "optimised for"],
+  ["try/ada", "Try it", "Night Train Home"],
+  ["jobs", "Jobs", "Deployment"],
+  ["models", "Models", "Quality over time"],
+  ["serving", "Serving", "The last hour"],
+  ["datasets", "Datasets", "Records"],
+];
+
+describe("signing in", () => {
+  test("a link opens a session whose two halves are both needed, and nobody else's", async () => {
+    const { page, context, faults } = await signIn();
+    expect(page.url()).toBe(`${service.url}/`);
+    const [cookie, ...others] = await context.cookies();
+    expect(others).toEqual([]);
+    expect(cookie).toMatchObject({
+      name: `recommender_console_${new URL(service.url).port}`,
+      httpOnly: true,
+      sameSite: "Strict",
+    });
+    const token = await page.evaluate<string>('sessionStorage.getItem("recommender-console-token")');
+    const ask = async (headers: Record<string, string>) =>
+      (await caller.raw("/console/api/overview", { headers })).status;
+    const whole = { cookie: `${cookie?.name}=${cookie?.value}`, "x-console-token": token };
+    expect(await ask(whole)).toBe(200);
+    expect(await ask({ cookie: whole.cookie })).toBe(401);
+    expect(await ask({ "x-console-token": token })).toBe(401);
+    expect(await ask({ ...whole, "x-console-token": `${token}x` })).toBe(401);
+    expect(await ask({ ...whole, host: "evil.test" })).toBe(403);
+    expect(await ask({ ...whole, origin: "http://evil.test" })).toBe(403);
+    expect(await ask({ ...whole, "sec-fetch-site": "same-site" })).toBe(403);
+    // It is for looking: what changes something is refused, what asks is not.
+    const call = async (path: string, body: object) =>
+      caller.raw(path, {
+        method: "POST",
+        headers: { ...whole, origin: service.url, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    const refused = await call("/create-event-dataset", { name: "x", num_shards: 1 });
+    expect(refused.status).toBe(403);
+    expect(refused.text).toContain("recommender open --write");
+    expect((await call("/recommend-items-to-user", { user_id: "ada" })).status).toBe(200);
+    expect(faults).toEqual([]);
+
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("npx recommender open").waitFor();
+    expect(await ask(whole)).toBe(401);
+    await context.close();
+  });
+
+  test("a link works once; without a session the page says how to get in and nothing else", async () => {
+    const used = await link();
+    const first = await browser.newContext({ locale: "en-US" });
+    const page = await first.newPage();
+    await page.goto(used);
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    const second = await browser.newContext({ locale: "en-US" });
+    const stranger = await second.newPage();
+    await stranger.goto(used);
+    await stranger.getByText("was used already or is older than a minute").waitFor();
+    const text = await stranger.evaluate<string>("document.body.innerText");
+    expect(text).toContain("npx recommender open");
+    for (const told of ["record-shop", projectId, service.dataDir]) expect(text).not.toContain(told);
+    await first.close();
+    await second.close();
+  });
+
+  test("pages of other sites, ports and names get nothing", async () => {
+    const { context, page: own } = await signIn();
+    const seen: string[] = [];
+    const other = createServer((asked, answer) => {
+      seen.push(String(asked.headers.cookie));
+      answer.setHeader("content-type", "text/html").end("<!doctype html><title>other</title>");
+    }).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const page = await context.newPage();
+    const steal = (url: string, init: object) =>
+      page.evaluate(
+        `fetch(${JSON.stringify(url)}, ${JSON.stringify(init)}).then((a) => a.text(), (e) => "refused: " + e.message)`,
+      );
+    // Another port of this host gets the cookie, and that is not enough.
+    await page.goto(`http://127.0.0.1:${port}/`);
+    expect(seen[0]).toContain("recommender_console_");
+    expect(await steal(`${service.url}/console/api/overview`, { credentials: "include" })).toMatch(
+      /^refused/,
+    );
+    await steal(`${service.url}/console/session`, {
+      method: "POST",
+      mode: "no-cors",
+      credentials: "include",
+    });
+    // Another name for this host: the page is not even shown.
+    const rebound = `http://evil.test:${new URL(service.url).port}`;
+    const answer = await page.goto(`${rebound}/`);
+    expect(answer?.status()).toBe(403);
+    // A frame around it stays empty.
+    await page.goto(`http://127.0.0.1:${port}/`);
+    await page.evaluate(
+      `new Promise((done) => { const frame = document.createElement("iframe"); frame.src = ${JSON.stringify(service.url)}; frame.onload = done; document.body.append(frame); })`,
+    );
+    const framed = page.frames()[1];
+    expect(await framed?.evaluate("document.querySelector('#app')").catch(() => null)).toBeNull();
+    await own.reload();
+    await own.getByRole("heading", { name: "Overview" }).waitFor();
+    await context.close();
+    other.closeAllConnections();
+    other.close();
+  });
+});
+
+test("Try it shows why, and what other events would change, and stores nothing", async () => {
+  const { page, context, faults } = await signIn();
+  await show(page, "try", "Try it");
+  await page.getByRole("combobox", { name: "User" }).fill("ad");
+  await page.getByRole("option").filter({ hasText: "ada" }).click();
+  const first = page.locator(".ranked > li").first();
+  await first.waitFor();
+  const { results } = await caller.call("recommendItemsToUser", { userId: "ada", limit: 10 });
+  const shown = await page.locator(".ranked .id").allTextContents();
+  expect(shown).toEqual(results.map(({ item }) => item.itemId));
+  // The parts sum to the score.
+  const score = Number((await first.locator("> .num").textContent())?.trim());
+  const parts = await first.locator(".why .num").allTextContents();
+  expect(parts.length).toBeGreaterThan(1);
+  expect(parts.reduce((sum, part) => sum + Number(part), 0)).toBeCloseTo(score, 1);
+  await page
+    .getByRole("button", { name: /^Take out/ })
+    .first()
+    .click();
+  await page.getByText("Undo all").waitFor();
+  await page.locator(".moved").first().waitFor();
+  const again = await caller.call("recommendItemsToUser", { userId: "ada", limit: 10 });
+  expect(again.results).toEqual(results);
+  // Somebody of whom only attributes are known.
+  await page.getByRole("button", { name: "A user without events" }).click();
+  await page.getByLabel(/Attributes of somebody/).fill('{"country": "FR"}');
+  await page.locator(".ranked > li").first().waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("Jobs follow a training while the page is open", async () => {
+  const { page, context } = await signIn();
+  await show(page, "jobs", "Jobs");
+  await page.getByText("Live").waitFor();
+  const { algorithmId } = await caller.call("createAlgorithm", {
+    projectId,
+    name: "g1",
+    algorithmType: "G1",
+    algorithmParameters: { dimensions: 8, epochs: 4 },
+  });
+  await caller.call("submitTrainingJob", { projectId, algorithmId, name: hostile });
+  const row = page.locator("tr").filter({ hasText: "bold" });
+  await row.waitFor();
+  await row.getByText("done").waitFor();
+  await row.getByRole("link").click();
+  await page.getByText("NDCG@20").first().waitFor();
+  expect(await page.locator("main b, main img").count()).toBe(0);
+  await context.close();
+});
+
+test.each(["light", "dark"] as const)(
+  "every screen is filled, fits and is accessible, %s",
+  async (scheme) => {
+    const { page, context, faults } = await signIn({
+      colorScheme: scheme,
+      reducedMotion: "reduce",
+      viewport: { width: scheme === "light" ? 390 : 1600, height: 900 },
+    });
+    const found: string[] = [];
+    for (const [place, heading, text] of screens) {
+      await show(page, place, heading);
+      await page.getByText(text).first().waitFor();
+      const wider = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      if (Number(wider) > 0) found.push(`${place} is ${wider} px too wide`);
+      const folder = process.env.RECOMMENDER_SCREENSHOTS;
+      if (folder)
+        await page.screenshot({
+          path: join(folder, `${place.split("/")[0]}-${scheme}.png`),
+          fullPage: true,
+        });
+    }
+    // The page itself allows no script from elsewhere; the debugger's own world does.
+    const world = await context.newCDPSession(page);
+    for (const [place, heading, text] of screens) {
+      await show(page, place, heading);
+      await page.getByText(text).first().waitFor();
+      const { frameTree } = await world.send("Page.getFrameTree");
+      const { executionContextId } = await world.send("Page.createIsolatedWorld", {
+        frameId: frameTree.frame.id,
+      });
+      await world.send("Runtime.evaluate", { expression: axe, contextId: executionContextId });
+      const { result } = await world.send("Runtime.evaluate", {
+        expression: `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(
+        violations.filter(({ impact }) => impact === "serious" || impact === "critical")
+          .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | "))))`,
+        contextId: executionContextId,
+        awaitPromise: true,
+        returnByValue: true,
+      });
+      found.push(...(JSON.parse(String(result.value)) as string[]).map((fault) => `${place}: ${fault}`));
+    }
+    expect(found).toEqual([]);
+    expect(faults).toEqual([]);
+    await context.close();
+  },
+);
+
+test("a walk by keyboard alone reaches a recommendation", async () => {
+  const { page, context } = await signIn();
+  const focused = () =>
+    page.evaluate<string>("document.activeElement.textContent || document.activeElement.role || ''");
+  const tabTo = async (text: string) => {
+    for (let presses = 0; presses < 40 && (await focused()) !== text; presses++)
+      await page.keyboard.press("Tab");
+    expect(await focused()).toBe(text);
+  };
+  await tabTo("Try it");
+  await page.keyboard.press("Enter");
+  await page.getByRole("combobox", { name: "User" }).waitFor();
+  for (let presses = 0; presses < 20; presses++) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate("document.activeElement.role === 'combobox'")) break;
+  }
+  await page.keyboard.type("ada");
+  await page.getByRole("option").first().waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.locator(".ranked > li").first().waitFor();
+  await context.close();
+});
+
+test("the page is small, and held by a strict policy", async () => {
+  const answer = await request(`${service.url}/`);
+  const text = await answer.body.text();
+  const { "content-security-policy": policy, "x-frame-options": frames } = answer.headers;
+  expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+  expect(policy).not.toMatch(/unsafe|\*|https?:/);
+  expect(frames).toBe("DENY");
+  expect(text).not.toMatch(/<script(?![^>]*src)/);
+  const scripts = globSync("dist/console/*.js", { cwd: join(__dirname, "../..") });
+  const bytes = scripts.reduce(
+    (sum, file) => sum + gzipSync(readFileSync(join(__dirname, "../..", file))).length,
+    0,
+  );
+  expect(scripts.length).toBeGreaterThan(4);
+  // All screens together are below what the first load may be.
+  expect(bytes).toBeLessThan(60_000);
+});
+
+test("is off where others than this machine reach the service, unless asked for", async () => {
+  const open = await startService({ log: "none", publicUrl: "https://shop.example" });
+  const asked = await request(`${open.url}/`);
+  expect(asked.statusCode).toBe(404);
+  expect(await asked.body.text()).toContain("--console");
+  await open.close();
+});

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import type { Seed } from "../../service";
+
+const folder = join(__dirname, "../../examples/quickstart/data");
+
+function rows(file: string): Record<string, string>[] {
+  return parse(readFileSync(join(folder, file)), { columns: true });
+}
+
+/** The record shop of the quick start. */
+export function recordShop(): Seed {
+  return {
+    name: "record-shop",
+    targetEventType: "purchase",
+    users: rows("users.csv").map(({ userId = "", country, age }) => ({
+      userId,
+      attributes: { country, age: Number(age) },
+    })),
+    items: rows("items.csv").map(({ itemId = "", title, genre, year }) => ({
+      itemId,
+      attributes: { title, genre, year: Number(year) },
+    })),
+    events: rows("events.csv").map(({ userId = "", itemId = "", ts = "", eventType = "", eventValue }) => ({
+      userId,
+      itemId,
+      ts: Date.parse(ts),
+      eventType,
+      eventValue: Number(eventValue),
+    })),
+    qps: 10,
+  } as Seed;
+}
