@@ -5,8 +5,12 @@ export type Effort = keyof typeof efforts;
 export interface Budget {
   /** Pairs that parameters are tried on; of more, those of some users are drawn, of fewer, several hold-outs. */
   readonly pairs: number;
+  /** The same where users have few items: there, with some of the users, most items would be hardly chosen by any. */
+  readonly sparsePairs: number;
   /** The most hold-outs. */
   readonly folds: number;
+  /** Pairs that all hold-outs together may have, each user and each item counted as some. */
+  readonly foldedPairs: number;
   /** Users that a trial asks for, over all hold-outs. */
   readonly users: number;
   /** Scores that a trial computes, over all hold-outs: each user has one of each item. */
@@ -27,7 +31,9 @@ export interface Budget {
 export const efforts = {
   quick: {
     pairs: 100_000,
+    sparsePairs: 200_000,
     folds: 1,
+    foldedPairs: 100_000,
     users: 1000,
     scores: 1e7,
     neighbourPairs: 2e7,
@@ -38,9 +44,11 @@ export const efforts = {
   },
   balanced: {
     pairs: 300_000,
+    sparsePairs: 1_000_000,
     folds: 4,
+    foldedPairs: 450_000,
     users: 4000,
-    scores: 8e7,
+    scores: 5e7,
     neighbourPairs: 1e8,
     dimensions: [128, 64],
     epochs: [5, 8, 12],
@@ -49,7 +57,9 @@ export const efforts = {
   },
   thorough: {
     pairs: 3_000_000,
+    sparsePairs: 10_000_000,
     folds: 8,
+    foldedPairs: 5_000_000,
     users: 20_000,
     scores: 4e8,
     neighbourPairs: 2e9,

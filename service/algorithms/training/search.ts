@@ -27,7 +27,7 @@ const COARSE = 1.7;
 const FINE = 1.3;
 
 /** The steps of the search, but for those that would change what is given. */
-function stepsFor(given: G1Parameters): Record<"coarse" | "fine" | "along", Step> {
+function stepsFor(given: G1Parameters): Record<"coarse" | "weaker" | "fine" | "along", Step> {
   const strengthBy =
     (factor: number): Step =>
     (from, direction) => {
@@ -36,6 +36,7 @@ function stepsFor(given: G1Parameters): Record<"coarse" | "fine" | "along", Step
     };
   return {
     coarse: strengthBy(COARSE),
+    weaker: (from, direction) => (direction < 0 ? strengthBy(COARSE)(from, direction) : null),
     fine: strengthBy(FINE),
     // The more the unobserved weighs, the less regularisation is needed: the two move together.
     along: (from, direction) => {
@@ -109,9 +110,11 @@ export function searchParameters(
   /** The best of several ways to let neighbours count, with its gain. */
   const bestWay = (from: Point, ways: readonly Point["neighbours"][]) => {
     const found = bench.blends(from, TRIAL_EPOCHS, ways);
-    const best = found.reduce((a, b) => (b.ndcg20 > a.ndcg20 ? b : a));
-    tell(best);
-    return { way: ways[found.indexOf(best)] as Point["neighbours"], gain: best.ndcg20 };
+    const most = Math.max(...found.map(({ ndcg20 }) => ndcg20));
+    // Of many that are nearly as good, the first one counts least on neighbours.
+    const at = found.findIndex(({ ndcg20 }) => ndcg20 * WORTHWHILE >= most);
+    tell(found[at] as Quality);
+    return { way: ways[at] as Point["neighbours"], gain: found[at]?.ndcg20 ?? 0 };
   };
   const walk = (from: Point, step: Step): Point => {
     let reached = from;
@@ -150,15 +153,14 @@ export function searchParameters(
       shares.map((share) => ({ share, popularityExponent })),
     ).way;
     if (first.share === 0) return { ...from, neighbours: first };
-    const second = bestWay(
+    const other = bestWay(
       from,
       exponents.map((exponent) => ({ ...first, popularityExponent: exponent })),
     );
+    const second = other.gain > bestWay(from, [first]).gain * CERTAIN ? other.way : first;
     const third = bestWay(
       from,
-      shares.length === 1
-        ? [second.way]
-        : FINER.map((by) => ({ ...second.way, share: second.way.share * by })),
+      shares.length === 1 ? [second] : FINER.map((by) => ({ ...second, share: second.share * by })),
     );
     const without = { ...first, share: 0 };
     const isWorth = shares.length === 1 || third.gain > bestWay(from, [without]).gain * WORTHWHILE;
@@ -178,24 +180,31 @@ export function searchParameters(
   }
   const { weighting } = top.point;
   const dampings = given.damping === undefined ? budget.dampings : [];
-  const places = [top.point, ...dampings.map((damping) => climb({ ...best, weighting, damping }).point)];
+  // Where neighbours count, how much the vectors are damped makes so little difference that a little of it is enough.
+  const places =
+    best.neighbours.share > 0
+      ? [...dampings.slice(0, 1).map((damping) => ({ ...top.point, damping })), top.point]
+      : [top.point, ...dampings.map((damping) => climb({ ...best, weighting, damping }).point)];
   // How much damping is best depends on the dimensions; how much regularisation hardly does.
-  const bestOf = (dimensions: number): Point =>
-    places
+  const bestOf = (dimensions: number, among = places): Point =>
+    among
       .map((place) => ({ ...place, dimensions }))
       .reduce((plainer, other) => (gain(other) > gain(plainer) * WORTHWHILE ? other : plainer));
   best = bestOf(given.dimensions ?? best.dimensions);
   for (const dimensions of given.dimensions === undefined ? affordable : []) {
-    const longer = bestOf(dimensions);
+    const longer = bestOf(dimensions, best.neighbours.share > 0 ? [best] : places);
     if (gain(longer) <= gain(best) * TOLERABLE) continue;
     best = longer;
     break;
   }
+  // The longer the vectors beside which neighbours count, the less is to be held back.
+  if (best.neighbours.share > 0) best = walk(best, steps.weaker);
   best = neighboured(best);
   const moments = given.epochs === undefined ? budget.epochs : [given.epochs];
   const qualities = bench.trace(best, moments);
   const gains = qualities.map(({ ndcg20 }) => ndcg20);
-  const at = gains.indexOf(Math.max(...gains));
+  const most = Math.max(...gains);
+  const at = gains.findIndex((one) => one * WORTHWHILE >= most);
   onTrial(1, qualities[at] as Quality);
   return {
     point: forAllData(best),
@@ -214,6 +223,9 @@ const WORTHWHILE = 1.003;
 
 /** With the right regularisation more dimensions do no harm: only a loss beyond the noise of the hold-out is heeded. */
 const TOLERABLE = 0.99;
+
+/** Another exponent of popularity must be better by so much than the one that is best on most data. */
+const CERTAIN = 1.01;
 
 /** Shares beside the best one. */
 const FINER = [0.5, 0.7, 1, 1.4, 2];

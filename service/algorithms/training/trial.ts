@@ -7,7 +7,12 @@ import type { G1Parameters } from "./model";
 import type { Point } from "./point";
 import type { Team } from "./team";
 
+/** What is held out of each user's items: more where there are so few of them that a tenth says little. */
 const SHARE = 0.1;
+const SHARE_OF_FEW = 0.2;
+const FEW_ITEMS = 50;
+/** What a user or an item costs in a trial of long vectors, in pairs. */
+const ROW_PAIRS = 24;
 const SEED = 20_240_229;
 
 /** Tries points on a hold-out: on a sample of users where there are many, on several hold-outs where there are few. */
@@ -26,17 +31,21 @@ export class TrialBench {
   ) {
     const random = createRandom(SEED);
     const pairs = interactions.index.length;
+    const isSparse = pairs / interactions.users < FEW_ITEMS;
+    const most = isSparse ? budget.sparsePairs : budget.pairs;
+    const share = isSparse ? SHARE_OF_FEW : SHARE;
     const sampled =
-      pairs <= budget.pairs
+      pairs <= most
         ? interactions
         : selectUsers(
             interactions,
-            sample(random, interactions.users, Math.ceil((interactions.users * budget.pairs) / pairs)),
+            sample(random, interactions.users, Math.ceil((interactions.users * most) / pairs)),
           );
-    const folds = Math.max(1, Math.min(budget.folds, Math.floor(budget.pairs / pairs)));
+    const cost = pairs + ROW_PAIRS * (interactions.users + interactions.items);
+    const folds = Math.max(1, Math.min(budget.folds, Math.floor(budget.foldedPairs / cost)));
     const maxUsers = Math.ceil(Math.min(budget.users, budget.scores / interactions.items) / folds);
     for (let fold = 0; fold < folds; fold++) {
-      const divided = holdOut(sampled, SHARE, SEED + fold);
+      const divided = holdOut(sampled, share, SEED + fold);
       if (divided.test.index.length === 0) break;
       const withAny = Uint32Array.from({ length: sampled.users }, (_, user) => user).filter(
         (user) => divided.test.start[user] !== divided.test.start[user + 1],

@@ -131,9 +131,18 @@ test("more effort tries more, and a model says which effort it was given", () =>
 
 test("no effort asks for fewer, or allows less, than a smaller one", () => {
   const { quick, balanced, thorough } = efforts;
-  const numbers = ({ pairs, folds, users, scores, neighbourPairs, multiplications, dimensions }: Budget) => [
-    ...[pairs, folds, users, scores, neighbourPairs, multiplications],
-    ...[Math.max(...dimensions)],
+  const numbers = ({ pairs, sparsePairs, folds, foldedPairs, users, ...more }: Budget) => [
+    ...[
+      pairs,
+      sparsePairs,
+      folds,
+      foldedPairs,
+      users,
+      more.scores,
+      more.neighbourPairs,
+      more.multiplications,
+    ],
+    ...[Math.max(...more.dimensions)],
   ];
   const ascending = [quick, balanced, thorough].map(numbers);
   ascending[0]?.forEach((value, at) => {
@@ -163,7 +172,7 @@ test("all of the data is held back a tenth less than what was tried last", () =>
 });
 
 test("active users weigh less where what they do says little, and as much as others where all are alike", () => {
-  const { interactions } = createWorld({ users: 300, items: 200 });
+  const { interactions } = createWorld({ users: 600, items: 200 });
   expect(trainG1({ interactions }, { dimensions: 16 }).parameters.damping).toBe(0);
   const builder = new InteractionsBuilder();
   for (let user = 0; user < 300; user++) {
