@@ -1,0 +1,39 @@
+import { servable, trainG1 } from "../../../service/algorithms";
+import { Recommender } from "../../../service/algorithms/inference/recommender";
+import { InteractionsBuilder } from "../../../service/algorithms/interactions";
+import { createRandom } from "../../../service/algorithms/random";
+
+const [users, items] = [60, 30];
+
+/** Users of two tastes, with some chance. */
+function trained(neighbours: number) {
+  const random = createRandom(3);
+  const builder = new InteractionsBuilder();
+  for (let user = 0; user < users; user++)
+    for (let item = user % 2; item < items; item += 2) if (random.normal() > 0) builder.add(user, item, 1);
+  const parameters = { dimensions: 8, regularization: 0.01, alpha: 0.1, epochs: 4, neighbours };
+  return new Recommender(servable(trainG1({ interactions: builder.build() }, parameters)));
+}
+
+test.each([0, 0.5])("what a user's items add sums to the score, neighbours %s", (neighbours) => {
+  const recommender = trained(neighbours);
+  const own = [0, 2, 4, 9].map((item, at) => ({ item, weight: 1 + at }));
+  const taste = recommender.tasteFromItems(own);
+  const targets = recommender.top(
+    taste,
+    10,
+    own.map(({ item }) => item),
+  );
+  const scores = recommender.scoresOf(targets, taste);
+  const parts = recommender.explain(own, targets);
+  expect(parts.map(({ item }) => item).sort()).toEqual([0, 2, 4, 9]);
+  targets.forEach((_, at) => {
+    const sum = parts.reduce(
+      (all, part) => all + (part.vectors[at] as number) + (part.neighbours[at] as number),
+      0,
+    );
+    expect(sum).toBeCloseTo(scores[at] as number, 4);
+  });
+  const said = parts.reduce((all, part) => all + part.neighbours.reduce((sum, one) => sum + one, 0), 0);
+  expect(said > 0).toBe(neighbours > 0);
+});
