@@ -138,6 +138,9 @@ export const quality = z.object({
     `Pairs of user and item that the figures rest on; fewer than ${certainPairs} make them uncertain.`,
   ),
   heldOutUsers: maybe(z.int()).describe("Users that these pairs belong to."),
+  holdOut: maybe(z.string()).describe(
+    "Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time.",
+  ),
 });
 
 /** How far a training is, as our own service tells it while the job runs. */

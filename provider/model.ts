@@ -25,6 +25,8 @@ export interface Quality {
   readonly heldOutPairs?: number;
   /** Users that these pairs belong to. */
   readonly heldOutUsers?: number;
+  /** Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time. */
+  readonly holdOut?: string;
 }
 
 const modelArgs = z.strictObject({

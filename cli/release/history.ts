@@ -11,6 +11,7 @@ export const quality = z.strictObject({
   popularityNdcgAt20: z.number().optional(),
   heldOutPairs: z.int().optional(),
   heldOutUsers: z.int().optional(),
+  holdOut: z.string().optional(),
 });
 
 const servedModel = z.strictObject({

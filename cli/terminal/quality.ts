@@ -6,6 +6,7 @@ export interface Measured {
   readonly ndcgAt20?: number | null | undefined;
   readonly popularityNdcgAt20?: number | null | undefined;
   readonly heldOutPairs?: number | null | undefined;
+  readonly holdOut?: string | null | undefined;
 }
 
 /** How good a model is, with what it takes to judge the figure. */
@@ -16,11 +17,13 @@ export function qualityText(measured: Measured): string | undefined {
 }
 
 /** What a figure is to be judged by: what popular items reach, and of how many pairs both are. */
-export function basisText({ popularityNdcgAt20, heldOutPairs }: Measured): string {
+export function basisText({ popularityNdcgAt20, heldOutPairs, holdOut }: Measured): string {
   return [
     ...(popularityNdcgAt20 == null ? [] : [`popular items ${popularityNdcgAt20.toFixed(4)}`]),
     ...(heldOutPairs == null
       ? []
-      : [`${counted(heldOutPairs, "pair")} held out${isUncertain(heldOutPairs) ? ": uncertain" : ""}`]),
+      : [
+          `${counted(heldOutPairs, holdOut === "latest" ? "latest pair" : "pair")} held out${isUncertain(heldOutPairs) ? ": uncertain" : ""}`,
+        ]),
   ].join(", ");
 }

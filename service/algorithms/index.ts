@@ -24,9 +24,10 @@ export {
   sumOf,
 } from "./interactions";
 export type { NeighbourRule } from "./neighbours";
-export { createRandom } from "./random";
+export { createRandom, sample } from "./random";
 export type { AttributeModel, AttributeTable } from "./training/cold-start";
 export { trainG1 } from "./training/g1";
+export { latestOrder } from "./training/latest";
 export {
   type FoldInRule,
   type G1Model,

@@ -7,6 +7,8 @@ export interface Interactions {
   readonly index: Uint32Array;
   /** Sum of the weights of the pair's events, above 0. */
   readonly weight: Float32Array;
+  /** When the last event of each pair was; absent where that is not known, or the same for all. */
+  readonly time?: Float64Array | undefined;
 }
 
 /** All pairs that have events, whatever these sum to; rows as in Interactions. */
@@ -16,6 +18,8 @@ export interface Pairs {
   /** How many events the pair has. */
   readonly count: Uint32Array;
   readonly sum: Float64Array;
+  /** When the last of them was, where times were added. */
+  readonly time?: Float64Array | undefined;
 }
 
 /** Gathers events one by one; the caller maps ids to indices. */
@@ -24,12 +28,17 @@ export class InteractionsBuilder {
   private userOf = new Uint32Array(1024);
   private itemOf = new Uint32Array(1024);
   private weightOf = new Float32Array(1024);
+  private timeOf: Float64Array | undefined;
   private users = 0;
   private items = 0;
 
-  /** Adds one event. */
-  add(user: number, item: number, weight: number): void {
+  /** Adds one event; its time with all of them or with none. */
+  add(user: number, item: number, weight: number, time?: number): void {
     if (this.length === this.userOf.length) this.grow();
+    if (time !== undefined) {
+      this.timeOf ??= new Float64Array(this.userOf.length);
+      this.timeOf[this.length] = time;
+    }
     this.userOf[this.length] = user;
     this.itemOf[this.length] = item;
     this.weightOf[this.length] = Number.isFinite(Math.fround(weight)) ? weight : 0;
@@ -50,9 +59,11 @@ export class InteractionsBuilder {
 
   /** Sums the events of each pair; pairs whose sum is not above 0 are left out. */
   build(users = this.users, items = this.items): Interactions {
-    const { start, index, sum } = this.pairs(users, items);
+    const { start, index, sum, time } = this.pairs(users, items);
     const weight = Float32Array.from(sum);
-    return filterEntries({ users, items, start, index, weight }, (entry) => (weight[entry] as number) > 0);
+    const all = { users, items, start, index, weight, time };
+    const built = filterEntries(all, (entry) => (weight[entry] as number) > 0);
+    return built.time?.some((one) => one !== built.time?.[0]) ? built : { ...built, time: undefined };
   }
 
   /** Counts and sums the events of each pair. */
@@ -67,23 +78,26 @@ export class InteractionsBuilder {
     const next = start.slice();
     const index = new Uint32Array(this.length);
     const weight = new Float32Array(this.length);
+    const time = this.timeOf && new Float64Array(this.length);
     for (const event of order) {
       const at = next[this.userOf[event] as number]++ as number;
       index[at] = this.itemOf[event] as number;
       weight[at] = this.weightOf[event] as number;
+      if (time) time[at] = this.timeOf?.[event] as number;
     }
-    return merged(start, index, weight);
+    return merged(start, index, weight, time);
   }
 
   private grow(): void {
     const size = this.userOf.length * 2;
-    const larger = <T extends Uint32Array | Float32Array>(to: T, from: T): T => {
+    const larger = <T extends Uint32Array | Float32Array | Float64Array>(to: T, from: T): T => {
       to.set(from);
       return to;
     };
     this.userOf = larger(new Uint32Array(size), this.userOf);
     this.itemOf = larger(new Uint32Array(size), this.itemOf);
     this.weightOf = larger(new Float32Array(size), this.weightOf);
+    if (this.timeOf) this.timeOf = larger(new Float64Array(size), this.timeOf);
   }
 }
 
@@ -111,16 +125,21 @@ export function filterEntries(
   const start = new Uint32Array(of.users + 1);
   const index = new Uint32Array(of.index.length);
   const weight = new Float32Array(of.index.length);
+  const time = of.time && new Float64Array(of.index.length);
   let length = 0;
   for (let user = 0; user < of.users; user++) {
     for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
       if (!keep(at, user)) continue;
       index[length] = of.index[at] as number;
+      if (time) time[length] = of.time?.[at] as number;
       weight[length++] = of.weight[at] as number;
     }
     start[user + 1] = length;
   }
-  return { ...of, start, index: index.slice(0, length), weight: weight.slice(0, length) };
+  return {
+    ...{ ...of, start, index: index.slice(0, length), weight: weight.slice(0, length) },
+    time: time?.slice(0, length),
+  };
 }
 
 /** Keeps the given users only, renumbered in the order given; items keep their indices. */
@@ -132,13 +151,15 @@ export function selectUsers(of: Interactions, users: Uint32Array): Interactions 
   const length = start[users.length] as number;
   const index = new Uint32Array(length);
   const weight = new Float32Array(length);
+  const time = of.time && new Float64Array(length);
   users.forEach((user, at) => {
     const from = of.start[user] as number;
     const to = of.start[user + 1] as number;
     index.set(of.index.subarray(from, to), start[at]);
     weight.set(of.weight.subarray(from, to), start[at]);
+    if (of.time) time?.set(of.time.subarray(from, to), start[at]);
   });
-  return { users: users.length, items: of.items, start, index, weight };
+  return { users: users.length, items: of.items, start, index, weight, time };
 }
 
 /** How many users acted on each item. */
@@ -165,7 +186,7 @@ function byColumn(values: Uint32Array, bound: number): Uint32Array {
 }
 
 /** Rows in which a pair stands as often as it has events, with each pair standing once. */
-function merged(start: Uint32Array, index: Uint32Array, weight: Float32Array): Pairs {
+function merged(start: Uint32Array, index: Uint32Array, weight: Float32Array, time?: Float64Array): Pairs {
   const users = start.length - 1;
   const isFirst = (at: number, user: number) => at === start[user] || index[at] !== index[at - 1];
   let length = 0;
@@ -178,12 +199,14 @@ function merged(start: Uint32Array, index: Uint32Array, weight: Float32Array): P
     index: new Uint32Array(length),
     count: new Uint32Array(length),
     sum: new Float64Array(length),
+    time: time && new Float64Array(length).fill(Number.NEGATIVE_INFINITY),
   };
   let pair = -1;
   for (let user = 0; user < users; user++) {
     for (let at = start[user] as number; at < (start[user + 1] as number); at++) {
       if (isFirst(at, user)) pairs.index[++pair] = index[at] as number;
       pairs.count[pair] = (pairs.count[pair] as number) + 1;
+      if (time && pairs.time) pairs.time[pair] = Math.max(pairs.time[pair] as number, time[at] as number);
       const from = at + 1 - (pairs.count[pair] as number);
       if (at + 1 === start[user + 1] || index[at + 1] !== index[at])
         pairs.sum[pair] = sumOf(weight.subarray(from, at + 1));

@@ -44,21 +44,22 @@ export async function changesOf(db: Db, { number }: { readonly number: number })
 export async function eachTargetEvent(
   db: Db,
   data: ProjectData,
-  visit: (userId: string, itemId: string, value: number) => void,
+  visit: (userId: string, itemId: string, value: number, ts: number) => void,
+  { withTime = false } = {},
 ): Promise<void> {
-  if (isPostgres(db)) return eachByUser(db, data, visit);
+  if (isPostgres(db)) return eachByUser(db, data, visit, withTime);
   let last = 0;
   for (;;) {
     const rows = await db
       .selectFrom("events")
-      .select(["seq", "user_id", "item_id", "event_value"])
+      .select(["seq", "user_id", "item_id", "event_value", "ts"])
       .where("seq", ">", last)
       .where(unindexed("dataset"), "=", data.events.number)
       .where("event_type", "=", data.targetEventType)
       .orderBy("seq")
       .limit(rowsPerPage)
       .execute();
-    for (const row of rows) visit(row.user_id, row.item_id, weightOf(row.event_value));
+    for (const row of rows) visit(row.user_id, row.item_id, weightOf(row.event_value), row.ts);
     if (rows.length < rowsPerPage) return;
     last = (rows.at(-1) as (typeof rows)[number]).seq;
   }
@@ -68,6 +69,8 @@ export async function eachTargetEvent(
 export interface Pair {
   readonly itemId: string;
   readonly sum: number;
+  /** When the last of them was. */
+  readonly time: number;
 }
 
 /** Visits the pairs of a project that count, user by user, in the order of the items' ids: memory is that of one user, however many events there are. */
@@ -77,61 +80,75 @@ export async function eachUsersPairs(
   visit: (userId: string, pairs: Pair[]) => void,
 ): Promise<void> {
   let current: string | undefined;
-  let values = new Map<string, number[]>();
+  let values = new Map<string, { readonly weights: number[]; time: number }>();
   const end = () => {
     const pairs = [...values]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([itemId, ofPair]) => ({ itemId, sum: Math.fround(sumOf(Float32Array.from(ofPair))) }));
+      .map(([itemId, { weights, time }]) => ({
+        itemId,
+        sum: Math.fround(sumOf(Float32Array.from(weights))),
+        time,
+      }));
     const counting = pairs.filter(({ sum }) => sum > 0);
     if (current !== undefined && counting.length > 0) visit(current, counting);
   };
-  const add = (userId: string, itemId: string, weight: number) => {
+  const add = (userId: string, itemId: string, weight: number, ts: number) => {
     if (userId !== current) {
       end();
       current = userId;
       values = new Map();
     }
-    const ofPair = values.get(itemId);
-    if (ofPair) ofPair.push(weight);
-    else values.set(itemId, [weight]);
+    const ofPair = values.get(itemId) ?? { weights: [], time: ts };
+    ofPair.weights.push(weight);
+    ofPair.time = Math.max(ofPair.time, ts);
+    values.set(itemId, ofPair);
   };
-  if (isPostgres(db)) await eachByUser(db, data, add);
+  if (isPostgres(db)) await eachByUser(db, data, add, true);
   else {
     const events = db
       .selectFrom("events")
-      .select(["user_id", "item_id", "event_value"])
+      .select(["user_id", "item_id", "event_value", "ts"])
       .where("dataset", "=", data.events.number)
       .where("event_type", "=", data.targetEventType)
       .orderBy("user_id")
       .orderBy("seq");
     // SQLite sorts outside of memory where there is much to sort.
-    for await (const row of events.stream()) add(row.user_id, row.item_id, weightOf(row.event_value));
+    for await (const row of events.stream()) add(row.user_id, row.item_id, weightOf(row.event_value), row.ts);
   }
   end();
 }
 
-/** How many users have target events. */
-export async function usersWithTargetEvents(db: Db, data: ProjectData): Promise<number> {
-  const { users } = await db
+/** How many users have target events, and whether these were at different times. */
+export async function usersWithTargetEvents(
+  db: Db,
+  data: ProjectData,
+): Promise<{ readonly users: number; readonly haveTime: boolean }> {
+  const { users, first, last } = await db
     .selectFrom("events")
-    .select((of) => of.fn.count<number>("user_id").distinct().as("users"))
+    .select((of) => [
+      of.fn.count<number>("user_id").distinct().as("users"),
+      of.fn.min("ts").as("first"),
+      of.fn.max("ts").as("last"),
+    ])
     .where("dataset", "=", data.events.number)
     .where("event_type", "=", data.targetEventType)
     .executeTakeFirstOrThrow();
-  return Number(users);
+  return { users: Number(users), haveTime: Number(first) !== Number(last) };
 }
 
-/** Along the index that has the users' events. */
+/** Along the index that has the users' events, but not their times: those take a look at the rows. */
 async function eachByUser(
   db: Db,
   data: ProjectData,
-  visit: (userId: string, itemId: string, value: number) => void,
+  visit: (userId: string, itemId: string, value: number, ts: number) => void,
+  withTime: boolean,
 ): Promise<void> {
   let last: { readonly user_id: string; readonly seq: number } = { user_id: "", seq: 0 };
   for (;;) {
     const rows = await db
       .selectFrom("events")
       .select(["seq", "user_id", "item_id", "event_value"])
+      .$if(withTime, (query) => query.select("ts"))
       .where("dataset", "=", data.events.number)
       .where("event_type", "=", data.targetEventType)
       .orderBy("user_id")
@@ -144,7 +161,7 @@ async function eachByUser(
       )
       .limit(rowsPerPage)
       .execute();
-    for (const row of rows) visit(row.user_id, row.item_id, weightOf(row.event_value));
+    for (const row of rows) visit(row.user_id, row.item_id, weightOf(row.event_value), row.ts ?? 0);
     if (rows.length < rowsPerPage) return;
     last = rows.at(-1) as (typeof rows)[number];
   }

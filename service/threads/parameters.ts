@@ -41,5 +41,6 @@ export function qualityOf({ quality, popularity, heldOut }: HeldOutReport) {
     popularityNdcgAt20: popularity?.ndcg20 ?? null,
     heldOutPairs: heldOut.pairs,
     heldOutUsers: heldOut.users,
+    holdOut: heldOut.kind ?? null,
   };
 }

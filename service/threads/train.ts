@@ -56,8 +56,11 @@ export async function train(
     const deletions = await existingDeletions(frozen, data);
     const userAttributes = await attributeTable(frozen, data.users, users);
     const itemAttributes = await attributeTable(frozen, data.items, items);
-    await eachTargetEvent(frozen, data, (userId, itemId, value) =>
-      builder.add(users.of(userId), items.of(itemId), value),
+    await eachTargetEvent(
+      frozen,
+      data,
+      (userId, itemId, value, ts) => builder.add(users.of(userId), items.of(itemId), value, ts),
+      { withTime: true },
     );
     return { userAttributes, itemAttributes, seenDeletions: deletions };
   });

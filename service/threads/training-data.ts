@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { createRandom, type HeldOutUsers, InteractionsBuilder } from "../algorithms";
+import { createRandom, type HeldOutUsers, InteractionsBuilder, latestOrder, sample } from "../algorithms";
 import { JobError } from "../base/job-error";
 import { Places } from "../base/places";
 import type { Db } from "../store/database";
@@ -116,30 +116,37 @@ export function digestOf(ids: Iterable<string>): string {
   return hash.digest("hex");
 }
 
-/** Draws the users and pairs that the trainer does not see. */
+/** Draws the users and pairs that the trainer does not see: the latest of a user where the data has time. */
 class HoldOut {
   private readonly random = createRandom(seed);
   private readonly chance: number;
   private readonly users: number[] = [];
   private readonly seen = new InteractionsBuilder();
   private readonly held = new InteractionsBuilder();
+  private readonly kind: HeldOutUsers["kind"];
 
-  constructor(users: number) {
+  constructor({ users, haveTime }: { readonly users: number; readonly haveTime: boolean }) {
     this.chance = Math.min(heldOutShare, heldOutUsers / users);
+    this.kind = haveTime ? "latest" : "random";
   }
 
   /** The pairs of a user that the trainer sees. */
   seenOf(user: number, pairs: readonly Pair[], items: Places): readonly Pair[] {
     if (pairs.length < 2 || this.random.next() >= this.chance) return pairs;
     const row = this.users.push(user) - 1;
-    let left = Math.max(1, Math.round(pairs.length * heldOutShare));
+    const held = this.heldOf(pairs, Math.max(1, Math.round(pairs.length * heldOutShare)));
     return pairs.filter(({ itemId, sum }, at) => {
-      // Selection sampling (Knuth, algorithm S): each pair is drawn with the same chance.
-      const isHeld = this.random.next() * (pairs.length - at) < left;
-      if (isHeld) left--;
-      (isHeld ? this.held : this.seen).add(row, items.of(itemId), sum);
-      return !isHeld;
+      (held.has(at) ? this.held : this.seen).add(row, items.of(itemId), sum);
+      return !held.has(at);
     });
+  }
+
+  private heldOf(pairs: readonly Pair[], count: number): ReadonlySet<number> {
+    const held =
+      this.kind === "latest"
+        ? latestOrder(pairs.map(({ time }) => time)).subarray(0, count)
+        : sample(this.random, pairs.length, count);
+    return new Set(held);
   }
 
   whole(items: number): HeldOutUsers {
@@ -148,6 +155,7 @@ class HoldOut {
       users: Uint32Array.from(users),
       seen: seen.build(users.length, items),
       held: held.build(users.length, items),
+      kind: this.kind,
     };
   }
 }

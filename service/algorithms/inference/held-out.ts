@@ -1,6 +1,7 @@
 import type { Interactions } from "../interactions";
 import { evaluate, measure, type Quality } from "../training/evaluation";
-import type { TrainedModel } from "../training/model";
+import type { HoldOutKind } from "../training/latest";
+import type { TrainedModel, TrainingReport } from "../training/model";
 import { FoldIn } from "./fold-in";
 import { Recommender } from "./recommender";
 import { servable } from "./servable";
@@ -10,13 +11,15 @@ export interface HeldOutUsers {
   readonly users: Uint32Array;
   readonly seen: Interactions;
   readonly held: Interactions;
+  /** Which pairs were held out. */
+  readonly kind: HoldOutKind;
 }
 
 /** What a model reached on the pairs that its trainer never saw, and what popularity reached; null without such pairs. */
 export interface HeldOutReport {
   readonly quality: Quality | null;
   readonly popularity: Quality | null;
-  readonly heldOut: { readonly pairs: number; readonly users: number };
+  readonly heldOut: TrainingReport["heldOut"];
 }
 
 const CUT = 20;
@@ -24,11 +27,12 @@ const CUT = 20;
 /** Measures a model on what was held out; `counts` are the users with each item that the trainer saw. */
 export function measureHeldOut(
   model: TrainedModel,
-  { users, seen, held }: HeldOutUsers,
+  { users, seen, held, kind }: HeldOutUsers,
   counts: Uint32Array,
 ): HeldOutReport {
-  const heldOut = { pairs: held.index.length, users: users.length };
-  if (users.length === 0) return { quality: null, popularity: null, heldOut };
+  const size = { pairs: held.index.length, users: users.length };
+  if (users.length === 0) return { quality: null, popularity: null, heldOut: size };
+  const heldOut = { ...size, kind };
   const recommender = new Recommender(servable(model));
   let [recall, ndcg] = [0, 0];
   users.forEach((user, row) => {

@@ -4,6 +4,7 @@ import type { Weighting, WeightScale } from "../weighting";
 import type { AttributeModel } from "./cold-start";
 import type { Effort } from "./effort";
 import type { Quality } from "./evaluation";
+import type { HoldOutKind } from "./latest";
 
 /** Parameters of the algorithm G1; those not given are chosen on a hold-out. */
 export interface G1Parameters {
@@ -39,7 +40,12 @@ export interface TrainingReport {
   /** Quality of the order of popularity on the same hold-out. */
   readonly popularity: Quality | null;
   /** How much the hold-out asked for; a pair that several hold-outs asked for counts once. */
-  readonly heldOut: { readonly pairs: number; readonly users: number };
+  readonly heldOut: {
+    readonly pairs: number;
+    readonly users: number;
+    /** Absent where nothing was held out. */
+    readonly kind?: HoldOutKind;
+  };
   /** How many sets of parameters were tried. */
   readonly trials: number;
 }

@@ -3,7 +3,8 @@ import { createRandom, sample } from "../random";
 import type { Budget } from "./effort";
 import { evaluate, holdOut, type Quality } from "./evaluation";
 import { average, Fold } from "./fold";
-import type { G1Parameters } from "./model";
+import { type HoldOutKind, holdOutLatest } from "./latest";
+import type { G1Parameters, TrainingReport } from "./model";
 import type { Point } from "./point";
 import type { Team } from "./team";
 
@@ -19,6 +20,8 @@ const SEED = 20_240_229;
 export class TrialBench {
   /** How many points were tried. */
   trials = 0;
+  /** Which pairs are held out. */
+  readonly kind: HoldOutKind;
   private readonly folds: Fold[] = [];
   private readonly known = new Map<string, Quality>();
 
@@ -30,6 +33,7 @@ export class TrialBench {
     team: Team,
   ) {
     const random = createRandom(SEED);
+    this.kind = interactions.time ? "latest" : "random";
     const pairs = interactions.index.length;
     const isSparse = pairs / interactions.users < FEW_ITEMS;
     const most = isSparse ? budget.sparsePairs : budget.pairs;
@@ -45,7 +49,8 @@ export class TrialBench {
     const folds = Math.max(1, Math.min(budget.folds, Math.floor(budget.foldedPairs / cost)));
     const maxUsers = Math.ceil(Math.min(budget.users, budget.scores / interactions.items) / folds);
     for (let fold = 0; fold < folds; fold++) {
-      const divided = holdOut(sampled, share, SEED + fold);
+      const divided =
+        this.kind === "latest" ? holdOutLatest(sampled, share, fold) : holdOut(sampled, share, SEED + fold);
       if (divided.test.index.length === 0) break;
       const withAny = Uint32Array.from({ length: sampled.users }, (_, user) => user).filter(
         (user) => divided.test.start[user] !== divided.test.start[user + 1],
@@ -88,7 +93,7 @@ export class TrialBench {
   }
 
   /** How many users were asked for how many pairs at a point, over all hold-outs. */
-  heldOut({ neighbours }: Point): { pairs: number; users: number } {
+  heldOut({ neighbours }: Point): TrainingReport["heldOut"] {
     const users = new Set<number>();
     const pairs = new Set<number>();
     for (const fold of this.folds) {
@@ -99,7 +104,7 @@ export class TrialBench {
         for (const item of items) pairs.add(user * test.items + item);
       }
     }
-    return { pairs: pairs.size, users: users.size };
+    return { pairs: pairs.size, users: users.size, kind: this.kind };
   }
 
   /** Quality of the order of popularity for the users that are asked for at a point. */

@@ -56,6 +56,7 @@ describe("jobs", () => {
           popularityNdcgAt20: expect.any(Number),
           heldOutPairs: expect.any(Number),
           heldOutUsers: 40,
+          holdOut: "latest",
         },
       },
     });

@@ -1,0 +1,48 @@
+import { filterEntries, type Interactions } from "../interactions";
+import type { HoldOut } from "./evaluation";
+
+/** Which pairs are held out: the latest ones of each user, or random ones where nothing is known of time. */
+export type HoldOutKind = "latest" | "random";
+
+/**
+ * Holds out a share of each user's items, the latest ones: what is asked for then comes after what is learned from, as in
+ * service, where the events of every user count until the moment of his call. A window of 1 holds out those before them
+ * instead, and so on, each window alone: a training that had to do without all that follows would be one on less data,
+ * and less data wants other parameters. A user with nothing before a window is not asked for.
+ */
+export function holdOutLatest(of: Interactions, share: number, window = 0): HoldOut {
+  const { time = new Float64Array(of.index.length) } = of;
+  const held = new Uint8Array(of.index.length);
+  for (let user = 0; user < of.users; user++) {
+    const [from, to] = [of.start[user] as number, of.start[user + 1] as number];
+    const wanted = Math.max(1, Math.round((to - from) * share));
+    const asked = latestOrder(time.subarray(from, to), (at) => from + at);
+    const [begin, end] = [window * wanted, (window + 1) * wanted];
+    if (asked.length < 2 || end >= asked.length) continue;
+    asked.forEach((at, place) => {
+      if (place >= begin && place < end) held[from + at] = 1;
+    });
+  }
+  const timeless = { ...of, time: undefined };
+  return {
+    train: filterEntries(timeless, (entry) => held[entry] === 0),
+    test: filterEntries(timeless, (entry) => held[entry] === 1),
+  };
+}
+
+/** Places in the order of their times, the latest first; those of one time in an order that means nothing. */
+export function latestOrder(
+  time: ArrayLike<number>,
+  keyOf: (at: number) => number = (at) => at,
+): Uint32Array {
+  return Uint32Array.from({ length: time.length }, (_, at) => at).sort(
+    (a, b) => (time[b] as number) - (time[a] as number) || scattered(keyOf(a)) - scattered(keyOf(b)) || a - b,
+  );
+}
+
+/** A number for a number, without any order: items of one time must not go by their ids, which say something of their age. */
+function scattered(key: number): number {
+  let mixed = Math.imul(key ^ (key >>> 16), 0x45d9f3b);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}

@@ -1,0 +1,56 @@
+import { type Interactions, InteractionsBuilder } from "../../../service/algorithms";
+import { efforts } from "../../../service/algorithms/training/effort";
+import { holdOutLatest, latestOrder } from "../../../service/algorithms/training/latest";
+import { alone } from "../../../service/algorithms/training/team";
+import { TrialBench } from "../../../service/algorithms/training/trial";
+
+/** Ten items of each of three users; user u has item i at a time of its own. */
+function built(timeOf: (user: number, item: number) => number): Interactions {
+  const builder = new InteractionsBuilder();
+  for (const user of [2, 0, 1])
+    for (let item = 9; item >= 0; item--) builder.add(user, item, 1, timeOf(user, item));
+  return builder.build();
+}
+
+const itemsOf = ({ start, index }: Interactions, user: number) => [
+  ...index.subarray(start[user], start[user + 1]),
+];
+
+test("the latest pairs of each user are held out, and each window before holds out earlier ones", () => {
+  const interactions = built((user, item) => (user === 1 ? -item : item));
+  const first = holdOutLatest(interactions, 0.2);
+  expect([0, 1, 2].map((user) => itemsOf(first.test, user))).toEqual([
+    [8, 9],
+    [0, 1],
+    [8, 9],
+  ]);
+  expect(itemsOf(first.train, 1)).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+  const second = holdOutLatest(interactions, 0.2, 1);
+  expect(itemsOf(second.test, 0)).toEqual([6, 7]);
+  expect(itemsOf(second.train, 0)).toEqual([0, 1, 2, 3, 4, 5, 8, 9]);
+  expect(holdOutLatest(interactions, 0.2, 5).test.index).toHaveLength(0);
+});
+
+test("a pair with several events has the time of the last one", () => {
+  const builder = new InteractionsBuilder();
+  for (const [item, time] of [
+    [0, 9],
+    [1, 5],
+    [0, 1],
+  ] as const)
+    builder.add(0, item, 1, time);
+  expect([...(builder.build().time ?? [])]).toEqual([9, 5]);
+});
+
+test("pairs of one time are held out in an order that is not that of their ids", () => {
+  const order = [...latestOrder(new Float64Array(50))];
+  expect(order).not.toEqual([...order].sort((a, b) => a - b));
+  expect(order).not.toEqual([...order].sort((a, b) => b - a));
+});
+
+test("parameters are tried on the latest pairs, or on random ones where all events are of one time", () => {
+  const kindOf = (timeOf: (user: number, item: number) => number) =>
+    new TrialBench(built(timeOf), {}, 8, efforts.quick, alone).kind;
+  expect(kindOf((_, item) => item)).toBe("latest");
+  expect(kindOf(() => 7)).toBe("random");
+});
