@@ -16,6 +16,7 @@ const screens: Readonly<Record<string, { title: string; load: () => Promise<{ Sc
   models: { title: "Models", load: () => import("./screens/models") },
   serving: { title: "Serving", load: () => import("./screens/serving") },
   datasets: { title: "Datasets", load: () => import("./screens/datasets") },
+  api: { title: "API", load: () => import("./screens/api") },
 };
 
 /** The whole page. */

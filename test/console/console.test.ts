@@ -79,6 +79,7 @@ const screens: readonly (readonly [place: string, heading: string | RegExp, text
   ["models", "Models", "Quality over time"],
   ["serving", "Serving", "The last hour"],
   ["datasets", "Datasets", "Records"],
+  ["api", "API", "/recommend-items-to-user"],
 ];
 
 describe("signing in", () => {
@@ -280,6 +281,19 @@ test.each(["light", "dark"] as const)(
     await context.close();
   },
 );
+
+test("the API is tried out by what the session may do", async () => {
+  const { page, context, faults } = await signIn();
+  await show(page, "api", "API");
+  const operation = (path: string) => page.locator("details.operation").filter({ hasText: path }).first();
+  await operation("/list-models").locator("summary").first().click();
+  await operation("/list-models").getByRole("button", { name: "Call it" }).click();
+  await operation("/list-models").getByText('"models"').waitFor();
+  await operation("/create-project").locator("summary").first().click();
+  expect(await operation("/create-project").getByRole("button", { name: "Call it" }).isDisabled()).toBe(true);
+  expect(faults).toEqual([]);
+  await context.close();
+});
 
 test("a walk by keyboard alone reaches a recommendation", async () => {
   const { page, context } = await signIn();

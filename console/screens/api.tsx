@@ -1,0 +1,172 @@
+import { useSignal } from "@preact/signals";
+import { AsCode, curl } from "../parts/as-code";
+import { Block, Card } from "../parts/basics";
+import { Load, useLoad } from "../parts/load";
+import { ScreenHead } from "../parts/screen";
+import { project } from "../router";
+import { Refused, request, signedIn } from "../session";
+
+interface Operation {
+  readonly summary?: string;
+  readonly parameters?: readonly { readonly name: string }[];
+  readonly requestBody?: { readonly content?: Record<string, { readonly schema?: Schema }> };
+}
+
+interface Schema {
+  readonly properties?: Record<string, unknown>;
+  readonly required?: readonly string[];
+}
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly servers: readonly { readonly url: string }[];
+}
+
+/** The operations of the API, each to be tried out with what this session may do. */
+export function Screen() {
+  const api = useLoad<OpenApi>(
+    async (signal) => (await request("openapi.json", { signal })).json() as Promise<OpenApi>,
+    [],
+  );
+  return (
+    <>
+      <ScreenHead
+        title="API"
+        lead={
+          <>
+            Every operation of this service, from its <a href="openapi.json">OpenAPI document</a>.
+          </>
+        }
+      />
+      <Load of={api} lines={10}>
+        {({ paths, servers }) => (
+          <div class="stack">
+            {Object.entries(paths).flatMap(([path, methods]) =>
+              Object.entries(methods).map(([method, operation]) => (
+                <OneOperation
+                  key={method + path}
+                  {...{ path, method: method.toUpperCase(), operation, url: servers[0]?.url ?? "" }}
+                />
+              )),
+            )}
+          </div>
+        )}
+      </Load>
+    </>
+  );
+}
+
+function OneOperation(of: { path: string; method: string; operation: Operation; url: string }) {
+  const isOpen = useSignal(false);
+  return (
+    <details
+      class="code operation"
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open;
+      }}
+    >
+      <summary>
+        <span class="tag accent">{of.method}</span> <code>{of.path}</code>{" "}
+        <span class="muted">{of.operation.summary}</span>
+      </summary>
+      {isOpen.value && <TryOut {...of} />}
+    </details>
+  );
+}
+
+/** An example with this service's own ids, as far as they are known. */
+function exampleOf({ parameters, requestBody }: Operation): Record<string, unknown> {
+  const schema = requestBody?.content?.["application/json"]?.schema;
+  const names =
+    parameters?.map(({ name }) => name) ?? schema?.required ?? Object.keys(schema?.properties ?? {});
+  const known: Record<string, unknown> = {
+    project_id: project.value?.id ?? "",
+    user_id: "ada",
+    name: "example",
+  };
+  return Object.fromEntries(
+    names
+      .filter((name) => !/^(apikey|idempotency-key)$/i.test(name))
+      .map((name) => [name, known[name] ?? ""]),
+  );
+}
+
+function TryOut({
+  path,
+  method,
+  operation,
+  url,
+}: {
+  path: string;
+  method: string;
+  operation: Operation;
+  url: string;
+}) {
+  const text = useSignal(JSON.stringify(exampleOf(operation), null, 2));
+  const answer = useSignal<string | undefined>(undefined);
+  const now = signedIn.value;
+  const isAllowed = now.state === "in" && now.session.scopes.includes(path);
+  const changes = method !== "GET" && path !== "/recommend-items-to-user";
+  const call = async () => {
+    if (changes && !confirm(`${method} ${path} changes the service. Go on?`)) return;
+    try {
+      const given = JSON.parse(text.value) as Record<string, string>;
+      const asked =
+        method === "GET"
+          ? await request(`${path}?${new URLSearchParams(given)}`)
+          : await request(path, {
+              method,
+              headers: { "content-type": "application/json" },
+              body: JSON.stringify(given),
+            });
+      answer.value = JSON.stringify(await asked.json(), null, 2).slice(0, 20_000);
+    } catch (error) {
+      answer.value =
+        error instanceof Refused ? `${error.status} ${error.code}\n${error.message}` : String(error);
+    }
+  };
+  const body = parsed(text.value);
+  return (
+    <div class="stack">
+      <div class="field stack">
+        <label for={path}>{method === "GET" ? "Parameters" : "Body"}, as JSON</label>
+        <textarea
+          id={path}
+          rows={6}
+          spellcheck={false}
+          value={text.value}
+          onInput={(event) => (text.value = event.currentTarget.value)}
+        />
+      </div>
+      <p>
+        <button type="button" disabled={!isAllowed} onClick={() => void call()}>
+          Call it
+        </button>{" "}
+        {!isAllowed && (
+          <span class="muted">
+            This page was opened for looking; <code>recommender open --write</code> allows more.
+          </span>
+        )}
+      </p>
+      {answer.value !== undefined && <Block label="Answer" text={answer.value} />}
+      <Card>
+        <AsCode
+          texts={{
+            curl:
+              method === "GET"
+                ? curl(url, `${path}?${new URLSearchParams(body as Record<string, string>)}`)
+                : curl(url, path, body),
+          }}
+        />
+      </Card>
+    </div>
+  );
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
