@@ -141,6 +141,10 @@ export const quality = z.object({
   holdOut: maybe(z.string()).describe(
     "Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time.",
   ),
+  unrankedNdcgAt20: maybe(z.number()).describe("NDCG@20 of the model's candidates on the latest pairs."),
+  rankedNdcgAt20: maybe(z.number()).describe(
+    "The same with the model as the ranker; the same figure where it gained nothing, and changes nothing.",
+  ),
 });
 
 /** How far a training is, as our own service tells it while the job runs. */

@@ -27,6 +27,10 @@ export interface Quality {
   readonly heldOutUsers?: number;
   /** Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time. */
   readonly holdOut?: string;
+  /** NDCG@20 of the model's candidates on the latest pairs. */
+  readonly unrankedNdcgAt20?: number;
+  /** The same with the model as the ranker; the same figure where it gained nothing, and changes nothing. */
+  readonly rankedNdcgAt20?: number;
 }
 
 const modelArgs = z.strictObject({

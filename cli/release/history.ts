@@ -12,6 +12,8 @@ export const quality = z.strictObject({
   heldOutPairs: z.int().optional(),
   heldOutUsers: z.int().optional(),
   holdOut: z.string().optional(),
+  unrankedNdcgAt20: z.number().optional(),
+  rankedNdcgAt20: z.number().optional(),
 });
 
 const servedModel = z.strictObject({

@@ -6,6 +6,9 @@ export {
   attributeOf,
   attributeValues,
   categoriesOf,
+  type FeatureSpace,
+  type Features,
+  featureReader,
   inferSchema,
 } from "./attributes";
 export { clusterUsers } from "./inference/clustering";
@@ -25,6 +28,17 @@ export {
 } from "./interactions";
 export type { NeighbourRule } from "./neighbours";
 export { createRandom, sample } from "./random";
+export { candidateFeatures, rankingFeatures } from "./ranking/features";
+export {
+  CANDIDATES,
+  LATEST,
+  latestOf,
+  NONE,
+  type Ranking,
+  ranked,
+  rankingOf,
+  unchanged,
+} from "./ranking/ranking";
 export type { AttributeModel, AttributeTable } from "./training/cold-start";
 export { trainG1 } from "./training/g1";
 export { latestOrder } from "./training/latest";

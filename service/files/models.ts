@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { itemCounts, selectUsers } from "../algorithms";
+import { itemCounts, rankingOf, selectUsers } from "../algorithms";
 import { JobError } from "../base/job-error";
 import type { Db } from "../store/database";
 import { forgottenSince } from "../store/forgotten";
@@ -138,7 +138,10 @@ function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>): Stor
   });
   return {
     ...stored,
-    model: { ...model, users: kept.length, userVectors, itemVectors, interactions },
+    model: {
+      ...{ ...model, users: kept.length, userVectors, itemVectors, interactions },
+      ranking: model.ranking && rankingOf(model.ranking, kept),
+    },
     userIds: Array.from(kept, (user) => userIds[user] as string),
     rows: kept,
   };

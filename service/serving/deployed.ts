@@ -96,10 +96,17 @@ export class Deployed {
       return served.recommender.tasteFromAttributes(await record);
     };
     const taste = await tasteIn(generator);
-    const order = ranker && (await tasteIn(ranker));
+    // One that has learned to rank goes by the generator's scores, and needs no taste of its own.
+    const order = ranker && !ranker.ranking ? await tasteIn(ranker) : null;
     const wanted = ranker ? Math.max(limit, leastCandidates) : limit;
     const best = generator.recommender.top(taste, wanted, events?.items ?? []);
-    return (ranker ? ranker.rerank(best, this.items, order ?? null) : best)
+    const ordered = () => {
+      if (!ranker) return best;
+      if (!ranker.ranking) return ranker.rerank(best, this.items, order);
+      const own = events ? this.placed(events, ranker) : [];
+      return ranker.rank(best, generator.recommender.foundScores(best), this.items, userId, own);
+    };
+    return ordered()
       .slice(0, limit)
       .map((item) => this.items.ids[item] as string);
   }

@@ -1,4 +1,18 @@
-import { type Attributes, Recommender, type Taste, type UserItem } from "../algorithms";
+import {
+  type Attributes,
+  CANDIDATES,
+  candidateFeatures,
+  type Features,
+  featureReader,
+  LATEST,
+  latestOf,
+  NONE,
+  type Ranking,
+  Recommender,
+  ranked,
+  type Taste,
+  type UserItem,
+} from "../algorithms";
 import type { Places } from "../base/places";
 import type { PlacedModel } from "../threads/build";
 
@@ -8,13 +22,17 @@ const keptTastes = 20_000;
 export class ServedModel {
   readonly recommender: Recommender;
   private readonly rows: Uint32Array | undefined;
+  private readonly features: (Features | undefined)[];
+  private readonly read: ((attributes: Attributes | undefined) => Features) | null;
+  /** How it ranks the candidates of a generator; null where that is by its own scores. */
+  readonly ranking: Ranking | null;
   private readonly leaving: number[] = [];
   private lettingGo: Promise<string[]> | undefined;
   private readonly tastes = new Map<string, { readonly taste: Taste; readonly stamp: string }>();
 
   /** The places begin with those of the model. */
   constructor(
-    { model, itemVectors, rows }: PlacedModel,
+    { model, itemVectors, rows, features }: PlacedModel,
     readonly users: Places,
     readonly items: Places,
     private readonly count: (isKept: boolean) => void,
@@ -23,6 +41,9 @@ export class ServedModel {
   ) {
     this.recommender = new Recommender(model, itemVectors);
     this.rows = rows;
+    this.features = features;
+    this.ranking = model.ranking;
+    this.read = model.ranking && model.itemAttributes && featureReader(model.itemAttributes.space);
   }
 
   /**
@@ -54,6 +75,40 @@ export class ServedModel {
     return recommender.rerank(places, taste).map((place) => byPlace.get(place) as number);
   }
 
+  /**
+   * Puts the first candidates, in the places of the generator, in the order of what the ranking has learned. Those of a
+   * user without events stay as they are, for it has learned nothing about such users.
+   */
+  rank(
+    candidates: readonly number[],
+    scores: readonly number[],
+    placed: Places,
+    userId: string,
+    events: readonly UserItem[],
+  ): readonly number[] {
+    const { ranking, recommender, features } = this;
+    if (!ranking || ranking.weights.length === 0 || events.length === 0) return candidates;
+    const first = candidates.slice(0, CANDIDATES);
+    const items = first.map((item) => this.items.find(placed.ids[item] as string) ?? NONE);
+    const user = this.users.find(userId);
+    const own = events.map(({ item }) => item);
+    const has = new Set(own);
+    const rows = candidateFeatures(
+      {
+        ranking,
+        usersOf: (item) => recommender.usersOf(item),
+        vectorOf: (item) => recommender.vectorOf(item),
+        space: recommender.model.itemAttributes?.space ?? null,
+        featuresOf: (item) => features[item],
+      },
+      {
+        ...{ items, scores, own },
+        latest: user === undefined ? [] : latestOf(ranking, user).filter((item) => has.has(item)),
+      },
+    );
+    return [...ranked(first, rows, ranking.weights), ...candidates.slice(CANDIDATES)];
+  }
+
   /** Takes note that the events of a user changed. */
   userChanged(userId: string): void {
     this.tastes.delete(userId);
@@ -62,6 +117,7 @@ export class ServedModel {
   /** Places an item by its attributes, unless events placed it. */
   placeItem(item: number, attributes: Attributes | undefined): void {
     if (this.recommender.place(item, attributes)) this.tastes.clear();
+    if (this.read && this.ranking?.weights.length) this.features[item] = this.read(attributes);
   }
 
   /** Lets go of what the model learned about a user. */
@@ -69,6 +125,7 @@ export class ServedModel {
     this.tastes.delete(userId);
     const user = this.users.find(userId);
     if (user === undefined || !this.recommender.forget(user)) return;
+    this.ranking?.latest.fill(NONE, user * LATEST, (user + 1) * LATEST);
     this.leaving.push(this.rows ? (this.rows[user] as number) : user);
   }
 

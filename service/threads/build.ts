@@ -1,5 +1,7 @@
 import {
   type Attributes,
+  type Features,
+  featureReader,
   InteractionsBuilder,
   type Pairs,
   placedVectors,
@@ -29,6 +31,8 @@ export interface BuildTask {
 export interface PlacedModel extends Omit<StoredModel, "model"> {
   readonly model: ServableModel;
   readonly itemVectors: Float32Array;
+  /** What the items' attributes are in the model's space, where it ranks by them. */
+  readonly features: (Features | undefined)[];
 }
 
 /** All that a deployment needs to serve. Users and items are numbered as in the generator; those that came after its
@@ -63,8 +67,8 @@ export async function build(
     const second = other && ranker && (await withoutForgotten(frozen, other, data, ranker));
     const users = new Places([...first.userIds]);
     const items = new Places([...first.itemIds]);
-    const own = new ItemPlacing(first, items);
-    const others = second && new ItemPlacing(second, new Places([...second.itemIds]));
+    const own = new ItemPlacing(first, items, false);
+    const others = second && new ItemPlacing(second, new Places([...second.itemIds]), true);
     await eachRecord(frozen, data.items.number, (id, attributes) => {
       own.add(items.of(id), attributes);
       others?.add(others.items.find(id), attributes);
@@ -94,20 +98,28 @@ export async function build(
 class ItemPlacing {
   private readonly model: ServableModel;
   private readonly attributes = new Map<number, Attributes>();
+  private readonly features: (Features | undefined)[] = [];
+  private readonly read: ((attributes: Attributes) => Features) | null;
 
   constructor(
     private readonly stored: StoredModel,
     readonly items: Places,
+    ranks: boolean,
   ) {
     this.model = servable(stored.model);
+    const { ranking, itemAttributes } = stored.model;
+    this.read =
+      ranks && ranking?.weights.length && itemAttributes ? featureReader(itemAttributes.space) : null;
   }
 
   add(item: number | undefined, attributes: Attributes): void {
-    if (item !== undefined && !this.model.learned.itemUsers[item]) this.attributes.set(item, attributes);
+    if (item === undefined) return;
+    if (!this.model.learned.itemUsers[item]) this.attributes.set(item, attributes);
+    if (this.read) this.features[item] = this.read(attributes);
   }
 
   placed(): PlacedModel {
     const itemVectors = placedVectors(this.model, this.items.ids.length, this.attributes);
-    return { ...this.stored, model: this.model, itemVectors };
+    return { ...this.stored, model: this.model, itemVectors, features: this.features };
   }
 }

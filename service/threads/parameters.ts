@@ -33,7 +33,7 @@ export function reportOf({ parameters, report }: G1Model): Report {
 }
 
 /** What was measured, under the names of the API. */
-export function qualityOf({ quality, popularity, heldOut }: HeldOutReport) {
+export function qualityOf({ quality, popularity, heldOut, ranking }: HeldOutReport) {
   return {
     recallAt20: quality?.recall20 ?? null,
     ndcgAt20: quality?.ndcg20 ?? null,
@@ -42,5 +42,7 @@ export function qualityOf({ quality, popularity, heldOut }: HeldOutReport) {
     heldOutPairs: heldOut.pairs,
     heldOutUsers: heldOut.users,
     holdOut: heldOut.kind ?? null,
+    rankedNdcgAt20: ranking?.ndcg20 ?? null,
+    unrankedNdcgAt20: ranking?.without ?? null,
   };
 }

@@ -20,6 +20,7 @@ export interface HeldOutReport {
   readonly quality: Quality | null;
   readonly popularity: Quality | null;
   readonly heldOut: TrainingReport["heldOut"];
+  readonly ranking?: TrainingReport["ranking"];
 }
 
 const CUT = 20;

@@ -155,6 +155,21 @@ export class Recommender {
     return contributions(this.folding, this.neighbours, items, { items: targets, rows });
   }
 
+  /** The scores of items as the last call of `top` found them. */
+  foundScores(items: readonly number[]): number[] {
+    return items.map((item) => this.out[item] as number);
+  }
+
+  /** How many users had an item. */
+  usersOf(item: number): number {
+    return this.popularity[item] ?? 0;
+  }
+
+  /** The vector of an item; zero where nothing is known of it. */
+  vectorOf(item: number): Float32Array {
+    return item < this.items ? this.rowOf(item) : new Float32Array(this.model.stride);
+  }
+
   /** Sorts candidates by this model's scores; those it does not know (out of range) keep their order at the end. */
   rerank(candidates: readonly number[], taste: Taste | null): number[] {
     const scores = this.scores(taste);

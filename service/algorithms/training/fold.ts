@@ -40,7 +40,7 @@ export class Fold implements HoldOut {
     neighbourPairs: number,
     private readonly team: Team,
   ) {
-    this.train = { ...train, start: shared(train.start), index: shared(train.index) };
+    this.train = { ...train, time: undefined, start: shared(train.start), index: shared(train.index) };
     this.test = { ...test, start: shared(test.start), index: shared(test.index) };
     this.users = shared(users);
     this.step = Math.ceil(neighbourCost(this.train, users) / neighbourPairs);

@@ -12,6 +12,7 @@ import { DEFAULT_EFFORT } from "./effort";
 import { Factorizer } from "./ials";
 import { type G1Model, type G1Parameters, NotEnoughEventsError, type TrainingProgress } from "./model";
 import { factorParameters, neighbourRule } from "./point";
+import { learnRanking } from "./ranker";
 import { Scales } from "./scale";
 import { searchParameters } from "./search";
 import { alone, type Team } from "./team";
@@ -61,6 +62,10 @@ export function trainG1(
   const userAttributes = fillCold(data.userAttributes, userVectors, stride, warmUser);
   onProgress({ phase: "attributes", fraction: 0.5, quality });
   const itemAttributes = fillCold(data.itemAttributes, itemVectors, stride, warmItem);
+  const { ranking, report } = learnRanking({
+    ...{ interactions, point: choice.point, epochs: choice.epochs, given, team },
+    ...{ attributes: itemAttributes, records: data.itemAttributes?.records ?? [] },
+  });
   onProgress({ phase: "attributes", fraction: 1, quality });
   return {
     algorithm: "G1",
@@ -70,7 +75,7 @@ export function trainG1(
       ...{ epochs: choice.epochs, weighting, damping, neighbours: neighbours.share },
       popularityExponent: neighbours.popularityExponent,
     },
-    report: choice.report,
+    report: { ...choice.report, ranking: report },
     stride,
     users: interactions.users,
     items: interactions.items,
@@ -85,6 +90,7 @@ export function trainG1(
       weightScale,
     },
     neighbours: neighbourRule(choice.point, interactions),
+    ranking,
     userAttributes,
     itemAttributes,
   };

@@ -23,10 +23,9 @@ export function holdOutLatest(of: Interactions, share: number, window = 0): Hold
       if (place >= begin && place < end) held[from + at] = 1;
     });
   }
-  const timeless = { ...of, time: undefined };
   return {
-    train: filterEntries(timeless, (entry) => held[entry] === 0),
-    test: filterEntries(timeless, (entry) => held[entry] === 1),
+    train: filterEntries(of, (entry) => held[entry] === 0),
+    test: filterEntries(of, (entry) => held[entry] === 1),
   };
 }
 

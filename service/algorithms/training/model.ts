@@ -1,5 +1,6 @@
 import type { Interactions } from "../interactions";
 import type { NeighbourRule } from "../neighbours";
+import type { Ranking } from "../ranking/ranking";
 import type { Weighting, WeightScale } from "../weighting";
 import type { AttributeModel } from "./cold-start";
 import type { Effort } from "./effort";
@@ -48,6 +49,8 @@ export interface TrainingReport {
   };
   /** How many sets of parameters were tried. */
   readonly trials: number;
+  /** What the candidates reach as they are ranked on the latest pairs, and without that; null where it was not measured. */
+  readonly ranking?: { readonly ndcg20: number; readonly without: number } | null | undefined;
 }
 
 /**
@@ -86,6 +89,8 @@ export interface TrainedModel {
   readonly foldIn: FoldInRule;
   /** What a user's neighbours add to the products of the vectors; null where that is nothing. */
   readonly neighbours: NeighbourRule | null;
+  /** How it ranks the candidates of a generator; null where that is by its own scores. */
+  readonly ranking: Ranking | null;
   /** Vectors from attributes for users and items without events; null when attributes were not given. */
   readonly userAttributes: AttributeModel | null;
   readonly itemAttributes: AttributeModel | null;

@@ -7,7 +7,7 @@ import { FormatError } from "./sections";
 type Ials = Extract<FoldInRule, { rule: "ials" }>;
 
 /** A model as version 0.1.0 kept it. */
-interface FirstModel extends Omit<TrainedModel, "foldIn" | "parameters" | "neighbours"> {
+interface FirstModel extends Omit<TrainedModel, "foldIn" | "parameters" | "neighbours" | "ranking"> {
   readonly parameters: Omit<Ials, "rule" | "weightScale">;
   readonly weightScale: Ials["weightScale"];
 }
@@ -26,7 +26,7 @@ export async function decodeFirstVersion(file: FileHandle): Promise<StoredModel>
     const { weightScale, ...others } = model;
     const { alpha, regularization, regularizationExponent } = model.parameters;
     const rule = { rule: "ials", alpha, regularization, regularizationExponent, weightScale } as const;
-    return { ...ids, model: { ...others, foldIn: rule, neighbours: null } };
+    return { ...ids, model: { ...others, foldIn: rule, neighbours: null, ranking: null } };
   } catch (error) {
     throw new FormatError(`is in the format of version 0.1.0, and damaged (${(error as Error).message})`);
   }

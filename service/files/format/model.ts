@@ -2,6 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
 import type { AttributeModel, FoldInRule, NeighbourRule, TrainedModel } from "../../algorithms";
 import { turned } from "../../algorithms";
+import { rankingHeader, rankingSections, readRanking, writtenRanking } from "./ranking";
 import { encoded, FormatError, faultsOf, type OpenSections, openSections, type Section } from "./sections";
 import { readStrings, stringSections } from "./strings";
 
@@ -66,6 +67,7 @@ const headerSchema = z.object({
     })
     .nullable()
     .default(null),
+  ranking: rankingHeader.nullable().default(null),
   user_attributes: attributesSchema.nullable(),
   item_attributes: attributesSchema.nullable(),
 });
@@ -97,6 +99,7 @@ export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator
     gram: "diagonal",
     fold_in: writtenRule(model.foldIn),
     neighbours: neighbours && writtenNeighbours(neighbours),
+    ranking: writtenRanking(model.ranking),
     user_attributes: writtenAttributes(userAttributes),
     item_attributes: writtenAttributes(itemAttributes),
   };
@@ -110,6 +113,7 @@ export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator
     interaction_weights: list(interactions.weight),
     ...attributes("user", userAttributes),
     ...attributes("item", itemAttributes),
+    ...rankingSections(model.ranking),
   });
 }
 
@@ -134,6 +138,7 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
     const weights = await matrix(`${name}_attribute_vectors`, size + 1);
     return { space: { size, attributes: spaceOf(of, texts) }, map: { stride, weights } };
   };
+  const itemAttributes = await attributes("item", header.item_attributes);
   const model: TrainedModel = {
     algorithm: header.algorithm,
     parameters: header.parameters,
@@ -147,7 +152,10 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
     foldIn: readRule(header.fold_in),
     neighbours: header.neighbours && readNeighbours(header.neighbours),
     userAttributes: await attributes("user", header.user_attributes),
-    itemAttributes: await attributes("item", header.item_attributes),
+    itemAttributes,
+    ranking: await readRanking(sections, header.ranking, {
+      ...{ users, items, features: itemAttributes?.space },
+    }),
   };
   return {
     model: header.gram === "diagonal" ? model : turned(model),

@@ -82,6 +82,7 @@ function sparkModel(): TrainedModel {
     },
     foldIn: { rule: "spark-als-implicit", alpha, regularization },
     neighbours: null,
+    ranking: null,
     userAttributes: null,
     itemAttributes: null,
   };

@@ -145,7 +145,7 @@ describe("recommendations", () => {
     expect((await ask())?.attributes).toEqual({ title: "Renamed" });
   });
 
-  test("a ranker puts the generator's candidates in its own order", async () => {
+  test("a ranker that has gained nothing on its hold-out changes nothing", async () => {
     const before = await idsFor("u1", 10);
     const { projectId } = shop;
     const parameters = { dimensions: 2, regularization: 0.5, alpha: 5, epochs: 1 };
@@ -157,7 +157,7 @@ describe("recommendations", () => {
     const rankerModelId = await trainModel(api, { projectId, algorithmId }, "ranker");
     await deploy(api, projectId, generator, { rankerModelId });
     const after = await idsFor("u1", 1000);
-    expect(after.slice(0, 10)).not.toEqual(before);
+    expect(after.slice(0, 10)).toEqual(before);
     expect(new Set(after).size).toBe(after.length);
     expect(after).toEqual(expect.arrayContaining(before));
     expect(await idsFor("stranger", 5)).toHaveLength(5);

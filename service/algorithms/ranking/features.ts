@@ -1,0 +1,122 @@
+import type { FeatureSpace, Features } from "../attributes";
+import type { Ranking } from "./ranking";
+
+/** What is known of items; places beyond the last one are items of which nothing is. */
+export interface KnownItems {
+  readonly ranking: Pick<Ranking, "late" | "age" | "usual">;
+  /** How many users had an item. */
+  usersOf(item: number): number;
+  /** The vector of an item. */
+  vectorOf(item: number): Float32Array;
+  /** What its attributes are, in the space; null without attributes. */
+  readonly space: FeatureSpace | null;
+  featuresOf(item: number): Features | undefined;
+}
+
+/** A list that a generator has made for a user, best first. */
+export interface Candidates {
+  readonly items: readonly number[];
+  readonly scores: ArrayLike<number>;
+  /** What the user has, and what he had last, the latest first. */
+  readonly own: readonly number[];
+  readonly latest: ArrayLike<number>;
+}
+
+/** How many features a candidate has. */
+export function rankingFeatures(space: FeatureSpace | null): number {
+  return OTHERS + 2 * numbersOf(space).length;
+}
+
+/** Features that come of no number among the attributes. */
+const OTHERS = 7;
+/** Numerical attributes that count. */
+const MOST_NUMBERS = 8;
+/** How much an item counts against the one that came after it. */
+const DECAY = 0.8;
+
+/**
+ * The features of candidates: the generator's score and rank, how many chose the item at all and of late, since when it
+ * is there, how far its attributes are what this user chooses more than others do, how near it is to his last items, and
+ * of each number among the attributes its value and how far that is from what he chooses. Each is scaled over the list.
+ */
+export function candidateFeatures(
+  of: KnownItems,
+  { items, scores, own, latest }: Candidates,
+): Float64Array[] {
+  const { space, ranking } = of;
+  const numbers = numbersOf(space);
+  const numberPlaces = new Set(numbers.map(({ at }) => at));
+  const profile = profileOf(of, own);
+  const direction = directionOf(of, latest);
+  const rows = items.map((item, place) => {
+    const { places = [], values = [] } = of.featuresOf(item) ?? {};
+    let affinity = 0;
+    places.forEach((at, k) => {
+      if (!numberPlaces.has(at))
+        affinity += ((profile[at] as number) - (ranking.usual[at] as number)) * (values[k] as number);
+    });
+    const valueAt = (at: number) => values[places.indexOf(at)] ?? 0;
+    return Float64Array.of(
+      scores[place] as number,
+      Math.log(place + 1),
+      Math.log1p(of.usersOf(item)),
+      Math.log((ranking.late[item] ?? 0) + 0.1),
+      ranking.age[item] ?? 0,
+      affinity,
+      direction ? cosine(direction, of.vectorOf(item)) : 0,
+      ...numbers.flatMap(({ at }) => [valueAt(at), Math.abs(valueAt(at) - (profile[at] as number))]),
+    );
+  });
+  scale(rows);
+  return rows;
+}
+
+function numbersOf(space: FeatureSpace | null): FeatureSpace["attributes"] {
+  return (space?.attributes ?? []).filter(({ kind }) => kind === "NUMERICAL").slice(0, MOST_NUMBERS);
+}
+
+function profileOf({ space, featuresOf }: KnownItems, own: readonly number[]): Float64Array {
+  const profile = new Float64Array(space?.size ?? 0);
+  for (const item of own) {
+    const { places = [], values = [] } = featuresOf(item) ?? {};
+    places.forEach((at, k) => {
+      profile[at] = (profile[at] as number) + (values[k] as number) / own.length;
+    });
+  }
+  return profile;
+}
+
+/** Where the last items lie, all taken together. */
+function directionOf({ vectorOf }: KnownItems, latest: ArrayLike<number>): Float64Array | null {
+  let direction: Float64Array | null = null;
+  for (let place = 0; place < latest.length; place++) {
+    const vector = vectorOf(latest[place] as number);
+    const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+    if (length === 0) continue;
+    const sum: Float64Array = direction ?? new Float64Array(vector.length);
+    for (let k = 0; k < sum.length; k++)
+      sum[k] = (sum[k] as number) + (DECAY ** place * (vector[k] as number)) / length;
+    direction = sum;
+  }
+  return direction;
+}
+
+function cosine(direction: Float64Array, vector: Float32Array): number {
+  let [product, square] = [0, 0];
+  for (let k = 0; k < vector.length; k++) {
+    product += (direction[k] as number) * (vector[k] as number);
+    square += (vector[k] as number) ** 2;
+  }
+  return square === 0 ? 0 : product / Math.sqrt(square);
+}
+
+/** To a mean of 0 and a deviation of 1, in place: lists of different users and generators are alike then. */
+function scale(rows: readonly Float64Array[]): void {
+  const count = rows[0]?.length ?? 0;
+  for (let k = 0; k < count; k++) {
+    const mean = rows.reduce((sum, row) => sum + (row[k] as number), 0) / rows.length;
+    const variance = rows.reduce((sum, row) => sum + ((row[k] as number) - mean) ** 2, 0) / rows.length;
+    const deviation = Math.sqrt(variance) || 1;
+    for (const row of rows) row[k] = ((row[k] as number) - mean) / deviation;
+  }
+}
