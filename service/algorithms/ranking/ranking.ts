@@ -14,14 +14,11 @@ export interface Ranking {
   readonly usual: Float32Array;
 }
 
-/** A ranking that changes nothing. */
-export const unchanged: Ranking = {
-  weights: [],
-  late: new Float32Array(0),
-  age: new Float32Array(0),
-  latest: new Uint32Array(0),
-  usual: new Float32Array(0),
-};
+/** A ranking that changes nothing; each with arrays of its own, for threads hand them over. */
+export function unchanged(): Ranking {
+  const none = () => new Float32Array(0);
+  return { weights: [], late: none(), age: none(), latest: new Uint32Array(0), usual: none() };
+}
 
 /** How many of the generator's first candidates are put in a new order. */
 export const CANDIDATES = 100;

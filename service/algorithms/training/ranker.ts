@@ -52,7 +52,7 @@ export function learnRanking(data: RankingData): {
   readonly report: TrainingReport["ranking"];
 } {
   const lists = data.interactions.time ? listsOf(data) : [];
-  if (lists.length < LEAST_USERS) return { ranking: unchanged, report: null };
+  if (lists.length < LEAST_USERS) return { ranking: unchanged(), report: null };
   const halves = [0, 1].map((half) => lists.filter((_, at) => at % 2 === half)) as [List[], List[]];
   const before = halves.flat().map((list) => measure(list.items, list.wanted).ndcg20);
   const after = halves.flatMap((half, at) => {
@@ -62,7 +62,7 @@ export function learnRanking(data: RankingData): {
   const gains = after.map((value, at) => value - (before[at] as number));
   const isGain = mean(gains) > Math.sqrt(mean(gains.map((gain) => gain ** 2)) / gains.length);
   const without = mean(before);
-  if (!isGain) return { ranking: unchanged, report: { ndcg20: without, without } };
+  if (!isGain) return { ranking: unchanged(), report: { ndcg20: without, without } };
   const { late, age } = statistics(data.interactions);
   const ranking = {
     ...{ weights: learnWeights(lists), late, age, latest: latestItems(data.interactions) },

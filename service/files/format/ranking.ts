@@ -30,7 +30,7 @@ export async function readRanking(
 ): Promise<Ranking | null> {
   if (!header) return null;
   const { weights } = header;
-  if (weights.length === 0) return unchanged;
+  if (weights.length === 0) return unchanged();
   const features = rankingFeatures(of.features ?? null);
   if (weights.length !== features)
     throw new FormatError(`has ${weights.length} weights of a ranking, and not ${features}`);

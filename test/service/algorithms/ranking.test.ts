@@ -2,10 +2,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { open, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRandom, InteractionsBuilder, LATEST, rankingOf, trainG1 } from "../../../service/algorithms";
+import {
+  createRandom,
+  InteractionsBuilder,
+  LATEST,
+  rankingOf,
+  servable,
+  trainG1,
+} from "../../../service/algorithms";
 import { learnWeights } from "../../../service/algorithms/ranking/logit";
 import { ranked } from "../../../service/algorithms/ranking/ranking";
+import { Places } from "../../../service/base/places";
 import { decodeModel, encodeModel } from "../../../service/files/format/model";
+import { ServedModel } from "../../../service/serving/served-model";
 
 const random = createRandom(3);
 
@@ -62,6 +71,41 @@ test("a ranking is written to the model's file and read from it; a model without
   expect(await readBack(model)).toEqual(model.ranking);
   expect(await readBack({ ...model, ranking: null })).toBeNull();
   rmSync(folder, { recursive: true });
+});
+
+test("a served ranker puts a user's candidates in another order, and leaves those of a user without events", () => {
+  const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
+  const [users, items] = [new Places(ids(120)), new Places(ids(200))];
+  const placed = {
+    model: servable(model),
+    itemVectors: model.itemVectors,
+    userIds: users.ids,
+    itemIds: items.ids,
+  };
+  const served = new ServedModel(
+    { ...placed, features: [] },
+    users,
+    items,
+    () => {},
+    async () => [],
+  );
+  const { start, index } = model.interactions;
+  const own = [...index.subarray(start[5], start[6])];
+  const { recommender } = served;
+  const best = recommender.top(recommender.userTaste(5), 120, own);
+  const rank = (of: number[]) =>
+    served.rank(
+      best,
+      recommender.foundScores(best),
+      items,
+      "id5",
+      of.map((item) => ({ item, weight: 1 })),
+    );
+  const after = rank(own);
+  expect(after).not.toEqual(best);
+  expect([...after].sort()).toEqual([...best].sort());
+  expect(after.slice(100)).toEqual(best.slice(100));
+  expect(rank([])).toEqual(best);
 });
 
 test("what forgotten users chose last is gone from the ranking", () => {
