@@ -3,7 +3,15 @@ import { z } from "zod";
 import type { AttributeModel, FoldInRule, NeighbourRule, TrainedModel } from "../../algorithms";
 import { turned } from "../../algorithms";
 import { rankingHeader, rankingSections, readRanking, writtenRanking } from "./ranking";
-import { encoded, FormatError, faultsOf, type OpenSections, openSections, type Section } from "./sections";
+import {
+  encoded,
+  FormatError,
+  faultsOf,
+  type OpenSections,
+  openSections,
+  type Section,
+  widened,
+} from "./sections";
 import { readStrings, stringSections } from "./strings";
 
 /** A trained model with the ids that its indices stand for. */
@@ -226,14 +234,6 @@ function allWithin(values: Float32Array | Uint32Array, least: number, most: numb
     if (!(value >= least && value <= most)) return false;
   }
   return true;
-}
-
-/** The rows, filled up with zeros to another length. */
-function widened(values: Float32Array, count: number, from: number, to: number): Float32Array {
-  if (from === to) return values;
-  const out = new Float32Array(count * to);
-  for (let row = 0; row < count; row++) out.set(values.subarray(row * from, (row + 1) * from), row * to);
-  return out;
 }
 
 function writtenRule(rule: FoldInRule): Header["fold_in"] {

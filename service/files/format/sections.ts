@@ -184,3 +184,11 @@ function aligned(bytes: number): number {
 function padding(bytes: number): Uint8Array {
   return new Uint8Array(aligned(bytes) - bytes);
 }
+
+/** The rows, filled up with zeros to another length. */
+export function widened(values: Float32Array, count: number, from: number, to: number): Float32Array {
+  if (from === to) return values;
+  const out = new Float32Array(count * to);
+  for (let row = 0; row < count; row++) out.set(values.subarray(row * from, (row + 1) * from), row * to);
+  return out;
+}
