@@ -1,5 +1,5 @@
 import { isSame, type StackRow } from "./row";
-import type { StackState } from "./stack-state";
+import { type StackState, StackStateError } from "./stack-state";
 import { carriedUrn } from "./urn";
 
 /** Something in the service that resources may hold. */
@@ -51,6 +51,16 @@ export class Claims {
       .filter((other) => !isSame(other, row) && !this.isReleased(other));
     this.#released.add(row);
     return others.some(({ urn }) => carriedUrn(urn) === carriedUrn(row.urn));
+  }
+
+  /** Whether a row of the state holds what a row would; not where the state shows none. */
+  async isStored(row: StackRow): Promise<boolean> {
+    this.#stored ??= this.#read(row);
+    const stored = await this.#stored.catch((error) => {
+      if (error instanceof StackStateError) return undefined;
+      throw error;
+    });
+    return stored !== undefined && stored.of(row).length > 0;
   }
 
   /** Whether a row was given up in this run. */
