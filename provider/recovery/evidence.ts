@@ -3,7 +3,7 @@ import { saysYes } from "../../client/settings";
 import type { Reply, Route } from "../../contract";
 import type { Context } from "../run/context";
 import type { Run } from "../run/session";
-import { carriedUrn, logicalName, nounOf, partsOf } from "../run/urn";
+import { carriedUrn, logicalName } from "../run/urn";
 import type { Creation } from "./creation";
 import type { Evidence } from "./decision";
 import { isOf, isRecent } from "./earlier-run";
@@ -18,19 +18,12 @@ export async function evidenceOf<R extends Route, Listed>(
   creation: Creation<R, Listed>,
   entry: Entry | undefined,
 ): Promise<Evidence> {
-  if (!entry || (await isStored(context, entry))) return { call: "none" };
+  if (!entry) return { call: "none" };
   const reply = entry.reply as Reply<R> | undefined;
   if (reply) return { call: "answered", exists: (await creation.isThere?.(reply)) ?? true };
   const createAgain = mayCreateAgain(context.urn ?? "");
   const keyHolds = !createAgain && isRecent(entry, context) && (await context.client.honoursKeys());
   return { ...lookable(creation, entry), call: "lost", createAgain, keyHolds };
-}
-
-/** Whether the state holds what a call created, which the engine does not say of what it is told to replace. */
-async function isStored({ run, urn }: Context, { id, urn: asked }: Entry): Promise<boolean> {
-  if (id === undefined || !run.inState.has(urn) || run.replacing.has(urn)) return false;
-  const type = nounOf(partsOf(asked).type);
-  return type !== undefined && run.claims.isStored({ urn: asked, type, id, made: undefined });
 }
 
 /** What a look at the list can prove. */

@@ -1,6 +1,6 @@
 import { isSame, type StackRow } from "./row";
-import { type StackState, StackStateError } from "./stack-state";
-import { carriedUrn } from "./urn";
+import type { StackState } from "./stack-state";
+import { carriedUrn, isOfPlugin } from "./urn";
 
 /** Something in the service that resources may hold. */
 export type Thing = Pick<StackRow, "type" | "id">;
@@ -53,16 +53,6 @@ export class Claims {
     return others.some(({ urn }) => carriedUrn(urn) === carriedUrn(row.urn));
   }
 
-  /** Whether a row of the state holds what a row would; not where the state shows none. */
-  async isStored(row: StackRow): Promise<boolean> {
-    this.#stored ??= this.#read(row);
-    const stored = await this.#stored.catch((error) => {
-      if (error instanceof StackStateError) return undefined;
-      throw error;
-    });
-    return stored !== undefined && stored.of(row).length > 0;
-  }
-
   /** Whether a row was given up in this run. */
   isReleased(row: StackRow): boolean {
     return this.#released.of(row).some((released) => isSame(released, row));
@@ -76,7 +66,8 @@ export class Claims {
       const at = others.findIndex((row) => isSame(row, gone));
       if (at >= 0) others.splice(at, 1);
     }
-    return others[0];
+    // The process of the other carrier gives it up without our knowledge, and must not count on us either.
+    return others.find((row) => !row.isLeaving || isOfPlugin(row.urn) === isOfPlugin(own.urn));
   }
 
   async #read(of: StackRow): Promise<Rows> {

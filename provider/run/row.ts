@@ -46,6 +46,8 @@ export interface StackRow {
   readonly id: string;
   /** Tells rows of one id apart; not known where the engine keeps it secret. */
   readonly made: string | undefined;
+  /** Whether the engine has replaced it, and is to delete it. */
+  readonly isLeaving?: boolean;
 }
 
 /** The row of a resource, as its lifecycle knows it. */

@@ -76,10 +76,12 @@ async function exported(way: readonly string[], { program, timeoutMs }: Cli): Pr
   const args = ["stack", "export", "--non-interactive", ...way];
   const { stdout } = await run(program, args, { timeout: timeoutMs, maxBuffer: 2 ** 30 });
   const { deployment } = JSON.parse(stdout) as { deployment?: { resources?: readonly ExportedRow[] } };
-  return (deployment?.resources ?? []).flatMap(({ urn, type, id, outputs = {} }) => {
-    const noun = nounOf(type);
-    return noun && id ? [{ ...rowOf(noun, id, outputs), urn }] : [];
-  });
+  return (deployment?.resources ?? []).flatMap(
+    ({ urn, type, id, outputs = {}, delete: isLeaving = false }) => {
+      const noun = nounOf(type);
+      return noun && id ? [{ ...rowOf(noun, id, outputs), urn, isLeaving }] : [];
+    },
+  );
 }
 
 interface ExportedRow {
@@ -87,6 +89,7 @@ interface ExportedRow {
   readonly type: string;
   readonly id?: string;
   readonly outputs?: Properties;
+  readonly delete?: boolean;
 }
 
 const commandOf = (way: readonly string[]) => `\`${["pulumi stack export", ...way].join(" ")}\``;

@@ -34,6 +34,11 @@ export function carriedUrn(urn: string): string {
   return parts.join("::");
 }
 
+/** Whether the plugin carries a resource. */
+export function isOfPlugin(urn: string): boolean {
+  return carriedUrn(urn) !== urn;
+}
+
 /** The name of the same resource under the plugin. */
 export function pluginUrn(urn: string): string {
   const parts = urn.split("::");

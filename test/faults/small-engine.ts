@@ -106,7 +106,10 @@ export class SmallEngine extends Rows {
       ...(this.isTypeScript && { "recommender:carrier": this.carrier }),
     };
     const rows = async () =>
-      this.all().map((row) => ({ ...rowOf(row.kind, row.id, row.state), urn: this.#storedUrnOf(row) }));
+      this.all().map((row) => ({
+        ...{ ...rowOf(row.kind, row.id, row.state), urn: this.#storedUrnOf(row) },
+        isLeaving: this.replaced.includes(row),
+      }));
     const clients = await this.carriers.begin({ config, clock: fastClock, rows, keepsTokens: true });
     this.#clients.push(...clients);
     const end = new Promise<never>((_, reject) => {

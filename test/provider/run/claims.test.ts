@@ -53,6 +53,21 @@ test.each<[string, StackRow[], StackRow[], StackRow[], number]>([
   },
 );
 
+test("rows of one thing that both carriers have replaced do not each leave it to the other", async () => {
+  const leaving = (type: string, made: string): StackRow => ({
+    ...rowOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
+    isLeaving: true,
+  });
+  const [dynamic, plugin] = [
+    leaving("pulumi-nodejs:dynamic/recommender", "1"),
+    leaving("recommender:index", "2"),
+  ];
+  expect(await deleting([dynamic, plugin], [dynamic])).toHaveLength(1);
+  expect(await deleting([dynamic, plugin], [plugin])).toHaveLength(1);
+  expect(await deleting([dynamic, { ...plugin, isLeaving: false }], [dynamic])).toEqual([]);
+  expect(await deleting([dynamic, { ...dynamic, made: "3" }], [dynamic])).toEqual([]);
+});
+
 test("nothing is deleted while the state cannot be read, and it is read once when it can", async () => {
   let reads = 0;
   const claims = new Claims({
