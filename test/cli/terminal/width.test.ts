@@ -137,6 +137,7 @@ test("commands of a stack that does not exist print within 80 columns", async ()
 
 test("help and wrong calls print within 80 columns", async () => {
   await narrow(0, "whoami");
+  await narrow(0, "open", "--no-browser");
   await narrow(0, "plugin", "install");
   await narrow(1, "import", "users", "x", "--dataset", "d", "--parallel", "1000");
   await narrow(1, "release", "dev", "--allow", "everything");

@@ -58,7 +58,11 @@ describe("choosing parameters", () => {
       [1, 0],
     ] as const)
       builder.add(user, item, 1);
-    expect(trainG1({ interactions: builder.build() }).report.heldOut).toEqual({ pairs: 1, users: 1 });
+    expect(trainG1({ interactions: builder.build() }).report.heldOut).toEqual({
+      kind: "random",
+      pairs: 1,
+      users: 1,
+    });
     const lone = new InteractionsBuilder();
     lone.add(0, 0, 1);
     expect(trainG1({ interactions: lone.build() }).report).toMatchObject({

@@ -174,7 +174,7 @@ describe("a model's file", () => {
       { ...header, sections: { ...header.sections, item_vectors: undefined } },
       "no section item_vectors",
     ],
-    ["sections that only every object has", { ...header, sections: {} }, "no section user_vectors"],
+    ["sections that only every object has", { ...header, sections: {} }, "has no section"],
   ])("with %s in its header is refused", async (_, changed, message) => {
     expect(await refused(withHeader(changed))).toContain(message);
   });
