@@ -18,7 +18,7 @@ const orders = {
     "store",
     "base algorithms",
   ],
-  "service/algorithms": ["index", "inference", "training", "*", "kernel"],
+  "service/algorithms": ["index", "inference", "training", "ranking", "*", "kernel"],
 };
 
 const forbidden = [
