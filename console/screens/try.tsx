@@ -165,8 +165,14 @@ function Answer({
     <>
       <div class="answer stack">
         <Load of={now} lines={10}>
-          {({ items, basis, ms, labelledBy }) => (
+          {({ items, basis, ms, labelledBy, rankedBy }) => (
             <Card title="Recommended" aside={`${bases[basis]}, in ${lasting(ms)}`}>
+              {rankedBy !== null && items.length > 0 && (
+                <p class="muted">
+                  The <a href={to("models", [rankedBy])}>ranker</a> put these in order. Scores and reasons are
+                  those of the generator, which found them, so the highest score need not come first.
+                </p>
+              )}
               {items.length === 0 ? (
                 <Empty title="Nothing is left to recommend">
                   <p>The user has had every item that the model knows.</p>

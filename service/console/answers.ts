@@ -200,7 +200,10 @@ export interface TryAnswer {
   readonly own: readonly OwnItem[];
   readonly items: readonly TriedItem[];
   readonly ms: number;
+  /** The model whose scores are shown. */
   readonly modelId: string;
+  /** The model that put the items in another order than that of the scores. */
+  readonly rankedBy: string | null;
   /** The attribute that people know items by, where there is one. */
   readonly labelledBy: string | null;
 }

@@ -28,7 +28,7 @@ export async function tryOut(context: Context, body: unknown): Promise<TryAnswer
   const given = parsed.data;
   const deployed = await context.serving.find(given.projectId);
   const began = performance.now();
-  const { basis, own, items } = await whatIf(deployed, {
+  const { basis, own, items, modelId, rankedBy } = await whatIf(deployed, {
     ...given,
     attributes: given.attributes as JsonMap | undefined,
   });
@@ -60,7 +60,8 @@ export async function tryOut(context: Context, body: unknown): Promise<TryAnswer
       rest: item.rest + reasons.slice(mostReasons).reduce((sum, { adds }) => sum + adds, 0),
     })),
     ms,
-    modelId: deployed.row.ranker_model_id ?? deployed.row.generator_model_id,
+    modelId,
+    rankedBy,
     labelledBy,
   };
 }

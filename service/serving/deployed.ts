@@ -100,15 +100,11 @@ export class Deployed {
     const order = ranker && !ranker.ranking ? await tasteIn(ranker) : null;
     const wanted = ranker ? Math.max(limit, leastCandidates) : limit;
     const best = generator.recommender.top(taste, wanted, events?.items ?? []);
-    const ordered = () => {
-      if (!ranker) return best;
-      if (!ranker.ranking) return ranker.rerank(best, this.items, order);
-      const own = events ? this.placed(events, ranker) : [];
-      return ranker.rank(best, generator.recommender.foundScores(best), this.items, userId, own);
-    };
-    return ordered()
-      .slice(0, limit)
-      .map((item) => this.items.ids[item] as string);
+    const ordered = ranker?.order(best, {
+      ...{ scores: generator.recommender.foundScores(best), placed: this.items, userId, taste: order },
+      own: () => (events ? this.placed(events, ranker) : []),
+    });
+    return (ordered ?? best).slice(0, limit).map((item) => this.items.ids[item] as string);
   }
 
   /** The target events of a user as they stand, null where their dataset is deleted, after all else was brought up to date. */

@@ -18,6 +18,19 @@ import type { PlacedModel } from "../threads/build";
 
 const keptTastes = 20_000;
 
+/** What the candidates of a generator are put in order by. */
+export interface Ordering {
+  /** Those of the generator. */
+  readonly scores: readonly number[];
+  /** The places of the generator. */
+  readonly placed: Places;
+  readonly userId: string | undefined;
+  /** The user's events in the places of the ranker. */
+  readonly own: () => readonly UserItem[];
+  /** The user's taste in the ranker, where that goes by its own scores. */
+  readonly taste: Taste | null;
+}
+
 /** A model in service, with the tastes of the users as their events stand. */
 export class ServedModel {
   readonly recommender: Recommender;
@@ -65,8 +78,12 @@ export class ServedModel {
     return taste;
   }
 
-  /** Sorts candidates, in the places of the generator, by this model's scores. */
-  rerank(candidates: readonly number[], placed: Places, taste: Taste | null): number[] {
+  /** Puts candidates, in the places of the generator, in order: as it has learned to, otherwise by its own scores. */
+  order(candidates: readonly number[], by: Ordering): readonly number[] {
+    return this.ranking ? this.rank(candidates, by) : this.rerank(candidates, by);
+  }
+
+  private rerank(candidates: readonly number[], { placed, taste }: Ordering): number[] {
     const { recommender, items } = this;
     const places = candidates.map(
       (item) => items.find(placed.ids[item] as string) ?? recommender.items + item,
@@ -79,19 +96,17 @@ export class ServedModel {
    * Puts the first candidates, in the places of the generator, in the order of what the ranking has learned. Those of a
    * user without events stay as they are, for it has learned nothing about such users.
    */
-  rank(
+  private rank(
     candidates: readonly number[],
-    scores: readonly number[],
-    placed: Places,
-    userId: string,
-    events: readonly UserItem[],
+    { scores, placed, userId, ...by }: Ordering,
   ): readonly number[] {
     const { ranking, recommender, features } = this;
-    if (!ranking || ranking.weights.length === 0 || events.length === 0) return candidates;
+    if (!ranking || ranking.weights.length === 0) return candidates;
+    const own = by.own().map(({ item }) => item);
+    if (own.length === 0) return candidates;
     const first = candidates.slice(0, CANDIDATES);
     const items = first.map((item) => this.items.find(placed.ids[item] as string) ?? NONE);
-    const user = this.users.find(userId);
-    const own = events.map(({ item }) => item);
+    const user = userId === undefined ? undefined : this.users.find(userId);
     const has = new Set(own);
     const rows = candidateFeatures(
       {

@@ -31,6 +31,10 @@ export interface Answered {
   readonly basis: "events" | "training" | "attributes" | "popularity";
   readonly own: readonly { readonly itemId: string; readonly weight: number }[];
   readonly items: readonly Explained[];
+  /** The model whose scores are given. */
+  readonly modelId: string;
+  /** The model that put the items in another order than that of the scores. */
+  readonly rankedBy: string | null;
 }
 
 /** The recommendations that a deployment would give, each with the user's own items that lead to it; nothing is stored. */
@@ -79,19 +83,22 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
   const first = tasteIn(generator);
   const wanted = ranker ? Math.max(asked.limit, leastCandidates) : asked.limit;
   const candidates = generator.recommender.top(first.taste, wanted, hadAlready);
-  // The model that decides the order is the one whose scores are shown.
-  const last = ranker ? tasteIn(ranker) : first;
-  const ordered = (ranker ? ranker.rerank(candidates, deployed.items, last.taste) : candidates).slice(
-    0,
-    asked.limit,
-  );
-  const served = ranker ?? generator;
+  const scores = generator.recommender.foundScores(candidates);
+  // One that has learned to rank has no scores of its own.
+  const isRanking = ranker !== undefined && ranker.ranking !== null;
+  const served = ranker && !isRanking ? ranker : generator;
+  const last = served === generator ? first : tasteIn(served);
+  const ordered = ranker?.order(candidates, {
+    ...{ scores, placed: deployed.items, userId, taste: last.taste },
+    own: () => deployed.placed({ weights: () => own }, ranker),
+  });
+  const best = (ordered ?? candidates).slice(0, asked.limit);
   const idOf = (item: number) => deployed.items.ids[item] as string;
-  const targets = ordered.map((item) => (ranker ? (ranker.items.find(idOf(item)) ?? -1) : item));
-  const scores = served.recommender.scoresOf(targets, last.taste);
+  const targets = best.map((item) => (served === generator ? item : (served.items.find(idOf(item)) ?? -1)));
+  const shown = served.recommender.scoresOf(targets, last.taste);
   const known = targets.filter((item) => item !== -1);
   const parts = last.items.length > 0 ? served.recommender.explain(last.items, known) : [];
-  const items = ordered.map((item, at): Explained => {
+  const items = best.map((item, at): Explained => {
     const target = known.indexOf(targets[at] as number);
     const reasons = (target === -1 ? [] : parts)
       .map((part) => {
@@ -100,7 +107,7 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
         return { itemId: served.items.ids[part.item] as string, adds, neighbours };
       })
       .sort((a, b) => b.adds - a.adds);
-    const score = scores[at] as number;
+    const score = shown[at] as number;
     return {
       itemId: idOf(item),
       score,
@@ -112,5 +119,10 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
     ...own.map(({ item, weight }) => ({ itemId: idOf(item), weight })),
     ...[...unknown].map(([itemId, weight]) => ({ itemId, weight })),
   ];
-  return { basis: last.from, own: ownItems, items };
+  const { generator_model_id, ranker_model_id } = deployed.row;
+  return {
+    ...{ basis: last.from, own: ownItems, items },
+    modelId: served === generator ? generator_model_id : (ranker_model_id as string),
+    rankedBy: isRanking && ordered !== candidates ? ranker_model_id : null,
+  };
 }

@@ -94,13 +94,10 @@ test("a served ranker puts a user's candidates in another order, and leaves thos
   const { recommender } = served;
   const best = recommender.top(recommender.userTaste(5), 120, own);
   const rank = (of: number[]) =>
-    served.rank(
-      best,
-      recommender.foundScores(best),
-      items,
-      "id5",
-      of.map((item) => ({ item, weight: 1 })),
-    );
+    served.order(best, {
+      ...{ scores: recommender.foundScores(best), placed: items, userId: "id5", taste: null },
+      own: () => of.map((item) => ({ item, weight: 1 })),
+    });
   const after = rank(own);
   expect(after).not.toEqual(best);
   expect([...after].sort()).toEqual([...best].sort());

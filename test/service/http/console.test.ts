@@ -1,26 +1,12 @@
 import { ManualClock } from "../../../service";
 import { Running } from "../running";
+import { codeOf, exchange, signIn } from "../visitor";
 
 const json = { "content-type": "application/json" };
 
-async function codeOf(running: Running): Promise<string> {
-  const headers = { ...json, apikey: running.service.key };
-  const { status, body } = await running.raw("/console/code", { method: "POST", headers, body: "{}" });
-  expect(status).toBe(200);
-  return body.code;
-}
-
-function exchange(running: Running, code: string) {
-  const headers = { ...json, origin: running.service.url };
-  return running.raw("/console/session", { method: "POST", headers, body: JSON.stringify({ code }) });
-}
-
 test("a session that one process opened is known to all, and ends in all", async () => {
   const running = await Running.start();
-  const opened = await exchange(running, await codeOf(running));
-  expect(opened.status).toBe(200);
-  const [cookie] = String(opened.answered["set-cookie"]).split(";");
-  const headers = { cookie: cookie as string, "x-console-token": opened.body.token };
+  const headers = await signIn(running);
   const look = async () => (await running.raw("/console/api/overview", { headers })).status;
   // Where there are two processes, each call goes to the other one.
   expect([await look(), await look()]).toEqual([200, 200]);

@@ -1,0 +1,73 @@
+import { createRandom } from "../../../service/algorithms";
+import { Running } from "../running";
+import { deploy, openShop, trainModel } from "../shop";
+import { signIn } from "../visitor";
+
+const [users, items, steps] = [120, 200, 30];
+
+/** Users go through a ring of items one after another, each from a place of its own: what was last says what is next. */
+function walks() {
+  const random = createRandom(3);
+  return {
+    users: [],
+    items: [],
+    events: Array.from({ length: users }, (_, user) => {
+      const begin = random.below(items);
+      return Array.from({ length: steps }, (_, step) => ({
+        eventId: `e${user}-${step}`,
+        userId: `u${user}`,
+        itemId: `i${(begin + step) % items}`,
+        ts: 1_700_000_000_000 + user * 1_000_000 + step * 1000,
+        eventType: "purchase",
+        eventValue: 1,
+      }));
+    }).flat(),
+  };
+}
+
+test("a ranker that has learned puts answers in another order, and the console says the same and why", async () => {
+  const api = await Running.start();
+  const shop = await openShop(api, walks());
+  const { projectId } = shop;
+  const { algorithmId } = await api.call("createAlgorithm", {
+    projectId,
+    name: "walks",
+    algorithmParameters: { dimensions: 8, epochs: 4, alpha: 0.3, regularization: 0.05, neighbours: 0 },
+  });
+  const generator = await trainModel(api, { projectId, algorithmId });
+  const ranker = await trainModel(api, { projectId, algorithmId }, "ranker");
+  const headers = {
+    ...(await signIn(api)),
+    origin: api.service.url,
+    "content-type": "application/json",
+  };
+  const tried = async (userId: string) => {
+    const body = JSON.stringify({ projectId, userId, limit: 20 });
+    return (await api.raw("/console/api/try", { method: "POST", headers, body })).body;
+  };
+  const idsFor = async (userId: string) =>
+    (await api.call("recommendItemsToUser", { userId, limit: 20 })).results.map(({ item }) => item.itemId);
+  const known = Array.from({ length: 10 }, (_, user) => `u${user}`);
+
+  await deploy(api, projectId, generator);
+  const alone = await Promise.all(known.map(idsFor));
+  expect(await tried("u0")).toMatchObject({ modelId: generator, rankedBy: null });
+
+  await deploy(api, projectId, generator, { rankerModelId: ranker });
+  const ranked = await Promise.all(known.map(idsFor));
+  expect(ranked.filter((ids, at) => ids.join() !== alone[at]?.join()).length).toBeGreaterThan(5);
+  for (const [at, userId] of known.entries()) {
+    const answer = await tried(userId);
+    expect(answer.items.map(({ itemId }: { itemId: string }) => itemId)).toEqual(ranked[at]);
+    expect(answer).toMatchObject({ modelId: generator, rankedBy: ranker });
+    for (const { score, reasons, rest } of answer.items)
+      expect(reasons.reduce((sum: number, { adds }: { adds: number }) => sum + adds, rest)).toBeCloseTo(
+        score,
+      );
+  }
+  // Nothing was learned about somebody without events: he gets what the generator found.
+  const stranger = await tried("stranger");
+  expect(stranger.items.map(({ itemId }: { itemId: string }) => itemId)).toEqual(await idsFor("stranger"));
+  expect(stranger.rankedBy).toBeNull();
+  await api.end();
+});

@@ -1,0 +1,26 @@
+import type { Running } from "./running";
+
+const json = { "content-type": "application/json" };
+
+/** A code that opens a session of the console. */
+export async function codeOf(running: Running, asked: object = {}): Promise<string> {
+  const headers = { ...json, apikey: running.service.key };
+  const body = JSON.stringify(asked);
+  const { status, body: answer } = await running.raw("/console/code", { method: "POST", headers, body });
+  expect(status).toBe(200);
+  return answer.code;
+}
+
+/** Exchanges a code for a session, as the page does. */
+export function exchange(running: Running, code: string) {
+  const headers = { ...json, origin: running.service.url };
+  return running.raw("/console/session", { method: "POST", headers, body: JSON.stringify({ code }) });
+}
+
+/** The headers of a page that has signed in. */
+export async function signIn(running: Running, asked: object = {}): Promise<Record<string, string>> {
+  const opened = await exchange(running, await codeOf(running, asked));
+  expect(opened.status).toBe(200);
+  const [cookie] = String(opened.answered["set-cookie"]).split(";");
+  return { cookie: cookie as string, "x-console-token": opened.body.token };
+}
