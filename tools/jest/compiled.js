@@ -19,49 +19,53 @@ function useCompiled(folder) {
   /** @type {Index} */
   const { places, found } = JSON.parse(fs.readFileSync(index, "utf8"));
   const all = fs.openSync(path.join(folder, "code"), "r");
-  compileWith((file, content) => {
-    const { length, from, to } = places[file] ?? {};
-    if (length !== content.length || from === undefined || to === undefined) return undefined;
-    const code = Buffer.alloc(to - from);
-    fs.readSync(all, code, 0, code.length, from);
-    return scriptOf(file, content, code);
-  });
   findWith((key, find) => found[key] ?? find());
   const load = Module._extensions[".js"];
   /** Node would look for the package of each file. @param {any} module @param {string} file */
-  Module._extensions[".js"] = (module, file) =>
-    places[file] ? module._compile(fs.readFileSync(file, "utf8"), file) : load(module, file);
+  Module._extensions[".js"] = (module, file) => {
+    const place = places[file];
+    if (!place) return load(module, file);
+    const { at, content, code } = place;
+    const both = Buffer.allocUnsafeSlow(content + code);
+    fs.readSync(all, both, 0, both.length, at);
+    runIn(module, scriptOf(file, both.toString("utf8", 0, content), both.subarray(content)));
+  };
 }
 
 /**
  * @typedef {object} Index
- * @property {Record<string, { length: number, from: number, to: number }>} places where a file's code lies
+ * @property {Record<string, { at: number, content: number, code: number }>} places where a file's content lies, and
+ * after it its code, and how many bytes each has
  * @property {Record<string, string>} found the file that a name stands for in a folder
  */
 
 /** Runs what loads modules, and writes the code of all of them. @param {string} folder @param {() => Promise<void>} load */
 async function writeCompiled(folder, load) {
-  /** @type {Map<string, { length: number, script: vm.Script }>} */
+  /** @type {Map<string, { content: string, script: vm.Script }>} */
   const scripts = new Map();
-  compileWith((file, content) => {
+  const compile = Module.prototype._compile;
+  /** @param {string} content @param {string} file */
+  Module.prototype._compile = function (content, file) {
     // In Node 20, `import()` fails in code that was not compiled by the process itself; the compiler only writes of it.
-    if (/\bimport\(/.test(content) && path.basename(file) !== "typescript.js") return undefined;
+    if (/\bimport\(/.test(content) && path.basename(file) !== "typescript.js")
+      return compile.call(this, content, file);
     const script = scriptOf(file, content);
-    scripts.set(file, { length: content.length, script });
-    return script;
-  });
+    scripts.set(file, { content, script });
+    return runIn(this, script);
+  };
   /** @type {Index["found"]} */
   const found = {};
   findWith((key, find) => (found[key] = find()));
   await load();
   /** @type {Buffer[]} */
   const parts = [];
-  let from = 0;
-  const places = [...scripts].map(([file, { length, script }]) => {
-    const part = script.createCachedData();
-    parts.push(part);
-    from += part.length;
-    return [file, { length, from: from - part.length, to: from }];
+  let at = 0;
+  const places = [...scripts].map(([file, { content, script }]) => {
+    const [text, code] = [Buffer.from(content), script.createCachedData()];
+    parts.push(text, code);
+    const place = { at, content: text.length, code: code.length };
+    at += text.length + code.length;
+    return [file, place];
   });
   fs.writeFileSync(path.join(folder, "code"), Buffer.concat(parts));
   fs.writeFileSync(
@@ -81,16 +85,15 @@ function findWith(found) {
   };
 }
 
-/** @param {(file: string, content: string) => vm.Script | undefined} compiled undefined leaves it to Node */
-function compileWith(compiled) {
-  const compile = Module.prototype._compile;
-  /** @param {string} content @param {string} file */
-  Module.prototype._compile = function (content, file) {
-    const script = compiled(file, content);
-    if (!script) return compile.call(this, content, file);
-    const run = script.runInThisContext();
-    return run.call(this.exports, this.exports, Module.createRequire(file), this, file, path.dirname(file));
-  };
+/** What Node does with a module that it has compiled. @param {any} module @param {vm.Script} script */
+function runIn(module, script) {
+  /** @param {string} name */
+  const require = (name) => module.require(name);
+  /** @param {string} name @param {unknown} [options] */
+  require.resolve = (name, options) => Module._resolveFilename(name, module, false, options);
+  Object.assign(require, { main: process.mainModule, extensions: Module._extensions, cache: Module._cache });
+  const { exports, filename } = module;
+  return script.runInThisContext().call(exports, exports, require, module, filename, path.dirname(filename));
 }
 
 /** @param {string} file @param {string} content @param {Buffer} [cachedData] */

@@ -9,18 +9,27 @@ const { whenUsed } = require("./seldom-used/when-used.js");
  */
 function startFast() {
   if (process.env.RECOMMENDER_COMPILED) useCompiled(process.env.RECOMMENDER_COMPILED);
-  for (const name of seldomUsed) loadWhenUsed(sdk.resolve(name));
+  const { later, hooks, sourceMaps } = filesOfSdk();
+  for (const file of later) loadWhenUsed(file);
   // To be ready to serialise functions, the SDK would debug the program.
-  if (!process.env.RECOMMENDER_SERIALISES)
-    preset(sdk.resolve("@pulumi/pulumi/runtime/closure/v8Hooks"), { isInitializedAsync: async () => {} });
+  if (!process.env.RECOMMENDER_SERIALISES) preset(hooks, { isInitializedAsync: async () => {} });
   if (process.env.RECOMMENDER_PROGRAM !== "javascript") return;
   // The language host takes every program for TypeScript, whatever its project says.
   process.env.PULUMI_NODEJS_TYPESCRIPT = "false";
   // Only the SDK's own lines would be mapped to its sources, a fifth of the time of a small program.
-  preset(sdk.resolve("source-map-support/register"), {});
+  preset(sourceMaps, {});
 }
 
-const sdk = Module.createRequire(require.resolve("@pulumi/pulumi"));
+/** Where the SDK finds what is not loaded as it would be. */
+function filesOfSdk() {
+  const { resolve } = Module.createRequire(require.resolve("@pulumi/pulumi"));
+  return {
+    later: seldomUsed.map((name) => resolve(name)),
+    hooks: resolve("@pulumi/pulumi/runtime/closure/v8Hooks"),
+    sourceMaps: resolve("source-map-support/register"),
+  };
+}
+
 const seldomUsed = [
   "@npmcli/arborist",
   "@pulumi/pulumi/typescript-shim",
@@ -57,3 +66,5 @@ function preset(file, exports) {
 
 // Before each of the two, the engine asks by a line of code where the SDK lies.
 if (!process.execArgv.includes("-e")) startFast();
+
+module.exports = { filesOfSdk };

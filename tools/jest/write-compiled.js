@@ -1,12 +1,15 @@
 const { createRequire } = require("node:module");
 const { root } = require("../setup.js");
 const { writeCompiled } = require("./compiled.js");
+const { filesOfSdk } = require("./fast-start.js");
 
 /**
  * Writes what the processes load that tests start: `node write-compiled.js FOLDER`. What is called before is compiled
  * too: a command's options, a service, and a call to it.
  */
 void writeCompiled(process.argv[2] ?? "", async () => {
+  // What every process looks for is found once.
+  filesOfSdk();
   for (const name of ["@pulumi/pulumi", "@pulumi/pulumi/cmd/run/tracing", "source-map-support"])
     require(name);
   const [, { startService }, { createProgram }, { Client, endpointToken }, { routes }] = [
