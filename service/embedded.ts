@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ownFile, processArguments } from "./base/own-file";
 import { isProof, proofOf } from "./base/proof";
-import { type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./files/folder";
+import { ensureFolder, type Folder, folderAt, isDataFolder, readSecret, refuseForeign } from "./files/folder";
 import { isLocked, isOfFirstVersion, nameSettlesMs, readRunning } from "./files/lock";
 
 export { deleteData, type Folder, folderAt, isDataFolder, refuseForeign } from "./files/folder";
@@ -137,7 +137,7 @@ export function notAnswering(folder: Folder, path = folder.path): string {
 }
 
 function startDetached(folder: Folder, idleMinutes: number) {
-  mkdirSync(folder.path, { recursive: true, mode: 0o700 });
+  ensureFolder(folder.path);
   const log = openSync(folder.logFile, "a", 0o600);
   const child = spawn(
     process.execPath,

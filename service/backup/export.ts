@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { PassThrough, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { harmlessNames, isDataFolder, readSecret } from "../files/folder";
+import { ensureFolder, harmlessNames, isDataFolder, readSecret } from "../files/folder";
 import { FolderBusyError, holdFile } from "../files/lock";
 import { encodedAnew } from "../files/models";
 import { type Content, modelName } from "../files/places/files";
@@ -57,7 +57,7 @@ function beginIn(dir: string): () => void {
   refuseWhole(dir);
   if (names.length > 0 && !names.includes(unfinished))
     throw new Error(`${dir} is not empty: it holds ${names[0]}. Give a new or empty folder for the backup.`);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  ensureFolder(dir);
   const unlock = holdFile(
     join(dir, unfinished),
     (cause) => new FolderBusyError(`Another export writes to ${dir}; give another folder.`, { cause }),

@@ -85,12 +85,28 @@ export function refuseForeign(folder: Folder): void {
   );
 }
 
+/** Makes a folder that a person named, and those above it: with `recursive`, Node tries for ever to make one in /proc. */
+export function ensureFolder(path: string): void {
+  if (existsSync(path)) return;
+  ensureFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may make it at the same moment.
+    if (existsSync(path)) return;
+    throw new Error(
+      `The folder ${path} cannot be made (${(error as Error).message}). Name one in a place where you may write.`,
+      { cause: error },
+    );
+  }
+}
+
 /** Makes the folder readable by its owner alone, because it holds the key to everything. */
 export function makeFolder(folder: Folder): void {
   refuseForeign(folder);
   const inside = ["models", "results"].map((name) => join(folder.path, name));
   for (const path of [folder.path, ...inside]) {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    ensureFolder(path);
     if (isOurs(path)) chmodSync(path, 0o700);
   }
   // A data folder inside a repository must not be committed, the key least of all.

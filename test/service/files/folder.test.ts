@@ -55,6 +55,13 @@ describe("a data folder", () => {
     },
   );
 
+  test("in a place where none can be made is refused at once, and the fix is named", async () => {
+    const here = process.platform === "linux" ? "/proc/nothing" : join(__filename, "nothing");
+    const refused = `The folder ${here} cannot be made (`;
+    await expect(startService({ dataDir: here, log: "none" })).rejects.toThrow(refused);
+    await expect(embedded(here)).rejects.toThrow(refused);
+  });
+
   test("is open to its owner alone, also where it was there before", async () => {
     chmodSync(dataDir, 0o755);
     for (const name of ["models", "results"]) mkdirSync(join(dataDir, name), { mode: 0o755 });
