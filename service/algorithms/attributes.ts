@@ -7,6 +7,12 @@ export type AttributeSchema = Readonly<Record<string, AttributeKind>>;
 /** Attributes of one user or item; undefined where there is no record. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
+/** Attributes of the users or of the items by index; one at a time, for all of them may be more than the heap holds. */
+export interface AttributeRecords extends Iterable<Attributes | undefined> {
+  readonly length: number;
+  at(index: number): Attributes | undefined;
+}
+
 /** Turns attributes into features: learned from the records of one data set. */
 export interface FeatureSpace {
   /** How many features there are. */

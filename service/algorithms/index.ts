@@ -1,6 +1,7 @@
 // algorithms/ is pure mathematics, without HTTP or SQL: training/ learns a model, inference/ asks it.
 
 export {
+  type AttributeRecords,
   type AttributeSchema,
   type Attributes,
   attributeOf,

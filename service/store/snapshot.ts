@@ -3,6 +3,7 @@ import { type AttributeSchema, type Attributes, type AttributeTable, sumOf } fro
 import type { Places } from "../base/places";
 import { type Db, isPostgres, unindexed } from "./database";
 import type { ProjectData } from "./project-data";
+import { RecordTexts } from "./record-texts";
 
 const rowsPerPage = 10_000;
 /** Fewer, for attributes may be long. */
@@ -227,11 +228,9 @@ export async function attributeTable(
   db: Db,
   dataset: { number: number; attribute_schema: string | null },
   places: Places,
-): Promise<AttributeTable> {
-  const records: (Attributes | undefined)[] = [];
-  await eachRecord(db, dataset.number, (id, attributes) => {
-    records[places.of(id)] = attributes;
-  });
+): Promise<AttributeTable & { readonly records: RecordTexts }> {
+  const records = new RecordTexts();
+  await eachRecordText(db, dataset.number, (id, text) => records.set(places.of(id), text));
   const schema =
     dataset.attribute_schema === null ? null : (JSON.parse(dataset.attribute_schema) as AttributeSchema);
   return { schema, records };

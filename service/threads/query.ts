@@ -90,7 +90,10 @@ export async function modelAndItems(
     const stored = await withoutForgotten(frozen, read, data, model);
     const places = new Places([...stored.itemIds]);
     const { records } = await attributeTable(frozen, data.items, places);
-    return { stored, attributes: Array.from({ length: stored.itemIds.length }, (_, item) => records[item]) };
+    return {
+      stored,
+      attributes: Array.from({ length: stored.itemIds.length }, (_, item) => records.at(item)),
+    };
   });
 }
 

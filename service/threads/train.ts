@@ -1,12 +1,5 @@
 import type { JsonMap } from "../../contract";
-import {
-  type Attributes,
-  type AttributeTable,
-  InteractionsBuilder,
-  NotEnoughEventsError,
-  type TrainingProgress,
-  trainG1,
-} from "../algorithms";
+import { InteractionsBuilder, NotEnoughEventsError, type TrainingProgress, trainG1 } from "../algorithms";
 import { JobError } from "../base/job-error";
 import { Places } from "../base/places";
 import { saveModel } from "../files/models";
@@ -67,14 +60,12 @@ export async function train(
   // Much is drawn by place: the same data must give the same model, in whatever order it came.
   const [orderedUsers, orderedItems] = [users.ordered(), items.ordered()];
   builder.renumber(orderedUsers.places, orderedItems.places);
-  const placed = {
-    userAttributes: renumbered(tables.userAttributes, orderedUsers.places),
-    itemAttributes: renumbered(tables.itemAttributes, orderedItems.places),
-  };
+  tables.userAttributes.records.renumber(orderedUsers.places);
+  tables.itemAttributes.records.renumber(orderedItems.places);
   const team = new ThreadTeam(threads);
   try {
     const interactions = builder.build();
-    const model = trainG1({ interactions, ...placed }, parametersOf(parameters), onProgress, team);
+    const model = trainG1({ interactions, ...tables }, parametersOf(parameters), onProgress, team);
     await saveModel(files, modelId, { model, userIds: orderedUsers.ids, itemIds: orderedItems.ids });
     return { report: reportOf(model), seenDeletions };
   } catch (error) {
@@ -83,15 +74,6 @@ export async function train(
   } finally {
     await team.close();
   }
-}
-
-/** The same attributes at other places; those who have events but no record have a place too. */
-function renumbered({ schema, records }: AttributeTable, places: Uint32Array): AttributeTable {
-  const moved = new Array<Attributes | undefined>(places.length).fill(undefined);
-  records.forEach((record, place) => {
-    moved[places[place] as number] = record;
-  });
-  return { schema, records: moved };
 }
 
 /** Why a project without target events cannot be trained. */

@@ -105,9 +105,9 @@ function fillCold(
   const model = table ? learnAttributeModel(table, vectors, stride, warm) : null;
   if (!table || !model) return null;
   const vectorOf = attributeVectors(model);
-  table.records.forEach((record, row) => {
-    const vector = warm(row) ? null : vectorOf(record);
+  for (let row = 0; row < table.records.length; row++) {
+    const vector = warm(row) ? null : vectorOf(table.records.at(row));
     if (vector) vectors.set(vector, row * stride);
-  });
+  }
   return model;
 }

@@ -166,7 +166,9 @@ function latestItems({
 }
 
 function featuresOf({ attributes, records }: Pick<RankingData, "attributes" | "records">): Features[] {
-  return attributes ? records.map(featureReader(attributes.space)) : [];
+  if (!attributes) return [];
+  const read = featureReader(attributes.space);
+  return Array.from(records, read);
 }
 
 function usualOf(

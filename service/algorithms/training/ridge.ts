@@ -15,10 +15,15 @@ export interface Moments {
   readonly right: Float64Array;
 }
 
-/** Sums up examples: features of rows with the vectors that they should give. */
+/** Features, and the row of the vector that they should give. */
+export interface Example {
+  readonly row: number;
+  readonly features: Features;
+}
+
+/** Sums up examples. */
 export function momentsOf(
-  rows: readonly number[],
-  features: readonly Features[],
+  examples: readonly Example[],
   vectors: Float32Array,
   size: number,
   stride: number,
@@ -26,8 +31,8 @@ export function momentsOf(
   const width = size + 1;
   const gram = new Float64Array(width * width);
   const right = new Float64Array(width * stride);
-  for (const row of rows) {
-    const { places, values } = features[row] as Features;
+  for (const { row, features } of examples) {
+    const { places, values } = features;
     const all = [...places, size];
     const amounts = [...values, 1];
     all.forEach((place, i) => {
@@ -42,7 +47,7 @@ export function momentsOf(
       }
     });
   }
-  return { size, stride, rows: rows.length, gram, right };
+  return { size, stride, rows: examples.length, gram, right };
 }
 
 /** Solves least squares with a penalty on all rows but the average. */

@@ -6,13 +6,12 @@ import Database from "libsql";
 import { openStore } from "../../../service/store/database";
 
 const dist = join(__dirname, "..", "..", "..", "dist");
-const [users, items, events] = [40_000, 1000, 400_000];
-const heapMegabytes = 40;
+const [users, items, events] = [40_000, 1000, 200_000];
 
-test("what a trainer gets is written with far less memory than it takes", async () => {
-  const own = mkdtempSync(join(tmpdir(), "training-data-"));
-  const file = join(own, "data.db");
-  mkdirSync(join(own, "job"));
+const own = mkdtempSync(join(tmpdir(), "training-data-"));
+const file = join(own, "data.db");
+mkdirSync(join(own, "models"));
+beforeAll(async () => {
   await (await openStore(file)).close();
   const database = new Database(file);
   const numbers = (count: number) =>
@@ -29,19 +28,44 @@ test("what a trainer gets is written with far less memory than it takes", async 
      commit`,
   );
   database.close();
-  const script = `
-    const { connect } = require(${JSON.stringify(join(dist, "service/store/database.js"))});
-    const { writeTrainingData } = require(${JSON.stringify(join(dist, "service/threads/training-data.js"))});
-    const data = { users: { number: 2 }, items: { number: 3 }, events: { id: "e", number: 1 }, targetEventType: "buy" };
-    const task = { kind: "TRAINING_DATA", data, folder: ${JSON.stringify(join(own, "job"))} };
-    writeTrainingData(connect(${JSON.stringify(file)}), task).then(
-      ({ users, items, interactions, heldOut }) =>
-        console.log(JSON.stringify({ users, items, interactions: interactions + heldOut.held.index.length, asked: heldOut.users.length })),
-    );`;
-  const args = [`--max-old-space-size=${heapMegabytes}`, "-e", script];
-  const written = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
+});
+afterAll(() => rmSync(own, { recursive: true }));
+
+/** Runs a script over the data in a process with so much heap, and gives what it says. */
+function inHeapOf(megabytes: number, script: string): unknown {
+  const code = `
+    const load = (name) => require(${JSON.stringify(dist)} + "/service/" + name);
+    const db = load("store/database.js").connect(${JSON.stringify(file)});
+    const folder = ${JSON.stringify(own)};
+    const dataset = (number) => ({ number, attribute_schema: null });
+    const data = { users: dataset(2), items: dataset(3), events: { id: "e", number: 1 }, targetEventType: "buy" };
+    (async () => { ${script} })().then((said) => console.log(JSON.stringify(said)));`;
+  const args = [`--max-old-space-size=${megabytes}`, "-e", code];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
+}
+
+test("what a trainer gets is written with far less memory than it takes", () => {
+  const written = inHeapOf(
+    40,
+    `const { writeTrainingData } = load("threads/training-data.js");
+     const written = await writeTrainingData(db, { kind: "TRAINING_DATA", data, folder });
+     const { users, items, interactions, heldOut } = written;
+     return { users, items, interactions: interactions + heldOut.held.index.length, asked: heldOut.users.length };`,
+  ) as Record<string, number>;
   expect(written).toEqual({ users, items, interactions: expect.any(Number), asked: expect.any(Number) });
   expect(written.interactions).toBeGreaterThan(events * 0.9);
   expect(Math.abs(written.asked - 2000)).toBeLessThan(300);
-  rmSync(own, { recursive: true });
+});
+
+test("a training holds the attributes of all users outside the heap", () => {
+  const said = inHeapOf(
+    70,
+    `const { train } = load("threads/train.js");
+     const files = load("files/places/open.js").openFiles({ folder });
+     const chosen = { alpha: 0.1, regularization: 1, regularization_exponent: 1, weighting: "log", damping: 0 };
+     const parameters = { ...chosen, dimensions: 8, epochs: 1, neighbours: 0, popularity_exponent: 0 };
+     const { report } = await train(db, files, { data, parameters, modelId: "m", threads: 1 }, () => {});
+     return Object.keys(report);`,
+  );
+  expect(said).toContain("chosenParameters");
 });
