@@ -169,5 +169,10 @@ function stream(context: ConsoleContext, request: FastifyRequest, reply: Fastify
   const left = new AbortController();
   request.raw.once("close", () => left.abort());
   reply.raw.once("close", () => left.abort());
-  return reply.type("application/x-ndjson").send(Readable.from(live(context, left.signal)));
+  const isSignedIn = () =>
+    callerOf(context, request, "/status").then(
+      () => true,
+      () => false,
+    );
+  return reply.type("application/x-ndjson").send(Readable.from(live(context, left.signal, isSignedIn)));
 }

@@ -3,20 +3,14 @@ import type { Context } from "../handlers/handler";
 import type { Db } from "../store/database";
 import type { Job } from "../store/tables";
 import type { JobAnswer, JobRow, LiveLine } from "./answers";
-import { jobCounts, jobRow, jobsOf } from "./rows";
+import { jobCounts, jobRow, jobsOf, namedJobs } from "./rows";
 
 /** How many jobs of the same kind say how long one takes. */
 const compared = 20;
 
 /** One job with its request, its result, and how long such jobs take. */
 export async function jobAnswer({ store: { db } }: Context, id: string): Promise<JobAnswer> {
-  const job = await db
-    .selectFrom("jobs")
-    .leftJoin("projects", "projects.id", "jobs.project_id")
-    .selectAll("jobs")
-    .select("projects.name as project_name")
-    .where("jobs.id", "=", id)
-    .executeTakeFirst();
+  const job = await namedJobs(db).where("jobs.id", "=", id).executeTakeFirst();
   if (!job) throw notFound("job", id, "it may have been removed a year after it ended");
   const took = await durations(db, job);
   return {
@@ -46,13 +40,20 @@ async function durations(db: Db, { project_id, job_type, number }: Job): Promise
 
 const [lookMs, signMs, streamMs] = [1000, 15_000, 5 * 60_000];
 
-/** How the jobs stand, said again whenever that has changed; ends after some minutes, and the page asks anew. */
-export async function* live(context: Context, left: AbortSignal): AsyncGenerator<string> {
+/**
+ * How the jobs stand, said again whenever that has changed. It ends with the session, and after some minutes; then the
+ * page asks anew.
+ */
+export async function* live(
+  context: Context,
+  left: AbortSignal,
+  isSignedIn: () => Promise<boolean>,
+): AsyncGenerator<string> {
   const { store, closing } = context;
   const signal = AbortSignal.any([closing, left]);
   const began = Date.now();
   let [said, saidAt] = ["", 0];
-  while (!signal.aborted && Date.now() < began + streamMs) {
+  while (!signal.aborted && Date.now() < began + streamMs && (await isSignedIn())) {
     const line = JSON.stringify(await liveLine(store.db));
     if (line !== said || Date.now() > saidAt + signMs) {
       [said, saidAt] = [line, Date.now()];

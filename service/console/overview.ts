@@ -3,7 +3,7 @@ import type { Context } from "../handlers/handler";
 import type { Db } from "../store/database";
 import type { DeploymentTable, ProjectTable } from "../store/tables";
 import type { Attention, DeploymentAnswer, JobRow, OverviewAnswer, OverviewProject } from "./answers";
-import { datasetsShort, eventsSince, jobCounts, jobRow, jobsOf, modelsById, modelsOf } from "./rows";
+import { datasetsShort, eventsSince, jobCounts, jobsOf, modelsById, modelsOf } from "./rows";
 
 const mostProjects = 50;
 
@@ -24,16 +24,7 @@ export async function overview(context: Context): Promise<OverviewAnswer> {
     .limit(200)
     .execute();
   const datasets = await datasetsShort(db, datasetRows);
-  const running = await db
-    .selectFrom("jobs")
-    .leftJoin("projects", "projects.id", "jobs.project_id")
-    .selectAll("jobs")
-    .select("projects.name as project_name")
-    .where("finished_ts", "is", null)
-    .orderBy("jobs.number", "desc")
-    .limit(20)
-    .execute();
-  const underWay = running.map((row) => jobRow(row, row.project_name));
+  const { rows: underWay } = await jobsOf(db, { isUnfinished: true, limit: 20 });
   const deployments = await deploymentsOf(
     context,
     rows.map(({ id }) => id),

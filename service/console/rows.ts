@@ -13,22 +13,29 @@ export interface JobFilter {
   readonly projectId?: string | undefined;
   readonly type?: string | undefined;
   readonly status?: string | undefined;
+  readonly isUnfinished?: boolean;
   readonly search?: string | undefined;
   /** The number of the last job of the page before. */
   readonly before?: number | undefined;
   readonly limit?: number;
 }
 
-/** Jobs, newest first. */
-export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
-  const limit = filter.limit ?? rowsPerPage;
-  let query = db
+/** Jobs, each with the name of its project. */
+export function namedJobs(db: Db) {
+  return db
     .selectFrom("jobs")
     .leftJoin("projects", "projects.id", "jobs.project_id")
     .selectAll("jobs")
-    .select("projects.name as project_name")
+    .select("projects.name as project_name");
+}
+
+/** Jobs, newest first. */
+export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
+  const limit = filter.limit ?? rowsPerPage;
+  let query = namedJobs(db)
     .orderBy("jobs.number", "desc")
     .limit(limit + 1);
+  if (filter.isUnfinished) query = query.where("finished_ts", "is", null);
   if (filter.projectId) query = query.where("jobs.project_id", "=", filter.projectId);
   if (filter.type) query = query.where("job_type", "=", filter.type as Job["job_type"]);
   if (filter.status) query = query.where("status", "=", filter.status as Job["status"]);

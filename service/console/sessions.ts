@@ -125,7 +125,7 @@ export class Sessions {
 }
 
 /** Refuses what a visitor may not do. */
-export function refuseBeyond({ name, scopes, access }: Pick<Visitor, keyof Visitor>, scope: string): void {
+export function refuseBeyond({ name, scopes, access }: Visitor, scope: string): void {
   if (scopes.includes(scope)) return;
   throw new ServiceError(
     "FORBIDDEN",

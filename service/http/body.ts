@@ -33,7 +33,7 @@ export async function readForm(request: FastifyRequest, packed: Buffer): Promise
 /** Refuses a body that is packed: anybody may send one here, and a small one could grow large. */
 export async function refusePacked({ headers }: FastifyRequest): Promise<void> {
   if ((headers["content-encoding"] ?? "identity").toLowerCase() !== "identity")
-    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send a request for a token without Content-Encoding.");
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send this request without Content-Encoding.");
 }
 
 /** Says that a body is over the limit of its operation. */

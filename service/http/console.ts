@@ -1,16 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { limits } from "../../contract";
 import { ServiceError } from "../base/error";
 import { remember } from "./audit";
-import type { Body } from "./body";
+import { type Body, refusePacked } from "./body";
 import type { ServerContext } from "./context";
 
 /** Loaded when it is first needed: a service that nobody looks at does not pay for it. */
 const load = () => import("../console/index.js");
 
+/** For what anybody may send. */
+const small = { bodyLimit: limits.tokenRequestBytes, onRequest: refusePacked };
+
 /** The routes of the web page. */
 export function addConsole(app: FastifyInstance, context: ServerContext): void {
-  const config = { operation: "other" };
-  app.post("/console/code", { config: { operation: "console" } }, async (request, reply) => {
+  app.post("/console/code", { ...small, config: { operation: "console" } }, async (request, reply) => {
     refuseOff(context);
     const { id, name } = await context.tokens.checkSecret(request.headers, "/status");
     remember(request, { client: name });
@@ -18,17 +21,22 @@ export function addConsole(app: FastifyInstance, context: ServerContext): void {
     reply.header("cache-control", "no-store");
     return (await load()).newCode(context, id, write === true ? "write" : "read");
   });
-  for (const url of ["/", "/console/*"]) {
+  const route = (url: string, method: string[], options: object = {}) =>
     app.route({
-      method: url === "/" ? "GET" : ["GET", "POST", "DELETE"],
-      url,
-      config,
+      ...{ url, method, config: { operation: "other" }, ...options },
       handler: async (request, reply) => {
         refuseOff(context);
         return (await load()).answer(context, request, reply);
       },
     });
-  }
+  route("/", ["GET"]);
+  route("/console/session", ["POST", "DELETE"], small);
+  route("/console/*", ["GET", "POST"], {
+    // Before anything of a body is read.
+    onRequest: async (request: FastifyRequest) => {
+      if (request.method === "POST") await visitorOf(context, request, "/status");
+    },
+  });
 }
 
 /** Whether a call comes from the console's page, which has a session in place of a key and a token. */

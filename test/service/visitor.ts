@@ -3,8 +3,12 @@ import type { Running } from "./running";
 const json = { "content-type": "application/json" };
 
 /** A code that opens a session of the console. */
-export async function codeOf(running: Running, asked: object = {}): Promise<string> {
-  const headers = { ...json, apikey: running.service.key };
+export async function codeOf(
+  running: Running,
+  asked: { readonly write?: boolean } = {},
+  apikey: string = running.service.key,
+): Promise<string> {
+  const headers = { ...json, apikey };
   const body = JSON.stringify(asked);
   const { status, body: answer } = await running.raw("/console/code", { method: "POST", headers, body });
   expect(status).toBe(200);
@@ -18,8 +22,9 @@ export function exchange(running: Running, code: string) {
 }
 
 /** The headers of a page that has signed in. */
-export async function signIn(running: Running, asked: object = {}): Promise<Record<string, string>> {
-  const opened = await exchange(running, await codeOf(running, asked));
+export async function signIn(...asked: Parameters<typeof codeOf>): Promise<Record<string, string>> {
+  const [running] = asked;
+  const opened = await exchange(running, await codeOf(...asked));
   expect(opened.status).toBe(200);
   const [cookie] = String(opened.answered["set-cookie"]).split(";");
   return { cookie: cookie as string, "x-console-token": opened.body.token };

@@ -1,4 +1,7 @@
-import { ManualClock } from "../../../service";
+import { gzipSync } from "node:zlib";
+import { request } from "undici";
+import { limits } from "../../../contract";
+import { ManualClock, withClients } from "../../../service";
 import { Running } from "../running";
 import { codeOf, exchange, signIn } from "../visitor";
 
@@ -39,5 +42,52 @@ test("a code opens one session, within a minute, from the page itself", async ()
     body: "{}",
   });
   expect(status).toBe(401);
+  await running.end();
+});
+
+test("the stream of a page ends with its session, and with its client", async () => {
+  const running = await Running.start();
+  const { store } = running.options;
+  const place = store === undefined ? { dataDir: running.service.dataDir } : { store };
+  const { secret } = await withClients(place, (all) => all.add("looker", ["/status"]));
+  const ends = {
+    "the key": (headers: Record<string, string>) =>
+      running.raw("/console/session", {
+        method: "DELETE",
+        headers: { ...headers, origin: running.service.url },
+      }),
+    "a client": () => withClients(place, (all) => all.revoke("looker")),
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    const headers = await signIn(running, {}, name === "a client" ? secret : undefined);
+    const { body } = await request(`${running.service.url}/console/api/live`, { headers });
+    const lines: string[] = [];
+    for await (const line of body) {
+      lines.push(String(line));
+      if (lines.length === 1) await end(headers);
+    }
+    expect(lines).toHaveLength(1);
+    expect((await running.raw("/console/api/live", { headers })).status).toBe(401);
+  }
+  await running.end();
+}, 60_000);
+
+test("nobody can make the console read what is large or packed", async () => {
+  const running = await Running.start();
+  const send = async (path: string, body: Buffer, more: Record<string, string> = {}) => {
+    const headers = { ...json, origin: running.service.url, ...more };
+    return (await running.raw(path, { method: "POST", headers, body })).status;
+  };
+  const [large, packed] = [Buffer.alloc(limits.tokenRequestBytes + 1, "["), { "content-encoding": "gzip" }];
+  for (const path of ["/console/code", "/console/session"]) {
+    expect(await send(path, large)).toBe(413);
+    expect(await send(path, gzipSync(large), packed)).toBe(415);
+  }
+  // Whoever is not signed in is told so, whatever the body is: nothing of it is read.
+  for (const path of ["/console/api/try", "/console/api/other"]) {
+    expect(await send(path, large)).toBe(401);
+    expect(await send(path, gzipSync(large), packed)).toBe(401);
+  }
+  expect(await send("/console/api/try", large, await signIn(running))).toBe(400);
   await running.end();
 });
