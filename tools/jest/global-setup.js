@@ -43,8 +43,8 @@ module.exports = async () => {
   Object.assign(process.env, { VAULT_SERVER_URL: await startKeyKeeper(), VAULT_SERVER_TOKEN: "test" });
   // The engine's processes end before it would pay them to tidy up.
   Object.assign(process.env, { GOGC: "off", GOMEMLIMIT: "1GiB" });
-  process.env.RECOMMENDER_NODE = process.execPath;
-  process.env.PATH = [path.join(__dirname, "bin"), bin, process.env.PATH].join(path.delimiter);
+  const places = [path.join(__dirname, "bin"), bin, path.dirname(process.execPath), process.env.PATH];
+  process.env.PATH = places.join(path.delimiter);
 };
 
 function hasRoomInMemory() {
