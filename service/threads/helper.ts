@@ -1,4 +1,4 @@
-import { isMainThread, parentPort, workerData } from "node:worker_threads";
+import { isMainThread, type MessagePort, workerData } from "node:worker_threads";
 import { carryOut, type Work } from "../algorithms";
 
 /** A step that several threads carry out, and what they count: the next part, those done, those failed. */
@@ -19,9 +19,9 @@ export function takeParts({ work, counters }: Shared, thread: number): void {
   }
 }
 
-const { thread } = (isMainThread ? {} : (workerData ?? {})) as { thread?: number };
+const { thread, port } = (isMainThread ? {} : (workerData ?? {})) as { thread?: number; port?: MessagePort };
 if (thread !== undefined)
-  parentPort?.on("message", (shared: Shared) => {
+  port?.on("message", (shared: Shared) => {
     try {
       takeParts(shared, thread);
     } catch {

@@ -4,7 +4,13 @@ const path = require("node:path");
 const { root } = require("../setup.js");
 
 /** The processes and threads of the plugin: itself, the embedded service that it starts, and the latter's threads. */
-const entries = ["provider/plugin/main", "cli/main", "service/threads/worker"];
+const entries = [
+  "provider/plugin/main",
+  "cli/main",
+  "service/threads/worker",
+  "service/threads/watch",
+  "service/threads/helper",
+];
 
 /**
  * Bundles dist/ and all that it needs into one file for each process, at the place where dist/ has it.

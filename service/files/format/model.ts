@@ -1,8 +1,16 @@
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
-import type { AttributeModel, FoldInRule, NeighbourRule, TrainedModel } from "../../algorithms";
+import type { AttributeModel, TrainedModel } from "../../algorithms";
 import { turned } from "../../algorithms";
 import { rankingHeader, rankingSections, readRanking, writtenRanking } from "./ranking";
+import {
+  foldInHeader,
+  neighboursHeader,
+  readNeighbours,
+  readRule,
+  writtenNeighbours,
+  writtenRule,
+} from "./rules";
 import {
   encoded,
   FormatError,
@@ -35,20 +43,6 @@ const rows = z
   .nonnegative()
   .max(2 ** 32 - 2);
 
-const foldInSchema = z.discriminatedUnion("rule", [
-  z.object({
-    rule: z.literal("ials"),
-    alpha: z.number().nonnegative(),
-    regularization: z.number().nonnegative(),
-    regularization_exponent: number,
-    weighting: z.enum(["linear", "log"]),
-    damping: number,
-    typical: positive,
-    average: positive,
-  }),
-  z.object({ rule: z.literal("spark-als-implicit"), alpha: positive, regularization: positive }),
-]);
-
 const attributesSchema = z.array(
   z.discriminatedUnion("kind", [
     z.object({ name: z.string(), kind: z.literal("NUMERICAL"), mean: number, deviation: positive }),
@@ -64,17 +58,8 @@ const headerSchema = z.object({
   items: rows,
   dimensions: z.int().positive().max(1024),
   gram: z.enum(["diagonal", "any"]),
-  fold_in: foldInSchema,
-  neighbours: z
-    .object({
-      scale: z.number().nonnegative(),
-      damping: number,
-      item_exponent: number,
-      user_exponent: number,
-      popularity_exponent: number,
-    })
-    .nullable()
-    .default(null),
+  fold_in: foldInHeader,
+  neighbours: neighboursHeader.nullable().default(null),
   ranking: rankingHeader.nullable().default(null),
   user_attributes: attributesSchema.nullable(),
   item_attributes: attributesSchema.nullable(),
@@ -234,45 +219,6 @@ function allWithin(values: Float32Array | Uint32Array, least: number, most: numb
     if (!(value >= least && value <= most)) return false;
   }
   return true;
-}
-
-function writtenRule(rule: FoldInRule): Header["fold_in"] {
-  if (rule.rule !== "ials") return rule;
-  const { regularizationExponent, weightScale, ...others } = rule;
-  return { ...others, regularization_exponent: regularizationExponent, damping: 0, ...weightScale };
-}
-
-function readRule(rule: Header["fold_in"]): FoldInRule {
-  if (rule.rule !== "ials") return rule;
-  const {
-    regularization_exponent: regularizationExponent,
-    weighting,
-    damping,
-    typical,
-    average,
-    ...others
-  } = rule;
-  return { ...others, regularizationExponent, weightScale: { weighting, damping, typical, average } };
-}
-
-function writtenNeighbours(rule: NeighbourRule): NonNullable<Header["neighbours"]> {
-  const { itemExponent, userExponent, popularityExponent, ...others } = rule;
-  return {
-    ...others,
-    item_exponent: itemExponent,
-    user_exponent: userExponent,
-    popularity_exponent: popularityExponent,
-  };
-}
-
-function readNeighbours(rule: NonNullable<Header["neighbours"]>): NeighbourRule {
-  const {
-    item_exponent: itemExponent,
-    user_exponent: userExponent,
-    popularity_exponent: popularityExponent,
-    ...others
-  } = rule;
-  return { ...others, itemExponent, userExponent, popularityExponent };
 }
 
 function writtenAttributes(of: AttributeModel | null): Header["user_attributes"] {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../../../service";
+import { Pool } from "../../../service/threads/pool";
 import { Running } from "../running";
 import { openShop, trainModel } from "../shop";
 
@@ -78,17 +79,33 @@ describe("jobs", () => {
   });
 
   test("a training tells how far it is while it runs, and no longer when it has ended", async () => {
-    await switchOn({ job_delay_ms: 1000 });
-    const jobId = await submit("watched");
     const { projectId } = shop;
-    const job = () => api.call("getJob", { projectId, jobId });
-    while ((await job()).jobStatus !== "RUNNING") await new Promise((resolve) => setTimeout(resolve, 20));
-    const progress = { phase: "search", fraction: 0.25, recallAt20: 0.4, ndcgAt20: 0.3 };
-    const data = JSON.stringify({ ...(await job()).jobData, progress });
-    await api.ask(`update jobs set data = '${data}' where id = '${jobId}'`);
-    expect((await job()).jobData).toMatchObject({ algorithmType: "G1", progress });
-    clock.advance(1000);
+    const { run } = Pool.prototype;
+    const told: object[] = [];
+    let jobId = "";
+    let seen: unknown;
+    const spy = jest.spyOn(Pool.prototype, "run").mockImplementation(async function (
+      this: Pool,
+      task,
+      signal,
+      onProgress = () => {},
+    ) {
+      const done = await run.call(this, task, signal, (progress) => {
+        const { phase, fraction, quality } = progress;
+        told.push({ phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 });
+        onProgress(progress);
+        clock.advance(1000);
+      });
+      for (let look = 0; look < 200 && seen === undefined; look++) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        if (jobId !== "") seen = (await api.call("getJob", { projectId, jobId })).jobData?.progress;
+      }
+      return done;
+    });
+    jobId = await submit("watched");
     const { jobStatus, jobData } = await api.finished(projectId, jobId);
+    spy.mockRestore();
+    expect(told).toContainEqual(seen);
     expect(jobStatus).toBe("SUCCEED");
     expect(jobData).not.toHaveProperty("progress");
   });

@@ -54,7 +54,7 @@ describe("projects and algorithms", () => {
     const wrong = {
       project_id: projectId,
       name: "g1",
-      algorithm_parameters: { dimensions: 0, speed: "fast" },
+      algorithm_parameters: { effort: "heroic", dimensions: 0, speed: "fast" },
     };
     const headers = { ...(await api.headers("/create-algorithm")), "content-type": "application/json" };
     expect(
@@ -64,6 +64,7 @@ describe("projects and algorithms", () => {
       body: {
         error: {
           details: [
+            { path: "algorithm_parameters.effort", message: "expected quick, balanced or thorough" },
             { path: "algorithm_parameters.dimensions", message: expect.any(String) },
             { path: "algorithm_parameters", message: expect.stringContaining("speed") },
           ],

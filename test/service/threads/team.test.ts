@@ -1,4 +1,5 @@
-import { Worker } from "node:worker_threads";
+import { join } from "node:path";
+import { MessageChannel, Worker } from "node:worker_threads";
 import { type G1Model, type Team, trainG1, type Work } from "../../../service/algorithms";
 import { ownFile, threadArguments } from "../../../service/base/own-file";
 import { ThreadTeam } from "../../../service/threads/team";
@@ -15,18 +16,21 @@ const alone = train();
 /** Leaves every part of every step to the other thread. */
 class OtherThread implements Team {
   readonly size = 2;
+  private readonly channel = new MessageChannel();
   private readonly helper = new Worker(ownFile("service/threads/helper"), {
-    workerData: { thread: 1 },
+    workerData: { thread: 1, port: this.channel.port2 },
+    transferList: [this.channel.port2],
     execArgv: threadArguments(),
   });
 
   run(work: Work): void {
     const counters = new Int32Array(new SharedArrayBuffer(12));
-    this.helper.postMessage({ work, counters });
+    this.channel.port1.postMessage({ work, counters });
     while ((counters[1] as number) < work.parts) Atomics.wait(counters, 1, counters[1] as number, 100);
   }
 
   close(): Promise<number> {
+    this.channel.port1.close();
     return this.helper.terminate();
   }
 }
@@ -47,5 +51,11 @@ test("a step that fails in another thread fails the training", async () => {
   const team = new ThreadTeam(2, 0);
   const broken = { kind: "solve", parts: 1e9, size: 1, scratch: [] } as unknown as Work;
   expect(() => team.run(broken)).toThrow();
+  await team.close();
+});
+
+test("a thread that ends in the midst of a part fails the training, which would wait for ever", async () => {
+  const team = new ThreadTeam(2, 0, join(__dirname, "helper-that-ends.js"));
+  expect(() => train(team)).toThrow("A thread that helped the training ended in the midst of it.");
   await team.close();
 });

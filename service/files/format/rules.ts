@@ -1,0 +1,75 @@
+import { z } from "zod";
+import type { FoldInRule, NeighbourRule } from "../../algorithms";
+
+const number = z.number();
+const positive = z.number().positive();
+
+/** What the header says of how a user is folded in. */
+export const foldInHeader = z.discriminatedUnion("rule", [
+  z.object({
+    rule: z.literal("ials"),
+    alpha: z.number().nonnegative(),
+    regularization: z.number().nonnegative(),
+    regularization_exponent: number,
+    weighting: z.enum(["linear", "log"]),
+    damping: number,
+    typical: positive,
+    average: positive,
+  }),
+  z.object({ rule: z.literal("spark-als-implicit"), alpha: positive, regularization: positive }),
+]);
+
+/** What the header says of how neighbours count. */
+export const neighboursHeader = z.object({
+  scale: z.number().nonnegative(),
+  damping: number,
+  item_exponent: number,
+  user_exponent: number,
+  popularity_exponent: number,
+});
+
+type FoldInHeader = z.output<typeof foldInHeader>;
+type NeighboursHeader = z.output<typeof neighboursHeader>;
+
+/** The fold-in rule as the header has it. */
+export function writtenRule(rule: FoldInRule): FoldInHeader {
+  if (rule.rule !== "ials") return rule;
+  const { regularizationExponent, weightScale, ...others } = rule;
+  return { ...others, regularization_exponent: regularizationExponent, damping: 0, ...weightScale };
+}
+
+/** The fold-in rule of a header. */
+export function readRule(rule: FoldInHeader): FoldInRule {
+  if (rule.rule !== "ials") return rule;
+  const {
+    regularization_exponent: regularizationExponent,
+    weighting,
+    damping,
+    typical,
+    average,
+    ...others
+  } = rule;
+  return { ...others, regularizationExponent, weightScale: { weighting, damping, typical, average } };
+}
+
+/** The rule of neighbours as the header has it. */
+export function writtenNeighbours(rule: NeighbourRule): NeighboursHeader {
+  const { itemExponent, userExponent, popularityExponent, ...others } = rule;
+  return {
+    ...others,
+    item_exponent: itemExponent,
+    user_exponent: userExponent,
+    popularity_exponent: popularityExponent,
+  };
+}
+
+/** The rule of neighbours of a header. */
+export function readNeighbours(rule: NeighboursHeader): NeighbourRule {
+  const {
+    item_exponent: itemExponent,
+    user_exponent: userExponent,
+    popularity_exponent: popularityExponent,
+    ...others
+  } = rule;
+  return { ...others, itemExponent, userExponent, popularityExponent };
+}
