@@ -166,10 +166,10 @@ export class Client {
     return prepared;
   }
 
-  #envelope(route: Route, { baseUrl, signal, onReplayed }: CallOptions): Prepared {
+  #envelope(route: Route, { baseUrl, signal, onReplayed, ...options }: CallOptions): Prepared {
     signal?.throwIfAborted();
     const url = new URL((baseUrl?.replace(/\/+$/, "") ?? this.baseUrl) + route.path);
-    const headers = { accept: "application/json", apikey: this.#options.apiKey };
+    const headers = { ...options.headers, accept: "application/json", apikey: this.#options.apiKey };
     return { route, url, headers, signal, onReplayed, body: null };
   }
 

@@ -18,17 +18,19 @@ export async function recommendItems(
   client: Client,
   input: RecommendationInput,
   servingUri?: string | null,
+  headers?: Readonly<Record<string, string>>,
 ): Promise<Recommendation> {
   const path = routes.recommendItemsToUser.path;
-  if (!servingUri || !/^https?:/.test(servingUri)) return client.call(routes.recommendItemsToUser, input);
+  if (!servingUri || !/^https?:/.test(servingUri))
+    return client.call(routes.recommendItemsToUser, input, { headers });
   const baseUrl = servingUri.endsWith(path) ? servingUri.slice(0, -path.length) : servingUri;
   try {
-    return await client.call(routes.recommendItemsToUser, input, { baseUrl });
+    return await client.call(routes.recommendItemsToUser, input, { baseUrl, headers });
   } catch (error) {
     const nothingThere =
       error instanceof ReplyError || (error instanceof ApiError && [404, 405].includes(error.status));
     if (!nothingThere) throw error;
-    return client.call(routes.recommendItemsToUser, input);
+    return client.call(routes.recommendItemsToUser, input, { headers });
   }
 }
 

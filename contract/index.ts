@@ -66,6 +66,7 @@ export type { Json, JsonMap } from "./field";
 export * from "./job";
 export { limits } from "./limits";
 export * from "./project";
+export { explainHeader } from "./recommendation";
 export * from "./record";
 export type { FullReply, Input, Reply, Request, Route } from "./route";
 export { tolerant } from "./tolerant";

@@ -6,6 +6,23 @@ import { route } from "./route";
 /** The item attributes that were asked for lie beside `item_id` on the wire. */
 const item = z.object({ itemId: id, attributes: inline(jsonMap) });
 
+/** A header and no field, for a service that knows no more than the specification would refuse a field. */
+export const explainHeader = "recommender-explain";
+
+const adds = z.number().describe("The part of the score that comes of it.");
+
+/** Why an item is recommended. */
+const why = z.object({
+  score: z.number().nullable().describe("Score of the item; null where the model knows nothing of it."),
+  items: z
+    .array(z.object({ itemId: id, adds }))
+    .describe("The user's own items that add most to the score, most first."),
+  attributes: z
+    .array(z.object({ attribute: z.string(), adds }))
+    .describe("The user's attributes that add most, where the user has no events."),
+  rest: z.number().describe("The part of the score that none of them explains."),
+});
+
 export const recommendItemsToUser = route({
   method: "POST",
   path: "/recommend-items-to-user",
@@ -18,11 +35,28 @@ export const recommendItemsToUser = route({
       .describe("Item attributes to return."),
     limit: atMost(z.int().min(1), limits.recommendedItems).default(10).describe("Number of items."),
   }),
+  headers: z.object({
+    [explainHeader]: z
+      .enum(["1", "2", "3"], { error: "expected 1, 2 or 3, the most reasons for each item" })
+      .optional()
+      .describe("Has each item answered with up to so many reasons; beyond the specification."),
+  }),
   reply: z.object({
     userId: maybe(z.string()),
     limit: maybe(z.int()),
     attributes: maybe(z.array(z.string())),
     filterQuery: maybe(json),
-    results: z.array(z.object({ item })),
+    basis: maybe(
+      z.object({
+        from: z
+          .enum(["events", "training", "attributes", "popularity"])
+          .describe("What the user is known by: training where the event dataset is deleted."),
+        modelId: id.describe("The model whose scores the reasons are of."),
+        rankedBy: z.string().nullable().describe("The ranker that has put the items in another order."),
+      }),
+    ).describe("Answered only where the call asks for reasons."),
+    results: z.array(
+      z.object({ item, why: maybe(why).describe("Answered only where the call asks for reasons.") }),
+    ),
   }),
 });

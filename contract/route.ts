@@ -11,6 +11,8 @@ export interface Route<Request extends RequestSchema = RequestSchema, Reply exte
   readonly summary: string;
   readonly request: Request;
   readonly reply: Reply;
+  /** Headers beyond the specification by which a caller asks for more, under their names in lower case. */
+  readonly headers?: z.ZodObject;
   /** Whether carrying the call out twice leaves the service as carrying it out once. */
   readonly repeatable: boolean;
 }

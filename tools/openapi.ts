@@ -51,6 +51,7 @@ function operation(name: string, route: Route): ZodOpenApiOperationObject {
     ...(route.method === "GET"
       ? { requestParams: { query: request as z.ZodObject } }
       : { requestBody: { required: true, content: { "application/json": { schema: request } } } }),
+    ...(route.headers && { requestParams: { header: route.headers } }),
     responses: {
       "200": {
         description: "Carried out.",

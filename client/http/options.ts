@@ -44,6 +44,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** Address to call instead of the base address: a project's serving address. */
   readonly baseUrl?: string | undefined;
+  /** Further headers, for what a service does beyond the specification. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called if the response is that of an earlier call under the same key. */
   readonly onReplayed?: (() => void) | undefined;
   /** Called for every failed attempt of this call that will be retried. */

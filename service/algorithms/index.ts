@@ -15,7 +15,7 @@ export {
 export { clusterUsers } from "./inference/clustering";
 export type { UserItem } from "./inference/fold-in";
 export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
-export { placedVectors, Recommender, type Taste } from "./inference/recommender";
+export { isPlaced, placedVectors, Recommender, type Taste } from "./inference/recommender";
 export { type ServableModel, servable } from "./inference/servable";
 export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";

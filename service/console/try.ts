@@ -52,7 +52,7 @@ export async function tryOut(context: Context, body: unknown): Promise<TryAnswer
     own: own
       .slice(0, mostOwn)
       .map(({ itemId, weight }) => ({ itemId, weight, attributes: of(itemId), isAdded: added.has(itemId) })),
-    items: items.map(({ reasons, ...item }) => ({
+    items: items.map(({ reasons, byAttributes: _, ...item }) => ({
       ...item,
       attributes: of(item.itemId),
       reasons: reasons.slice(0, mostReasons).map((reason) => ({ ...reason, label: label(reason.itemId) })),

@@ -21,6 +21,8 @@ export interface Call extends Context {
   /** Carries out all of the work or nothing, and keeps its reply for the call's idempotency key in the same stroke. */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
   readonly requestId: string;
+  /** The headers that the operation takes beyond the specification. */
+  readonly headers: Readonly<Record<string, unknown>>;
   /** The project that the address names, where it names one. */
   readonly addressedProject: string | undefined;
 }

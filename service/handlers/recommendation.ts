@@ -1,6 +1,8 @@
+import { explainHeader } from "../../contract";
 import { attributeOf } from "../algorithms";
 import { ServiceError } from "../base/error";
-import type { Handlers } from "./handler";
+import { reasoned } from "../serving/why";
+import type { Handler, Handlers } from "./handler";
 
 /** The call that all the others are for. */
 export const recommendationHandlers: Handlers<"recommendItemsToUser"> = {
@@ -17,10 +19,9 @@ export const recommendationHandlers: Handlers<"recommendItemsToUser"> = {
   },
 };
 
-const answer: Handlers<"recommendItemsToUser">["recommendItemsToUser"] = async (
-  { userId, attributes, limit },
-  call,
-) => {
+type Answer = Awaited<ReturnType<Handler<"recommendItemsToUser">>>;
+
+const answer: Handler<"recommendItemsToUser"> = async ({ userId, attributes, limit }, call) => {
   const deployed = await call.serving.find(call.addressedProject);
   const waitSec = deployed.rateLimit.take();
   if (waitSec > 0) {
@@ -30,7 +31,11 @@ const answer: Handlers<"recommendItemsToUser">["recommendItemsToUser"] = async (
       { headers: { "retry-after": String(Math.ceil(waitSec)) } },
     );
   }
-  const itemIds = await deployed.recommend(userId, limit, call.addressedProject !== undefined);
+  const isAddressed = call.addressedProject !== undefined;
+  const most = call.headers[explainHeader];
+  const explained =
+    most === undefined ? undefined : await reasoned(deployed, { userId, limit, isAddressed }, Number(most));
+  const itemIds = explained?.itemIds ?? (await deployed.recommend(userId, limit, isAddressed));
   const records = attributes.length > 0 ? await deployed.attributesOf(itemIds) : undefined;
   return {
     userId,
@@ -38,15 +43,16 @@ const answer: Handlers<"recommendItemsToUser">["recommendItemsToUser"] = async (
     attributes,
     // The specification shows no request field that sets it.
     filterQuery: null,
-    results: itemIds.map((itemId) => {
+    ...(explained && { basis: explained.basis }),
+    results: itemIds.map((itemId, at) => {
       const record = records?.get(itemId);
       // An attribute that the item does not have is answered with null, so that every item has the same keys.
+      const values = attributes.map((name) => [name, attributeOf(record, name) ?? null]);
       return {
-        item: {
-          itemId,
-          attributes: Object.fromEntries(attributes.map((name) => [name, attributeOf(record, name) ?? null])),
-        },
+        item: { itemId, attributes: Object.fromEntries(values) },
+        ...(explained && { why: explained.why[at] }),
       };
     }),
-  };
+    // Without the header the answer is that of the specification, and nothing else.
+  } as Answer;
 };

@@ -115,7 +115,9 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
         const keyed = route.repeatable ? undefined : keyOf(request, route.path, body);
         const named = isAudited(name) ? idsIn(input) : {};
         if (isAudited(name)) remember(request, { ids: named });
-        const call = callOf(context, request, keyed, () => reply.header("idempotent-replayed", "true"));
+        const headers = (route.headers && check(route.headers, request.headers)) as Call["headers"];
+        const replayed = () => reply.header("idempotent-replayed", "true");
+        const call = callOf(context, request, headers ?? {}, keyed, replayed);
         const answer = await handle(decode(accepted, input) as never, call);
         const wire = encode(route.reply, answer as never);
         if (isAudited(name)) remember(request, { ids: { ...named, ...idsIn(wire) } });
@@ -147,6 +149,7 @@ function keyOf(request: FastifyRequest, path: string, body: Body | undefined): K
 function callOf(
   context: ServerContext,
   request: FastifyRequest,
+  headers: Call["headers"],
   keyed: Keyed | undefined,
   onReplay: () => void,
 ): Call {
@@ -155,6 +158,7 @@ function callOf(
   return Object.assign(Object.create(context) as ServerContext, {
     db: store.db,
     requestId: request.id,
+    headers,
     addressedProject: (request.params as { projectId?: string }).projectId,
     write: <T>(work: (db: Db) => Promise<T>) =>
       store.transaction(async (db) => {

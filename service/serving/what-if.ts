@@ -11,6 +11,8 @@ export interface WhatIf {
   readonly add: readonly { readonly itemId: string; readonly weight: number }[];
   readonly remove: readonly string[];
   readonly limit: number;
+  /** Whether the call names the project. */
+  readonly isAddressed?: boolean;
 }
 
 /** One recommended item with its score, and what led to it. */
@@ -22,6 +24,8 @@ export interface Explained {
     readonly adds: number;
     readonly neighbours: number;
   }[];
+  /** Where the user is known by attributes: what each of them adds. */
+  readonly byAttributes: readonly { readonly attribute: string; readonly adds: number }[];
   /** The part of the score that no item of the user explains. */
   readonly rest: number;
 }
@@ -41,7 +45,7 @@ export interface Answered {
 export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answered> {
   const { generator, ranker } = deployed;
   const { userId } = asked;
-  const events = userId === undefined ? undefined : await deployed.eventsOf(userId);
+  const events = userId === undefined ? undefined : await deployed.eventsOf(userId, asked.isAddressed);
   const pairs = new Map((events?.weights() ?? []).map(({ item, weight }) => [item, weight]));
   const hadAlready = new Set(events?.items ?? []);
   const place = (id: string) => deployed.items.find(id);
@@ -98,6 +102,8 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
   const shown = served.recommender.scoresOf(targets, last.taste);
   const known = targets.filter((item) => item !== -1);
   const parts = last.items.length > 0 ? served.recommender.explain(last.items, known) : [];
+  const attributeParts =
+    last.from === "attributes" ? served.recommender.explainAttributes(record, known) : [];
   const items = best.map((item, at): Explained => {
     const target = known.indexOf(targets[at] as number);
     const reasons = (target === -1 ? [] : parts)
@@ -107,11 +113,12 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
         return { itemId: served.items.ids[part.item] as string, adds, neighbours };
       })
       .sort((a, b) => b.adds - a.adds);
+    const byAttributes = (target === -1 ? [] : attributeParts)
+      .map(({ attribute, adds }) => ({ attribute, adds: adds[target] as number }))
+      .sort((a, b) => b.adds - a.adds);
     const score = shown[at] as number;
     return {
-      itemId: idOf(item),
-      score,
-      reasons,
+      ...{ itemId: idOf(item), score, reasons, byAttributes },
       rest: score - reasons.reduce((sum, { adds }) => sum + adds, 0),
     };
   });

@@ -1,4 +1,6 @@
+import { type Attributes, featureReader } from "../attributes";
 import type { Neighbours } from "../neighbours";
+import type { AttributeModel } from "../training/cold-start";
 import type { Entries, FoldIn, UserItem } from "./fold-in";
 
 /** What one item of a user adds to the scores of some items. */
@@ -32,6 +34,36 @@ export function contributions(
       vectors: Float64Array.from(solved, (of) => right * dot(of, row)),
       neighbours: said?.[at] ?? new Float64Array(targets.items.length),
     };
+  });
+}
+
+/** What one attribute of a user adds to the scores of some items. */
+export interface AttributePart {
+  readonly attribute: string;
+  readonly adds: Float64Array;
+}
+
+/** The parts of scores by the user's attributes: a vector from attributes is a sum over their features, and the average. */
+export function attributeParts(
+  { space, map }: AttributeModel,
+  attributes: Attributes | undefined,
+  rows: readonly Float32Array[],
+): AttributePart[] {
+  const { places, values } = featureReader(space)(attributes);
+  return space.attributes.flatMap((one) => {
+    const end = one.at + (one.kind === "CATEGORICAL" ? one.categories.length : 1);
+    const own = Array.from(places.keys()).filter((k) => {
+      const place = places[k] as number;
+      return place >= one.at && place < end;
+    });
+    if (own.length === 0) return [];
+    const vector = new Float64Array(map.stride);
+    for (const k of own) {
+      const from = (places[k] as number) * map.stride;
+      for (let d = 0; d < map.stride; d++)
+        vector[d] = (vector[d] as number) + (values[k] as number) * (map.weights[from + d] as number);
+    }
+    return [{ attribute: one.name, adds: Float64Array.from(rows, (row) => dot(vector, row)) }];
   });
 }
 

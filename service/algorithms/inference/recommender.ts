@@ -5,7 +5,7 @@ import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { Neighbours } from "../neighbours";
 import { topIndices } from "../top";
 import { type AttributeVectors, attributeVectors } from "../training/cold-start";
-import { type Contribution, contributions } from "./contributions";
+import { type AttributePart, attributeParts, type Contribution, contributions } from "./contributions";
 import { FoldIn, type UserItem } from "./fold-in";
 import { type ServableModel, stampOf } from "./servable";
 
@@ -17,6 +17,11 @@ export interface Taste {
 
 /** Below every score of an item of which something is known. */
 const UNPLACED = -1e30;
+
+/** Whether a score is that of an item of which something is known. */
+export function isPlaced(score: number): boolean {
+  return score > UNPLACED / 2;
+}
 
 /** Room for items that come later, beside one for every eight that are there. */
 const SPARE_ITEMS = 64;
@@ -153,6 +158,13 @@ export class Recommender {
     this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
     const rows = targets.map((item) => this.rowOf(item));
     return contributions(this.folding, this.neighbours, items, { items: targets, rows });
+  }
+
+  /** What each attribute of a user adds to the scores of some items, where his taste comes from them. */
+  explainAttributes(attributes: Attributes | undefined, targets: readonly number[]): AttributePart[] {
+    const { userAttributes } = this.model;
+    const rows = targets.map((item) => this.rowOf(item));
+    return userAttributes ? attributeParts(userAttributes, attributes, rows) : [];
   }
 
   /** The scores of items as the last call of `top` found them. */

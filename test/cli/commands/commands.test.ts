@@ -94,6 +94,19 @@ describe("questions to a model", () => {
     expect(direct).toMatchObject({ userId: "u1", limit: 10, results: expect.any(Array) });
   });
 
+  test("recommend --why shows what led to each item in 80 columns, and the same as JSON", async () => {
+    const { out, err } = await shop.run("recommend", "u1", "--why", "--limit", "3", "--attributes", "title");
+    expect(out).toMatch(
+      /^# {2}ITEM +TITLE +WHY\n1 {2}i\d+ +Title \d+ +i\d+ \+0\.\d+(, i\d+ \+0\.\d+){0,2}$/m,
+    );
+    expect(Math.max(...lines(out).map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(err).toContain("u1 is known by events.");
+    const { basis, results } = await shop.json("recommend", "u1", "--why", "--limit", "1");
+    expect(basis).toMatchObject({ from: "events" });
+    const item = { itemId: expect.any(String), adds: expect.any(Number) };
+    expect(results).toMatchObject([{ why: { items: [item, item, item] } }]);
+  });
+
   test("query lists users, and keeps the whole result in a file", async () => {
     const where = ["--where", "genre=drama:0.5..", "--where", "genre=western:..0.4"];
     const { code, out, err } = await shop.run("query", ...shop.asked, ...where, "--out", "users.json");
