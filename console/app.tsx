@@ -11,10 +11,11 @@ import { readSession, signedIn, signOut } from "./session";
 /** Each screen is loaded when it is first looked at. */
 const screens: Readonly<Record<string, { title: string; load: () => Promise<{ Screen: ComponentType }> }>> = {
   overview: { title: "Overview", load: () => import("./screens/overview") },
-  try: { title: "Try it", load: () => import("./screens/try") },
+  try: { title: "Try it", load: () => import("./screens/try/try") },
   jobs: { title: "Jobs", load: () => import("./screens/jobs") },
   models: { title: "Models", load: () => import("./screens/models") },
   serving: { title: "Serving", load: () => import("./screens/serving") },
+  questions: { title: "Questions", load: () => import("./screens/questions/questions") },
   datasets: { title: "Datasets", load: () => import("./screens/datasets") },
   api: { title: "API", load: () => import("./screens/api") },
 };

@@ -1,8 +1,7 @@
 import { useSignal } from "@preact/signals";
+import { addressOf, signedIn } from "../session";
 import { Block, Copy } from "./basics";
-
-/** What would declare or do the same as a screen shows, by language. */
-export type Texts = Readonly<Partial<Record<"TypeScript" | "Python" | "YAML" | "CLI" | "curl", string>>>;
+import type { Texts } from "./code";
 
 /** What would declare or do this, in the languages that there are. */
 export function AsCode({ texts, note }: { texts: Texts; note?: string }) {
@@ -27,28 +26,8 @@ export function AsCode({ texts, note }: { texts: Texts; note?: string }) {
   );
 }
 
-/** A name as a variable of a program. */
-export function variable(name: string): string {
-  const words = name.normalize("NFKD").match(/[A-Za-z0-9]+/g) ?? [];
-  const [first = "thing", ...rest] = words.slice(0, 4);
-  const joined = first.toLowerCase() + rest.map((word) => word[0]?.toUpperCase() + word.slice(1)).join("");
-  return /^\d/.test(joined) ? `n${joined}` : joined.slice(0, 40);
+/** The address that others reach the service at. */
+export function serviceUrl(): string {
+  const now = signedIn.value;
+  return now.state === "in" ? now.session.service.url : addressOf("").replace(/\/$/, "");
 }
-
-/** A text as a program writes it. */
-export const quoted = (text: string): string => JSON.stringify(text);
-
-/** A text as a shell takes it for one word. */
-export const word = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-
-/** The call that curl makes; the key comes from the environment, and is never shown. */
-export function curl(url: string, path: string, body?: unknown): string {
-  const token = `TOKEN=$(curl -s ${word(`${url}/oauth/token`)} -d grant_type=client_credentials \\
-  -d client_id=me -d client_secret="$RECOMMENDER_API_KEY" -d scope=${word(scopeOf(path))} | jq -r .access_token)`;
-  const data =
-    body === undefined ? "" : ` \\\n  -H 'Content-Type: application/json' -d ${word(JSON.stringify(body))}`;
-  return `${token}\ncurl ${word(url + path)} -H "APIKey: $RECOMMENDER_API_KEY" -H "Authorization: Bearer $TOKEN"${data}`;
-}
-
-const scopeOf = (path: string) => `/${path.split("?")[0]?.split("/").at(-1) ?? ""}`;

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect } from "preact/hooks";
-import { Refused } from "../session";
+import type { Page } from "../../service/console/answers";
+import { Refused, view } from "../session";
 
 /** Something that is being read, was read, or could not be. */
 export type Loaded<T> =
@@ -36,6 +37,35 @@ export function useLoad<T>(
     turn.value++;
   }, [turn]);
   return { loaded: loaded.value, again };
+}
+
+/** A list that is read page by page; it begins anew whenever what it depends on changes. */
+export function usePages<T>(
+  name: string,
+  filter: Record<string, string>,
+  on: readonly unknown[],
+): {
+  readonly first: ReturnType<typeof useLoad<Page<T>>>;
+  readonly older: readonly T[];
+  readonly next: string | null;
+  readonly more: (before: string) => Promise<void>;
+} {
+  const older = useSignal<readonly T[]>([]);
+  const next = useSignal<string | null>(null);
+  const first = useLoad<Page<T>>((signal) => view(name, filter, signal), on);
+  const { value } = first.loaded;
+  useEffect(() => {
+    older.value = [];
+    next.value = value?.next ?? null;
+  }, [value, older, next]);
+  const more = async (before: string) => {
+    const page = await view<Page<T>>(name, { ...filter, before });
+    // What was asked for may be another list by now.
+    if (next.value !== before) return;
+    older.value = [...older.value, ...page.rows];
+    next.value = page.next;
+  };
+  return { first, older: older.value, next: next.value, more };
 }
 
 /** Shows what was read; while it is read a quiet outline, and where it cannot be, why and what to do. */

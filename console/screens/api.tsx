@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { AsCode, curl } from "../parts/as-code";
+import { AsCode } from "../parts/as-code";
 import { Block, Card } from "../parts/basics";
+import { curl } from "../parts/code";
 import { Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { project } from "../router";

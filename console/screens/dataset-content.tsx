@@ -136,7 +136,7 @@ export function LookUp({ dataset }: { dataset: DatasetAnswer }) {
         class="filters"
         onSubmit={(event) => {
           event.preventDefault();
-          asked.value = text.value.trim();
+          asked.value = text.value;
         }}
       >
         {dataset.kind === "event" && (

@@ -1,7 +1,8 @@
 import type { DatasetAnswer, OverviewAnswer } from "../../service/console/answers";
 import { counted, grouped, percent, titled } from "../format";
-import { AsCode, quoted, variable, word } from "../parts/as-code";
+import { AsCode, serviceUrl } from "../parts/as-code";
 import { Card, Figure, Id, Meter, Name, Time } from "../parts/basics";
+import { command, curl, declared, invoked } from "../parts/code";
 import { Empty, Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { place, to } from "../router";
@@ -65,7 +66,13 @@ function AllDatasets() {
           </Card>
         )}
       </Load>
-      <AsCode texts={{ CLI: "recommender datasets list --stack dev\nrecommender status" }} />
+      <AsCode
+        texts={{
+          ...invoked("datasets", "listEventDatasets", {}),
+          CLI: "recommender datasets list --stack dev\nrecommender status",
+          curl: curl(serviceUrl(), "/list-event-datasets"),
+        }}
+      />
     </>
   );
 }
@@ -113,19 +120,30 @@ function OneDataset({ id }: { id: string }) {
 }
 
 function Code({ of }: { of: DatasetAnswer }) {
-  const type = `${titled(of.kind)}Dataset`;
-  const schema = Object.fromEntries(
-    of.attributes.filter(({ isDeclared }) => isDeclared).map(({ name, handling }) => [name, handling]),
-  );
-  const line = Object.keys(schema).length > 0 ? `\n  attributeSchema: ${JSON.stringify(schema)},` : "";
+  const declaredOnes = of.attributes.filter(({ isDeclared }) => isDeclared);
+  const attributeSchema =
+    declaredOnes.length === 0
+      ? undefined
+      : Object.fromEntries(declaredOnes.map(({ name, handling }) => [name, handling]));
+  const { id: existingId, numShards } = of;
+  const upsert = {
+    user: { user_dataset_id: of.id, users: [{ user_id: "ID" }] },
+    item: { item_dataset_id: of.id, items: [{ item_id: "ID" }] },
+    event: { event_dataset_id: of.id, events: [] },
+  }[of.kind];
   return (
     <AsCode
       note="With existingId a program takes over the dataset that is there, with all of its records."
       texts={{
-        TypeScript: `const ${variable(of.name)} = new recommender.${type}(${quoted(of.name.slice(0, 100))}, {\n  existingId: ${quoted(of.id)},\n  numShards: ${of.numShards},${line}\n});`,
-        Python: `${variable(of.name)} = recommender.${type}(${quoted(of.name.slice(0, 100))},\n    existing_id=${quoted(of.id)},\n    num_shards=${of.numShards})`,
-        YAML: `  ${variable(of.name)}:\n    type: recommender:${type}\n    properties:\n      existingId: ${of.id}\n      numShards: ${of.numShards}`,
-        CLI: `recommender import ${of.kind}s ${of.kind}s.csv --dataset ${word(of.id)}`,
+        ...declared([
+          {
+            type: `${titled(of.kind)}Dataset`,
+            name: of.name,
+            fields: { existingId, numShards, attributeSchema },
+          },
+        ]),
+        CLI: command(`import ${of.kind}s`, { dataset: of.id }, `${of.kind}s.csv`),
+        curl: curl(serviceUrl(), `/upsert-dataset-${of.kind}s`, upsert),
       }}
     />
   );

@@ -1,15 +1,16 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import type { JobAnswer, JobRow, Page } from "../../service/console/answers";
-import { exact, lasting, measure, shown, titled } from "../format";
+import type { JobAnswer, JobRow } from "../../service/console/answers";
+import { exact, lasting, measure, titled } from "../format";
 import { latest } from "../live";
-import { AsCode, curl, word } from "../parts/as-code";
+import { AsCode, serviceUrl } from "../parts/as-code";
 import { Block, Card, Figure, Id, More, Name, State, Time } from "../parts/basics";
-import { Empty, Load, useLoad } from "../parts/load";
+import { command, curl, invoked } from "../parts/code";
+import { Empty, Load, useLoad, usePages } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { place, to } from "../router";
-import { addressOf, signedIn, view } from "../session";
+import { view } from "../session";
 import { JobProgress } from "./job-progress";
+import { JobTable } from "./job-table";
 
 /** Jobs as they run, newest first. */
 export function Screen() {
@@ -22,19 +23,8 @@ const statuses = { PENDING: "Waits", RUNNING: "Runs", SUCCEED: "Done", FAILED: "
 
 function AllJobs() {
   const [type, status, search] = [useSignal(""), useSignal(""), useSignal("")];
-  const older = useSignal<readonly JobRow[]>([]);
-  const next = useSignal<string | null>(null);
   const filter = { type: type.value, status: status.value, search: search.value };
-  const first = useLoad<Page<JobRow>>((signal) => view("jobs", filter, signal), Object.values(filter));
-  useEffect(() => {
-    older.value = [];
-    next.value = first.loaded.value?.next ?? null;
-  }, [first.loaded.value]);
-  const more = async (before: string) => {
-    const page = await view<Page<JobRow>>("jobs", { ...filter, before });
-    older.value = [...older.value, ...page.rows];
-    next.value = page.next;
-  };
+  const jobs = usePages<JobRow>("jobs", filter, Object.values(filter));
   return (
     <>
       <ScreenHead
@@ -75,9 +65,9 @@ function AllJobs() {
             ))}
           </select>
         </div>
-        <Load of={first} lines={8}>
+        <Load of={jobs.first} lines={8}>
           {(page) => {
-            const rows = fresh([...page.rows, ...older.value], filter);
+            const rows = fresh([...page.rows, ...jobs.older], filter);
             return rows.length === 0 ? (
               <Empty title={Object.values(filter).some(Boolean) ? "No job fits" : "No job yet"}>
                 <p>A Model, a Deployment or a question of a program becomes a job here.</p>
@@ -85,13 +75,19 @@ function AllJobs() {
             ) : (
               <>
                 <JobTable rows={rows} />
-                <More next={next.value} onMore={more} />
+                <More next={jobs.next} onMore={jobs.more} />
               </>
             );
           }}
         </Load>
       </Card>
-      <AsCode texts={{ CLI: "recommender jobs get JOB --project PROJECT --json" }} />
+      <AsCode
+        texts={{
+          ...invoked("job", "getJob", { projectId: "PROJECT", jobId: "JOB" }),
+          CLI: "recommender jobs get JOB --project PROJECT --json",
+          curl: curl(serviceUrl(), "/get-job?project_id=PROJECT&job_id=JOB"),
+        }}
+      />
     </>
   );
 }
@@ -110,47 +106,6 @@ function fresh(
   const come = now.filter((job) => job.number > newest && fits(job));
   const byId = new Map(now.map((job) => [job.id, job]));
   return [...come, ...rows.map((job) => byId.get(job.id) ?? job)];
-}
-
-function JobTable({ rows }: { rows: readonly JobRow[] }) {
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Job</th>
-            <th>State</th>
-            <th>Submitted</th>
-            <th class="num">Took</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((job) => (
-            <tr key={job.id}>
-              <td>
-                <a href={to("jobs", [job.id])}>
-                  <Name>{job.name}</Name>
-                </a>{" "}
-                <span class="muted">
-                  {titled(job.type)}
-                  {job.retryCount > 0 && `, retried ${job.retryCount} ×`}
-                </span>
-                <JobProgress job={job} />
-                {job.status === "FAILED" && <p class="attributes">{shown(job.message)}</p>}
-              </td>
-              <td>
-                <State of={job.status} />
-              </td>
-              <td>
-                <Time ts={job.createdTs} />
-              </td>
-              <td class="num">{job.finishedTs === null ? "" : lasting(job.finishedTs - job.createdTs)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
 }
 
 function OneJob({ id }: { id: string }) {
@@ -210,6 +165,7 @@ function OneJob({ id }: { id: string }) {
                   )}
                 </dl>
               </Card>
+              {read.retries.length > 0 && <Retries of={read.retries} />}
               <div class="columns">
                 <Json title="Request" value={read.data} />
                 <Json title="Result" value={read.result} />
@@ -220,6 +176,23 @@ function OneJob({ id }: { id: string }) {
         );
       }}
     </Load>
+  );
+}
+
+function Retries({ of }: { of: JobAnswer["retries"] }) {
+  return (
+    <Card title="Tried again" aside="each time after this">
+      <ol class="plain">
+        {of.map(({ ts, reason }) => (
+          <li key={ts}>
+            <bdi>{reason.slice(0, 2000)}</bdi>{" "}
+            <span class="muted">
+              <Time ts={ts} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Card>
   );
 }
 
@@ -236,13 +209,14 @@ function Json({ title, value }: { title: string; value: unknown }) {
 }
 
 function JobCode({ job }: { job: JobAnswer }) {
-  const now = signedIn.value;
-  const url = now.state === "in" ? now.session.service.url : addressOf("");
+  const of = { projectId: job.projectId, jobId: job.id };
+  const query = new URLSearchParams({ project_id: job.projectId, job_id: job.id });
   return (
     <AsCode
       texts={{
-        CLI: `recommender jobs get ${word(job.id)} --project ${word(job.projectId)}`,
-        curl: curl(url, `/get-job?${new URLSearchParams({ project_id: job.projectId, job_id: job.id })}`),
+        ...invoked("job", "getJob", of),
+        CLI: command("jobs get", { project: job.projectId }, job.id),
+        curl: curl(serviceUrl(), `/get-job?${query}`),
       }}
     />
   );

@@ -1,7 +1,8 @@
 import type { ModelRow } from "../../service/console/answers";
 import { counted, grouped, lasting, measure, shown } from "../format";
-import { AsCode, word } from "../parts/as-code";
+import { AsCode, serviceUrl } from "../parts/as-code";
 import { Card, Figure, Id, Name, Time } from "../parts/basics";
+import { command, curl, declared } from "../parts/code";
 import { Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { to } from "../router";
@@ -66,7 +67,17 @@ export function OneModel({ id }: { id: string }) {
               </p>
             )}
             <AsCode
-              texts={{ CLI: `recommender models get ${word(one.id)} --project ${word(one.projectId)}` }}
+              note="With existingId a program takes over this model as it is; nothing is trained."
+              texts={{
+                ...declared([
+                  { type: "Model", name: one.name, fields: { existingId: one.id, projectId: one.projectId } },
+                ]),
+                CLI: command("models get", { project: one.projectId }, one.id),
+                curl: curl(
+                  serviceUrl(),
+                  `/get-model?${new URLSearchParams({ project_id: one.projectId, model_id: one.id })}`,
+                ),
+              }}
             />
           </div>
         </>

@@ -1,15 +1,14 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import type { ModelRow, Page } from "../../service/console/answers";
+import type { ModelRow } from "../../service/console/answers";
 import { counted, lasting, measure } from "../format";
 import { latest } from "../live";
-import { AsCode, quoted, variable, word } from "../parts/as-code";
+import { AsCode, serviceUrl } from "../parts/as-code";
 import { Card, More, Name, Time } from "../parts/basics";
 import { LineChart } from "../parts/charts";
-import { Empty, Load, useLoad } from "../parts/load";
+import { command, curl, declared } from "../parts/code";
+import { Empty, Load, usePages } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { go, place, project, to } from "../router";
-import { view } from "../session";
 import { Compared, OneModel } from "./model";
 
 /** The models of a project, how good they were over time, and how two differ. */
@@ -23,22 +22,8 @@ function AllModels() {
   const chosen = project.value;
   const search = useSignal("");
   const picked = useSignal<readonly string[]>([]);
-  const older = useSignal<readonly ModelRow[]>([]);
-  const next = useSignal<string | null>(null);
   const filter = { project: chosen?.id ?? "", search: search.value };
-  const models = useLoad<Page<ModelRow>>(
-    (signal) => view("models", filter, signal),
-    [filter.project, filter.search, latest.value?.version],
-  );
-  useEffect(() => {
-    older.value = [];
-    next.value = models.loaded.value?.next ?? null;
-  }, [models.loaded.value]);
-  const more = async (before: string) => {
-    const page = await view<Page<ModelRow>>("models", { ...filter, before });
-    older.value = [...older.value, ...page.rows];
-    next.value = page.next;
-  };
+  const models = usePages<ModelRow>("models", filter, [filter.project, filter.search, latest.value?.version]);
   const pick = (id: string) => {
     const others = picked.value.filter((one) => one !== id);
     picked.value = others.length < picked.value.length ? others : [...others, id].slice(-2);
@@ -58,9 +43,9 @@ function AllModels() {
           Compare {picked.value.length === 2 ? "these two" : "two"}
         </button>
       </ScreenHead>
-      <Load of={models} lines={8}>
+      <Load of={models.first} lines={8}>
         {(page) => {
-          const rows = [...page.rows, ...older.value];
+          const rows = [...page.rows, ...models.older];
           if (rows.length === 0 && !search.value)
             return (
               <Card>
@@ -83,7 +68,7 @@ function AllModels() {
                   />
                 </div>
                 <ModelTable rows={rows} picked={picked.value} onPick={pick} />
-                <More next={next.value} onMore={more} />
+                <More next={models.next} onMore={models.more} />
               </Card>
               <Code models={rows} projectId={filter.project} />
             </div>
@@ -193,9 +178,11 @@ function Code({ models, projectId }: { models: readonly ModelRow[]; projectId: s
   if (!model) return null;
   return (
     <AsCode
+      note="With existingId a program takes over a model that is there; with algorithmId it trains one."
       texts={{
-        TypeScript: `const ${variable(model.name)} = new recommender.Model(${quoted(model.name.slice(0, 100))}, {\n  projectId: ${quoted(projectId)},\n  algorithmId: algorithm.id,\n  // Trained again whenever one of these changes.\n  triggers: [events.contentHash],\n});`,
-        CLI: `recommender models list --project ${word(projectId)}`,
+        ...declared([{ type: "Model", name: model.name, fields: { existingId: model.id, projectId } }]),
+        CLI: command("models list", { project: projectId }),
+        curl: curl(serviceUrl(), `/list-models?${new URLSearchParams({ project_id: projectId })}`),
       }}
     />
   );

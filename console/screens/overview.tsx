@@ -1,13 +1,14 @@
 import type { Attention, JobRow, OverviewAnswer, OverviewProject } from "../../service/console/answers";
 import { compact, counted, grouped, measure, titled } from "../format";
 import { latest } from "../live";
-import { AsCode, quoted, variable } from "../parts/as-code";
-import { Card, Meter, Name, State, Time } from "../parts/basics";
+import { AsCode, serviceUrl } from "../parts/as-code";
+import { Card, Meter, Name, Time } from "../parts/basics";
+import { curl, type Declared, declared } from "../parts/code";
 import { Empty, Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { choose, to } from "../router";
 import { view } from "../session";
-import { JobProgress } from "./job-progress";
+import { JobTable } from "./job-table";
 
 /** Everything at a glance. */
 export function Screen() {
@@ -38,8 +39,9 @@ export function Screen() {
             )}
             <AsCode
               texts={{
-                TypeScript: all.projects.map(declaredIn).join("\n"),
+                ...declared(all.projects.map(declaredIn)),
                 CLI: "recommender status\nrecommender drift --stack dev",
+                curl: curl(serviceUrl(), "/list-event-datasets"),
               }}
               note="Adopts what is here into a program by its ids; nothing is created or changed by it."
             />
@@ -78,34 +80,7 @@ function Running({ jobs }: { jobs: readonly JobRow[] }) {
   if (underWay.length === 0) return null;
   return (
     <Card title="Under way" aside={<a href={to("jobs")}>All jobs</a>}>
-      <table>
-        <thead>
-          <tr>
-            <th>Job</th>
-            <th>State</th>
-            <th>Since</th>
-          </tr>
-        </thead>
-        <tbody>
-          {underWay.map((job) => (
-            <tr key={job.id}>
-              <td>
-                <a href={to("jobs", [job.id])}>
-                  <Name>{job.name}</Name>
-                </a>{" "}
-                <span class="muted">{titled(job.type)}</span>
-                <JobProgress job={job} />
-              </td>
-              <td>
-                <State of={job.status} />
-              </td>
-              <td>
-                <Time ts={job.createdTs} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <JobTable rows={underWay} />
     </Card>
   );
 }
@@ -211,17 +186,8 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
   );
 }
 
-function declaredIn(project: OverviewProject): string {
-  const name = variable(project.name);
-  const [users, items, events] = project.datasets;
-  const lines = [
-    `const ${name} = new recommender.Project(${quoted(project.name.slice(0, 100))}, {`,
-    `  existingId: ${quoted(project.id)},`,
-    `  userDatasetId: ${quoted(users?.id ?? "")},`,
-    `  itemDatasetId: ${quoted(items?.id ?? "")},`,
-    `  eventDatasetId: ${quoted(events?.id ?? "")},`,
-    `  targetEventType: ${quoted(project.targetEventType)},`,
-    "});",
-  ];
-  return lines.join("\n");
+function declaredIn({ id, name, datasets, targetEventType }: OverviewProject): Declared {
+  const [userDatasetId, itemDatasetId, eventDatasetId] = datasets.map((dataset) => dataset.id);
+  const fields = { existingId: id, userDatasetId, itemDatasetId, eventDatasetId, targetEventType };
+  return { type: "Project", name, fields };
 }

@@ -3,13 +3,14 @@ import { useEffect } from "preact/hooks";
 import type { ModelRow, ServingAnswer } from "../../service/console/answers";
 import { exact, grouped, lasting, measure } from "../format";
 import { latest } from "../live";
-import { AsCode, curl, quoted, variable, word } from "../parts/as-code";
+import { AsCode, serviceUrl } from "../parts/as-code";
 import { Card, Figure, Id, Meter, Name, State, Time } from "../parts/basics";
 import { Columns } from "../parts/charts";
+import { command, curl, declared } from "../parts/code";
 import { Empty, Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { project, to } from "../router";
-import { addressOf, signedIn, view } from "../session";
+import { view } from "../session";
 
 const everyMs = 10_000;
 
@@ -154,22 +155,22 @@ function Served({ name, model }: { name: string; model: ModelRow | null }) {
 }
 
 function Code({ now }: { now: ServingAnswer }) {
-  const session = signedIn.value;
-  const url = session.state === "in" ? session.session.service.url : addressOf("");
-  const fields = { projectId: now.projectId, generatorModelId: now.generator?.id ?? "", qps: now.qps };
+  const { projectId, qps, generator, ranker } = now;
+  const models = { generatorModelId: generator?.id ?? "", ...(ranker && { rankerModelId: ranker.id }) };
   return (
     <AsCode
       note="With existingId a program takes over what serves now, without deploying anew."
       texts={{
-        TypeScript: `const ${variable(now.projectName)}Live = new recommender.Deployment("live", {\n  existingId: ${quoted(now.projectId)},\n  projectId: ${quoted(fields.projectId)},\n  generatorModelId: ${quoted(fields.generatorModelId)},\n  qps: ${now.qps},\n});`,
-        Python: `live = recommender.Deployment("live",\n    existing_id=${quoted(now.projectId)},\n    project_id=${quoted(fields.projectId)},\n    generator_model_id=${quoted(fields.generatorModelId)},\n    qps=${now.qps})`,
-        YAML: `  live:\n    type: recommender:Deployment\n    properties:\n      existingId: ${now.projectId}\n      projectId: ${now.projectId}\n      generatorModelId: ${fields.generatorModelId}\n      qps: ${now.qps}`,
-        CLI: `recommender shutdown --project ${word(now.projectId)}   # takes it out of service`,
-        curl: curl(url, "/submit-deployment-job", {
-          project_id: now.projectId,
+        ...declared([
+          { type: "Deployment", name: "live", fields: { existingId: projectId, projectId, ...models, qps } },
+        ]),
+        CLI: `${command("shutdown", { project: projectId })}   # takes it out of service`,
+        curl: curl(serviceUrl(), "/submit-deployment-job", {
+          project_id: projectId,
           name: "live",
-          generator_model_id: fields.generatorModelId,
-          qps: now.qps,
+          generator_model_id: models.generatorModelId,
+          ...(ranker && { ranker_model_id: ranker.id }),
+          qps,
         }),
       }}
     />

@@ -91,11 +91,45 @@ export interface JobRow {
 export interface JobAnswer extends JobRow {
   readonly data: Readonly<Record<string, unknown>>;
   readonly result: Readonly<Record<string, unknown>> | null;
+  /** Why it was tried again, each time. */
+  readonly retries: readonly { readonly ts: number; readonly reason: string }[];
   readonly requestId: string | null;
   readonly worker: string | null;
   /** How long the last jobs of this kind took, half of them longer. */
   readonly usualMs: number | null;
   readonly usualOf: number;
+}
+
+/** What a question may be about. */
+export interface AskingAnswer {
+  readonly models: readonly ModelRow[];
+  /** Of the project's items. */
+  readonly attributes: readonly AttributeAnswer[];
+}
+
+/** The answer to a question, without the names of most users. */
+export interface ResultAnswer {
+  readonly distributions: readonly {
+    readonly attribute: string;
+    readonly value: unknown;
+    readonly itemCount: number;
+    readonly bins: readonly { readonly from: number; readonly to: number; readonly users: number }[];
+  }[];
+  readonly lists: readonly {
+    readonly conditions: readonly Readonly<Record<string, unknown>>[];
+    readonly userCount: number;
+    readonly userIds: readonly string[];
+  }[];
+  readonly groups: readonly {
+    readonly size: number;
+    readonly userIds: readonly string[];
+    readonly markers: readonly {
+      readonly attribute: string;
+      readonly value: string;
+      readonly share: number;
+      readonly overallShare: number;
+    }[];
+  }[];
 }
 
 /** What a deployment has answered lately, in the process that was asked. */

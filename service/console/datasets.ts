@@ -31,29 +31,32 @@ export async function datasetAnswer({ store: { db } }: Context, id: string): Pro
     .execute();
   const counts = new Array<number>(Math.min(dataset.num_shards, 1000)).fill(0);
   for (const { shard, records } of shards) if (shard < counts.length) counts[shard] = records;
-  const records =
-    dataset.kind === "event"
-      ? []
-      : await db
-          .selectFrom("records")
-          .select("attributes")
-          .where("dataset", "=", dataset.number)
-          .orderBy("record_id")
-          .limit(sampled)
-          .execute();
   const events = dataset.kind === "event" ? await eventsAnswer(db, dataset) : null;
   return {
     ...(short as NonNullable<typeof short>),
     createdTs: dataset.created_ts,
     shards: counts,
     projects: await projectsOver(db, dataset),
-    sampled: records.length,
-    attributes: attributesIn(
-      dataset,
-      records.map((row) => JSON.parse(row.attributes) as Attributes),
-    ),
+    ...(await attributesOf(db, dataset)),
     events,
   };
+}
+
+/** The attributes of a dataset's records, as far as a sample shows. */
+export async function attributesOf(
+  db: Db,
+  dataset: Dataset,
+): Promise<Pick<DatasetAnswer, "sampled" | "attributes">> {
+  if (dataset.kind === "event") return { sampled: 0, attributes: [] };
+  const rows = await db
+    .selectFrom("records")
+    .select("attributes")
+    .where("dataset", "=", dataset.number)
+    .orderBy("record_id")
+    .limit(sampled)
+    .execute();
+  const records = rows.map((row) => JSON.parse(row.attributes) as Attributes);
+  return { sampled: records.length, attributes: attributesIn(dataset, records) };
 }
 
 async function existing(db: Db, id: string): Promise<Dataset> {

@@ -13,6 +13,7 @@ import { checkHost, checkOrigin, ownOrigins } from "./guard";
 import { jobAnswer, live } from "./jobs";
 import { overview } from "./overview";
 import { sendPage } from "./pages";
+import { askingAnswer, resultAnswer } from "./questions";
 import { jobsOf, modelsById, modelsOf } from "./rows";
 import { servingAnswer } from "./serving";
 import { type Access, refuseBeyond, Sessions, type Visitor } from "./sessions";
@@ -51,6 +52,8 @@ const views: Readonly<Record<string, View>> = {
       throw new ServiceError("NOT_FOUND", `There is no model ${shortened(id)}; it may have been deleted.`);
     return model;
   },
+  "GET asking": (context, { project = "" }) => askingAnswer(context, project),
+  "GET result": (context, { id = "" }) => resultAnswer(context, id),
   "GET serving": (context, { project = "" }) => servingAnswer(context, project),
   "GET dataset": (context, { id = "" }) => datasetAnswer(context, id),
   "GET records": (context, { id = "", from = "" }) => recordsFrom(context, id, from),

@@ -11,6 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Which jobs are listed. */
 export interface JobFilter {
   readonly projectId?: string | undefined;
+  /** One type or several, with commas between. */
   readonly type?: string | undefined;
   readonly status?: string | undefined;
   readonly isUnfinished?: boolean;
@@ -37,7 +38,7 @@ export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
     .limit(limit + 1);
   if (filter.isUnfinished) query = query.where("finished_ts", "is", null);
   if (filter.projectId) query = query.where("jobs.project_id", "=", filter.projectId);
-  if (filter.type) query = query.where("job_type", "=", filter.type as Job["job_type"]);
+  if (filter.type) query = query.where("job_type", "in", filter.type.split(",") as Job["job_type"][]);
   if (filter.status) query = query.where("status", "=", filter.status as Job["status"]);
   if (filter.before !== undefined) query = query.where("jobs.number", "<", filter.before);
   if (filter.search) {

@@ -3,7 +3,7 @@ import { notFound, ServiceError } from "../base/error";
 import { downloadUrl } from "../files/download";
 import type { Db } from "../store/database";
 import { algorithmOf, findDataset, modelOf, projectOf } from "../store/find";
-import { enqueue } from "../store/queue";
+import { enqueue, type Retry } from "../store/queue";
 import type { Job, ProjectTable } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 
@@ -74,9 +74,15 @@ export const jobHandlers: Handlers<
   },
 };
 
-/** How far a job is counts while it runs. */
+/** How far a job is counts while it runs; why it was tried again, the console shows. */
 function dataOf({ data, status }: Job): JobReply["jobData"] {
-  const { progress, ...others } = JSON.parse(data) as NonNullable<JobReply["jobData"]>;
+  const {
+    progress,
+    retries: _,
+    ...others
+  } = JSON.parse(data) as NonNullable<JobReply["jobData"]> & {
+    retries?: readonly Retry[];
+  };
   return (status === "RUNNING" && progress ? { ...others, progress } : others) as JobReply["jobData"];
 }
 

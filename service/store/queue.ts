@@ -123,17 +123,33 @@ export async function note(db: Db, job: Job, data: object): Promise<void> {
 export async function fail(
   db: Db,
   job: Job,
-  end: { message: string; final: boolean; now: number; pauseMs: number },
+  end: { message: string; reason?: string; final: boolean; now: number; pauseMs: number },
 ): Promise<boolean> {
   const again = !end.final && job.retry_count < limits.jobRetries;
   await change(
     db,
     job,
     again
-      ? { status: "PENDING", retry_count: job.retry_count + 1, due_ts: later(db, end.now, end.pauseMs) }
+      ? {
+          status: "PENDING",
+          retry_count: job.retry_count + 1,
+          due_ts: later(db, end.now, end.pauseMs),
+          data: withRetry(job, { ts: end.now, reason: end.reason ?? end.message }),
+        }
       : { status: "FAILED", result: JSON.stringify({ message: end.message }), finished_ts: end.now },
   );
   return again;
+}
+
+/** Why a job was tried again. */
+export interface Retry {
+  readonly ts: number;
+  readonly reason: string;
+}
+
+function withRetry(job: Job, retry: Retry): string {
+  const data = JSON.parse(job.data) as { retries?: readonly Retry[] };
+  return JSON.stringify({ ...data, retries: [...(data.retries ?? []), retry] });
 }
 
 /** Puts a job back that the service itself interrupts, which is no failure of the job. */
@@ -168,7 +184,8 @@ export async function recover(db: Db, now: number): Promise<number> {
     .execute();
   for (const job of left) {
     const message = `The service was killed ${job.retry_count + 1} times while the job ran; submit it again.`;
-    await fail(db, job, { message, final: false, now, pauseMs: 0 });
+    const reason = "The process that ran it was killed, or gave no sign of life for too long.";
+    await fail(db, job, { message, reason, final: false, now, pauseMs: 0 });
   }
   return left.length;
 }

@@ -4,72 +4,20 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { globSync } from "tinyglobby";
 import { request } from "undici";
-import { type Service, seed, startService } from "../../service";
-import { startBrowser } from "../browser";
-import { Caller } from "../service/running";
-import { recordShop } from "./shop";
+import { type Service, startService } from "../../service";
+import type { Caller } from "../service/running";
+import { barriers, hostile, overhang, Shop, show } from "./page";
 
-const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-
-/** A name that would do harm wherever it is taken for more than text. */
-const hostile = `<b>bold</b><img src=x onerror=alert(1)> \u202Eesrever ${"x".repeat(200)}`;
-
-let service: Service;
-let caller: Caller;
-let browser: Browser;
-let projectId: string;
+let shop: Shop;
+let [service, caller, browser, projectId] = [] as unknown as [Service, Caller, Browser, string];
 beforeAll(async () => {
-  service = await startService({ log: "none" });
-  caller = new Caller(service);
-  projectId = await seed(service, recordShop());
-  browser = await startBrowser(["--host-resolver-rules=MAP evil.test 127.0.0.1"]);
+  shop = await Shop.open();
+  ({ service, caller, browser, projectId } = shop);
 });
-afterAll(async () => {
-  await browser?.close();
-  await caller?.close();
-  await service?.close();
-});
-
-async function link(more: { readonly write?: boolean } = {}): Promise<string> {
-  const { body } = await caller.raw("/console/code", {
-    method: "POST",
-    headers: { apikey: service.key, "content-type": "application/json" },
-    body: JSON.stringify(more),
-  });
-  return `${service.url}/#code=${body.code}`;
-}
-
-interface Look {
-  readonly page: Page;
-  readonly context: BrowserContext;
-  /** What the page complained of, and what it asked of others. */
-  readonly faults: string[];
-}
-
-async function signIn(
-  options: Parameters<Browser["newContext"]>[0] = {},
-  more: Parameters<typeof link>[0] = {},
-): Promise<Look> {
-  const context = await browser.newContext({ locale: "en-US", ...options });
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on("console", (message) => faults.push(message.text()));
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("request", (asked) => {
-    if (!asked.url().startsWith(service.url)) faults.push(`asked for ${asked.url()}`);
-  });
-  await page.goto(await link(more));
-  await page.getByRole("heading", { name: "Overview" }).waitFor();
-  return { page, context, faults };
-}
-
-const show = async (page: Page, place: string, heading: string | RegExp) => {
-  await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
-  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-};
+afterAll(() => shop?.close());
 
 /** Every screen, with a text that shows that it was filled. */
 const screens: readonly (readonly [place: string, heading: string | RegExp, text: string | RegExp])[] = [
@@ -78,13 +26,14 @@ const screens: readonly (readonly [place: string, heading: string | RegExp, text
   ["jobs", "Jobs", "Deployment"],
   ["models", "Models", "Quality over time"],
   ["serving", "Serving", "The last hour"],
+  ["questions", "Questions", "Asked before"],
   ["datasets", "Datasets", "Records"],
   ["api", "API", "/recommend-items-to-user"],
 ];
 
 describe("signing in", () => {
   test("a link opens a session whose two halves are both needed, and nobody else's", async () => {
-    const { page, context, faults } = await signIn();
+    const { page, context, faults } = await shop.signIn();
     expect(page.url()).toBe(`${service.url}/`);
     const [cookie, ...others] = await context.cookies();
     expect(others).toEqual([]);
@@ -124,7 +73,7 @@ describe("signing in", () => {
   });
 
   test("a link works once; without a session the page says how to get in and nothing else", async () => {
-    const used = await link();
+    const used = await shop.link();
     const first = await browser.newContext({ locale: "en-US" });
     const page = await first.newPage();
     await page.goto(used);
@@ -141,7 +90,7 @@ describe("signing in", () => {
   });
 
   test("pages of other sites, ports and names get nothing", async () => {
-    const { context, page: own } = await signIn();
+    const { context, page: own } = await shop.signIn();
     const seen: string[] = [];
     const other = createServer((asked, answer) => {
       seen.push(String(asked.headers.cookie));
@@ -185,7 +134,7 @@ describe("signing in", () => {
 });
 
 test("Try it shows why, and what other events would change, and stores nothing", async () => {
-  const { page, context, faults } = await signIn();
+  const { page, context, faults } = await shop.signIn();
   await show(page, "try", "Try it");
   await page.getByRole("combobox", { name: "User" }).fill("ad");
   await page.getByRole("option").filter({ hasText: "ada" }).click();
@@ -216,7 +165,7 @@ test("Try it shows why, and what other events would change, and stores nothing",
 });
 
 test("Jobs follow a training while the page is open", async () => {
-  const { page, context } = await signIn();
+  const { page, context } = await shop.signIn();
   await show(page, "jobs", "Jobs");
   await page.getByText("Live").waitFor();
   const { algorithmId } = await caller.call("createAlgorithm", {
@@ -238,43 +187,22 @@ test("Jobs follow a training while the page is open", async () => {
 test.each(["light", "dark"] as const)(
   "every screen is filled, fits and is accessible, %s",
   async (scheme) => {
-    const { page, context, faults } = await signIn({
+    const look = await shop.signIn({
       colorScheme: scheme,
       reducedMotion: "reduce",
       viewport: { width: scheme === "light" ? 390 : 1600, height: 900 },
     });
+    const { page, context, faults } = look;
     const found: string[] = [];
     for (const [place, heading, text] of screens) {
       await show(page, place, heading);
       await page.getByText(text).first().waitFor();
-      const wider = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-      if (Number(wider) > 0) found.push(`${place} is ${wider} px too wide`);
+      const wider = await overhang(page);
+      if (wider > 0) found.push(`${place} is ${wider} px too wide`);
+      found.push(...(await barriers(look)).map((fault) => `${place}: ${fault}`));
       const folder = process.env.RECOMMENDER_SCREENSHOTS;
-      if (folder)
-        await page.screenshot({
-          path: join(folder, `${place.split("/")[0]}-${scheme}.png`),
-          fullPage: true,
-        });
-    }
-    // The page itself allows no script from elsewhere; the debugger's own world does.
-    const world = await context.newCDPSession(page);
-    for (const [place, heading, text] of screens) {
-      await show(page, place, heading);
-      await page.getByText(text).first().waitFor();
-      const { frameTree } = await world.send("Page.getFrameTree");
-      const { executionContextId } = await world.send("Page.createIsolatedWorld", {
-        frameId: frameTree.frame.id,
-      });
-      await world.send("Runtime.evaluate", { expression: axe, contextId: executionContextId });
-      const { result } = await world.send("Runtime.evaluate", {
-        expression: `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(
-        violations.filter(({ impact }) => impact === "serious" || impact === "critical")
-          .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | "))))`,
-        contextId: executionContextId,
-        awaitPromise: true,
-        returnByValue: true,
-      });
-      found.push(...(JSON.parse(String(result.value)) as string[]).map((fault) => `${place}: ${fault}`));
+      const path = join(folder ?? "", `${place.split("/")[0]}-${scheme}.png`);
+      if (folder) await page.screenshot({ path, fullPage: true });
     }
     expect(found).toEqual([]);
     expect(faults).toEqual([]);
@@ -283,7 +211,7 @@ test.each(["light", "dark"] as const)(
 );
 
 test("the API is tried out by what the session may do", async () => {
-  const { page, context, faults } = await signIn();
+  const { page, context, faults } = await shop.signIn();
   await show(page, "api", "API");
   const operation = (path: string) => page.locator("details.operation").filter({ hasText: path }).first();
   await operation("/list-models").locator("summary").first().click();
@@ -296,7 +224,7 @@ test("the API is tried out by what the session may do", async () => {
 });
 
 test("a walk by keyboard alone reaches a recommendation", async () => {
-  const { page, context } = await signIn();
+  const { page, context } = await shop.signIn();
   const focused = () =>
     page.evaluate<string>("document.activeElement.textContent || document.activeElement.role || ''");
   const tabTo = async (text: string) => {

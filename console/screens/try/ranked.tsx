@@ -1,6 +1,6 @@
-import type { TriedItem } from "../../service/console/answers";
-import { measure, shown } from "../format";
-import { Meter } from "../parts/basics";
+import type { TriedItem } from "../../../service/console/answers";
+import { measure, shown } from "../../format";
+import { Meter } from "../../parts/basics";
 
 /** Items in order, each with its score and the user's own items that led there. */
 export function Ranked({

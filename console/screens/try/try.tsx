@@ -1,22 +1,17 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { TryAnswer } from "../../service/console/answers";
-import { lasting, shown } from "../format";
-import { AsCode, curl, word } from "../parts/as-code";
-import { Card } from "../parts/basics";
-import { Combo } from "../parts/combo";
-import { Empty, Load, useLoad } from "../parts/load";
-import { ScreenHead } from "../parts/screen";
-import { go, place, project, to } from "../router";
-import { addressOf, send, signedIn } from "../session";
+import type { TryAnswer } from "../../../service/console/answers";
+import { lasting } from "../../format";
+import { AsCode, serviceUrl } from "../../parts/as-code";
+import { Card } from "../../parts/basics";
+import { command, curl, invoked } from "../../parts/code";
+import { Combo } from "../../parts/combo";
+import { Empty, Load, useLoad } from "../../parts/load";
+import { ScreenHead } from "../../parts/screen";
+import { go, place, project, to } from "../../router";
+import { send } from "../../session";
 import { Ranked } from "./ranked";
-
-interface Changes {
-  readonly add: readonly { readonly itemId: string; readonly weight: number }[];
-  readonly remove: readonly string[];
-}
-
-const none: Changes = { add: [], remove: [] };
+import { type Changes, none, Own } from "./what-if";
 
 /** Recommendations for a user or a stranger, why they come, and what would change them. */
 export function Screen() {
@@ -197,115 +192,14 @@ const bases: Readonly<Record<TryAnswer["basis"], string>> = {
   popularity: "nothing is known of this user, so: what is popular",
 };
 
-function Own({
-  answer,
-  projectId,
-  changes,
-  onChange,
-}: {
-  answer: TryAnswer;
-  projectId: string;
-  changes: Changes;
-  onChange: (next: Changes) => void;
-}) {
-  const isChanged = changes.add.length > 0 || changes.remove.length > 0;
-  const name = (id: string, record: Readonly<Record<string, unknown>>) =>
-    shown(answer.labelledBy === null ? id : (record[answer.labelledBy] ?? id));
-  return (
-    <Card
-      title="What if"
-      aside={
-        isChanged ? (
-          <button type="button" class="quiet" onClick={() => onChange(none)}>
-            Undo all
-          </button>
-        ) : (
-          "stored nowhere"
-        )
-      }
-    >
-      <div class="stack">
-        {answer.attributes && Object.keys(answer.attributes).length > 0 && (
-          <p class="attributes">
-            {Object.entries(answer.attributes)
-              .map(([key, value]) => `${key} ${shown(value)}`)
-              .join(" · ")
-              .slice(0, 300)}
-          </p>
-        )}
-        <Combo
-          kind="item"
-          projectId={projectId}
-          label="Add an event on an item"
-          placeholder="Item"
-          value=""
-          onPick={(itemId) =>
-            onChange({
-              add: [...changes.add.filter((one) => one.itemId !== itemId), { itemId, weight: 1 }],
-              remove: changes.remove.filter((id) => id !== itemId),
-            })
-          }
-        />
-        {answer.own.length + changes.remove.length === 0 ? (
-          <p class="muted">
-            {answer.isKnown ? "This user has no events on items." : "Nothing is stored of this user."}
-          </p>
-        ) : (
-          <ul class="own">
-            {answer.own.map(({ itemId, attributes, isAdded, weight }) => (
-              <li key={itemId}>
-                <span>
-                  <bdi title={itemId}>{name(itemId, attributes)}</bdi>{" "}
-                  {isAdded && <span class="tag accent">added</span>}{" "}
-                  {weight !== 1 && <span class="muted">× {weight}</span>}
-                </span>
-                <button
-                  type="button"
-                  class="quiet"
-                  aria-label={`Take out ${name(itemId, attributes)}`}
-                  onClick={() =>
-                    onChange(
-                      isAdded
-                        ? { ...changes, add: changes.add.filter((one) => one.itemId !== itemId) }
-                        : { ...changes, remove: [...changes.remove, itemId] },
-                    )
-                  }
-                >
-                  Take out
-                </button>
-              </li>
-            ))}
-            {changes.remove.map((itemId) => (
-              <li key={itemId} class="removed">
-                <bdi>{shown(itemId)}</bdi>
-                <button
-                  type="button"
-                  class="quiet"
-                  onClick={() =>
-                    onChange({ ...changes, remove: changes.remove.filter((id) => id !== itemId) })
-                  }
-                >
-                  Put back
-                </button>
-              </li>
-            ))}
-          </ul>
-        )}
-      </div>
-    </Card>
-  );
-}
-
 function Code({ projectId, userId = "somebody" }: { projectId: string; userId?: string | undefined }) {
-  const now = signedIn.value;
-  const url = now.state === "in" ? now.session.service.url : addressOf("");
-  const uri = `${url}/serving/${projectId}`;
+  const url = serviceUrl();
+  const servingUri = `${url}/serving/${projectId}`;
   return (
     <AsCode
       texts={{
-        TypeScript: `export const forUser = recommender.recommendOutput({\n  userId: ${JSON.stringify(userId)},\n  limit: 10,\n  servingUri: ${JSON.stringify(uri)},\n});`,
-        Python: `for_user = recommender.recommend_output(\n    user_id=${JSON.stringify(userId)},\n    limit=10,\n    serving_uri=${JSON.stringify(uri)})`,
-        CLI: `recommender recommend ${word(userId)} --limit 10 --serving-uri ${word(uri)}`,
+        ...invoked("forUser", "recommend", { userId, limit: 10, servingUri }),
+        CLI: command("recommend", { limit: 10, "serving-uri": servingUri }, userId),
         curl: curl(url, `/serving/${projectId}/recommend-items-to-user`, { user_id: userId, limit: 10 }),
       }}
     />

@@ -1,0 +1,137 @@
+/** What would declare or do the same as a screen shows, by language. */
+export type Texts = Readonly<Partial<Record<"TypeScript" | "Python" | "YAML" | "CLI" | "curl", string>>>;
+
+/** A resource of a program: its type, its name, and its arguments by their names in TypeScript. */
+export interface Declared {
+  readonly type: string;
+  /** The component that other languages have in place of the type. */
+  readonly component?: string;
+  readonly name: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Arguments whose keys are people's own names. */
+const ownKeys = new Set(["attributeSchema"]);
+
+/** Resources as programs declare them. */
+export function declared(all: readonly Declared[]): Pick<Texts, "TypeScript" | "Python" | "YAML"> {
+  return {
+    TypeScript: all.map(inTypeScript).join("\n"),
+    Python: all.map(inPython).join("\n"),
+    YAML: all.map(inYaml).join("\n"),
+  };
+}
+
+/** What a program reads by a function of the package. */
+export function invoked(
+  name: string,
+  fn: string,
+  args: Readonly<Record<string, unknown>>,
+): Pick<Texts, "TypeScript" | "Python" | "YAML"> {
+  const given = entriesOf(args);
+  return {
+    TypeScript: `export const ${name} = recommender.${fn}Output({\n${given.map(([key, value]) => `  ${key}: ${literal(value)},\n`).join("")}});`,
+    Python: `${snake(name)} = recommender.${snake(fn)}_output(${given.map(([key, value]) => `\n    ${snake(key)}=${pythonic(value, false)}`).join(",")})`,
+    YAML: `variables:\n  ${name}:\n    fn::invoke:\n      function: recommender:${fn}\n      arguments:${given.map(([key, value]) => `\n        ${key}: ${yaml(value)}`).join("")}`,
+  };
+}
+
+function inTypeScript({ type, name, fields }: Declared): string {
+  const lines = entriesOf(fields).map(([key, value]) => `  ${key}: ${literal(value)},\n`);
+  return `const ${variable(name)} = new recommender.${type}(${quoted(logical(name))}, {\n${lines.join("")}});`;
+}
+
+function inPython({ type, component = type, name, fields }: Declared): string {
+  const lines = entriesOf(fields).map(
+    ([key, value]) => `,\n    ${snake(key)}=${pythonic(value, ownKeys.has(key))}`,
+  );
+  return `${snake(variable(name))} = recommender.${component}(${quoted(logical(name))}${lines.join("")})`;
+}
+
+function inYaml({ type, component = type, name, fields }: Declared): string {
+  const lines = entriesOf(fields).map(([key, value]) => `\n      ${key}: ${yaml(value)}`);
+  return `  ${variable(name)}:\n    type: recommender:${component}\n    name: ${yaml(logical(name))}\n    properties:${lines.join("")}`;
+}
+
+/** Pulumi keeps two colons for itself, and a name goes into every line of a preview. */
+const logical = (name: string) => name.replaceAll("::", ":").slice(0, 100);
+
+const entriesOf = (fields: object) => Object.entries(fields).filter(([, value]) => value !== undefined);
+
+function literal(value: unknown): string {
+  if (typeof value === "string") return quoted(value);
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return String(value);
+  const pairs = entriesOf(value).map(
+    ([key, one]) => `${/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoted(key)}: ${literal(one)}`,
+  );
+  return `{ ${pairs.join(", ")} }`;
+}
+
+/** Names of the API are written with underscores; people's own stay as they are. */
+function pythonic(value: unknown, isOwn: boolean): string {
+  if (typeof value === "string") return quoted(value);
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (value === null) return "None";
+  if (Array.isArray(value)) return `[${value.map((one) => pythonic(one, isOwn)).join(", ")}]`;
+  if (typeof value !== "object") return String(value);
+  const pairs = entriesOf(value).map(
+    ([key, one]) => `${quoted(isOwn ? key : snake(key))}: ${pythonic(one, isOwn)}`,
+  );
+  return `{${pairs.join(", ")}}`;
+}
+
+/** JSON is YAML; what Pulumi would take for a reference is marked as text. */
+const yaml = (value: unknown): string =>
+  typeof value === "string"
+    ? quoted(value.replaceAll("${", "$${"))
+    : visible(JSON.stringify(value).replaceAll("${", "$${"));
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** A name as a variable of a program. */
+export function variable(name: string): string {
+  const words = name.normalize("NFKD").match(/[A-Za-z0-9]+/g) ?? [];
+  const [first = "thing", ...rest] = words.slice(0, 4);
+  const joined = first.toLowerCase() + rest.map((word) => word[0]?.toUpperCase() + word.slice(1)).join("");
+  // No word that a language keeps for itself.
+  const safe = /^\d|^(class|default|delete|export|for|import|in|is|new|not|return|with)$/.test(joined);
+  return (safe ? `the${joined[0]?.toUpperCase()}${joined.slice(1)}` : joined).slice(0, 40);
+}
+
+/** A text as TypeScript, Python and YAML write it. */
+export const quoted = (text: string): string => visible(JSON.stringify(text));
+
+/** Signs that cannot be seen, or turn the text around them, are written by their numbers. */
+const visible = (json: string): string =>
+  json.replace(
+    /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+/** A text as a shell takes it for one word. */
+export const word = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The command of the CLI; operands come last, for they may look like options. */
+export function command(name: string, options: Readonly<Record<string, unknown>>, ...operands: string[]) {
+  const given = entriesOf(options).flatMap(([key, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => ` ${word(`--${key}=${String(one)}`)}`),
+  );
+  const last = operands.map((one) => ` ${word(one)}`).join("");
+  const isPlain = operands.every((one) => !one.startsWith("-"));
+  return `recommender ${name}${given.join("")}${isPlain ? "" : " --"}${last}`;
+}
+
+/** The call that curl makes; the key comes from the environment, and is never shown. */
+export function curl(url: string, path: string, body?: unknown): string {
+  const scope = `/${path.split("?")[0]?.split("/").at(-1) ?? ""}`;
+  const token = `TOKEN=$(curl -s ${word(`${url}/oauth/token`)} -d grant_type=client_credentials \\
+  -d client_id=me -d client_secret="$RECOMMENDER_API_KEY" -d scope=${word(scope)} |
+  sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`;
+  const data =
+    body === undefined
+      ? ""
+      : ` \\\n  -H 'Content-Type: application/json' -d ${word(visible(JSON.stringify(body)))}`;
+  return `${token}\ncurl ${word(url + path)} \\\n  -H "APIKey: $RECOMMENDER_API_KEY" -H "Authorization: Bearer $TOKEN"${data}`;
+}

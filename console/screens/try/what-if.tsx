@@ -1,0 +1,112 @@
+import type { TryAnswer } from "../../../service/console/answers";
+import { shown } from "../../format";
+import { Card } from "../../parts/basics";
+import { Combo } from "../../parts/combo";
+
+/** Events that are added and taken out in the page only. */
+export interface Changes {
+  readonly add: readonly { readonly itemId: string; readonly weight: number }[];
+  readonly remove: readonly string[];
+}
+
+export const none: Changes = { add: [], remove: [] };
+
+/** The user's own items, to be added to and taken out in the page only. */
+export function Own({
+  answer,
+  projectId,
+  changes,
+  onChange,
+}: {
+  answer: TryAnswer;
+  projectId: string;
+  changes: Changes;
+  onChange: (next: Changes) => void;
+}) {
+  const isChanged = changes.add.length > 0 || changes.remove.length > 0;
+  const name = (id: string, record: Readonly<Record<string, unknown>>) =>
+    shown(answer.labelledBy === null ? id : (record[answer.labelledBy] ?? id));
+  return (
+    <Card
+      title="What if"
+      aside={
+        isChanged ? (
+          <button type="button" class="quiet" onClick={() => onChange(none)}>
+            Undo all
+          </button>
+        ) : (
+          "stored nowhere"
+        )
+      }
+    >
+      <div class="stack">
+        {answer.attributes && Object.keys(answer.attributes).length > 0 && (
+          <p class="attributes">
+            {Object.entries(answer.attributes)
+              .map(([key, value]) => `${key} ${shown(value)}`)
+              .join(" · ")
+              .slice(0, 300)}
+          </p>
+        )}
+        <Combo
+          kind="item"
+          projectId={projectId}
+          label="Add an event on an item"
+          placeholder="Item"
+          value=""
+          onPick={(itemId) =>
+            onChange({
+              add: [...changes.add.filter((one) => one.itemId !== itemId), { itemId, weight: 1 }],
+              remove: changes.remove.filter((id) => id !== itemId),
+            })
+          }
+        />
+        {answer.own.length + changes.remove.length === 0 ? (
+          <p class="muted">
+            {answer.isKnown ? "This user has no events on items." : "Nothing is stored of this user."}
+          </p>
+        ) : (
+          <ul class="own">
+            {answer.own.map(({ itemId, attributes, isAdded, weight }) => (
+              <li key={itemId}>
+                <span>
+                  <bdi title={itemId}>{name(itemId, attributes)}</bdi>{" "}
+                  {isAdded && <span class="tag accent">added</span>}{" "}
+                  {weight !== 1 && <span class="muted">× {weight}</span>}
+                </span>
+                <button
+                  type="button"
+                  class="quiet"
+                  aria-label={`Take out ${name(itemId, attributes)}`}
+                  onClick={() =>
+                    onChange(
+                      isAdded
+                        ? { ...changes, add: changes.add.filter((one) => one.itemId !== itemId) }
+                        : { ...changes, remove: [...changes.remove, itemId] },
+                    )
+                  }
+                >
+                  Take out
+                </button>
+              </li>
+            ))}
+            {changes.remove.map((itemId) => (
+              <li key={itemId} class="removed">
+                <bdi>{shown(itemId)}</bdi>
+                <button
+                  type="button"
+                  class="quiet"
+                  onClick={() =>
+                    onChange({ ...changes, remove: changes.remove.filter((id) => id !== itemId) })
+                  }
+                >
+                  Put back
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { type Service, seed, startService } from "../../service";
+import { startBrowser } from "../browser";
+import { Caller } from "../service/running";
+import { recordShop } from "./shop";
+
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+/** A name that would do harm wherever it is taken for more than text. */
+export const hostile = `<b>bold</b><img src=x onerror=alert(1)> \u202Eesrever ${"x".repeat(200)}`;
+
+/** A page that is looked at. */
+interface Look {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page complained of, and what it asked of others. */
+  readonly faults: string[];
+}
+
+/** A service with the record shop, and a browser, for all tests of a file. */
+export class Shop {
+  private constructor(
+    readonly service: Service,
+    readonly caller: Caller,
+    readonly browser: Browser,
+    readonly projectId: string,
+  ) {}
+
+  static async open(): Promise<Shop> {
+    const service = await startService({ log: "none" });
+    const projectId = await seed(service, recordShop());
+    const browser = await startBrowser(["--host-resolver-rules=MAP evil.test 127.0.0.1"]);
+    return new Shop(service, new Caller(service), browser, projectId);
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.caller.close();
+    await this.service.close();
+  }
+
+  /** A link into the console, by the key or by the secret of a client. */
+  async link(more: { readonly write?: boolean } = {}, apikey: string = this.service.key): Promise<string> {
+    const { body } = await this.caller.raw("/console/code", {
+      method: "POST",
+      headers: { apikey, "content-type": "application/json" },
+      body: JSON.stringify(more),
+    });
+    return `${this.service.url}/#code=${body.code}`;
+  }
+
+  async signIn(
+    options: Parameters<Browser["newContext"]>[0] = {},
+    ...more: Parameters<Shop["link"]>
+  ): Promise<Look> {
+    const context = await this.browser.newContext({ locale: "en-US", ...options });
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on("console", (message) => faults.push(message.text()));
+    page.on("pageerror", (error) => faults.push(error.message));
+    page.on("request", (asked) => {
+      if (!asked.url().startsWith(this.service.url)) faults.push(`asked for ${asked.url()}`);
+    });
+    await page.goto(await this.link(...more));
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    return { page, context, faults };
+  }
+}
+
+/** Goes to a screen. */
+export async function show(page: Page, place: string, heading: string | RegExp): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+}
+
+/** What keeps people out of a page, as axe finds it; the page itself allows no script from elsewhere, the debugger's own world does. */
+export async function barriers({ page, context }: Look): Promise<string[]> {
+  const world = await context.newCDPSession(page);
+  const { frameTree } = await world.send("Page.getFrameTree");
+  const { executionContextId: contextId } = await world.send("Page.createIsolatedWorld", {
+    frameId: frameTree.frame.id,
+  });
+  await world.send("Runtime.evaluate", { expression: axe, contextId });
+  const { result } = await world.send("Runtime.evaluate", {
+    expression: `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(
+      violations.filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | "))))`,
+    ...{ contextId, awaitPromise: true, returnByValue: true },
+  });
+  await world.detach();
+  return JSON.parse(String(result.value)) as string[];
+}
+
+/** How far a page is wider than its window. */
+export async function overhang(page: Page): Promise<number> {
+  return Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"));
+}

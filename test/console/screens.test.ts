@@ -1,0 +1,193 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+import ts from "typescript";
+import { parse } from "yaml";
+import { withClients } from "../../service";
+import { command } from "../service/process";
+import { hostile, overhang, Shop, show } from "./page";
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+});
+afterAll(() => shop?.close());
+
+/** The text that a screen gives in a language. */
+async function codeOf(page: Page, language: string): Promise<string> {
+  const code = page.locator("details.code").last();
+  if ((await code.getAttribute("open")) === null) await code.locator("summary").click();
+  await code.getByRole("button", { name: language, exact: true }).click();
+  return (await code.locator("pre").textContent()) ?? "";
+}
+
+/** What a shell prints for a text, which names the command as users have it. */
+async function inShell(text: string): Promise<string> {
+  const { service } = shop;
+  const env = {
+    ...process.env,
+    RECOMMENDER_BASE_URL: service.url,
+    RECOMMENDER_API_KEY: service.key,
+    RECOMMENDER_TOKEN_URL: `${service.url}/oauth/token`,
+    RECOMMENDER_CLIENT_ID: "me",
+    RECOMMENDER_CLIENT_SECRET: service.key,
+  };
+  const whole = `recommender() { '${process.execPath}' '${command}' "$@"; }\n${text}`;
+  return (await promisify(execFile)("sh", ["-c", whole], { env, cwd: folder })).stdout;
+}
+
+const folder = mkdtempSync(join(__dirname, "texts-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What the compiler says of programs. */
+function faultsOf(programs: Readonly<Record<string, string>>): string[] {
+  const root = join(__dirname, "../..");
+  const files = Object.entries(programs).map(([name, text]) => {
+    const file = join(folder, `${name}.ts`);
+    writeFileSync(file, `import * as recommender from "pulumi-recommender";\n${text}\nexport {};\n`);
+    return file;
+  });
+  const program = ts.createProgram(files, {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: ["node"],
+    typeRoots: [join(root, "node_modules/@types")],
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.CommonJS,
+    paths: { "pulumi-recommender": [join(root, "dist/provider/index.d.ts")] },
+  });
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+}
+
+const programs: Record<string, string> = {};
+
+test("a question asks before it is submitted, is answered by a chart, and can be had as text", async () => {
+  const { page, context, faults } = await shop.signIn();
+  await show(page, "questions", "Questions");
+  const ask = async () => {
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await page.getByText("No dataset and no model changes").waitFor();
+    await page.getByRole("button", { name: "Start the job" }).click();
+  };
+  await page.getByLabel("Item attribute").fill("genre");
+  await page.getByRole("combobox", { name: "Value", exact: true }).fill("jazz");
+  await ask();
+  await page.getByRole("heading", { name: "Usage of genre = jazz" }).waitFor();
+  const drawn = await page.locator(".chart rect").count();
+  expect(drawn).toBe(20);
+  programs.distribution = await codeOf(page, "TypeScript");
+  // The command asks the same, of the same model.
+  const said = await inShell(`${await codeOf(page, "CLI")} --json`);
+  const bins = JSON.parse(said).result.queries[0].bins as { users: number }[];
+  const titles = await page.locator(".chart g > title").allTextContents();
+  const users = titles.flatMap((title) => /: (\d+) users/.exec(title)?.[1] ?? []);
+  expect(users.map(Number)).toEqual(bins.map((bin) => bin.users));
+
+  await show(page, "questions", "Questions");
+  await page.getByLabel("Question").selectOption("list");
+  await page.getByLabel("Item attribute").fill("genre");
+  await page.getByRole("combobox", { name: "Value", exact: true }).fill("jazz");
+  await ask();
+  await page.getByRole("heading", { name: /^\d+ users?$/ }).waitFor();
+  programs.list = await codeOf(page, "TypeScript");
+  const shownUsers = await page.locator(".chips .id").allTextContents();
+  const listed = JSON.parse(await inShell(`${await codeOf(page, "CLI")} --json`));
+  expect(shownUsers.slice(0, 100)).toEqual(listed.result.queries[0].user_ids.slice(0, 100));
+
+  await show(page, "questions", "Questions");
+  await page.getByLabel("Question").selectOption("groups");
+  await page.getByLabel("Groups with at least so many users").fill("2");
+  await ask();
+  await page.locator(".groups .markers").first().waitFor();
+  programs.groups = await codeOf(page, "TypeScript");
+  expect(parse(await codeOf(page, "YAML")).groups.properties.parameters).toEqual({ minUserNum: 2 });
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a session without the scope may not ask, and is told so", async () => {
+  const { dataDir } = shop.service;
+  const { secret } = await withClients({ dataDir }, (all) => all.add("looker", ["/status"]));
+  const { page, context } = await shop.signIn({}, {}, secret);
+  await show(page, "questions", "Questions");
+  await page.getByText("This session may not ask").waitFor();
+  expect(await page.getByRole("button", { name: "Ask", exact: true }).isDisabled()).toBe(true);
+  const status = await page.evaluate(
+    `fetch("submit-clustering-job", { method: "POST", body: "{}", headers: { "content-type": "application/json",
+      "x-console-token": sessionStorage.getItem("recommender-console-token") } }).then((answer) => answer.status)`,
+  );
+  expect(status).toBe(403);
+  await context.close();
+});
+
+test("hostile names are harmless on every screen, and in every text", async () => {
+  const { caller } = shop;
+  const name = hostile.slice(0, 256);
+  const odd = `--it's "$(id)" \`x\` \${y} \\ \u202E<b>\u2028`;
+  const { userDatasetId } = await caller.call("createUserDataset", { name, numShards: 1 });
+  const { itemDatasetId } = await caller.call("createItemDataset", { name, numShards: 1 });
+  const { eventDatasetId } = await caller.call("createEventDataset", { name, numShards: 1 });
+  await caller.call("upsertDatasetUsers", {
+    userDatasetId,
+    users: [{ userId: odd, attributes: { [name]: name, long: "y".repeat(10_000) } }],
+  });
+  await caller.call("upsertDatasetItems", {
+    itemDatasetId,
+    items: [{ itemId: name, attributes: { title: "z".repeat(10_000) } }],
+  });
+  const event = { eventId: "e", userId: odd, itemId: name, ts: 1, eventType: name };
+  await caller.call("upsertDatasetEvents", { eventDatasetId, events: [event] });
+  const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
+  await caller.call("createProject", { name, ...datasets, targetEventType: name });
+  const { page, context, faults } = await shop.signIn({ viewport: { width: 390, height: 800 } });
+  const places = [
+    ["overview", "Overview"],
+    ["datasets", "Datasets"],
+    ...[userDatasetId, itemDatasetId, eventDatasetId].map((id) => [`datasets/${id}`, /^<b>bold/]),
+    [`try/${encodeURIComponent(odd)}`, "Try it"],
+    ["questions", "Questions"],
+  ] as const;
+  for (const [place, heading] of places) {
+    await show(page, place as string, heading as string);
+    await page.locator("details.code").last().waitFor();
+    expect([place, await overhang(page)]).toEqual([place, 0]);
+    expect(await page.locator("main b, main img").count()).toBe(0);
+    const id = (place as string).replace(/\W/g, "").slice(0, 20);
+    programs[id] = await codeOf(page, "TypeScript");
+    parse(await codeOf(page, "YAML"));
+  }
+  await show(page, `datasets/${eventDatasetId}`, /^<b>bold/);
+  await page.getByLabel("Id", { exact: true }).fill(odd);
+  await page.getByRole("button", { name: "Look up" }).click();
+  await page.locator(".name").filter({ hasText: "--it's" }).waitFor();
+  expect([await overhang(page), await page.locator("main b, main img").count()]).toEqual([0, 0]);
+
+  // A user of the shop that serves has that id: whatever the language, it means the same.
+  const asked = { userId: odd, limit: 10 };
+  const { results } = await caller.call("recommendItemsToUser", asked);
+  const ids = results.map(({ item }) => item.itemId);
+  await show(page, `try/${encodeURIComponent(odd)}`, "Try it");
+  await page.locator(".ranked").waitFor();
+  const byCurl = JSON.parse(await inShell(await codeOf(page, "curl")));
+  expect(byCurl.user_id).toBe(odd);
+  expect(byCurl.results.map(({ item }: { item: { item_id: string } }) => item.item_id)).toEqual(ids);
+  const said = JSON.parse(
+    await inShell((await codeOf(page, "CLI")).replace("recommend ", "recommend --json ")),
+  );
+  expect(JSON.stringify(said)).toContain(JSON.stringify(odd));
+  const { forUser } = parse(await codeOf(page, "YAML")).variables;
+  // Pulumi reads two dollar signs before a brace as one.
+  expect(forUser["fn::invoke"].arguments.userId.replaceAll("$${", "${")).toBe(odd);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("the programs that screens give pass the compiler", () => {
+  expect(Object.keys(programs).length).toBeGreaterThan(5);
+  expect(faultsOf(programs)).toEqual([]);
+});
