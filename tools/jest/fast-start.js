@@ -1,6 +1,7 @@
 const Module = require("node:module");
 const { useCompiled } = require("./compiled.js");
 const { whenUsed } = require("./seldom-used/when-used.js");
+const { shareCode } = require("./shared-code.js");
 
 /**
  * Preloaded into every process that a test starts. Each command of the engine starts two that load the SDK, which is
@@ -66,5 +67,6 @@ function preset(file, exports) {
 
 // Before each of the two, the engine asks by a line of code where the SDK lies.
 if (!process.execArgv.includes("-e")) startFast();
+if (/jest-worker/.test(process.argv[1] ?? "")) shareCode();
 
 module.exports = { filesOfSdk };

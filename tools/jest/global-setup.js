@@ -6,6 +6,7 @@ const { provideBucketServer, provideEngine } = require("../engine/provide.js");
 const { startPostgres } = require("../postgres/start.js");
 const { buildForTests } = require("../setup.js");
 const { startKeyKeeper } = require("./key-keeper.js");
+const { shareCode } = require("./shared-code.js");
 
 /** Where Linux keeps files in memory, and how much room the tests want there. */
 const memory = "/dev/shm";
@@ -14,6 +15,8 @@ const wantedBytes = 4 * 2 ** 30;
 /** Tests use the built package and the engine; both reach the workers through the environment.
  * What is kept between runs belongs to this run of the tests alone. */
 module.exports = async () => {
+  // For tests that run in this process; workers do it by themselves.
+  shareCode();
   await buildForTests();
   const { bin } = await provideEngine();
   await provideBucketServer();
