@@ -85,8 +85,7 @@ describe("keys, tokens and secret addresses", () => {
   test("that come from the environment are not even in the engine's own trace", async () => {
     await workspace.stack.removeAllConfig(Object.keys(observed.config));
     await quietly(observed.environment);
-    const trace = ["--skip-preview", "-v=9", "--debug", "--logtostderr", "--logflow"];
-    const said = await loudly(trace, observed.environment);
+    const said = await loudly(["-v=9", "--debug", "--logtostderr", "--logflow"], observed.environment);
     expect(said.length).toBeGreaterThan(500);
     expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
   });

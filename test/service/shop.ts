@@ -1,4 +1,4 @@
-import type { Caller, Running } from "./running";
+import type { Caller, Refusal, Running } from "./running";
 
 const genres = ["drama", "comedy", "action", "western"];
 
@@ -86,6 +86,21 @@ export async function deploy(
   const job = await api.finished(projectId, jobId);
   if (job.jobStatus !== "SUCCEED") throw new Error(JSON.stringify(job));
   return job.jobResult?.servingUri as string;
+}
+
+/** Takes all of a shop away that others of the same service could notice. */
+export async function closeShop(api: Caller, shop: Awaited<ReturnType<typeof openShop>>): Promise<void> {
+  const { projectId, eventDatasetId } = shop;
+  await unlessGone(api.call("shutdownDeployment", { projectId }));
+  await unlessGone(api.call("deleteEventDataset", { eventDatasetId }));
+  const { models } = await api.call("listModels", { projectId });
+  for (const { modelId } of models) await api.call("deleteModel", { projectId, modelId });
+}
+
+async function unlessGone(deleted: Promise<unknown>): Promise<void> {
+  await deleted.catch(({ status, message }: Refusal) => {
+    if (status !== 404 && status !== 409) throw new Error(message);
+  });
 }
 
 function seeded(seed: number): () => number {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "../../../service/threads/pool";
 import { Running } from "../running";
-import { deploy, openShop, shopRecords, trainModel } from "../shop";
+import { closeShop, deploy, openShop, shopRecords, trainModel } from "../shop";
 
 /** A user and an item of the shop have attributes and no events. */
 const records = (() => {
@@ -20,22 +20,30 @@ describe("a deployment", () => {
   let api: Running;
   let shop: Awaited<ReturnType<typeof openShop>>;
   let modelId: string;
-  beforeEach(async () => {
+  beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "live-"));
     api = await Running.start({ dataDir });
+  });
+  beforeEach(async () => {
     shop = await openShop(api, records);
     modelId = await trainModel(api, shop);
     await redeploy();
   });
   afterEach(async () => {
     jest.restoreAllMocks();
+    await closeShop(api, shop);
+  });
+  afterAll(async () => {
     await api.end();
     rmSync(dataDir, { recursive: true });
   });
 
   const redeploy = (more = {}) => deploy(api, shop.projectId, modelId, { qps: 100_000, ...more });
-  const idsFor = async (userId: string, limit = 1000) =>
-    (await api.call("recommendItemsToUser", { userId, limit })).results.map(({ item }) => item.itemId);
+  const idsFor = async (userId: string, limit = 1000) => {
+    const base = `${api.service.url}/serving/${shop.projectId}`;
+    const { results } = await api.call("recommendItemsToUser", { userId, limit }, { base });
+    return results.map(({ item }) => item.itemId);
+  };
   const buy = (eventId: string, userId: string, itemId: string, eventValue = 1) =>
     api.call("upsertDatasetEvents", {
       eventDatasetId: shop.eventDatasetId,
@@ -78,8 +86,11 @@ describe("a deployment", () => {
   });
 
   test("of a project without its event dataset takes no note of another dataset", async () => {
+    const [{ dataset }] = (await api.ask("select max(dataset) as dataset from shards")) as [
+      { dataset: number },
+    ];
     await api.call("deleteEventDataset", { eventDatasetId: shop.eventDatasetId });
-    const left = () => api.ask("select * from shards where dataset = 3");
+    const left = () => api.ask(`select * from shards where dataset = ${dataset}`);
     while ((await left()).length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     const expected = await idsFor("u1");
     const other = await api.call("createEventDataset", { name: "other", numShards: 1 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Pool } from "../../../service/threads/pool";
 import { serve } from "../process";
 import { Caller, Running } from "../running";
-import { deploy, openShop, shopRecords, trainModel } from "../shop";
+import { closeShop, deploy, openShop, shopRecords, trainModel } from "../shop";
 
 /** Without attributes nothing but events tells users apart: a forgotten one is served as a stranger is. */
 const records = (() => {
@@ -18,13 +18,16 @@ describe("a forgotten user", () => {
   let api: Running;
   let shop: Awaited<ReturnType<typeof openShop>>;
   let modelId: string;
-  beforeEach(async () => {
+  beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "forgotten-"));
     api = await Running.start({ dataDir });
+  });
+  beforeEach(async () => {
     shop = await openShop(api, records);
     modelId = await trainModel(api, shop);
   });
-  afterEach(async () => {
+  afterEach(() => closeShop(api, shop));
+  afterAll(async () => {
     await api.end();
     rmSync(dataDir, { recursive: true });
   });
@@ -35,8 +38,8 @@ describe("a forgotten user", () => {
     await api.end();
     api = await Running.start({ dataDir });
   };
-  const expectStranger = async () =>
-    expect(await idsFor(api, forgotten)).toEqual(await idsFor(api, "stranger"));
+  const idsOf = (userId: string) => idsFor(api, userId, shop.projectId);
+  const expectStranger = async () => expect(await idsOf(forgotten)).toEqual(await idsOf("stranger"));
   const rankerOf = async () => {
     const algorithmParameters = { dimensions: 2, regularization: 0.5, alpha: 5, epochs: 1 };
     const { projectId } = shop;
@@ -50,18 +53,18 @@ describe("a forgotten user", () => {
       const { projectId, eventDatasetId } = shop;
       const more = { qps: 100_000, ...(ranked ? { rankerModelId: await rankerOf() } : {}) };
       await deploy(api, projectId, modelId, more);
-      expect(await idsFor(api, forgotten)).not.toEqual(await idsFor(api, "stranger"));
+      expect(await idsOf(forgotten)).not.toEqual(await idsOf("stranger"));
       await forget();
       await expectStranger();
-      const alive = await idsFor(api, forgotten);
+      const alive = await idsOf(forgotten);
       await api.call("deleteEventDataset", { eventDatasetId });
       await expectStranger();
       await restart();
       await expectStranger();
-      expect(await idsFor(api, forgotten)).toEqual(alive);
+      expect(await idsOf(forgotten)).toEqual(alive);
       await deploy(api, projectId, modelId, more);
       await expectStranger();
-      expect(await idsFor(api, "u4")).not.toEqual(await idsFor(api, "stranger"));
+      expect(await idsOf("u4")).not.toEqual(await idsOf("stranger"));
     },
   );
 
@@ -129,7 +132,7 @@ describe("a forgotten user", () => {
       })),
     });
     await deploy(api, shop.projectId, await trainModel(api, shop), { qps: 100_000 });
-    const lists = () => Promise.all(["u7", "u11", "u4"].map((userId) => idsFor(api, userId)));
+    const lists = () => Promise.all(["u7", "u11", "u4"].map((userId) => idsOf(userId)));
     const before = await lists();
     expect(before[0]?.slice(-2)).not.toEqual(expect.arrayContaining(["bare", "unrecorded"]));
     await forget();
@@ -148,10 +151,10 @@ describe("a forgotten user", () => {
       { eventId: "once more", userId: forgotten, itemId: "i4", ts: 1, eventType: "purchase" },
     ];
     await api.call("upsertDatasetEvents", { eventDatasetId: shop.eventDatasetId, events });
-    const live = await idsFor(api, forgotten);
+    const live = await idsOf(forgotten);
     expect(live).not.toContain("i0");
     await deploy(api, shop.projectId, modelId, { qps: 100_000 });
-    expect(await idsFor(api, forgotten)).toEqual(live);
+    expect(await idsOf(forgotten)).toEqual(live);
     expect((await usersOf(await trainModel(api, shop))).listed).toBe(records.users.length);
     expect((await usersOf(modelId)).listed).toBe(records.users.length - 1);
   });
@@ -162,12 +165,14 @@ describe("a forgotten user", () => {
     await forget();
     const events = records.events.filter(({ userId }) => userId === forgotten);
     await api.call("upsertDatasetEvents", { eventDatasetId: shop.eventDatasetId, events });
-    const live = await idsFor(api, forgotten);
+    const live = await idsOf(forgotten);
     await deploy(api, shop.projectId, modelId, more);
-    expect(await idsFor(api, forgotten)).toEqual(live);
+    expect(await idsOf(forgotten)).toEqual(live);
   });
 
   test("is in no result of a job whose model was deleted after the events were", async () => {
+    const results = () => readdirSync(join(dataDir, "results"));
+    const others = results();
     const { run } = Pool.prototype;
     const spy = jest.spyOn(Pool.prototype, "run").mockImplementationOnce(async function (this: Pool, task) {
       const result = await run.call(this, task);
@@ -180,7 +185,7 @@ describe("a forgotten user", () => {
     const job = await api.finished(shop.projectId, jobId).finally(() => spy.mockRestore());
     expect(job.jobStatus).toBe("FAILED");
     expect(job.jobResult?.message).toMatch(/deleted before the job ran/);
-    expect(readdirSync(join(dataDir, "results"))).toEqual([]);
+    expect(results().filter((file) => !others.includes(file))).toEqual([]);
   });
 
   test("takes the results of before with him, and their address says so", async () => {
@@ -271,8 +276,10 @@ test("a user who was forgotten is a stranger after a kill, whatever was deleted 
   rmSync(dataDir, { recursive: true });
 });
 
-async function idsFor(api: Caller, userId: string): Promise<string[]> {
-  const { results } = await api.call("recommendItemsToUser", { userId, limit: 1000 });
+/** What a project recommends; the only one that is deployed unless it is named. */
+async function idsFor(api: Caller, userId: string, projectId?: string): Promise<string[]> {
+  const base = projectId === undefined ? {} : { base: `${api.service.url}/serving/${projectId}` };
+  const { results } = await api.call("recommendItemsToUser", { userId, limit: 1000 }, base);
   return results.map(({ item }) => item.itemId);
 }
 
