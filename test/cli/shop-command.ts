@@ -52,6 +52,35 @@ export class ShopCommand {
     return ended(child);
   }
 
+  /** Runs commands in one process, one after the other: those that are over at once take less than their start does. */
+  async runAll(all: readonly string[][]): Promise<Ended[]> {
+    const script = `
+      const { createProgram } = require(${JSON.stringify(command)});
+      const { failWith } = require(${JSON.stringify(join(command, "../terminal/exit.js"))});
+      const print = process.stdout.write.bind(process.stdout);
+      (async () => {
+        const all = [];
+        for (const args of JSON.parse(process.argv[1])) {
+          const texts = { out: "", err: "" };
+          process.stdout.write = (text) => { texts.out += text; };
+          process.stderr.write = (text) => { texts.err += text; };
+          process.exitCode = 0;
+          await createProgram().then((program) => program.parseAsync(args, { from: "user" })).catch(failWith);
+          all.push({ code: process.exitCode, ...texts });
+        }
+        print(JSON.stringify(all));
+        process.exitCode = 0;
+      })();`;
+    const child = spawn(process.execPath, ["-e", script, JSON.stringify(all)], {
+      cwd: this.folder,
+      env: { ...process.env, ...this.environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const { code, out, err } = await ended(child);
+    if (code !== 0) throw new Error(err);
+    return JSON.parse(out);
+  }
+
   /** What a command that succeeds prints as JSON. */
   async json(...args: string[]): Promise<Record<string, unknown>> {
     const { code, out, err } = await this.run(...args, "--json");

@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { cp, mkdir, readFile, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { create } from "tar";
 import { archiveName } from "../../tools/engine/download.js";
 import { fileNames, versionOf } from "../../tools/engine/programs.js";
 import { provideEngine } from "../../tools/engine/provide.js";
@@ -30,7 +30,7 @@ describe("the official download", () => {
     await mkdir(join(folder, "pulumi"));
     for (const name of fileNames) await cp(join(providedBin(), name), join(folder, "pulumi", name));
     archive = join(folder, archiveName(version));
-    execFileSync("tar", ["-czf", archive, "-C", folder, "pulumi"]);
+    await create({ file: archive, cwd: folder, gzip: { level: 1 } }, ["pulumi"]);
     checksum = createHash("sha256")
       .update(await readFile(archive))
       .digest("hex");

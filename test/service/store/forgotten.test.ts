@@ -258,7 +258,8 @@ test("a user who was forgotten is a stranger after a kill, whatever was deleted 
     expect(await idsFor(api, forgotten)).toEqual(await idsFor(api, "stranger"));
   await life(async (api) => {
     shop = await openShop(api, records);
-    const { jobId } = await api.call("submitTrainingJob", { ...ids(shop), name: "weekly" });
+    const { projectId, algorithmId } = shop;
+    const { jobId } = await api.call("submitTrainingJob", { projectId, algorithmId, name: "weekly" });
     modelId = (await ended(api, shop.projectId, jobId)).jobResult?.modelId as string;
     await deployed(api);
     await api.call("deleteDatasetUserEvents", { eventDatasetId: shop.eventDatasetId, userId: forgotten });
@@ -290,10 +291,6 @@ async function ended(api: Caller, projectId: string, jobId: string) {
     if (job.jobStatus === "FAILED") throw new Error(JSON.stringify(job));
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-}
-
-function ids({ projectId, algorithmId }: { projectId: string; algorithmId: string }) {
-  return { projectId, algorithmId };
 }
 
 function sum(values: number[]): number {
