@@ -58,9 +58,12 @@ function Shell() {
   useEffect(() => {
     if (version !== undefined) void readSession().catch(() => undefined);
   }, [version]);
+  const current = screens[place.value.screen] ? place.value.screen : "overview";
+  useEffect(() => {
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [current]);
   if (now.state !== "in") return null;
   const { session } = now;
-  const current = screens[place.value.screen] ? place.value.screen : "overview";
   const running = (latest.value?.counts.running ?? 0) + (latest.value?.counts.pending ?? 0);
   return (
     <div class="shell">
@@ -85,15 +88,16 @@ function Shell() {
               </a>
             </li>
           ))}
+          <li class="narrow">
+            <SignOut />
+          </li>
         </ul>
         <footer>
           <Connection />
           <span class="muted" title={session.service.place}>
             {session.access === "read" ? "Looking only" : "May change things"}, as <Name>{session.name}</Name>
           </span>
-          <button type="button" class="quiet" onClick={() => void signOut()}>
-            Sign out
-          </button>
+          <SignOut />
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>
@@ -101,6 +105,14 @@ function Shell() {
         <CurrentScreen key={current} name={current} />
       </main>
     </div>
+  );
+}
+
+function SignOut() {
+  return (
+    <button type="button" class="quiet" onClick={() => void signOut()}>
+      Sign out
+    </button>
   );
 }
 

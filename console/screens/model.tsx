@@ -86,53 +86,8 @@ export function OneModel({ id }: { id: string }) {
   );
 }
 
-/** Two models beside each other; what differs is marked. */
-export function Compared({ ids }: { ids: readonly [string, string] | readonly string[] }) {
-  const both = useLoad<ModelRow[]>(
-    (signal) => Promise.all(ids.map((id) => view<ModelRow>("model", { id }, signal))),
-    [...ids],
-  );
-  return (
-    <>
-      <ScreenHead title="Two models" lead={<a href={to("models")}>All models</a>} />
-      <Load of={both} lines={8}>
-        {(models) => (
-          <div class="stack">
-            <Card title="Quality">
-              <Rows
-                models={models}
-                rows={[
-                  ["NDCG@20", ({ quality }) => measure(quality?.ndcgAt20)],
-                  ["… of popularity", ({ quality }) => measure(quality?.popularityNdcgAt20)],
-                  ["Recall@20", ({ quality }) => measure(quality?.recallAt20)],
-                  ["… of popularity", ({ quality }) => measure(quality?.popularityRecallAt20)],
-                  [
-                    "Held-out pairs",
-                    ({ quality }) => (quality?.heldOutPairs == null ? "–" : grouped(quality.heldOutPairs)),
-                  ],
-                  [
-                    "Held-out users",
-                    ({ quality }) => (quality?.heldOutUsers == null ? "–" : grouped(quality.heldOutUsers)),
-                  ],
-                  ["Training took", ({ trainingMs }) => (trainingMs === null ? "–" : lasting(trainingMs))],
-                ]}
-              />
-              <p class="muted">
-                Each was measured on its own hold-out. Where the data differs between them, compare each with
-                popularity rather than with the other.
-              </p>
-            </Card>
-            <Card title="Parameters">
-              <Parameters models={models} />
-            </Card>
-          </div>
-        )}
-      </Load>
-    </>
-  );
-}
-
-function Parameters({ models }: { models: readonly ModelRow[] }) {
+/** What models were trained with. */
+export function Parameters({ models }: { models: readonly ModelRow[] }) {
   const all = models.map((model) => ({ ...model.chosenParameters, ...model.algorithmParameters }));
   const names = [...new Set(all.flatMap(Object.keys))].sort();
   if (names.length === 0) return <p class="muted">None were given, and what was chosen is not known.</p>;
@@ -144,7 +99,8 @@ function Parameters({ models }: { models: readonly ModelRow[] }) {
   return <Rows models={models} rows={names.map((name) => [name, textOf(name)])} />;
 }
 
-function Rows({
+/** A table with a column for each model; what differs is marked. */
+export function Rows({
   models,
   rows,
 }: {

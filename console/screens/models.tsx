@@ -9,7 +9,8 @@ import { command, curl, declared } from "../parts/code";
 import { Empty, Load, usePages } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { go, place, project, to } from "../router";
-import { Compared, OneModel } from "./model";
+import { Compared } from "./compared";
+import { OneModel } from "./model";
 
 /** The models of a project, how good they were over time, and how two differ. */
 export function Screen() {

@@ -34,6 +34,8 @@ export interface QualityAnswer {
   readonly popularityRecallAt20: number | null;
   readonly heldOutPairs: number | null;
   readonly heldOutUsers: number | null;
+  /** Which pairs were held out: the latest of each user, or some at random. */
+  readonly holdOut?: string | null;
 }
 
 /** A count that was not carried on beyond a limit. */
@@ -59,6 +61,8 @@ export interface ModelRow {
   readonly algorithmParameters: Readonly<Record<string, unknown>>;
   readonly chosenParameters: Readonly<Record<string, unknown>> | null;
   readonly createdTs: number;
+  /** The last event that its training saw. */
+  readonly seenSeq: number | null;
   readonly quality: QualityAnswer | null;
   readonly jobId: string | null;
   readonly trainingMs: number | null;
@@ -98,6 +102,15 @@ export interface JobAnswer extends JobRow {
   /** How long the last jobs of this kind took, half of them longer. */
   readonly usualMs: number | null;
   readonly usualOf: number;
+}
+
+/** What two models recommend to the same users, as they were trained. */
+export interface BesideAnswer {
+  readonly users: readonly string[];
+  /** For each model, and in it for each user. */
+  readonly models: readonly (readonly { readonly isKnown: boolean; readonly itemIds: readonly string[] }[])[];
+  /** What people know the items by. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** What a question may be about. */

@@ -8,6 +8,7 @@ import { ServiceError, shortened } from "../base/error";
 import type { Context } from "../handlers/handler";
 import { withoutPassword } from "../store/address";
 import type { SessionAnswer } from "./answers";
+import { besideAnswer } from "./beside";
 import { datasetAnswer, recordAnswer, recordsFrom } from "./datasets";
 import { checkHost, checkOrigin, ownOrigins } from "./guard";
 import { jobAnswer, live } from "./jobs";
@@ -31,6 +32,15 @@ type Query = Readonly<Record<string, string | undefined>>;
 type View = (context: ConsoleContext, query: Query, body: unknown) => Promise<unknown>;
 
 const number = (text: string | undefined) => (text === undefined ? undefined : Number(text) || 0);
+/** A list of texts as JSON; ids may have commas in them. */
+function textsIn(json: string): string[] {
+  try {
+    return (JSON.parse(json) as unknown[]).map(String);
+  } catch {
+    throw new ServiceError("BAD_REQUEST", "users must be a list as JSON.");
+  }
+}
+
 const kindOf = (text: string | undefined) => (text === "item" ? "item" : "user");
 
 /** What the screens read. All of it can be had by whoever may read the service's status. */
@@ -52,6 +62,8 @@ const views: Readonly<Record<string, View>> = {
       throw new ServiceError("NOT_FOUND", `There is no model ${shortened(id)}; it may have been deleted.`);
     return model;
   },
+  "GET beside": (context, { models = "", users = "[]" }) =>
+    besideAnswer(context, models.split(","), textsIn(users)),
   "GET asking": (context, { project = "" }) => askingAnswer(context, project),
   "GET result": (context, { id = "" }) => resultAnswer(context, id),
   "GET serving": (context, { project = "" }) => servingAnswer(context, project),

@@ -143,6 +143,7 @@ export async function modelRows(db: Db, models: readonly ModelTable[]): Promise<
       algorithmParameters: JSON.parse(model.algorithm_parameters),
       chosenParameters: (data.chosenParameters as Json | undefined) ?? null,
       createdTs: model.created_ts,
+      seenSeq: model.seen_seq,
       quality: (data.quality as QualityAnswer | undefined) ?? null,
       jobId: job?.id ?? null,
       trainingMs: job?.finished_ts == null ? null : job.finished_ts - job.created_ts,

@@ -21,6 +21,13 @@ const asked = z.strictObject({
 /** Attributes that people know an item by, in this order. */
 const labels = /^(title|name|label|headline|product_?name|item_?name)$/i;
 
+/** What people know an item by, where an attribute says so. */
+export function labelOf(attributes: Readonly<Record<string, unknown>>): string | null {
+  const name = Object.keys(attributes).find((one) => labels.test(one));
+  const value = name === undefined ? undefined : attributes[name];
+  return typeof value === "string" ? value : null;
+}
+
 /** What the deployment would answer to a user, with why; nothing of it is stored or counts as a call. */
 export async function tryOut(context: Context, body: unknown): Promise<TryAnswer> {
   const parsed = asked.safeParse(body);

@@ -22,7 +22,7 @@ export const lanes: readonly {
   },
   // One, so that deployments of a project come in the order of their jobs.
   { kinds: ["DEPLOYMENT"], tasks: ["DEPLOYMENT"], threads: 1 },
-  { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING"], threads: 1 },
+  { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING", "PREVIEW"], threads: 1 },
 ];
 
 /** The longest that a job may take: what the specification names, with room to spare for the shorter kinds. */
@@ -46,8 +46,9 @@ function laneOf(task: TaskKind): (typeof lanes)[number] {
   return lanes.find(({ tasks }) => tasks.includes(task)) as (typeof lanes)[number];
 }
 
-/** The kind of job that a task is done for. */
+/** The kind of job that a task is done for, or is like. */
 function jobTypeOf(task: TaskKind): JobType {
+  if (task === "PREVIEW") return "QUERYING";
   return task === "TRAINING_DATA" || task === "TRAINED_MODEL" ? "TRAINING" : task;
 }
 

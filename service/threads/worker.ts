@@ -5,6 +5,7 @@ import { openFiles } from "../files/places/open";
 import { connect } from "../store/database";
 import { type Build, type BuildTask, build } from "./build";
 import { type ClusteringTask, cluster } from "./cluster";
+import { type Previewed, type PreviewTask, preview } from "./preview";
 import { type QueryingTask, query } from "./query";
 import { type Progress, type Trained, type TrainingTask, train } from "./train";
 import { keepTrained, type TrainedModelTask } from "./trained-model";
@@ -17,6 +18,7 @@ interface Tasks {
   DEPLOYMENT: { task: BuildTask; result: Build };
   QUERYING: { task: QueryingTask; result: { message: string | null } };
   CLUSTERING: { task: ClusteringTask; result: { message: string | null } };
+  PREVIEW: { task: PreviewTask; result: Previewed[] };
 }
 
 /** What a thread can do. */
@@ -41,6 +43,7 @@ function listen(port: threads.MessagePort): void {
     if (task.kind === "TRAINING_DATA") return writeTrainingData(db, task);
     if (task.kind === "TRAINED_MODEL") return keepTrained(files, task);
     if (task.kind === "DEPLOYMENT") return build(db, files, task);
+    if (task.kind === "PREVIEW") return preview(db, files, task);
     return task.kind === "QUERYING" ? query(db, files, task) : cluster(db, files, task);
   };
   port.on("message", async (task: Task) => {

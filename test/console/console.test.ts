@@ -9,7 +9,7 @@ import { globSync } from "tinyglobby";
 import { request } from "undici";
 import { type Service, startService } from "../../service";
 import type { Caller } from "../service/running";
-import { barriers, hostile, overhang, Shop, show } from "./page";
+import { barriers, hostile, overhang, picture, Shop, show } from "./page";
 
 let shop: Shop;
 let [service, caller, browser, projectId] = [] as unknown as [Service, Caller, Browser, string];
@@ -200,9 +200,7 @@ test.each(["light", "dark"] as const)(
       const wider = await overhang(page);
       if (wider > 0) found.push(`${place} is ${wider} px too wide`);
       found.push(...(await barriers(look)).map((fault) => `${place}: ${fault}`));
-      const folder = process.env.RECOMMENDER_SCREENSHOTS;
-      const path = join(folder ?? "", `${place.split("/")[0]}-${scheme}.png`);
-      if (folder) await page.screenshot({ path, fullPage: true });
+      await picture(page, `${place.split("/")[0]}-${scheme}`);
     }
     expect(found).toEqual([]);
     expect(faults).toEqual([]);

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { type Service, seed, startService } from "../../service";
 import { startBrowser } from "../browser";
@@ -95,4 +96,10 @@ export async function barriers({ page, context }: Look): Promise<string[]> {
 /** How far a page is wider than its window. */
 export async function overhang(page: Page): Promise<number> {
   return Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"));
+}
+
+/** Keeps a picture of a page in the folder that RECOMMENDER_SCREENSHOTS names, to be looked at. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.RECOMMENDER_SCREENSHOTS;
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }

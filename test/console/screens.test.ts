@@ -7,7 +7,8 @@ import ts from "typescript";
 import { parse } from "yaml";
 import { withClients } from "../../service";
 import { command } from "../service/process";
-import { hostile, overhang, Shop, show } from "./page";
+import { barriers, hostile, overhang, picture, Shop, show } from "./page";
+import { recordShop } from "./shop";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -66,8 +67,20 @@ function faultsOf(programs: Readonly<Record<string, string>>): string[] {
 
 const programs: Record<string, string> = {};
 
+/** Looks at a page as it is at other widths too. */
+async function check(look: Awaited<ReturnType<Shop["signIn"]>>, name: string): Promise<void> {
+  const { page } = look;
+  for (const width of [390, 1600]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect([name, width, await overhang(page)]).toEqual([name, width, 0]);
+    await picture(page, `${name}-${width}`);
+  }
+  expect([name, ...(await barriers(look))]).toEqual([name]);
+}
+
 test("a question asks before it is submitted, is answered by a chart, and can be had as text", async () => {
-  const { page, context, faults } = await shop.signIn();
+  const look = await shop.signIn();
+  const { page, context, faults } = look;
   await show(page, "questions", "Questions");
   const ask = async () => {
     await page.getByRole("button", { name: "Ask", exact: true }).click();
@@ -80,6 +93,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
   await page.getByRole("heading", { name: "Usage of genre = jazz" }).waitFor();
   const drawn = await page.locator(".chart rect").count();
   expect(drawn).toBe(20);
+  await check(look, "distribution");
   programs.distribution = await codeOf(page, "TypeScript");
   // The command asks the same, of the same model.
   const said = await inShell(`${await codeOf(page, "CLI")} --json`);
@@ -94,6 +108,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
   await page.getByRole("combobox", { name: "Value", exact: true }).fill("jazz");
   await ask();
   await page.getByRole("heading", { name: /^\d+ users?$/ }).waitFor();
+  await check(look, "list");
   programs.list = await codeOf(page, "TypeScript");
   const shownUsers = await page.locator(".chips .id").allTextContents();
   const listed = JSON.parse(await inShell(`${await codeOf(page, "CLI")} --json`));
@@ -104,8 +119,46 @@ test("a question asks before it is submitted, is answered by a chart, and can be
   await page.getByLabel("Groups with at least so many users").fill("2");
   await ask();
   await page.locator(".groups .markers").first().waitFor();
+  await check(look, "groups");
   programs.groups = await codeOf(page, "TypeScript");
   expect(parse(await codeOf(page, "YAML")).groups.properties.parameters).toEqual({ minUserNum: 2 });
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("two models are compared by figures, parameters, and what they recommend to the same users", async () => {
+  const { caller, projectId } = shop;
+  const trained = async (name: string, algorithmParameters: Record<string, number>) => {
+    const { algorithmId } = await caller.call("createAlgorithm", { projectId, name, algorithmParameters });
+    const { jobId } = await caller.call("submitTrainingJob", { projectId, algorithmId, name });
+    await shop.service.idle();
+    return (await caller.call("getJob", { projectId, jobId })).jobResult?.modelId as string;
+  };
+  const [one, two] = [
+    await trained("wide", { dimensions: 16, epochs: 6 }),
+    await trained("narrow", { dimensions: 2, epochs: 1 }),
+  ];
+  const look = await shop.signIn();
+  const { page, context, faults } = look;
+  await show(page, `models/${one}/${two}`, "Two models");
+  await page.getByText("on the same hold-out").waitFor();
+  await page.getByRole("combobox", { name: "Another user" }).fill("ada");
+  await page.keyboard.press("Enter");
+  const ada = page.locator(".beside").filter({ hasText: "ada" });
+  await ada.locator("li").first().waitFor();
+  const had = recordShop().events.filter(({ userId }) => userId === "ada");
+  const lists = await Promise.all(
+    (await ada.locator("ol").all()).map(async (list) =>
+      Promise.all((await list.locator("li").all()).map(async (row) => await row.getAttribute("title"))),
+    ),
+  );
+  expect(lists.map(({ length }) => length)).toEqual([10, 10]);
+  expect(lists[0]).not.toEqual(lists[1]);
+  for (const { itemId } of had) for (const list of lists) expect(list).not.toContain(itemId);
+  const marked = await ada.locator(".tag").count();
+  expect(marked).toBe(2 * lists[0]?.filter((id) => !lists[1]?.includes(id)).length);
+  await check(look, "compared");
+  programs.compared = await codeOf(page, "TypeScript");
   expect(faults).toEqual([]);
   await context.close();
 });

@@ -18,6 +18,8 @@ export function OneAnswer({ id }: { id: string }) {
     <Load of={job} lines={8}>
       {(one) => {
         const question = questionOf(one.projectId, one.data);
+        // How to download the chart is of no use where it is drawn.
+        const message = one.message?.replace(/ ?Add &format=svg.*$/, "");
         return (
           <>
             <ScreenHead
@@ -33,9 +35,9 @@ export function OneAnswer({ id }: { id: string }) {
               <State of={one.status} />
             </ScreenHead>
             <div class="stack">
-              {one.message && (
+              {message && (
                 <p class={`note ${one.status === "FAILED" ? "bad" : ""}`}>
-                  <bdi>{one.message.slice(0, 2000)}</bdi>
+                  <bdi>{message.slice(0, 2000)}</bdi>
                 </p>
               )}
               {one.status === "SUCCEED" ? (
@@ -157,7 +159,7 @@ function Groups({ of }: { of: ResultAnswer["groups"] }) {
                   return (
                     <li key={`${marker.attribute} ${marker.value}`} title={words}>
                       <span>
-                        <Name>{marker.attribute}</Name>{" "}
+                        <bdi class="muted">{shown(marker.attribute)}</bdi>{" "}
                         <strong>
                           <Name>{marker.value}</Name>
                         </strong>
