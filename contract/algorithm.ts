@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id, type JsonMap, jsonMap, label, maybe, ours } from "./field";
+import { eventType, id, type JsonMap, jsonMap, label, maybe, ours } from "./field";
 import { route } from "./route";
 
 /** The kinds of algorithm that the specification names. */
@@ -50,6 +50,14 @@ export const g1Parameters = z.strictObject({
     .max(1)
     .optional()
     .describe("How far those who chose the same items hold popular ones back."),
+  event_weights: z
+    .record(eventType, z.number().min(0).max(1000))
+    .optional()
+    .describe("What events of other types weigh against the target event; {} for the target event alone."),
+  recommend_seen: z
+    .boolean()
+    .optional()
+    .describe("Whether items that a user has such events for, and no target event, are recommended."),
 });
 
 /** Parameters of G1 as they are given. */

@@ -142,6 +142,22 @@ export function filterEntries(
   };
 }
 
+/** Leaves out the pairs that are held out, but for what is known to have come before. */
+export function without(of: Interactions, held: Interactions): Interactions {
+  const since = new Map<number, number>();
+  let last = -1;
+  return filterEntries(of, (entry, user) => {
+    if (user !== last) {
+      since.clear();
+      for (let at = held.start[user] as number; at < (held.start[user + 1] as number); at++)
+        since.set(held.index[at] as number, held.time?.[at] ?? Number.NEGATIVE_INFINITY);
+      last = user;
+    }
+    const from = since.get(of.index[entry] as number);
+    return from === undefined || (of.time !== undefined && (of.time[entry] as number) < from);
+  });
+}
+
 /** Keeps the given users only, renumbered in the order given; items keep their indices. */
 export function selectUsers(of: Interactions, users: Uint32Array): Interactions {
   const start = new Uint32Array(users.length + 1);

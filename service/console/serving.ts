@@ -1,5 +1,5 @@
 import type { Context } from "../handlers/handler";
-import { notDeployed } from "../serving/deployed";
+import { notDeployed } from "../serving/deployed-context";
 import { projectOf } from "../store/find";
 import type { ServingAnswer } from "./answers";
 import { deploymentJobs } from "./jobs";

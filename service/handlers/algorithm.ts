@@ -1,3 +1,4 @@
+import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import { projectOf } from "../store/find";
 import type { Handlers } from "./handler";
@@ -6,7 +7,17 @@ import type { Handlers } from "./handler";
 export const algorithmHandlers: Handlers<"createAlgorithm"> = {
   createAlgorithm: (input, call) =>
     call.write(async (db) => {
-      await projectOf(db, input.projectId);
+      const { target_event_type: target } = await projectOf(db, input.projectId);
+      const { event_weights: weights } = input.algorithmParameters;
+      if (weights && Object.hasOwn(weights, target))
+        throw new ServiceError("BAD_REQUEST", "The request does not fit the operation; see details.", {
+          details: [
+            {
+              path: `algorithm_parameters.event_weights.${target}`,
+              message: "is the project's target event, which weighs 1; leave it out",
+            },
+          ],
+        });
       const algorithmId = newId("algorithm");
       await db
         .insertInto("algorithms")

@@ -34,6 +34,13 @@ export const currentStatement = `/* current */ select
     from ${own}
   ) as walked`;
 
+/** The same with the events of several types, and a list of their types. */
+const currentOfTypes = currentStatement
+  .replace("/* current */", "/* currentOfTypes */")
+  .replace("event_type = $5::text", "event_type = any($5::text[])")
+  .replace("to_json(event_values))", "to_json(event_values), to_json(event_types))")
+  .replace("as event_values", "as event_values, coalesce(array_agg(event_type), '{}') as event_types");
+
 /** What the statement is asked with: for whom, and which stamp is known of him. */
 export function parametersOf(
   projectId: string,
@@ -44,8 +51,15 @@ export function parametersOf(
   return [projectId, items.number, events.number, userId, targetEventType, knownStamp];
 }
 
-/** All that an answer depends on beside the models, in one reading. */
-export async function readCurrent(db: Db, ...about: Parameters<typeof parametersOf>): Promise<Current> {
-  const { rows } = await db.executeQuery(CompiledQuery.raw(currentStatement, parametersOf(...about)));
+/** All that an answer depends on beside the models, in one reading; with the events of other types, where some count. */
+export async function readCurrent(
+  db: Db,
+  otherTypes: readonly string[],
+  ...about: Parameters<typeof parametersOf>
+): Promise<Current> {
+  const parameters = parametersOf(...about);
+  if (otherTypes.length > 0) parameters[4] = [parameters[4], ...otherTypes];
+  const statement = otherTypes.length > 0 ? currentOfTypes : currentStatement;
+  const { rows } = await db.executeQuery(CompiledQuery.raw(statement, parameters));
   return rows[0] as Current;
 }

@@ -1,44 +1,22 @@
 import type { JsonMap } from "../../contract";
 import type { Attributes, UserItem } from "../algorithms";
-import { ServiceError } from "../base/error";
 import { Places } from "../base/places";
-import type { Basis } from "../files/basis";
 import { readRow } from "../files/models";
 import type { Change, EventsChange, ItemsChange } from "../store/changes";
 import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import { changesOf, deletionsOf, snapshot, weightOf, writtenRecords } from "../store/snapshot";
 import type { DeploymentTable } from "../store/tables";
-import type { Build, PlacedModel } from "../threads/build";
+import { type Build, otherTypes, type PlacedModel } from "../threads/build";
 import { type Current, readCurrent } from "./current";
+import { type DeployedContext, leastCandidates, notDeployed } from "./deployed-context";
 import { History } from "./history";
 import { KeptAttributes } from "./kept-attributes";
-import { KeptEvents, type UserEvents } from "./kept-events";
+import { KeptEvents, type UserEvents, withOtherTypes } from "./kept-events";
 import { RateLimit } from "./rate-limit";
 import { ServedModel } from "./served-model";
 
-/** Candidates that a ranker gets at least to choose from. */
-export const leastCandidates = 100;
-
-/** What a deployment is served with. */
-export interface DeployedContext extends Pick<Basis, "store" | "clock" | "metrics" | "files" | "log"> {
-  /** The part of all calls that this process may answer. */
-  readonly share: () => number;
-  /** Called when another deployment has come, or this one was shut down, by another process. */
-  readonly onOutdated: () => void;
-  /** Refuses a call that does not say which project is to answer, now that several are deployed. */
-  readonly onSeveral: () => Promise<void>;
-}
-
 const noEvents: UserEvents = { items: [], weights: () => [] };
-
-/** The error of a project that does not serve. */
-export function notDeployed(projectId: string): ServiceError {
-  return new ServiceError(
-    "NOT_DEPLOYED",
-    `No model is deployed in project ${projectId}; deploy one with /submit-deployment-job.`,
-  );
-}
 
 /** The models of one project in service, with each user's events as they stand. */
 export class Deployed {
@@ -47,6 +25,9 @@ export class Deployed {
   readonly items: Places;
   /** Null once the event dataset is deleted: then the models serve with what they learned. */
   private history: History | null;
+  /** The types of events beside the target event that count, and the events of each. */
+  private readonly otherTypes: readonly string[];
+  private readonly others: ReadonlyMap<string, History>;
   private readonly attributes: KeptAttributes;
   /** Where the events lie in a database that others write to as well. */
   private readonly keptEvents: KeptEvents;
@@ -60,7 +41,7 @@ export class Deployed {
   private refreshing: Promise<void> | undefined;
 
   constructor(
-    { generator, ranker, userIds, itemIds, history, ...begin }: Build,
+    { generator, ranker, userIds, itemIds, history, others, ...begin }: Build,
     private readonly data: ProjectData,
     readonly row: DeploymentTable,
     private readonly context: DeployedContext,
@@ -71,7 +52,9 @@ export class Deployed {
     this.users = new Places(userIds);
     this.items = new Places(itemIds);
     this.history = history && new History(history);
-    this.keptEvents = new KeptEvents(this.items);
+    this.otherTypes = otherTypes([generator.model, ranker?.model]);
+    this.others = new Map(Array.from(others, ([type, pairs]) => [type, new History(pairs)]));
+    this.keptEvents = new KeptEvents(this.items, data.targetEventType);
     const serve = (placed: PlacedModel, modelId: string, users: Places, items: Places) =>
       new ServedModel(placed, users, items, count, (row) => this.itemsOfRow(modelId, row));
     this.generator = serve(generator, row.generator_model_id, this.users, this.items);
@@ -99,7 +82,7 @@ export class Deployed {
     // One that has learned to rank goes by the generator's scores, and needs no taste of its own.
     const order = ranker && !ranker.ranking ? await tasteIn(ranker) : null;
     const wanted = ranker ? Math.max(limit, leastCandidates) : limit;
-    const best = generator.recommender.top(taste, wanted, events?.items ?? []);
+    const best = generator.recommender.top(taste, wanted, events ? this.had(events) : []);
     const ordered = ranker?.order(best, {
       ...{ scores: generator.recommender.foundScores(best), placed: this.items, userId, taste: order },
       own: () => (events ? this.placed(events, ranker) : []),
@@ -158,10 +141,12 @@ export class Deployed {
   }
 
   private change(event: EventsChange["come"][number], by: 1 | -1): void {
-    if (event.event_type !== this.data.targetEventType) return;
+    const isTarget = event.event_type === this.data.targetEventType;
+    const history = isTarget ? this.history : this.others.get(event.event_type);
+    if (!history && !isTarget) return;
     const user = this.users.of(event.user_id);
     const item = this.placeOfItem(event.item_id);
-    this.history?.change(user, item, weightOf(event.event_value), by);
+    history?.change(user, item, weightOf(event.event_value), by);
     this.generator.userChanged(event.user_id);
     this.ranker?.userChanged(event.user_id);
   }
@@ -211,7 +196,11 @@ export class Deployed {
     const { history } = this;
     const user = this.users.find(userId);
     if (!history || user === undefined) return history && noEvents;
-    return { items: history.items(user), weights: () => history.weights(user) };
+    return {
+      items: history.items(user),
+      weights: (rule) =>
+        withOtherTypes(history.weights(user), rule, (type) => this.others.get(type)?.weights(user) ?? []),
+    };
   }
 
   /** The events of a user out of the store, after everything else in memory was brought up to what stands there. */
@@ -220,7 +209,8 @@ export class Deployed {
     const { project_id, job_id } = this.row;
     for (;;) {
       const kept = this.keptEvents.find(userId);
-      const now = await readCurrent(store.db, project_id, this.data, userId, kept?.stamp ?? "");
+      const stamp = kept?.stamp ?? "";
+      const now = await readCurrent(store.db, this.otherTypes, project_id, this.data, userId, stamp);
       if (now.jobId !== job_id) onOutdated();
       if (now.hasOthers && !isAddressed) await onSeveral();
       if (now.jobId === null) throw notDeployed(project_id);
@@ -261,10 +251,17 @@ export class Deployed {
     });
   }
 
+  /** What is not recommended to a user again. */
+  had(events: UserEvents): Iterable<number> {
+    const rule = this.generator.eventRule;
+    if (!rule || rule.recommendSeen) return events.items;
+    return new Set([...events.items, ...events.weights(rule).map(({ item }) => item)]);
+  }
+
   /** The events of a user on the items that a model knows, in its places. */
-  placed(events: Pick<UserEvents, "weights">, { items }: ServedModel): UserItem[] {
-    if (items === this.items) return events.weights();
-    return events.weights().flatMap(({ item, weight }) => {
+  placed(events: Pick<UserEvents, "weights">, { items, eventRule }: ServedModel): UserItem[] {
+    if (items === this.items) return events.weights(eventRule);
+    return events.weights(eventRule).flatMap(({ item, weight }) => {
       const place = items.find(this.items.ids[item] as string);
       return place === undefined ? [] : [{ item: place, weight }];
     });

@@ -1,4 +1,4 @@
-import type { UserItem } from "../algorithms";
+import { type EventRule, pairWeight, type UserItem } from "../algorithms";
 import type { Places } from "../base/places";
 import { weightOf } from "../store/snapshot";
 
@@ -11,29 +11,72 @@ const entrySize = 50;
 /** More than one user has; a place times this is a number still. */
 const mostEvents = 2 ** 26;
 
-/** The target events of one user, in the places of the generator. */
+/** The events of one user, in the places of the generator. */
 export interface UserEvents {
+  /** Those of the target events. */
   readonly items: Iterable<number>;
-  /** With what a training would see: the sums of their values, where these are above 0. */
-  weights(): UserItem[];
+  /** Those that a model counts, with what a training would see: the sums of their values, where these are above 0. */
+  weights(rule?: EventRule): UserItem[];
   /** The same as long as the events are. */
   readonly stamp?: string;
 }
 
+/** Items in their places, with the sums of their events' values. */
+type Sums = readonly [items: Uint32Array, sums: Float32Array];
+
 class Read implements UserEvents {
   constructor(
     readonly stamp: string,
-    readonly items: Uint32Array,
-    private readonly sums: Float32Array,
+    private readonly target: Sums,
+    private readonly others: ReadonlyMap<string, Sums>,
   ) {}
 
-  weights(): UserItem[] {
-    const above: UserItem[] = [];
-    this.sums.forEach((weight, at) => {
-      if (weight > 0) above.push({ item: this.items[at] as number, weight });
-    });
-    return above;
+  get items(): Uint32Array {
+    return this.target[0];
   }
+
+  /** How many pairs it keeps. */
+  get size(): number {
+    return [...this.others.values()].reduce((sum, [items]) => sum + items.length, this.items.length);
+  }
+
+  weights(rule?: EventRule): UserItem[] {
+    return withOtherTypes(above(this.target), rule, (type) => above(this.others.get(type) ?? none));
+  }
+}
+
+const none: Sums = [new Uint32Array(0), new Float32Array(0)];
+
+function above([items, sums]: Sums): UserItem[] {
+  const pairs: UserItem[] = [];
+  sums.forEach((weight, at) => {
+    if (weight > 0) pairs.push({ item: items[at] as number, weight });
+  });
+  return pairs;
+}
+
+/** The pairs of the target event with what events of other types add to them. */
+export function withOtherTypes(
+  target: UserItem[],
+  rule: EventRule | undefined,
+  pairsOf: (type: string) => readonly UserItem[],
+): UserItem[] {
+  if (!rule) return target;
+  const sums = new Map(target.map(({ item, weight }) => [item, { target: weight, others: [] as Added[] }]));
+  for (const type of Object.keys(rule.weights).sort()) {
+    for (const { item, weight: sum } of pairsOf(type)) {
+      const of = sums.get(item) ?? { target: 0, others: [] };
+      of.others.push({ sum, weight: rule.weights[type] as number });
+      sums.set(item, of);
+    }
+  }
+  const pairs = Array.from(sums, ([item, of]) => ({ item, weight: pairWeight(of.target, of.others) }));
+  return pairs.filter(({ weight }) => weight > 0);
+}
+
+interface Added {
+  readonly sum: number;
+  readonly weight: number;
 }
 
 /** The events of users who were answered lately, each used only where the store says that they are still the same. */
@@ -43,6 +86,7 @@ export class KeptEvents {
 
   constructor(
     private readonly places: Places,
+    private readonly targetEventType: string,
     private readonly most = mostPairs,
   ) {}
 
@@ -51,13 +95,23 @@ export class KeptEvents {
     return this.kept.get(userId);
   }
 
-  /** Keeps a user's events: a list of their items and one of their values, as JSON. */
+  /** Keeps a user's events: a list of their items, one of their values and, where there are several, one of their types, as JSON. */
   keep(userId: string, stamp: string, events: string): UserEvents {
-    const [ids, values] = JSON.parse(events) as [string[], number[]];
-    const read = new Read(stamp, ...this.summed(ids, values));
+    const [ids, values, types] = JSON.parse(events) as [string[], number[], string[]?];
+    const of = (type: string): Sums => {
+      const are = (_: unknown, at: number) => types?.[at] === type;
+      return types ? this.summed(ids.filter(are), values.filter(are)) : this.summed(ids, values);
+    };
+    const others = new Set(types);
+    others.delete(this.targetEventType);
+    const read = new Read(
+      stamp,
+      of(this.targetEventType),
+      new Map(Array.from(others, (type) => [type, of(type)])),
+    );
     this.drop(userId);
     this.kept.set(userId, read);
-    this.size += read.items.length + entrySize;
+    this.size += read.size + entrySize;
     for (const oldest of this.kept.keys()) {
       if (this.size <= this.most) break;
       this.drop(oldest);
@@ -72,7 +126,7 @@ export class KeptEvents {
   }
 
   /** The places of the items that have one, ascending, with the sums of their events' values: by sorting, for a map takes thrice as long. */
-  private summed(ids: readonly string[], values: readonly number[]): [Uint32Array, Float32Array] {
+  private summed(ids: readonly string[], values: readonly number[]): Sums {
     const keys = new Float64Array(ids.length);
     let length = 0;
     ids.forEach((id, at) => {
@@ -93,6 +147,6 @@ export class KeptEvents {
     const kept = this.kept.get(userId);
     if (!kept) return;
     this.kept.delete(userId);
-    this.size -= kept.items.length + entrySize;
+    this.size -= kept.size + entrySize;
   }
 }

@@ -2,6 +2,7 @@ import {
   type Attributes,
   CANDIDATES,
   candidateFeatures,
+  type EventRule,
   type Features,
   featureReader,
   LATEST,
@@ -34,6 +35,8 @@ export interface Ordering {
 /** A model in service, with the tastes of the users as their events stand. */
 export class ServedModel {
   readonly recommender: Recommender;
+  /** How events of other types count; absent where the target event alone does. */
+  readonly eventRule: EventRule | undefined;
   private readonly rows: Uint32Array | undefined;
   private readonly features: (Features | undefined)[];
   private readonly read: ((attributes: Attributes | undefined) => Features) | null;
@@ -53,6 +56,7 @@ export class ServedModel {
     private readonly itemsOfRow: (row: number) => Promise<number[]>,
   ) {
     this.recommender = new Recommender(model, itemVectors);
+    this.eventRule = model.eventRule;
     this.rows = rows;
     this.features = features;
     this.ranking = model.ranking;

@@ -8,7 +8,8 @@ import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";
 import type { DeploymentTable } from "../store/tables";
 import type { Pool } from "../threads/pool";
-import { Deployed, notDeployed } from "./deployed";
+import { Deployed } from "./deployed";
+import { notDeployed } from "./deployed-context";
 
 interface Entry {
   readonly row: DeploymentTable;

@@ -1,6 +1,7 @@
 import type { JsonMap } from "../../contract";
-import type { Taste, UserItem } from "../algorithms";
-import { type Deployed, leastCandidates } from "./deployed";
+import type { EventRule, Taste, UserItem } from "../algorithms";
+import type { Deployed } from "./deployed";
+import { leastCandidates } from "./deployed-context";
 import type { ServedModel } from "./served-model";
 
 /** Whom to recommend to: a user with other events than he has, or somebody of whom only attributes are known. */
@@ -46,34 +47,34 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
   const { generator, ranker } = deployed;
   const { userId } = asked;
   const events = userId === undefined ? undefined : await deployed.eventsOf(userId, asked.isAddressed);
-  const pairs = new Map((events?.weights() ?? []).map(({ item, weight }) => [item, weight]));
-  const hadAlready = new Set(events?.items ?? []);
+  const hadAlready = new Set(events ? deployed.had(events) : []);
   const place = (id: string) => deployed.items.find(id);
   for (const id of asked.remove) {
     const item = place(id);
-    if (item === undefined) continue;
-    pairs.delete(item);
-    hadAlready.delete(item);
+    if (item !== undefined) hadAlready.delete(item);
   }
   const unknown = new Map<string, number>();
   for (const { itemId, weight } of asked.add) {
     const item = place(itemId);
     if (item === undefined) unknown.set(itemId, weight);
-    else {
-      pairs.set(item, (pairs.get(item) ?? 0) + weight);
-      hadAlready.add(item);
-    }
+    else hadAlready.add(item);
   }
-  const own: UserItem[] = [...pairs]
-    .map(([item, weight]) => ({ item, weight }))
-    .filter(({ weight }) => weight > 0);
+  const ownBy = (rule: EventRule | undefined): UserItem[] => {
+    const pairs = new Map((events?.weights(rule) ?? []).map(({ item, weight }) => [item, weight]));
+    for (const id of asked.remove) pairs.delete(place(id) ?? -1);
+    for (const { itemId, weight } of asked.add) {
+      const item = place(itemId);
+      if (item !== undefined) pairs.set(item, (pairs.get(item) ?? 0) + weight);
+    }
+    return [...pairs].map(([item, weight]) => ({ item, weight })).filter(({ weight }) => weight > 0);
+  };
   const isChanged = asked.add.length > 0 || asked.remove.length > 0;
   const record =
     asked.attributes ?? (userId === undefined ? undefined : await deployed.attributesOfUser(userId));
   const tasteIn = (
     served: ServedModel,
   ): { taste: Taste | null; from: Answered["basis"]; items: UserItem[] } => {
-    const items = deployed.placed({ weights: () => own }, served);
+    const items = deployed.placed({ weights: ownBy }, served);
     const user = userId === undefined ? undefined : served.users.find(userId);
     // Where the event dataset is deleted, what the training learned is all there is.
     const learned =
@@ -94,7 +95,7 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
   const last = served === generator ? first : tasteIn(served);
   const ordered = ranker?.order(candidates, {
     ...{ scores, placed: deployed.items, userId, taste: last.taste },
-    own: () => deployed.placed({ weights: () => own }, ranker),
+    own: () => deployed.placed({ weights: ownBy }, ranker),
   });
   const best = (ordered ?? candidates).slice(0, asked.limit);
   const idOf = (item: number) => deployed.items.ids[item] as string;
@@ -123,7 +124,7 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
     };
   });
   const ownItems = [
-    ...own.map(({ item, weight }) => ({ itemId: idOf(item), weight })),
+    ...ownBy(generator.eventRule).map(({ item, weight }) => ({ itemId: idOf(item), weight })),
     ...[...unknown].map(([itemId, weight]) => ({ itemId, weight })),
   ];
   const { generator_model_id, ranker_model_id } = deployed.row;

@@ -41,26 +41,31 @@ export async function changesOf(db: Db, { number }: { readonly number: number })
   return dataset?.changes ?? 0;
 }
 
-/** Visits the target events of a project in an order that only their writing changes. */
-export async function eachTargetEvent(
+/** What sees one event after another. */
+type Visit = (userId: string, itemId: string, value: number, ts: number, type: string) => void;
+
+/** Visits the events of a project that are of some types, or of all, in an order that only their writing changes. */
+export async function eachEvent(
   db: Db,
   data: ProjectData,
-  visit: (userId: string, itemId: string, value: number, ts: number) => void,
+  types: readonly string[] | null,
+  visit: Visit,
   { withTime = false } = {},
 ): Promise<void> {
-  if (isPostgres(db)) return eachByUser(db, data, visit, withTime);
+  if (isPostgres(db)) return eachByUser(db, data, types, visit, withTime);
   let last = 0;
   for (;;) {
     const rows = await db
       .selectFrom("events")
-      .select(["seq", "user_id", "item_id", "event_value", "ts"])
+      .select(["seq", "user_id", "item_id", "event_value", "ts", "event_type"])
       .where("seq", ">", last)
       .where(unindexed("dataset"), "=", data.events.number)
-      .where("event_type", "=", data.targetEventType)
+      .$if(types !== null, (query) => query.where("event_type", "in", types ?? []))
       .orderBy("seq")
       .limit(rowsPerPage)
       .execute();
-    for (const row of rows) visit(row.user_id, row.item_id, weightOf(row.event_value), row.ts);
+    for (const row of rows)
+      visit(row.user_id, row.item_id, weightOf(row.event_value), row.ts, row.event_type);
     if (rows.length < rowsPerPage) return;
     last = (rows.at(-1) as (typeof rows)[number]).seq;
   }
@@ -104,7 +109,7 @@ export async function eachUsersPairs(
     ofPair.time = Math.max(ofPair.time, ts);
     values.set(itemId, ofPair);
   };
-  if (isPostgres(db)) await eachByUser(db, data, add, true);
+  if (isPostgres(db)) await eachByUser(db, data, [data.targetEventType], add, true);
   else {
     const events = db
       .selectFrom("events")
@@ -141,17 +146,18 @@ export async function usersWithTargetEvents(
 async function eachByUser(
   db: Db,
   data: ProjectData,
-  visit: (userId: string, itemId: string, value: number, ts: number) => void,
+  types: readonly string[] | null,
+  visit: Visit,
   withTime: boolean,
 ): Promise<void> {
   let last: { readonly user_id: string; readonly seq: number } = { user_id: "", seq: 0 };
   for (;;) {
     const rows = await db
       .selectFrom("events")
-      .select(["seq", "user_id", "item_id", "event_value"])
+      .select(["seq", "user_id", "item_id", "event_value", "event_type"])
       .$if(withTime, (query) => query.select("ts"))
       .where("dataset", "=", data.events.number)
-      .where("event_type", "=", data.targetEventType)
+      .$if(types !== null, (query) => query.where("event_type", "in", types ?? []))
       .orderBy("user_id")
       .orderBy("seq")
       .where(({ eb, refTuple, tuple }) =>
@@ -162,7 +168,8 @@ async function eachByUser(
       )
       .limit(rowsPerPage)
       .execute();
-    for (const row of rows) visit(row.user_id, row.item_id, weightOf(row.event_value), row.ts ?? 0);
+    for (const row of rows)
+      visit(row.user_id, row.item_id, weightOf(row.event_value), row.ts ?? 0, row.event_type);
     if (rows.length < rowsPerPage) return;
     last = rows.at(-1) as (typeof rows)[number];
   }

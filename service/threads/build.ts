@@ -15,7 +15,7 @@ import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import { lastSeqIn } from "../store/events";
 import type { ProjectData } from "../store/project-data";
-import { changesOf, deletionsOf, eachRecord, eachTargetEvent, snapshot } from "../store/snapshot";
+import { changesOf, deletionsOf, eachEvent, eachRecord, snapshot } from "../store/snapshot";
 
 /** A deployment as a thread prepares it. */
 export interface BuildTask {
@@ -44,6 +44,8 @@ export interface Build {
   readonly itemIds: string[];
   /** The target events of each user; null where they were not read, or the event dataset was deleted. */
   readonly history: Pairs | null;
+  /** Events of the other types that a model counts, where they were read. */
+  readonly others: ReadonlyMap<string, Pairs>;
   /** The state of the events that was read: their last seq, and how often some were deleted. */
   readonly lastSeq: number;
   readonly deletions: number;
@@ -74,24 +76,36 @@ export async function build(
       others?.add(others.items.find(id), attributes);
     });
     const deletions = await deletionsOf(frozen, data.events);
-    const events = new InteractionsBuilder();
-    if (withEvents && deletions !== undefined) {
-      await eachTargetEvent(frozen, data, (userId, itemId, weight) =>
-        events.add(users.of(userId), items.of(itemId), weight),
+    const hasEvents = withEvents && deletions !== undefined;
+    const types = [data.targetEventType, ...otherTypes([first.model, second?.model])];
+    const events = new Map(types.map((type) => [type, new InteractionsBuilder()]));
+    if (hasEvents) {
+      await eachEvent(frozen, data, types, (userId, itemId, weight, _, type) =>
+        events.get(type)?.add(users.of(userId), items.of(itemId), weight),
       );
     }
+    const pairs = new Map(
+      [...events].map(([type, builder]) => [type, builder.pairs(users.ids.length, items.ids.length)]),
+    );
+    const history = pairs.get(data.targetEventType) as Pairs;
+    pairs.delete(data.targetEventType);
     return {
       generator: own.placed(),
       ranker: others?.placed() ?? null,
       userIds: users.ids,
       itemIds: items.ids,
-      history:
-        withEvents && deletions !== undefined ? events.pairs(users.ids.length, items.ids.length) : null,
+      history: hasEvents ? history : null,
+      others: hasEvents ? pairs : new Map(),
       lastSeq: await lastSeqIn(frozen),
       deletions: deletions ?? 0,
       itemChanges: await changesOf(frozen, data.items),
     };
   });
+}
+
+/** The types of events beside the target event that some models count. */
+export function otherTypes(models: readonly (Pick<ServableModel, "eventRule"> | undefined)[]): string[] {
+  return [...new Set(models.flatMap((model) => Object.keys(model?.eventRule?.weights ?? {})))].sort();
 }
 
 /** Gathers the attributes of the items that no event of a model's training placed. */

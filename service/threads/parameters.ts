@@ -6,9 +6,11 @@ export function parametersOf(given: JsonMap): G1Parameters {
   const {
     regularization_exponent: regularizationExponent,
     popularity_exponent: popularityExponent,
+    event_weights: eventWeights,
+    recommend_seen: recommendSeen,
     ...others
   } = g1Parameters.parse(given);
-  const renamed = { regularizationExponent, popularityExponent };
+  const renamed = { regularizationExponent, popularityExponent, eventWeights, recommendSeen };
   const entries = Object.entries({ ...others, ...renamed }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as G1Parameters;
 }
@@ -21,12 +23,13 @@ export interface Report {
 
 /** What G1 reports, under the names that algorithm_parameters has. */
 export function reportOf({ parameters, report }: G1Model): Report {
-  const { regularizationExponent, popularityExponent, ...others } = parameters;
+  const { regularizationExponent, popularityExponent, eventWeights, recommendSeen, ...others } = parameters;
   return {
     chosenParameters: {
       ...others,
       regularization_exponent: regularizationExponent,
       ...(others.neighbours > 0 && { popularity_exponent: popularityExponent }),
+      ...(eventWeights && { event_weights: eventWeights, recommend_seen: recommendSeen }),
     },
     quality: qualityOf(report),
   };

@@ -1,12 +1,18 @@
 import type { JsonMap } from "../../contract";
-import { InteractionsBuilder, NotEnoughEventsError, type TrainingProgress, trainG1 } from "../algorithms";
+import {
+  InteractionsBuilder,
+  NotEnoughEventsError,
+  type TrainingProgress,
+  type TypedPairs,
+  trainG1,
+} from "../algorithms";
 import { JobError } from "../base/job-error";
 import { Places } from "../base/places";
 import { saveModel } from "../files/models";
 import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
-import { attributeTable, eachTargetEvent, snapshot } from "../store/snapshot";
+import { attributeTable, eachEvent, snapshot } from "../store/snapshot";
 import { parametersOf, type Report, reportOf } from "./parameters";
 import { ThreadTeam } from "./team";
 import { existingDeletions } from "./training-data";
@@ -44,28 +50,37 @@ export async function train(
   onProgress({ phase: "read", fraction: 0, quality: null });
   const users = new Places();
   const items = new Places();
-  const builder = new InteractionsBuilder();
+  const given = parametersOf(parameters);
+  const builders = new Map([[data.targetEventType, new InteractionsBuilder()]]);
+  const types = given.eventWeights && [data.targetEventType, ...Object.keys(given.eventWeights)];
   const { seenDeletions, ...tables } = await snapshot(db, async (frozen) => {
     const deletions = await existingDeletions(frozen, data);
     const userAttributes = await attributeTable(frozen, data.users, users);
     const itemAttributes = await attributeTable(frozen, data.items, items);
-    await eachTargetEvent(
+    await eachEvent(
       frozen,
       data,
-      (userId, itemId, value, ts) => builder.add(users.of(userId), items.of(itemId), value, ts),
+      types ?? null,
+      (userId, itemId, value, ts, type) => {
+        const builder = builders.get(type) ?? new InteractionsBuilder();
+        builders.set(type, builder);
+        builder.add(users.of(userId), items.of(itemId), value, ts);
+      },
       { withTime: true },
     );
     return { userAttributes, itemAttributes, seenDeletions: deletions };
   });
   // Much is drawn by place: the same data must give the same model, in whatever order it came.
   const [orderedUsers, orderedItems] = [users.ordered(), items.ordered()];
-  builder.renumber(orderedUsers.places, orderedItems.places);
+  for (const builder of builders.values()) builder.renumber(orderedUsers.places, orderedItems.places);
   tables.userAttributes.records.renumber(orderedUsers.places);
   tables.itemAttributes.records.renumber(orderedItems.places);
   const team = new ThreadTeam(threads);
   try {
-    const interactions = builder.build();
-    const model = trainG1({ interactions, ...tables }, parametersOf(parameters), onProgress, team);
+    const [{ interactions }, ...others] = [...builders].map(([type, builder]) => ({
+      ...{ type, interactions: builder.build(orderedUsers.ids.length, orderedItems.ids.length) },
+    })) as [TypedPairs, ...TypedPairs[]];
+    const model = trainG1({ interactions, others, ...tables }, given, onProgress, team);
     await saveModel(files, modelId, { model, userIds: orderedUsers.ids, itemIds: orderedItems.ids });
     return { report: reportOf(model), seenDeletions };
   } catch (error) {

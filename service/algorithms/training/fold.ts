@@ -1,3 +1,4 @@
+import { withOthers } from "../event-weights";
 import { type Interactions, itemCounts, transpose } from "../interactions";
 import { MOST_ENTRIES, scalesOf } from "../neighbours";
 import { scaleWeights, weightScaleOf } from "../weighting";
@@ -27,6 +28,8 @@ const USUAL_EXPONENTS = Array.from({ length: 11 }, (_, tenths) => tenths / 10);
 export class Fold implements HoldOut {
   readonly train: Interactions;
   readonly test: Interactions;
+  /** What is not recommended again: pairs of the target event, or all. */
+  readonly had: Interactions;
   private readonly users: Uint32Array;
   private readonly step: number;
   private last: Factorization | undefined;
@@ -39,9 +42,17 @@ export class Fold implements HoldOut {
     /** Pairs that there is time to look at where neighbours count. */
     neighbourPairs: number,
     private readonly team: Team,
+    /** What other types of events add, without the pairs that are held out. */
+    others: Interactions | null = null,
+    recommendSeen = true,
   ) {
-    this.train = { ...train, time: undefined, start: shared(train.start), index: shared(train.index) };
+    const all = withOthers(train, others);
+    this.train = { ...all, time: undefined, start: shared(all.start), index: shared(all.index) };
     this.test = { ...test, start: shared(test.start), index: shared(test.index) };
+    this.had =
+      others && recommendSeen
+        ? { ...train, start: shared(train.start), index: shared(train.index) }
+        : this.train;
     this.users = shared(users);
     this.step = Math.ceil(neighbourCost(this.train, users) / neighbourPairs);
   }
@@ -77,7 +88,8 @@ export class Fold implements HoldOut {
     const vectors = factorizer.measured();
     this.team.run({
       ...{ kind: "measure", ...vectors, parts: PARTS, size: users.length * train.items * vectors.stride },
-      ...{ train, test: { start: test.start, index: test.index }, users, blends, out },
+      ...{ train, had: { start: this.had.start, index: this.had.index }, users, blends, out },
+      test: { start: test.start, index: test.index },
       neighbours: blends.some(({ scale }) => scale > 0) ? this.neighbours() : null,
     });
     return blends.map((_, blend) => {

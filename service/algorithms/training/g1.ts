@@ -1,5 +1,6 @@
 // algorithms/training/ learns a model from events and attributes, and measures how good it is.
 
+import { type TypedPairs, weighted, withOthers } from "../event-weights";
 import { type Interactions, itemCounts } from "../interactions";
 import { scaleWeights, weightScaleOf } from "../weighting";
 import {
@@ -9,6 +10,7 @@ import {
   learnAttributeModel,
 } from "./cold-start";
 import { DEFAULT_EFFORT } from "./effort";
+import { searchEventRule } from "./event-types";
 import { Factorizer } from "./ials";
 import { type G1Model, type G1Parameters, NotEnoughEventsError, type TrainingProgress } from "./model";
 import { factorParameters, neighbourRule } from "./point";
@@ -19,7 +21,10 @@ import { alone, type Team } from "./team";
 
 /** What a model is trained from; attribute tables may be left out. */
 export interface TrainingData {
+  /** Those of the target event. */
   readonly interactions: Interactions;
+  /** Those of other types, over the same users and items. */
+  readonly others?: readonly TypedPairs[] | undefined;
   readonly userAttributes?: AttributeTable | undefined;
   readonly itemAttributes?: AttributeTable | undefined;
 }
@@ -33,14 +38,18 @@ export function trainG1(
   onProgress: (progress: TrainingProgress) => void = () => {},
   team: Team = alone,
 ): G1Model {
-  const { interactions } = data;
-  if (interactions.index.length === 0) throw new NotEnoughEventsError();
+  const { interactions: target } = data;
+  if (target.index.length === 0) throw new NotEnoughEventsError();
+  const { weights: eventWeights, recommendSeen } = searchEventRule(target, data.others ?? [], given, team);
+  const others = weighted(data.others ?? [], eventWeights);
   const choice = searchParameters(
-    interactions,
+    target,
     given,
     (fraction, quality) => onProgress({ phase: "search", fraction, quality }),
     team,
+    { pairs: others, recommendSeen },
   );
+  const interactions = withOthers(target, others);
   const { quality } = choice.report;
 
   const { weighting, damping, neighbours } = choice.point;
@@ -63,7 +72,14 @@ export function trainG1(
   onProgress({ phase: "attributes", fraction: 0.5, quality });
   const itemAttributes = fillCold(data.itemAttributes, itemVectors, stride, warmItem);
   const { ranking, report } = learnRanking({
-    ...{ interactions, point: choice.point, epochs: choice.epochs, given, team },
+    ...{
+      interactions: target,
+      others: { pairs: others, recommendSeen },
+      point: choice.point,
+      epochs: choice.epochs,
+      given,
+      team,
+    },
     ...{ attributes: itemAttributes, records: data.itemAttributes?.records ?? [] },
   });
   onProgress({ phase: "attributes", fraction: 1, quality });
@@ -74,6 +90,7 @@ export function trainG1(
       ...parameters,
       ...{ epochs: choice.epochs, weighting, damping, neighbours: neighbours.share },
       popularityExponent: neighbours.popularityExponent,
+      ...(others && { eventWeights, recommendSeen }),
     },
     report: { ...choice.report, ranking: report },
     stride,
@@ -82,6 +99,7 @@ export function trainG1(
     userVectors,
     itemVectors,
     interactions,
+    ...(others && { eventRule: { weights: eventWeights, recommendSeen } }),
     foldIn: {
       rule: "ials",
       alpha: parameters.alpha,

@@ -1,3 +1,4 @@
+import type { EventRule, EventWeights } from "../event-weights";
 import type { Interactions } from "../interactions";
 import type { NeighbourRule } from "../neighbours";
 import type { Ranking } from "../ranking/ranking";
@@ -29,10 +30,17 @@ export interface G1Parameters {
   readonly neighbours?: number;
   /** How far neighbours hold popular items back: 0 not at all, 1 in proportion. */
   readonly popularityExponent?: number;
+  /** What events of other types weigh against the target event. */
+  readonly eventWeights?: EventWeights;
+  /** Whether items that a user has other events for, and no target event, are recommended to him. */
+  readonly recommendSeen?: boolean;
 }
 
 /** Parameters after the choice. */
-export type ResolvedParameters = Required<G1Parameters>;
+export type ResolvedParameters = Required<Omit<G1Parameters, OfOtherEvents>> &
+  Pick<G1Parameters, OfOtherEvents>;
+
+type OfOtherEvents = "eventWeights" | "recommendSeen";
 
 /** What was measured on the hold-out that the parameters were chosen on. */
 export interface TrainingReport {
@@ -87,6 +95,8 @@ export interface TrainedModel {
   /** What the model was trained on. */
   readonly interactions: Interactions;
   readonly foldIn: FoldInRule;
+  /** How events of other types count in the interactions; absent where the target event alone does. */
+  readonly eventRule?: EventRule | undefined;
   /** What a user's neighbours add to the products of the vectors; null where that is nothing. */
   readonly neighbours: NeighbourRule | null;
   /** How it ranks the candidates of a generator; null where that is by its own scores. */

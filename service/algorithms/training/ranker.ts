@@ -1,5 +1,6 @@
 import { type Features, featureReader } from "../attributes";
-import { type Interactions, itemCounts, selectUsers } from "../interactions";
+import { withOthers } from "../event-weights";
+import { type Interactions, itemCounts, selectUsers, without } from "../interactions";
 import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { Neighbours } from "../neighbours";
 import { createRandom, sample } from "../random";
@@ -16,11 +17,14 @@ import type { G1Parameters, TrainingReport } from "./model";
 import { factorParameters, neighbourRule, type Point } from "./point";
 import { Scales } from "./scale";
 import type { Team } from "./team";
+import type { Others } from "./trial";
 
 /** What a ranking is learned from, and how its generator is trained. */
 export interface RankingData {
   /** With times. */
   readonly interactions: Interactions;
+  /** What other types of events add. */
+  readonly others: Others;
   readonly point: Point;
   readonly epochs: number;
   readonly given: G1Parameters;
@@ -74,12 +78,12 @@ export function learnRanking(data: RankingData): {
 function listsOf({ interactions, point, epochs, given, attributes, team, ...data }: RankingData): List[] {
   const random = createRandom(SEED);
   const part = Math.ceil((interactions.users * MOST_PAIRS) / interactions.index.length);
-  const all =
-    part < interactions.users
-      ? selectUsers(interactions, sample(random, interactions.users, part))
-      : interactions;
+  const drawn = part < interactions.users ? sample(random, interactions.users, part) : null;
+  const all = drawn ? selectUsers(interactions, drawn) : interactions;
   const { train: timed, test } = holdOutLatest(all, SHARE);
-  const train = { ...timed, time: undefined };
+  const { pairs, recommendSeen } = data.others;
+  const others = pairs && drawn ? selectUsers(pairs, drawn) : pairs;
+  const train = { ...withOthers(timed, others && without(others, test)), time: undefined };
   const scaled = scaleWeights(train, weightScaleOf(train, point.weighting, point.damping));
   const factorizer = new Factorizer(scaled, point.dimensions, team);
   factorizer.begin(factorParameters(point, given, new Scales(scaled)), SEED);
@@ -107,7 +111,7 @@ function listsOf({ interactions, point, epochs, given, attributes, team, ...data
     const own = [...rowOf(train, user)];
     const scores = scoresOf(user);
     neighbours?.add(scores, own);
-    for (const item of own) scores[item] = Number.NEGATIVE_INFINITY;
+    for (const item of rowOf(recommendSeen ? timed : train, user)) scores[item] = Number.NEGATIVE_INFINITY;
     const items = topIndices(scores, CANDIDATES);
     const wanted = rowOf(test, user);
     const features = candidateFeatures(known, {

@@ -5,7 +5,7 @@ import type { G1Parameters, TrainingReport } from "./model";
 import { forAllData, type Point } from "./point";
 import { massOf } from "./scale";
 import { alone, type Team } from "./team";
-import { TrialBench } from "./trial";
+import { type Others, TrialBench } from "./trial";
 
 /** What the search settled on. */
 export interface Choice {
@@ -50,28 +50,16 @@ function stepsFor(given: G1Parameters): Record<"coarse" | "weaker" | "fine" | "a
 /** How much neighbours may count, and how far they may hold the popular back. */
 const SHARES = [0, 0.125, 0.25, 0.5, 1, 2, 4, 8];
 const EXPONENTS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
-const SEARCH_DIMENSIONS = 32;
-const TRIAL_EPOCHS = 5;
+/** Length of the vectors of the search. */
+export const SEARCH_DIMENSIONS = 32;
+/** Passes of a trial. */
+export const TRIAL_EPOCHS = 5;
 const EXPECTED_TRIALS = 26;
 const TYPICAL_EPOCHS = 8;
 
-/** Chooses the parameters that are not given by what they gain on a hold-out, one after another. */
-export function searchParameters(
-  interactions: Interactions,
-  given: G1Parameters,
-  onTrial: (fraction: number, quality: Quality) => void,
-  team: Team = alone,
-): Choice {
-  const mass = massOf(interactions);
-  const budget = efforts[given.effort ?? DEFAULT_EFFORT];
-  const affordable = budget.dimensions.filter(
-    (dimensions) =>
-      dimensions * 4 <= Math.min(mass.users, mass.items) &&
-      workOf(interactions, dimensions) <= budget.multiplications,
-  );
-  const larger = given.dimensions === undefined ? affordable : [given.dimensions];
-  const bench = new TrialBench(interactions, given, Math.max(SEARCH_DIMENSIONS, ...larger), budget, team);
-  let best: Point = {
+/** Where the search begins. */
+export function firstPoint(given: G1Parameters): Point {
+  return {
     dimensions: Math.min(given.dimensions ?? SEARCH_DIMENSIONS, SEARCH_DIMENSIONS),
     balance: 8,
     strength: 0.12,
@@ -83,6 +71,34 @@ export function searchParameters(
       popularityExponent: given.popularityExponent ?? 0.4,
     },
   };
+}
+
+/** Chooses the parameters that are not given by what they gain on a hold-out, one after another. */
+export function searchParameters(
+  interactions: Interactions,
+  given: G1Parameters,
+  onTrial: (fraction: number, quality: Quality) => void,
+  team: Team = alone,
+  /** What other types of events add; nothing of it is asked for. */
+  others?: Others,
+): Choice {
+  const mass = massOf(interactions);
+  const budget = efforts[given.effort ?? DEFAULT_EFFORT];
+  const affordable = budget.dimensions.filter(
+    (dimensions) =>
+      dimensions * 4 <= Math.min(mass.users, mass.items) &&
+      workOf(interactions, others?.pairs ?? null, dimensions) <= budget.multiplications,
+  );
+  const larger = given.dimensions === undefined ? affordable : [given.dimensions];
+  const bench = new TrialBench(
+    interactions,
+    given,
+    Math.max(SEARCH_DIMENSIONS, ...larger),
+    budget,
+    team,
+    others,
+  );
+  let best = firstPoint(given);
   if (!bench.possible) {
     const point = { ...best, dimensions: given.dimensions ?? best.dimensions };
     return {
@@ -219,7 +235,7 @@ export function searchParameters(
 }
 
 /** A model that is less plain must be better by so much. */
-const WORTHWHILE = 1.003;
+export const WORTHWHILE = 1.003;
 
 /** With the right regularisation more dimensions do no harm: only a loss beyond the noise of the hold-out is heeded. */
 const TOLERABLE = 0.99;
@@ -230,6 +246,11 @@ const CERTAIN = 1.01;
 /** Shares beside the best one. */
 const FINER = [0.5, 0.7, 1, 1.4, 2];
 
-function workOf({ users, items, index }: Interactions, dimensions: number): number {
-  return TYPICAL_EPOCHS * (index.length * dimensions * 16 + (users + items) * dimensions ** 2 * 3);
+function workOf(
+  { users, items, index }: Interactions,
+  others: Interactions | null,
+  dimensions: number,
+): number {
+  const pairs = index.length + (others?.index.length ?? 0);
+  return TYPICAL_EPOCHS * (pairs * dimensions * 16 + (users + items) * dimensions ** 2 * 3);
 }

@@ -1,4 +1,4 @@
-import { type Interactions, itemCounts, selectUsers } from "../interactions";
+import { type Interactions, itemCounts, selectUsers, without } from "../interactions";
 import { createRandom, sample } from "../random";
 import type { Budget } from "./effort";
 import { evaluate, holdOut, type Quality } from "./evaluation";
@@ -16,6 +16,14 @@ const FEW_ITEMS = 50;
 const ROW_PAIRS = 24;
 const SEED = 20_240_229;
 
+/** What other types of events add, and whether what a user has of it alone is recommended to him. */
+export interface Others {
+  readonly pairs: Interactions | null;
+  readonly recommendSeen: boolean;
+}
+
+const none: Others = { pairs: null, recommendSeen: true };
+
 /** Tries points on a hold-out: on a sample of users where there are many, on several hold-outs where there are few. */
 export class TrialBench {
   /** How many points were tried. */
@@ -31,20 +39,22 @@ export class TrialBench {
     private readonly maxDimensions: number,
     budget: Budget,
     team: Team,
+    /** What other types of events add; nothing of it is asked for. */
+    { pairs: others, recommendSeen }: Others = none,
+    /** Pairs by which it is decided how much there is time for. */
+    pairs = interactions.index.length + (others?.index.length ?? 0),
   ) {
     const random = createRandom(SEED);
     this.kind = interactions.time ? "latest" : "random";
-    const pairs = interactions.index.length;
     const isSparse = pairs / interactions.users < FEW_ITEMS;
     const most = isSparse ? budget.sparsePairs : budget.pairs;
     const share = isSparse ? SHARE_OF_FEW : SHARE;
-    const sampled =
+    const drawn =
       pairs <= most
-        ? interactions
-        : selectUsers(
-            interactions,
-            sample(random, interactions.users, Math.ceil((interactions.users * most) / pairs)),
-          );
+        ? null
+        : sample(random, interactions.users, Math.ceil((interactions.users * most) / pairs));
+    const sampled = drawn ? selectUsers(interactions, drawn) : interactions;
+    const beside = others && drawn ? selectUsers(others, drawn) : others;
     const cost = pairs + ROW_PAIRS * (interactions.users + interactions.items);
     const folds = Math.max(1, Math.min(budget.folds, Math.floor(budget.foldedPairs / cost)));
     const maxUsers = Math.ceil(Math.min(budget.users, budget.scores / interactions.items) / folds);
@@ -56,7 +66,8 @@ export class TrialBench {
         (user) => divided.test.start[user] !== divided.test.start[user + 1],
       );
       const users = sample(random, withAny.length, maxUsers).map((at) => withAny[at] as number);
-      this.folds.push(new Fold(divided, users, budget.neighbourPairs / folds, team));
+      const seen = beside && without(beside, divided.test);
+      this.folds.push(new Fold(divided, users, budget.neighbourPairs / folds, team, seen, recommendSeen));
     }
   }
 
@@ -112,7 +123,9 @@ export class TrialBench {
     return average(
       this.folds.map((fold) => {
         const counts = Float32Array.from(itemCounts(fold.train));
-        return evaluate(fold, fold.asked(neighbours.share > 0), () => counts.slice());
+        return evaluate({ train: fold.had, test: fold.test }, fold.asked(neighbours.share > 0), () =>
+          counts.slice(),
+        );
       }),
     );
   }

@@ -68,6 +68,8 @@ export interface MeasureWork extends Step {
   readonly userVectors: Float32Array;
   readonly itemVectors: Float32Array;
   readonly train: Interactions;
+  /** What is not recommended again. */
+  readonly had: Pick<Interactions, "start" | "index">;
   readonly test: Pick<Interactions, "start" | "index">;
   readonly users: Uint32Array;
   /** The users of each item, and the exponents; null where neighbours do not count. */
@@ -151,6 +153,7 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
     for (let at = from; at < to; at++) {
       const user = users[at] as number;
       const own = train.index.subarray(train.start[user], train.start[user + 1]);
+      const had = work.had.index.subarray(work.had.start[user], work.had.start[user + 1]);
       const wanted = test.index.subarray(test.start[user], test.start[user + 1]);
       kernel.scores(
         itemVectors.byteOffset,
@@ -159,7 +162,7 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
         userVectors.byteOffset + user * stride * 4,
         scratch.byteOffset,
       );
-      for (const item of own) scores[item] = Number.NEGATIVE_INFINITY;
+      for (const item of had) scores[item] = Number.NEGATIVE_INFINITY;
       said?.fill(0);
       if (said) neighbours?.add(said, own);
       blends.forEach(({ scale }, blend) => {

@@ -4,10 +4,13 @@ import type { AttributeModel, TrainedModel } from "../../algorithms";
 import { turned } from "../../algorithms";
 import { rankingHeader, rankingSections, readRanking, writtenRanking } from "./ranking";
 import {
+  eventsHeader,
   foldInHeader,
   neighboursHeader,
+  readEvents,
   readNeighbours,
   readRule,
+  writtenEvents,
   writtenNeighbours,
   writtenRule,
 } from "./rules";
@@ -31,8 +34,9 @@ export interface StoredModel {
   readonly rows?: Uint32Array;
 }
 
-/** The newest version of the format: one with neighbours. A model without them is written in the first. */
-const newestVersion = 2;
+/** The newest version of the format: one with events of other types. One without them is written in the second where
+ * it has neighbours, otherwise in the first. */
+const newestVersion = 3;
 
 const kind = "recommendation-model";
 
@@ -60,6 +64,7 @@ const headerSchema = z.object({
   gram: z.enum(["diagonal", "any"]),
   fold_in: foldInHeader,
   neighbours: neighboursHeader.nullable().default(null),
+  events: eventsHeader.optional(),
   ranking: rankingHeader.nullable().default(null),
   user_attributes: attributesSchema.nullable(),
   item_attributes: attributesSchema.nullable(),
@@ -81,7 +86,7 @@ export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator
       : {};
   const header: Header & { kind: string; version: number } = {
     kind,
-    version: neighbours ? 2 : 1,
+    version: versionOf(model),
     algorithm: model.algorithm,
     parameters: { ...model.parameters },
     report: model.report && { ...model.report },
@@ -92,6 +97,7 @@ export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator
     gram: "diagonal",
     fold_in: writtenRule(model.foldIn),
     neighbours: neighbours && writtenNeighbours(neighbours),
+    ...(model.eventRule && { events: writtenEvents(model.eventRule) }),
     ranking: writtenRanking(model.ranking),
     user_attributes: writtenAttributes(userAttributes),
     item_attributes: writtenAttributes(itemAttributes),
@@ -144,6 +150,7 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
     interactions: await readInteractions(sections, users, items),
     foldIn: readRule(header.fold_in),
     neighbours: header.neighbours && readNeighbours(header.neighbours),
+    ...(header.events && { eventRule: readEvents(header.events) }),
     userAttributes: await attributes("user", header.user_attributes),
     itemAttributes,
     ranking: await readRanking(sections, header.ranking, {
@@ -177,10 +184,18 @@ function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
     throw new FormatError(
       `is in version ${version} of the format, and this release reads up to ${newestVersion}; install a newer release`,
     );
-  if (version !== 1 && version !== 2) throw new FormatError("has a header without a version that is known");
+  if (version !== 1 && version !== 2 && version !== 3)
+    throw new FormatError("has a header without a version that is known");
   const checked = headerSchema.safeParse(given);
   if (!checked.success) throw new FormatError(`has a header that does not fit: ${faultsOf(checked.error)}`);
-  return version === 1 ? { ...checked.data, neighbours: null } : checked.data;
+  const { events, ...former } = checked.data;
+  if (version === 3) return checked.data;
+  return version === 1 ? { ...former, neighbours: null } : former;
+}
+
+function versionOf({ eventRule, neighbours }: TrainedModel): number {
+  if (eventRule) return 3;
+  return neighbours ? 2 : 1;
 }
 
 async function readInteractions(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { FoldInRule, NeighbourRule } from "../../algorithms";
+import type { EventRule, FoldInRule, NeighbourRule } from "../../algorithms";
 
 const number = z.number();
 const positive = z.number().positive();
@@ -26,6 +26,12 @@ export const neighboursHeader = z.object({
   item_exponent: number,
   user_exponent: number,
   popularity_exponent: number,
+});
+
+/** What the header says of how events of other types count. */
+export const eventsHeader = z.object({
+  weights: z.record(z.string(), z.number().nonnegative()),
+  recommend_seen: z.boolean(),
 });
 
 type FoldInHeader = z.output<typeof foldInHeader>;
@@ -72,4 +78,14 @@ export function readNeighbours(rule: NeighboursHeader): NeighbourRule {
     ...others
   } = rule;
   return { ...others, itemExponent, userExponent, popularityExponent };
+}
+
+/** The rule of events of other types as the header has it. */
+export function writtenEvents({ weights, recommendSeen }: EventRule): z.output<typeof eventsHeader> {
+  return { weights: { ...weights }, recommend_seen: recommendSeen };
+}
+
+/** The rule of events of other types of a header. */
+export function readEvents(of: z.output<typeof eventsHeader>): EventRule {
+  return { weights: of.weights, recommendSeen: of.recommend_seen };
 }

@@ -117,6 +117,14 @@ describe("a model's file", () => {
     expect((await read(withHeader({ ...header, version: 1 }))).model.neighbours).toBeNull();
   });
 
+  test("with events of other types is refused by releases that would not count them", async () => {
+    const eventRule = { weights: { view: 0.3 }, recommendSeen: false };
+    const counted = { ...stored, model: { ...stored.model, eventRule } };
+    const written = Buffer.concat([...encodeModel(counted)]);
+    expect(JSON.parse(written.toString("utf8", 48, 48 + Number(written.readBigUInt64LE(8)))).version).toBe(3);
+    expect((await read(written)).model).toEqual(counted.model);
+  });
+
   test("that is cut off anywhere is refused", async () => {
     for (const length of [0, 1, 47, 48, 100, begin - 1, begin, begin + 1, bytes.length >> 1])
       await refused(bytes.subarray(0, length));
@@ -162,7 +170,7 @@ describe("a model's file", () => {
     ["null", "null", "no JSON object"],
     ["another kind", { ...header, kind: "other" }, 'kind "other"'],
     ["an empty object", {}, "sections: "],
-    ["a newer version", { ...header, version: 3 }, "install a newer release"],
+    ["a newer version", { ...header, version: 4 }, "install a newer release"],
     ["no version", { ...header, version: "1" }, "without a version"],
     ["users without end", { ...header, users: 2 ** 53 }, "users"],
     ["more users than ids", { ...header, users: 4_000_000_000 }, "section user_vectors of float32 [60, 16]"],

@@ -51,6 +51,22 @@ describe("projects and algorithms", () => {
     await expect(api.call("createAlgorithm", { projectId: "nowhere", name: "g1" })).rejects.toMatchObject({
       status: 404,
     });
+    const weighed = {
+      projectId,
+      name: "g1",
+      algorithmParameters: { event_weights: { purchase: 2, view: 0.1 } },
+    };
+    await expect(api.call("createAlgorithm", weighed)).rejects.toMatchObject({
+      status: 400,
+      error: {
+        details: [
+          {
+            path: "algorithm_parameters.event_weights.purchase",
+            message: expect.stringContaining("leave it out"),
+          },
+        ],
+      },
+    });
     const wrong = {
       project_id: projectId,
       name: "g1",

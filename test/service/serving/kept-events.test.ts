@@ -4,7 +4,7 @@ import { KeptEvents } from "../../../service/serving/kept-events";
 const events = (items: string[], values: number[]) => JSON.stringify([items, values]);
 
 test("events are kept in the places of their items, those of items without a place left out", () => {
-  const kept = new KeptEvents(new Places(["i0", "i1", "i2"]));
+  const kept = new KeptEvents(new Places(["i0", "i1", "i2"]), "purchase");
   const read = kept.keep("ada", "3:7", events(["i2", "new", "i0"], [1.5, 4, -2]));
   expect([...read.items]).toEqual([0, 2]);
   expect(read.weights()).toEqual([{ item: 2, weight: 1.5 }]);
@@ -13,7 +13,7 @@ test("events are kept in the places of their items, those of items without a pla
 });
 
 test("the values of several events on one item are summed as a training sums them", () => {
-  const read = new KeptEvents(new Places(["i0", "i1"])).keep(
+  const read = new KeptEvents(new Places(["i0", "i1"]), "purchase").keep(
     "ada",
     "3:7",
     events(["i1", "i0", "i1"], [0.1, 1, 0.2]),
@@ -23,7 +23,7 @@ test("the values of several events on one item are summed as a training sums the
 });
 
 test("nothing is kept once items that had no place may have one", () => {
-  const kept = new KeptEvents(new Places(["i0"]));
+  const kept = new KeptEvents(new Places(["i0"]), "purchase");
   kept.keep("ada", "1:7", events(["new"], [1]));
   kept.clear();
   expect(kept.find("ada")).toBeUndefined();
@@ -32,7 +32,7 @@ test("nothing is kept once items that had no place may have one", () => {
 test("what was read longest ago makes room for others", () => {
   const items = Array.from({ length: 100 }, (_, item) => `i${item}`);
   const values = items.map(() => 1);
-  const kept = new KeptEvents(new Places(items), 450);
+  const kept = new KeptEvents(new Places(items), "purchase", 450);
   for (const user of ["ada", "bob", "ada", "cyd", "dan"]) kept.keep(user, "100:7", events(items, values));
   expect(["ada", "bob", "cyd", "dan"].filter((user) => kept.find(user))).toEqual(["ada", "cyd", "dan"]);
   kept.keep("eve", "1:7", events(["i0"], [1]));

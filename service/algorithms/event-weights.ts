@@ -1,0 +1,85 @@
+import type { Interactions } from "./interactions";
+
+/** What a value of an event of each other type weighs, where one of the target event weighs 1. */
+export type EventWeights = Readonly<Record<string, number>>;
+
+/** How events of other types count. */
+export interface EventRule {
+  readonly weights: EventWeights;
+  /** Whether items that a user has such events for, and no target event, are recommended to him. */
+  readonly recommendSeen: boolean;
+}
+
+/** The pairs of one type of events. */
+export interface TypedPairs {
+  readonly type: string;
+  readonly interactions: Interactions;
+}
+
+/** The pairs of other types that count, each with its weight; null where none does. */
+export function weighted(others: readonly TypedPairs[], weights: EventWeights): Interactions | null {
+  const parts = others
+    .filter(({ type }) => (weights[type] ?? 0) > 0)
+    .sort((a, b) => (a.type < b.type ? -1 : 1))
+    .map(({ type, interactions }) => ({ of: interactions, by: weights[type] as number }));
+  return parts.length === 0 ? null : sumOfPairs(parts);
+}
+
+/** The pairs of the target event with what other types add to them. */
+export function withOthers(target: Interactions, others: Interactions | null): Interactions {
+  if (!others) return target;
+  return sumOfPairs([
+    { of: target, by: 1 },
+    { of: others, by: 1 },
+  ]);
+}
+
+/** What one pair weighs, by the sums of its events of each type: the arithmetic of a training. */
+export function pairWeight(target: number, others: readonly { sum: number; weight: number }[]): number {
+  const added = others.reduce((total, { sum, weight }) => total + weight * sum, 0);
+  return Math.fround(target + Math.fround(added));
+}
+
+/** Rows of the same users over the same items, added up. */
+function sumOfPairs(parts: readonly { readonly of: Interactions; readonly by: number }[]): Interactions {
+  const { users, items } = (parts[0] as (typeof parts)[number]).of;
+  const most = parts.reduce((sum, { of }) => sum + of.index.length, 0);
+  const start = new Uint32Array(users + 1);
+  const index = new Uint32Array(most);
+  const weight = new Float32Array(most);
+  const sums = new Float64Array(items);
+  const time = parts.every(({ of }) => of.time) ? new Float64Array(most) : undefined;
+  const latest = new Float64Array(items);
+  let length = 0;
+  for (let user = 0; user < users; user++) {
+    const from = length;
+    for (const { of, by } of parts) {
+      for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
+        const item = of.index[at] as number;
+        if (sums[item] === 0) {
+          index[length++] = item;
+          latest[item] = Number.NEGATIVE_INFINITY;
+        }
+        if (of.time) latest[item] = Math.max(latest[item] as number, of.time[at] as number);
+        sums[item] = (sums[item] as number) + by * (of.weight[at] as number);
+      }
+    }
+    for (let at = from; at < length; at++) {
+      // Those of the first part come in order.
+      if (at > from && (index[at] as number) < (index[at - 1] as number)) {
+        index.subarray(from, length).sort();
+        break;
+      }
+    }
+    for (let at = from; at < length; at++) {
+      if (time) time[at] = latest[index[at] as number] as number;
+      weight[at] = sums[index[at] as number] as number;
+      sums[index[at] as number] = 0;
+    }
+    start[user + 1] = length;
+  }
+  return {
+    ...{ users, items, start, index: index.slice(0, length), weight: weight.slice(0, length) },
+    time: time?.slice(0, length),
+  };
+}

@@ -1,0 +1,63 @@
+import { type EventRule, type EventWeights, type TypedPairs, weighted } from "../event-weights";
+import type { Interactions } from "../interactions";
+import { DEFAULT_EFFORT, efforts } from "./effort";
+import type { Quality } from "./evaluation";
+import type { G1Parameters } from "./model";
+import { firstPoint, SEARCH_DIMENSIONS, TRIAL_EPOCHS, WORTHWHILE } from "./search";
+import { alone, type Team } from "./team";
+import { TrialBench } from "./trial";
+
+/** What an event of another type may weigh; the first is tried both with and without what a user has seen. */
+const WEIGHTS = [0.1, 0.03, 0.3, 1];
+/** Types whose weight is searched for, those with the most pairs. */
+const MOST_TYPES = 3;
+
+/**
+ * Chooses what events of other types weigh, one type after another, and whether what a user has of them alone is
+ * recommended to him, by what that gains on a hold-out of the target event.
+ */
+export function searchEventRule(
+  target: Interactions,
+  others: readonly TypedPairs[],
+  given: G1Parameters,
+  team: Team = alone,
+): EventRule {
+  const most = others
+    .filter(({ type, interactions }) => interactions.index.length > 0 && given.eventWeights?.[type] !== 0)
+    .sort((a, b) => b.interactions.index.length - a.interactions.index.length || (a.type < b.type ? -1 : 1))
+    .slice(0, given.eventWeights ? others.length : MOST_TYPES);
+  const budget = efforts[given.effort ?? DEFAULT_EFFORT];
+  const pairs = most.reduce((sum, { interactions }) => sum + interactions.index.length, target.index.length);
+  const point = firstPoint(given);
+  const gain = ({ weights, recommendSeen }: EventRule): number => {
+    const also = { pairs: weighted(most, weights), recommendSeen };
+    const bench = new TrialBench(target, given, SEARCH_DIMENSIONS, budget, team, also, pairs);
+    return bench.possible ? (bench.trace(point, [TRIAL_EPOCHS])[0] as Quality).ndcg20 : 0;
+  };
+  const modes = given.recommendSeen === undefined ? [true, false] : [given.recommendSeen];
+  let best: EventRule & { readonly gain?: number } = {
+    ...{ weights: given.eventWeights ?? {}, recommendSeen: modes[0] as boolean },
+  };
+  if (most.length === 0) return best;
+  const tried = (weights: EventWeights, recommendSeen: boolean) => {
+    const rule = { weights, recommendSeen };
+    return { ...rule, gain: gain(rule) };
+  };
+  if (given.eventWeights) {
+    const [first, second = first] = modes.map((mode) => () => tried(best.weights, mode));
+    if (modes.length === 1 || !first || !second) return best;
+    const [shown, hidden] = [first(), second()];
+    return hidden.gain > shown.gain * WORTHWHILE ? hidden : shown;
+  }
+  best = tried({}, true);
+  for (const { type } of most) {
+    let ways = Object.keys(best.weights).length === 0 ? modes : [best.recommendSeen];
+    for (const weight of WEIGHTS) {
+      const found = ways.map((mode) => tried({ ...best.weights, [type]: weight }, mode));
+      const better = found.reduce((a, b) => (b.gain > a.gain ? b : a));
+      ways = [better.recommendSeen];
+      if (better.gain > (best.gain ?? 0) * WORTHWHILE) best = better;
+    }
+  }
+  return best;
+}

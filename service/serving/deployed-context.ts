@@ -1,0 +1,23 @@
+import { ServiceError } from "../base/error";
+import type { Basis } from "../files/basis";
+
+/** Candidates that a ranker gets at least to choose from. */
+export const leastCandidates = 100;
+
+/** What a deployment is served with. */
+export interface DeployedContext extends Pick<Basis, "store" | "clock" | "metrics" | "files" | "log"> {
+  /** The part of all calls that this process may answer. */
+  readonly share: () => number;
+  /** Called when another deployment has come, or this one was shut down, by another process. */
+  readonly onOutdated: () => void;
+  /** Refuses a call that does not say which project is to answer, now that several are deployed. */
+  readonly onSeveral: () => Promise<void>;
+}
+
+/** The error of a project that does not serve. */
+export function notDeployed(projectId: string): ServiceError {
+  return new ServiceError(
+    "NOT_DEPLOYED",
+    `No model is deployed in project ${projectId}; deploy one with /submit-deployment-job.`,
+  );
+}
