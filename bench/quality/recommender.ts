@@ -73,9 +73,16 @@ export class Recommender {
       await client.call(routes.submitDeploymentJob, { projectId, name, generatorModelId, qps: 1_000_000 }),
     );
     const baseUrl = deployment.jobResult?.servingUri ?? undefined;
+    const rankedBy = { generatorModelId, rankerModelId: generatorModelId };
     return {
       trainingSeconds,
       chosenParameters: training.jobData?.chosenParameters ?? null,
+      quality: training.jobData?.quality ?? null,
+      /** Deploys the model as its own ranker too. */
+      rank: async () => {
+        const job = { projectId, name, ...rankedBy, qps: 1_000_000 };
+        await this.finished(projectId, await client.call(routes.submitDeploymentJob, job));
+      },
       /** Adds events after the training. */
       add: (pairs: readonly Pair[]) => this.upload(eventDatasetId, pairs, "later"),
       /** The lists of users. */
@@ -102,11 +109,11 @@ export class Recommender {
   private async upload(eventDatasetId: string, pairs: readonly Pair[], prefix = "e"): Promise<void> {
     type Event = Input<typeof routes.upsertDatasetEvents>["events"][number];
     const events = pairs.map(
-      ({ user, item }, at): Event => ({
+      ({ user, item, time }, at): Event => ({
         eventId: `${prefix}${at}`,
         userId: user,
         itemId: item,
-        ts: 1_700_000_000_000 + at,
+        ts: time === undefined ? 1_700_000_000_000 + at : time * 1000,
         eventType: "choose",
         eventValue: 1,
         attributes: {},

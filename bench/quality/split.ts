@@ -9,6 +9,21 @@ export interface Split {
 
 const foldSeed = 42;
 
+/** Holds out the latest share of each user's items. */
+export function holdOutLatest(pairs: readonly Pair[], share: number): Split {
+  const byUser = new Map<string, Pair[]>();
+  for (const pair of pairs) byUser.set(pair.user, [...(byUser.get(pair.user) ?? []), pair]);
+  const train: Pair[] = [];
+  const held: Pair[] = [];
+  for (const own of byUser.values()) {
+    const ordered = [...own].sort((a, b) => (a.time ?? 0) - (b.time ?? 0) || (a.item < b.item ? -1 : 1));
+    const kept = ordered.length - Math.round(ordered.length * share);
+    train.push(...ordered.slice(0, kept));
+    held.push(...ordered.slice(kept));
+  }
+  return { train, wanted: itemsByUser(held) };
+}
+
 /** Holds out a share of each user's items at random; another seed holds out others. */
 export function holdOutPairs(pairs: readonly Pair[], share: number, seed: number): Split {
   const random = createRandom(seed);
