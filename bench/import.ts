@@ -23,7 +23,7 @@ interface Imported {
 /** Runs in turn, so that whatever else the machine does falls on both. */
 async function bench(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
-  const service = await startProcess(join(folder, "data"));
+  const service = await startProcess("--data", join(folder, "data"));
   try {
     const file = (name: string) => join(folder, `${name}.ndjson`);
     for (const name of ["events", "few", "many"] as const) await writeEvents(file(name), shape[name]);
