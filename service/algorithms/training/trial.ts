@@ -30,6 +30,8 @@ export class TrialBench {
   trials = 0;
   /** Which pairs are held out. */
   readonly kind: HoldOutKind;
+  /** Whether it tries on some of the users only. */
+  readonly isSample: boolean;
   private readonly folds: Fold[] = [];
   private readonly known = new Map<string, Quality>();
 
@@ -53,6 +55,7 @@ export class TrialBench {
       pairs <= most
         ? null
         : sample(random, interactions.users, Math.ceil((interactions.users * most) / pairs));
+    this.isSample = drawn !== null;
     const sampled = drawn ? selectUsers(interactions, drawn) : interactions;
     const beside = others && drawn ? selectUsers(others, drawn) : others;
     const cost = pairs + ROW_PAIRS * (interactions.users + interactions.items);
