@@ -12,7 +12,7 @@ export {
   featureReader,
   inferSchema,
 } from "./attributes";
-export { type EventRule, type EventWeights, pairWeight, type TypedPairs } from "./event-weights";
+export { type EventRule, pairWeight, type TypedPairs } from "./event-weights";
 export { clusterUsers } from "./inference/clustering";
 export type { UserItem } from "./inference/fold-in";
 export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
