@@ -35,28 +35,26 @@ export function searchEventRule(
     return bench.possible ? (bench.trace(point, [TRIAL_EPOCHS])[0] as Quality).ndcg20 : 0;
   };
   const modes = given.recommendSeen === undefined ? [true, false] : [given.recommendSeen];
-  let best: EventRule & { readonly gain?: number } = {
-    ...{ weights: given.eventWeights ?? {}, recommendSeen: modes[0] as boolean },
-  };
-  if (most.length === 0) return best;
   const tried = (weights: EventWeights, recommendSeen: boolean) => {
     const rule = { weights, recommendSeen };
     return { ...rule, gain: gain(rule) };
   };
-  if (given.eventWeights) {
-    const [first, second = first] = modes.map((mode) => () => tried(best.weights, mode));
-    if (modes.length === 1 || !first || !second) return best;
-    const [shown, hidden] = [first(), second()];
-    return hidden.gain > shown.gain * WORTHWHILE ? hidden : shown;
-  }
-  best = tried({}, true);
+  /** The way that gains most; where they are nearly the same, items that were seen are recommended. */
+  const bestWay = (weights: EventWeights, ways: readonly boolean[]) =>
+    ways
+      .map((recommendSeen) => tried(weights, recommendSeen))
+      .reduce((a, b) => (b.gain > a.gain * WORTHWHILE ? b : a));
+
+  const fixed = { weights: given.eventWeights ?? {}, recommendSeen: modes[0] as boolean };
+  if (most.length === 0) return fixed;
+  if (given.eventWeights) return modes.length === 1 ? fixed : bestWay(fixed.weights, modes);
+  let best = tried({}, true);
   for (const { type } of most) {
     let ways = Object.keys(best.weights).length === 0 ? modes : [best.recommendSeen];
     for (const weight of WEIGHTS) {
-      const found = ways.map((mode) => tried({ ...best.weights, [type]: weight }, mode));
-      const better = found.reduce((a, b) => (b.gain > a.gain ? b : a));
-      ways = [better.recommendSeen];
-      if (better.gain > (best.gain ?? 0) * WORTHWHILE) best = better;
+      const found = bestWay({ ...best.weights, [type]: weight }, ways);
+      ways = [found.recommendSeen];
+      if (found.gain > best.gain * WORTHWHILE) best = found;
     }
   }
   return best;

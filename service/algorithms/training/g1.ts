@@ -42,6 +42,8 @@ export function trainG1(
   if (target.index.length === 0) throw new NotEnoughEventsError();
   const { weights: eventWeights, recommendSeen } = searchEventRule(target, data.others ?? [], given, team);
   const others = weighted(data.others ?? [], eventWeights);
+  // Given weights count in service too where there are no such events yet.
+  const othersCount = Object.values(eventWeights).some((weight) => weight > 0);
   const choice = searchParameters(
     target,
     given,
@@ -90,7 +92,7 @@ export function trainG1(
       ...parameters,
       ...{ epochs: choice.epochs, weighting, damping, neighbours: neighbours.share },
       popularityExponent: neighbours.popularityExponent,
-      ...(others && { eventWeights, recommendSeen }),
+      ...(othersCount && { eventWeights, recommendSeen }),
     },
     report: { ...choice.report, ranking: report },
     stride,
@@ -99,7 +101,7 @@ export function trainG1(
     userVectors,
     itemVectors,
     interactions,
-    ...(others && { eventRule: { weights: eventWeights, recommendSeen } }),
+    ...(othersCount && { eventRule: { weights: eventWeights, recommendSeen } }),
     foldIn: {
       rule: "ials",
       alpha: parameters.alpha,
