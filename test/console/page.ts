@@ -101,5 +101,7 @@ export async function overhang(page: Page): Promise<number> {
 /** Keeps a picture of a page in the folder that RECOMMENDER_SCREENSHOTS names, to be looked at. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.RECOMMENDER_SCREENSHOTS;
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  if (!folder) return;
+  await page.evaluate("scrollTo(0, 0)");
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }

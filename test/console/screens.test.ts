@@ -70,7 +70,7 @@ const programs: Record<string, string> = {};
 /** Looks at a page as it is at other widths too. */
 async function check(look: Awaited<ReturnType<Shop["signIn"]>>, name: string): Promise<void> {
   const { page } = look;
-  for (const width of [390, 1600]) {
+  for (const width of [390, 820, 1600]) {
     await page.setViewportSize({ width, height: 900 });
     expect([name, width, await overhang(page)]).toEqual([name, width, 0]);
     await picture(page, `${name}-${width}`);
