@@ -117,7 +117,8 @@ export class Client {
             })
           : failure.error;
       };
-      if (!failure.transient || prepared.signal?.aborted) throw final();
+      const waits = prepared.signal ?? this.#options.stop;
+      if (!failure.transient || waits?.aborted) throw final();
       if (mayBeDone && !(await this.honoursKeys(prepared.signal).catch(() => false))) throw final();
       const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
       const spent = this.#clock.now() - began;
@@ -126,7 +127,8 @@ export class Client {
       }
       options.onRetry?.(failure.error);
       this.#options.onRetry?.(`${failure.error.message}; again in ${Math.ceil(delay)} ms`);
-      await this.#clock.sleep(delay, prepared.signal).catch((reason) => {
+      await this.#clock.sleep(delay, waits).catch((reason) => {
+        if (waits === this.#options.stop) throw final(`; not tried again, because ${reason.message}`);
         throw mayBeDone ? final() : reason;
       });
     }
@@ -167,10 +169,11 @@ export class Client {
   }
 
   #envelope(route: Route, { baseUrl, signal, onReplayed, ...options }: CallOptions): Prepared {
-    signal?.throwIfAborted();
+    const until = signal ?? (route.method === "GET" ? this.#options.stop : undefined);
+    until?.throwIfAborted();
     const url = new URL((baseUrl?.replace(/\/+$/, "") ?? this.baseUrl) + route.path);
     const headers = { ...options.headers, accept: "application/json", apikey: this.#options.apiKey };
-    return { route, url, headers, signal, onReplayed, body: null };
+    return { route, url, headers, signal: until, onReplayed, body: null };
   }
 
   async #withBody(
@@ -192,7 +195,7 @@ export class Client {
   async #attempt(prepared: Prepared): Promise<{ reply: unknown } | Failure> {
     const { route, signal } = prepared;
     try {
-      const token = await abortable(this.#tokens.get(route.path), signal);
+      const token = await abortable(this.#tokens.get(route.path), signal ?? this.#options.stop);
       const outcome = await this.#send(prepared, token);
       if (!(this.#wasRefused(outcome) && signal?.aborted !== true)) return outcome;
       await this.#tokens.drop(route.path, token);
@@ -230,7 +233,7 @@ export class Client {
     if (answer.statusCode >= 300) {
       const refusal = readRefusal(text, (said) => this.#redact(said));
       const said = { ...refusal, requestId, status: answer.statusCode };
-      const error = new ApiError(route, said, this.#hint(answer.statusCode, url));
+      const error = new ApiError(route, said, this.#hint(answer, url));
       // The service's own clock shows how far off its date is.
       const now = Date.parse(header(answer, "date") ?? "") || this.#clock.now();
       return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), now));
@@ -256,7 +259,14 @@ export class Client {
     if (said.includes("POST")) this.#honours.set(origin, true);
   }
 
-  #hint(status: number, { origin }: URL): string {
+  #hint(answer: Dispatcher.ResponseData, { origin }: URL): string {
+    const { statusCode: status } = answer;
+    if (status < 400) {
+      const { message: place } = readRefusal(header(answer, "location") ?? "another place", (said) =>
+        this.#redact(said),
+      );
+      return `; it leads to ${place}: is ${origin} the address of the service itself?`;
+    }
     if (status === 404) return `; the service asked was ${origin}`;
     if (status === 401) return `; the token came from ${this.#tokens.source.origin}: is it still valid?`;
     if (status === 403)

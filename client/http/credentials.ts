@@ -168,10 +168,21 @@ function jwtLifetimeMs(token: string): number | undefined {
   return (exp - (issued <= now && now < exp ? now : issued)) * 1000;
 }
 
+const mask = "[secret]";
+
+/** A secret so short that it may be a part of any word. */
+function wholeWord(secret: string): RegExp {
+  const literal = secret.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`(?<!\\w)${literal}(?!\\w)`, "g");
+}
+
 /** The same text without a secret, as it is and as it stands in a form or an address. */
 export function hidden(text: string, secret: string): string {
   if (!secret) return text;
-  return text.replaceAll(secret, "[secret]").replaceAll(encodeURIComponent(secret), "[secret]");
+  return [secret, encodeURIComponent(secret)].reduce(
+    (left, form) => (secret.length < 8 ? left.replace(wholeWord(form), mask) : left.replaceAll(form, mask)),
+    text,
+  );
 }
 
 /** Long unbroken words may be secrets that we cannot know. */

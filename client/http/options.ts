@@ -30,6 +30,8 @@ export interface ClientOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** Called for every failed attempt that will be retried. */
   readonly onRetry?: (message: string) => void;
+  /** Once it is aborted nothing is tried again, and calls that only read end; one that may change something is finished. */
+  readonly stop?: AbortSignal;
   /** Takes out of what the service says what no message may show, beside the credentials. */
   readonly redact?: (said: string) => string;
   readonly clock?: Clock;

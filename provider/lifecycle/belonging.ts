@@ -25,7 +25,7 @@ export function whereabouts(row: Properties, settings: Settings): "here" | "move
   if (isSameAddress) return "gone";
   throw new Error(
     `This resource belongs to the service at ${service}, but ${baseUrl} is configured. Configure the former with ` +
-      "recommender:baseUrl or RECOMMENDER_BASE_URL. If it is the same service under another address: " +
+      "recommender:baseUrl or RECOMMENDER_BASE_URL, or as the baseUrl of the provider that the program gives it. If it is the same service under another address: " +
       "RECOMMENDER_SERVICE_MOVED=1",
   );
 }

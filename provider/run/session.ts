@@ -5,7 +5,7 @@ import { target } from "../../client/connect";
 import type { Settings } from "../../client/settings";
 import { embeddedFolder } from "../../client/settings";
 import type { Reply, routes } from "../../contract";
-import { cancelled as engineCancelled } from "./cancellation";
+import { cancelled as engineCancelled, stopped } from "./cancellation";
 import { Claims } from "./claims";
 import { log, type Urn } from "./engine";
 import { Listing } from "./listing";
@@ -109,6 +109,7 @@ async function start(settings: Settings): Promise<Session> {
     ...{ ...reached, connections: settings.parallel },
     onRetry: (message) => log.debug(undefined, message),
     redact: masked,
+    stop: stopped,
   });
   return { settings, client, clock: systemClock, run: runOf(settings) };
 }

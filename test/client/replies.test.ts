@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { ApiError, fixedToken, InputError, ReplyError } from "../../client/client";
+import { systemClock } from "../../client/clock";
 import { routes } from "../../contract";
 import { type Answer, clientOf, reply, scriptedServer } from "./server";
 
@@ -215,6 +216,50 @@ describe("an abort", () => {
     abort.abort(new Error("enough"));
     await check;
   });
+});
+
+describe("a client that is told to stop", () => {
+  test("ends calls that read, and tries nothing again, but finishes a call that may change something", async () => {
+    let release = () => {};
+    server = await scriptedServer((request, response) => {
+      if (request.method === "POST")
+        release = () => reply(201, { event_dataset_id: "d", name: "n", num_shards: 1 })(request, response);
+    });
+    const told = new AbortController();
+    const { client } = clientOf(server, { stop: told.signal });
+    const reads = expect(client.call(routes.listEventDatasets, {})).rejects.toThrow("enough");
+    const creates = client.call(routes.createEventDataset, { name: "n", numShards: 1 });
+    while (server.arrived.length < 2) await new Promise(setImmediate);
+    told.abort(new Error("enough"));
+    await reads;
+    release();
+    expect(await creates).toMatchObject({ eventDatasetId: "d" });
+  });
+
+  test("says what went wrong with a call that it would have tried again", async () => {
+    const told = new AbortController();
+    server = await scriptedServer(reply(429));
+    const retry = { baseMs: 60_000, capMs: 60_000 };
+    const { client } = clientOf(server, { stop: told.signal, clock: systemClock, retry });
+    const call = client.call(routes.createEventDataset, { name: "n", numShards: 1 });
+    const check = expect(call).rejects.toThrow(/429.*not tried again, because enough/);
+    while (server.arrived.length === 0) await new Promise(setImmediate);
+    setTimeout(() => told.abort(new Error("enough")), 50);
+    await check;
+  });
+});
+
+test("a redirection is refused with the place that it leads to", async () => {
+  server = await scriptedServer(reply(302, "", { location: "https://login.example.com/start" }));
+  await expect(clientOf(server).client.call(routes.listEventDatasets, {})).rejects.toThrow(
+    `302: the response has no body; it leads to https://login.example.com/start: is ${server.url} the address of the`,
+  );
+});
+
+test("a secret of a few characters is masked as a word, and not within others", async () => {
+  server = await scriptedServer(reply(400, { message: "that t is no token" }));
+  const { client } = clientOf(server, { token: fixedToken("t") });
+  await expect(client.call(routes.listEventDatasets, {})).rejects.toThrow("400: that [secret] is no token");
 });
 
 test("no key and no token is in an error, its stack, its cause or a printed client", async () => {

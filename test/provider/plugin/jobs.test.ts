@@ -55,6 +55,16 @@ test("a cancel during a training ends the wait within 2 s, a SIGINT the process,
   expect(observed.calls().join()).not.toContain("submit-training-job");
 });
 
+test("a cancel ends the wait for a service that does not answer", async () => {
+  await observed.faults({ calls: [{ path: "/get-event-dataset", status: 503, times: 99 }] });
+  const reading = plugin.read("EventDataset", "event-dataset-1", {}).catch((error) => error);
+  while (!observed.calls().includes("GET /get-event-dataset")) await sleep(20);
+  await plugin.cancel();
+  expect((await reading).message).toMatch(/503.*not tried again, because the engine asked to stop/);
+  expect(await plugin.stop()).toBe(0);
+  plugin = await PluginProcess.start(observed.config);
+});
+
 test("a create in flight is finished in spite of a cancel and a SIGINT", async () => {
   await observed.faults({ calls: [{ path: "/create-event-dataset", delay_ms: 1000 }] });
   const creating = plugin.create("EventDataset", { name: "late", numShards: 1 });
