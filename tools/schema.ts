@@ -22,7 +22,7 @@ import {
 import { languages } from "./schema/languages";
 import { writePage } from "./schema/resources-page";
 import { type Field, Sources } from "./schema/sources";
-import { capital, type PropertySpec, type ResourceSpec, Types, token } from "./schema/types";
+import { any, capital, type PropertySpec, type ResourceSpec, Types, token } from "./schema/types";
 
 const root = join(__dirname, "..");
 
@@ -113,9 +113,8 @@ function visible({ shape }: Rules["outputs"]): Rules["outputs"] {
 /** What a program may also hand over itself: `check` turns records and assets into the name of a file. */
 function accepted(spec: PropertySpec, field: Field | undefined, { sources }: Types): PropertySpec {
   if (spec.type !== "string" || !field || !sources.takesAsset(field.type)) return spec;
-  const { type, ...rest } = spec;
-  const list = { type: "array", items: { $ref: "pulumi.json#/Any" } };
-  return { oneOf: [{ type }, { $ref: "pulumi.json#/Asset" }, list], ...rest };
+  const { type: _, ...rest } = spec;
+  return { ...any, ...rest };
 }
 
 function mapped<T, U>(record: Readonly<Record<string, T>>, to: (value: T) => U): Record<string, U> {

@@ -41,7 +41,7 @@ export interface EventMapping {
   readonly eventType?: FieldSource;
   /** The column of `eventValue`, or one value for all; the column of that name unless set. */
   readonly eventValue?: FieldSource;
-  /** Columns to take as attributes; all that are no fields unless set. */
+  /** Columns to take as attributes, or the one that holds them all; every column that is no field unless set. */
   readonly attributes?: AttributesSource;
 }
 

@@ -16,7 +16,7 @@ export interface UserRecord {
 export interface UserMapping {
   /** The column of `userId`, or one value for all; the column of that name unless set. */
   readonly userId?: FieldSource;
-  /** Columns to take as attributes; all that are no fields unless set. */
+  /** Columns to take as attributes, or the one that holds them all; every column that is no field unless set. */
   readonly attributes?: AttributesSource;
 }
 

@@ -66,7 +66,7 @@ testUnless(withoutGo)(
 );
 
 testUnless(missing)(
-  "the SDK of Python is a wheel that can be imported, and every example names only what is there",
+  "the SDK of Python is a wheel that can be imported, hands over lists, and every example names only what is there",
   async () => {
     const installed = join(folder, "installed");
     installWheel(bin, join(folder, "python"), installed);
@@ -87,6 +87,34 @@ for name, text in json.load(sys.stdin).items():
             getattr(recommender, node.attr)
 `;
     run(names, JSON.stringify(Object.fromEntries(examples.map(([name, { python }]) => [name, python]))));
+    const given = { source: [{ userId: "ada", itemId: "x" }], mapping: { attributes: ["a", "b"] } };
+    const lists = `
+import json, sys, pulumi, pulumi_recommender as recommender
+given, seen = json.load(sys.stdin), {}
+class Engine(pulumi.runtime.Mocks):
+    def new_resource(self, args):
+        seen[args.name] = {"source": args.inputs["source"], "mapping": args.inputs["mapping"]}
+        return args.name, {**args.inputs, "source": "(records)"}
+    def call(self, args):
+        return {}
+pulumi.runtime.set_mocks(Engine())
+@pulumi.runtime.test
+def declare():
+    records = [
+        recommender.UserRecords("user", user_dataset_id="d", **given),
+        recommender.ItemRecords("item", item_dataset_id="d", **given),
+        recommender.EventRecords("event", event_dataset_id="d", **given),
+        recommender.EventRecords("output", event_dataset_id="d", source=pulumi.Output.from_input(given["source"]),
+            mapping=recommender.EventMappingArgs(attributes=pulumi.Output.from_input(["a", "b"]))),
+    ]
+    def compare(mappings):
+        assert [one["attributes"] for one in mappings] == [["a", "b"]] * 4, mappings
+    return pulumi.Output.all(*[one.mapping for one in records]).apply(compare)
+declare()
+print(json.dumps(seen))
+`;
+    const seen = JSON.parse(run(lists, JSON.stringify(given)));
+    expect(seen).toEqual({ user: given, item: given, event: given, output: given });
   },
 );
 

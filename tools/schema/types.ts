@@ -58,7 +58,8 @@ interface Json {
 
 const singular = (name: string) => name.replace(/ies$/, "y").replace(/s$/, "");
 
-const any: TypeSpec = { $ref: "pulumi.json#/Any" };
+/** What may be a value of any type. */
+export const any: TypeSpec = { $ref: "pulumi.json#/Any" };
 
 /** The token of something of the package. */
 export const token = (name: string): string => `recommender:index:${name}`;
@@ -113,6 +114,8 @@ export class Types {
     if (ways) {
       const [only] = ways;
       if (ways.length === 1 && only) return this.#typeOf(only, name, type, strict);
+      // The SDK of Python cannot hand over a list where something else may stand too.
+      if (ways.some((way) => way.type === "array")) return any;
       const formOf = (way: Json) => type && this.sources.formOf(type, way.required ?? []);
       return { oneOf: ways.map((way) => this.#typeOf(way, name, formOf(way) ?? type, strict)) };
     }
