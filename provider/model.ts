@@ -33,6 +33,10 @@ export interface Quality {
   readonly rankedNdcgAt20?: number;
 }
 
+/** Why a model is never deleted before its replacement: the service deletes no model that serves. */
+export const deletedAfterReplacement =
+  "deleteBeforeReplace does not apply to models: the former one may serve until the next one does, and is deleted then";
+
 const modelArgs = z.strictObject({
   projectId: id,
   algorithmId: id.optional(),

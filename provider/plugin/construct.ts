@@ -3,7 +3,9 @@ import { RegisterResourceRequest, type RegisterResourceResponse } from "@pulumi/
 import { Struct, Value } from "google-protobuf/google/protobuf/struct_pb";
 import { shortened, unknownAmong, unknownKey } from "../../contract/words";
 import type { Lifecycle } from "../lifecycle/protocol";
+import { deletedAfterReplacement } from "../model";
 import { nouns } from "../nouns";
+import { log } from "../run/engine";
 import { unknownValue } from "../run/unknown-value";
 import { pluginTypePrefix } from "../run/urn";
 import { type Component, components } from "./components";
@@ -19,17 +21,22 @@ const internal = ["submittedJobId", "existingId"];
 /** Registers the two resources of a component: the second one waits for the job of the first. */
 export async function construct(request: ConstructRequest): Promise<ConstructResponse> {
   const component = componentOf(request.getType());
-  const [jobNoun, resultNoun] = [nounOf(component.job), nounOf(component.result)];
+  const jobNoun = nouns[component.job] as Lifecycle;
+  const resultNoun = nouns[component.result] as Lifecycle;
   const names = [...new Set([...jobNoun.argumentNames, ...resultNoun.argumentNames])];
   const given = valuesOf(request.getInputs());
   refuseUnknown(request, given, names);
   const monitor = monitorAt(request.getMonitorendpoint());
 
   const { urn } = await register(monitor, registrationOf(request));
-  const job = await register(monitor, childOf(request, urn, component.job, picked(given, jobNoun)));
+  if (component.result === "Model" && request.getDeletebeforereplace()) {
+    request.clearDeletebeforereplace();
+    await log.warn(urn, deletedAfterReplacement);
+  }
+  const job = await register(monitor, childOf(request, urn, jobNoun, picked(given, jobNoun)));
   const jobId = job.values.get("jobId") ?? unknown();
   const args = new Map([...picked(given, resultNoun), ["submittedJobId", jobId]]);
-  const result = await register(monitor, childOf(request, urn, component.result, args, job.urn));
+  const result = await register(monitor, childOf(request, urn, resultNoun, args, job.urn));
 
   const outputs = visible(result.values, resultNoun, request.getDryrun());
   await monitor.registerOutputs(urn, structOf(outputs));
@@ -42,12 +49,6 @@ function componentOf(type: string): Component {
   if (found) return found;
   const names = components.map((component) => component.type);
   throw new NotFoundError(`The component ${shortened(type)}: ${unknownAmong(name, names)}`);
-}
-
-function nounOf(type: string): Lifecycle {
-  const noun = nouns[type];
-  if (!noun) throw new NotFoundError(`There is no resource type ${type}.`);
-  return noun;
 }
 
 function refuseUnknown(request: ConstructRequest, given: Values, names: readonly string[]): void {
@@ -77,7 +78,7 @@ function registrationOf(request: ConstructRequest): RegisterResourceRequest {
 function childOf(
   request: ConstructRequest,
   parent: string,
-  type: string,
+  { type, argumentNames }: Lifecycle,
   args: Values,
   jobUrn?: string,
 ): RegisterResourceRequest {
@@ -98,16 +99,37 @@ function childOf(
     for (const urn of urns) all.add(urn);
   }
   registration.setDependenciesList([...all]);
+  passOn(request, registration, argumentNames);
+  const hooks = jobUrn ? request.getResourceHooks()?.serializeBinary() : undefined;
+  if (hooks) registration.setHooks(RegisterResourceRequest.ResourceHooksBinding.deserializeBinary(hooks));
+  inherit(registration, request);
+  return registration;
+}
+
+/** Options that mean nothing to the component itself: they are for the resources that do its work. */
+function passOn(request: ConstructRequest, child: RegisterResourceRequest, names: readonly string[]): void {
+  // The engine would say that it cannot ignore what is not there.
+  const ignored = request.getIgnorechangesList().filter((path) => ["*", ...names].includes(firstOf(path)));
+  child.setIgnorechangesList(ignored);
+  child.setReplaceonchangesList(request.getReplaceonchangesList());
+  child.setAdditionalsecretoutputsList(request.getAdditionalsecretoutputsList());
+  child.setReplaceWithList(request.getReplaceWithList());
+  child.setReplacementTrigger(request.getReplacementTrigger());
+  child.setDeletebeforereplace(request.getDeletebeforereplace() === true);
+  child.setDeletebeforereplacedefined(request.hasDeletebeforereplace());
   const timeouts = request.getCustomtimeouts();
   if (timeouts) {
     const own = new RegisterResourceRequest.CustomTimeouts();
     own.setCreate(timeouts.getCreate());
     own.setUpdate(timeouts.getUpdate());
     own.setDelete(timeouts.getDelete());
-    registration.setCustomtimeouts(own);
+    child.setCustomtimeouts(own);
   }
-  inherit(registration, request);
-  return registration;
+}
+
+/** The property that a path of the engine, as `parameters.minUserNum` or `["name"]`, begins with. */
+function firstOf(path: string): string {
+  return /[^.[\]"]+/.exec(path)?.[0] ?? "";
 }
 
 /** Options of the component that hold for each of its resources. */
@@ -116,9 +138,8 @@ function inherit(registration: RegisterResourceRequest, request: ConstructReques
   registration.setSupportspartialvalues(true);
   registration.setAliasspecs(true);
   registration.setDeletedwith(request.getDeletedwith());
-  const [isProtected, isRetained] = [request.getProtect(), request.getRetainondelete()];
-  if (isProtected !== undefined) registration.setProtect(isProtected);
-  if (isRetained !== undefined) registration.setRetainondelete(isRetained);
+  if (request.hasProtect()) registration.setProtect(request.getProtect() === true);
+  if (request.hasRetainondelete()) registration.setRetainondelete(request.getRetainondelete() === true);
 }
 
 async function register(

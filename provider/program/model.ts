@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Json, JsonMap } from "../../contract";
-import { model, type Quality } from "../model";
+import { deletedAfterReplacement, model, type Quality } from "../model";
 import { Resource, siblingOptions } from "./resource";
 import { TrainingJob, type TrainingJobArgs } from "./training-job";
 
@@ -53,12 +53,7 @@ export class Model extends Resource {
     } else super(Model.lifecycle, name, args, options);
     // Known in a preview that only renames it.
     this.modelId = this.id;
-    if (deleteBeforeReplace) {
-      pulumi.log.warn(
-        "deleteBeforeReplace does not apply to models: the former one may serve until the next one does, and is deleted then",
-        this,
-      );
-    }
+    if (deleteBeforeReplace) pulumi.log.warn(deletedAfterReplacement, this);
   }
 
   /** @internal */

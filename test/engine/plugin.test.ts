@@ -134,7 +134,7 @@ test("pulumi import takes a dataset over, after which the next preview is empty"
   expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
 });
 
-test("a model, a deployment, a query and a clustering are one line each, and what is secret of addresses stays so", async () => {
+test("a model, a deployment, a query and a clustering are one line each, with their options, and what is secret of addresses stays so", async () => {
   const of = (type: string, properties: object) => ({ type: `recommender:${type}`, properties });
   const datasets = {
     users: of("UserDataset", { numShards: 1 }),
@@ -152,6 +152,14 @@ test("a model, a deployment, a query and a clustering are one line each, and wha
   });
   const about = { projectId: ref("shop.projectId"), modelId: ref("weekly.modelId") };
   const queries = [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.1 }] }];
+  const weekly = (trigger: number) => ({
+    ...of("TrainedModel", {
+      projectId: about.projectId,
+      algorithmId: ref("g1.algorithmId"),
+      triggers: [trigger],
+    }),
+    options: { ignoreChanges: ["triggers"], additionalSecretOutputs: ["modelId"] },
+  });
   const whole = {
     ...datasets,
     shop: of("Project", {
@@ -161,7 +169,7 @@ test("a model, a deployment, a query and a clustering are one line each, and wha
       eventDatasetId: ref("events.eventDatasetId"),
     }),
     g1: of("Algorithm", { projectId: about.projectId, algorithmParameters: { dimensions: 8 } }),
-    weekly: of("TrainedModel", { projectId: about.projectId, algorithmId: ref("g1.algorithmId") }),
+    weekly: weekly(1),
     live: of("DeployedModel", { projectId: about.projectId, generatorModelId: about.modelId }),
     asked: of("UserQueryResult", { ...about, queryType: "user_list", queries }),
     groups: of("UserClusteringResult", { ...about, parameters: { minUserNum: 1 } }),
@@ -175,11 +183,12 @@ test("a model, a deployment, a query and a clustering are one line each, and wha
   // Two of its own, and three for each of the four.
   expect((await preview()).steps.filter(({ op }) => op === "create")).toHaveLength(14);
   await up();
+  await declare({ ...whole, weekly: weekly(2) }, outputs);
   await pulumi("preview", "--refresh", "--expect-no-changes");
   const model = (await rows()).find(({ type }) => type === "recommender:index:Model");
   expect(model?.urn).toContain("recommender:index:TrainedModel$recommender:index:Model::weekly");
   expect(JSON.parse(await pulumi("stack", "output", "--json"))).toEqual({
-    modelId: model?.id,
+    modelId: "[secret]",
     url: "[secret]",
     servingUri: "[secret]",
   });

@@ -1,0 +1,104 @@
+import * as grpc from "@grpc/grpc-js";
+import * as provider from "@pulumi/pulumi/proto/provider_pb";
+import { type IResourceMonitorServer, ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
+import { type RegisterResourceRequest, RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { toStruct } from "../../../provider/plugin/values";
+import { PluginProcess } from "./plugin-process";
+
+/** What the plugin has registered, by the last part of its type. */
+const registered = new Map<string, RegisterResourceRequest>();
+const monitor = new grpc.Server();
+let address: string;
+let plugin: PluginProcess;
+
+beforeAll(async () => {
+  const service: Partial<IResourceMonitorServer> = {
+    registerResource({ request }, callback) {
+      registered.set(request.getType().split(":")[2] as string, request);
+      const reply = new RegisterResourceResponse();
+      reply.setUrn(`urn:pulumi:test::test::${request.getType()}::${request.getName()}`);
+      reply.setObject(toStruct({ jobId: "job-1" }));
+      callback(null, reply);
+    },
+    registerResourceOutputs: (_, callback) => callback(null, new Empty()),
+  };
+  monitor.addService(ResourceMonitorService, service as IResourceMonitorServer);
+  const port = await new Promise<number>((resolve, reject) => {
+    const credentials = grpc.ServerCredentials.createInsecure();
+    monitor.bindAsync("127.0.0.1:0", credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
+  });
+  address = `127.0.0.1:${port}`;
+  plugin = await PluginProcess.start();
+});
+afterAll(async () => {
+  await plugin.stop();
+  monitor.forceShutdown();
+});
+
+/** A component with every option that the engine hands on. */
+async function construct(type: string, inputs: object): Promise<void> {
+  registered.clear();
+  const request = new provider.ConstructRequest();
+  request.setMonitorendpoint(address);
+  request.setType(`recommender:index:${type}`);
+  request.setName("it");
+  request.setInputs(toStruct(inputs));
+  request.setIgnorechangesList(["triggers[0]", "name", "*"]);
+  request.setReplaceonchangesList(["name"]);
+  request.setAdditionalsecretoutputsList(["modelId"]);
+  request.setReplaceWithList(["urn:pulumi:test::test::a:b:C::c"]);
+  request.setDeletebeforereplace(true);
+  request.setProtect(true);
+  const timeouts = new provider.ConstructRequest.CustomTimeouts();
+  timeouts.setCreate("1h");
+  request.setCustomtimeouts(timeouts);
+  const hooks = new provider.ConstructRequest.ResourceHooksBinding();
+  hooks.setAfterCreateList(["tell"]);
+  request.setResourceHooks(hooks);
+  await plugin.call("construct", request);
+}
+
+/** The options that one of its resources has got. */
+const options = (type: string) => {
+  const child = registered.get(type)?.toObject();
+  return {
+    ignoreChanges: child?.ignorechangesList,
+    replaceOnChanges: child?.replaceonchangesList,
+    secret: child?.additionalsecretoutputsList,
+    replaceWith: child?.replaceWithList,
+    deletedFirst: [child?.deletebeforereplace, child?.deletebeforereplacedefined],
+    isProtected: child?.protect,
+    timeout: child?.customtimeouts?.create,
+    afterCreate: child?.hooks?.afterCreateList,
+  };
+};
+
+const passedOn = {
+  ignoreChanges: ["name", "*"],
+  replaceOnChanges: ["name"],
+  secret: ["modelId"],
+  replaceWith: ["urn:pulumi:test::test::a:b:C::c"],
+  deletedFirst: [true, true],
+  isProtected: true,
+  timeout: "1h",
+  afterCreate: undefined,
+};
+
+test("options of a component hold for its resources: hooks for the result, ignored changes where the argument is", async () => {
+  await construct("DeployedModel", { projectId: "p", generatorModelId: "m" });
+  expect(options("DeploymentJob")).toEqual(passedOn);
+  expect(options("Deployment")).toEqual({ ...passedOn, afterCreate: ["tell"] });
+  await construct("TrainedModel", { projectId: "p", algorithmId: "a" });
+  expect(options("TrainingJob").ignoreChanges).toEqual(["triggers[0]", "name", "*"]);
+});
+
+test("a model is not deleted before its replacement, whatever the option says, and that is said", async () => {
+  await construct("TrainedModel", { projectId: "p", algorithmId: "a" });
+  for (const type of ["TrainingJob", "Model"]) expect(options(type).deletedFirst).toEqual([false, false]);
+  expect(plugin.said).toContainEqual(
+    expect.objectContaining({
+      message: expect.stringMatching(/^deleteBeforeReplace does not apply to models/),
+    }),
+  );
+});
