@@ -63,6 +63,6 @@ export function discreet(own: Lifecycle, config: (key: string) => string | undef
 }
 
 /** What of a state shows a secret, beside its arguments: outputs, and the address of the service. */
-export function showingSecret({ outputNames }: Rules, state: Properties): string[] {
-  return [...outputNames, "__service"].filter((key) => showsSecret(state[key]));
+export function showingSecret({ outputNames, secretOutputs }: Rules, state: Properties): string[] {
+  return [...outputNames, "__service"].filter((key) => showsSecret(state[key], secretOutputs));
 }

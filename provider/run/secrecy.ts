@@ -22,12 +22,7 @@ const keyedByFields = ["source", "mapping"];
 export async function keepingSecret<T>(secrets: readonly Properties[], work: () => Promise<T>): Promise<T> {
   if (secrets.every((one) => Object.keys(one).length === 0)) return work();
   const values = [...(secretsHere.getStore()?.values ?? []), ...secrets];
-  let index: Index | undefined;
-  const mask = (message: string) => {
-    index ??= indexOf(new Set(values.flatMap(textsIn)));
-    return textsAt(message, index).reduce(withoutText, message);
-  };
-  return secretsHere.run({ values, mask }, async () => {
+  return secretsHere.run({ values, mask: maskOf(values) }, async () => {
     try {
       return await work();
     } catch (error) {
@@ -41,9 +36,28 @@ export function isSecret(name: string): boolean {
   return secretsHere.getStore()?.values.some((one) => one[name] !== undefined) ?? false;
 }
 
-/** Whether a value shows a secret of the resource that is worked for. */
-export function showsSecret(value: unknown): boolean {
-  return typeof value === "string" && masked(value) !== value;
+/**
+ * Whether a value shows a secret of the resource that is worked for, other than its own secret outputs: what the address
+ * of a result consists of, as the service and the job, is no secret.
+ */
+export function showsSecret(value: unknown, secretOutputs: readonly string[]): boolean {
+  if (typeof value !== "string" || masked(value) === value) return false;
+  if (!secretOutputs.some(isSecret)) return true;
+  const others = secretsHere.getStore()?.values.map((one) => without(one, secretOutputs)) ?? [];
+  return maskOf(others)(value) !== value;
+}
+
+function without(properties: Properties, names: readonly string[]): Properties {
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name)));
+}
+
+/** Takes secrets out of messages. */
+function maskOf(secrets: readonly Properties[]): (message: string) => string {
+  let index: Index | undefined;
+  return (message) => {
+    index ??= indexOf(new Set(secrets.flatMap(textsIn)));
+    return textsAt(message, index).reduce(withoutText, message);
+  };
 }
 
 function withoutSecrets(error: Error & { reasons?: string[] }): Error {
