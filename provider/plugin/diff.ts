@@ -3,6 +3,7 @@ import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
 import type { Difference } from "../lifecycle/protocol";
 import type { Properties } from "../run/row";
 import { isSecret } from "../run/secrecy";
+import { isObject } from "./values";
 
 type Kind = "ADD" | "DELETE" | "UPDATE";
 
@@ -44,8 +45,4 @@ function* differences(path: string, before: unknown, after: unknown): Generator<
 function step(key: string, isIndex: boolean): string {
   if (isIndex) return `[${key}]`;
   return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

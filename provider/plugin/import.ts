@@ -7,6 +7,7 @@ import { shortened } from "../../contract/words";
 import { withDefaults } from "../lifecycle/arguments";
 import type { Lifecycle } from "../lifecycle/protocol";
 import type { Properties } from "../run/row";
+import { pluginTypePrefix } from "../run/urn";
 
 /** What `pulumi import` finds under an id: the id in the state, and what the engine would otherwise have stored. */
 export interface Imported {
@@ -56,17 +57,13 @@ const importers: Readonly<Record<string, Importer>> = {
 
 /** Finds what is to be imported; undefined where there is no such object. */
 export async function importedState(
-  { type, args, argumentNames }: Lifecycle,
+  noun: Lifecycle,
   given: string,
   clientHere: () => Promise<Client>,
 ): Promise<Imported | undefined> {
+  const { type, args } = noun;
   const importer = importers[type];
-  if (!importer) {
-    const remedy = argumentNames.includes("existingId")
-      ? `Declare it with its arguments and existingId: "${shortened(given)}"; \`pulumi up\` adopts it.`
-      : "Declare it with its arguments; `pulumi up` creates it.";
-    throw new Error(`${type} ${shortened(given)} cannot be imported: the API cannot read it. ${remedy}`);
-  }
+  if (!importer) throw unreadable(noun, given, "imported");
   const ids = given.split("/");
   if (ids.length !== importer.form.split("/").length || ids.includes(""))
     throw new Error(`${type}: to import it, write its id as ${importer.form}, not ${shortened(given)}`);
@@ -74,6 +71,21 @@ export async function importedState(
   if (!found) return undefined;
   const state = withDefaults(args, withoutNulls(found.state));
   return { id: found.id, state: { ...state, __made: randomUUID().slice(0, 8) } };
+}
+
+/** Refuses to confirm what a program looks up with a state of its own, where the API cannot read it. */
+export function refuseUnreadable(noun: Lifecycle, id: string): void {
+  if (!importers[noun.type]) throw unreadable(noun, id, "looked up");
+}
+
+function unreadable({ type, argumentNames }: Lifecycle, id: string, done: string): Error {
+  const shown = shortened(id);
+  const remedy = argumentNames.includes("existingId")
+    ? `Declare it with its arguments and existingId: "${shown}"; \`pulumi up\` adopts it.`
+    : type === "TrainingJob"
+      ? `Import the model that it has trained, as ${pluginTypePrefix}Model with the id ${importers.Model?.form}.`
+      : "Declare it with its arguments; `pulumi up` creates it.";
+  return new Error(`${type} ${shown} cannot be ${done}: the API cannot read it. ${remedy}`);
 }
 
 type Place = (projectId: string, jobId: string) => Imported;

@@ -21,11 +21,12 @@ import { refusalOfHidden } from "../lifecycle/hidden";
 import type { Fault, Lifecycle } from "../lifecycle/protocol";
 import { nouns } from "../nouns";
 import type { Properties } from "../run/row";
-import { logicalName, nounOf, partsOf } from "../run/urn";
+import { logicalName, nounOf, partsOf, pluginTypePrefix } from "../run/urn";
+import { components } from "./components";
 import { checkFailure } from "./config";
 import { diffResponse } from "./diff";
 import { NotFoundError } from "./failure";
-import { importedState } from "./import";
+import { importedState, refuseUnreadable } from "./import";
 import { idOutput, previewOfCreate, previewOfUpdate } from "./preview";
 import { storing } from "./stored";
 import { fromStruct, sealedLike, toStruct, unsealed, withoutNull, withSealed } from "./values";
@@ -56,7 +57,8 @@ export async function diff(request: DiffRequest): Promise<DiffResponse> {
   const news = { ...unsealed(fromStruct(request.getNews())), __urn: urn };
   const difference = await noun.diff(request.getId(), olds, news);
   const reply = diffResponse(difference, olds, news);
-  if (difference.replaces.length === 0) reply.setStablesList([idOutput(noun)]);
+  const stable = noun.outputNames.filter((key) => key === idOutput(noun));
+  if (difference.replaces.length === 0) reply.setStablesList(stable);
   return reply;
 }
 
@@ -89,6 +91,9 @@ export async function read(
   const [raw, rawInputs] = [fromStruct(request.getProperties()), fromStruct(request.getInputs())];
   // An import has no state yet, but an id.
   const isImport = Object.keys(raw).length === 0;
+  // What a program looks up has a state that it was given; those that were stored here have tokens.
+  if (!isImport && raw.__made === undefined && raw.__urn === undefined)
+    refuseUnreadable(noun, request.getId());
   const row = isImport
     ? await importedState(noun, request.getId(), clientHere)
     : { id: request.getId(), state: inState(raw, urn) };
@@ -134,6 +139,12 @@ function lifecycleOf(urn: string): Lifecycle {
   const type = partsOf(urn).type.split("$").at(-1) ?? "";
   const name = nounOf(type) ?? "";
   if (Object.hasOwn(nouns, name)) return nouns[name] as Lifecycle;
+  const component = components.find((one) => pluginTypePrefix + one.type === type);
+  if (component)
+    throw new NotFoundError(
+      `${component.type} is a component of two resources, ${component.job} and ${component.result}: ` +
+        `import ${pluginTypePrefix}${component.result}`,
+    );
   const names = Object.keys(nouns);
   throw new NotFoundError(
     `The resource type ${shortened(type)}: ${unknownAmong(type.split(":").at(-1) ?? "", names)}`,

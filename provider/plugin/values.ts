@@ -79,6 +79,7 @@ export function withSealed(values: Properties, keys: readonly string[]): Propert
   return { ...values, ...Object.fromEntries(sealed) };
 }
 
-function isObject(value: unknown): value is object {
+/** Whether a value has members: an object or a list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }

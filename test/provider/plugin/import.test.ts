@@ -1,4 +1,5 @@
 import { routes } from "../../../contract";
+import { isSealed } from "../../../provider/run/sealed-value";
 import { ObservedService } from "../../engine/observed-service";
 import { trainedProject } from "../trained-project";
 import type { Properties } from "./plugin-connection";
@@ -77,7 +78,7 @@ test("what a job has not deployed is not imported", async () => {
   );
 });
 
-test("a query and a clustering are imported by their projects and jobs, with the results", async () => {
+test("a query and a clustering are imported by their projects and jobs, with the results, of which a refresh makes no more secret", async () => {
   const queries = [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.1 }] }];
   const asked = { projectId, modelId, name: "q", queryType: "user_list" as const, queries };
   const grouped = { projectId, modelId, name: "c", parameters: { minUserNum: 2 } };
@@ -90,6 +91,11 @@ test("a query and a clustering are imported by their projects and jobs, with the
   const groups = await importing("UserClustering", `${projectId}/${clustering.jobId}`);
   expect(groups.inputs).toEqual({ ...grouped, clusterType: "user", existingId: clustering.jobId });
   await importing("ClusteringJob", `${projectId}/${clustering.jobId}`);
+  for (const [type, before] of Object.entries({ UserQuery: found, UserClustering: groups })) {
+    const { id, state } = await plugin.read(type, before.id, before.state, before.inputs);
+    expect(state).toMatchObject({ jobId: id, __service: observed.service.url });
+    expect(isSealed(state.downloadUrl)).toBe(true);
+  }
   await expect(plugin.read("UserQuery", `${projectId}/${clustering.jobId}`)).rejects.toThrow(
     /another kind of job/,
   );
@@ -113,6 +119,27 @@ test.each(["Project", "Algorithm", "UserDataset", "ItemDataset"])(
   },
 );
 
-test.each(["EventRecords", "TrainingJob"])("an import of %s says to declare it", async (type) => {
-  await expect(plugin.read(type, "x-1")).rejects.toThrow(/cannot be imported.*`pulumi up` creates it/);
+test.each([
+  [
+    "EventRecords",
+    "to declare them",
+    "EventRecords x-1 cannot be imported: the API cannot read it. Declare it with",
+  ],
+  [
+    "TrainingJob",
+    "to import its model",
+    "Import the model that it has trained, as recommender:index:Model with",
+  ],
+  ["TrainedModel", "to import its model", "import recommender:index:Model"],
+  ["UserQueryResult", "to import its query", "import recommender:index:UserQuery"],
+])("an import of %s says %s", async (type, _, words) => {
+  await expect(plugin.read(type, "x-1")).rejects.toThrow(words);
+});
+
+test("what the API cannot read is not confirmed to a program that looks it up with a state", async () => {
+  const state = { name: "shop", targetEventType: "purchase" };
+  await expect(plugin.read("Project", "x-1", state, state)).rejects.toThrow(
+    'Project x-1 cannot be looked up: the API cannot read it. Declare it with its arguments and existingId: "x-1"',
+  );
+  expect(await plugin.read("Model", modelId, { projectId }, { projectId })).toMatchObject({ id: modelId });
 });
