@@ -31,6 +31,9 @@ export function arbitraryOf(schema: z.ZodType): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodArray) {
     return fc.array(arbitraryOf(schema.element as z.ZodType), { minLength: 1, maxLength: 3 });
   }
+  if (schema instanceof z.ZodRecord) {
+    return mapWith(arbitraryOf(schema.valueType as z.ZodType)).filter(accepts(schema));
+  }
   if (schema instanceof z.ZodDiscriminatedUnion || schema instanceof z.ZodUnion) {
     return fc.oneof(...(schema.options as z.ZodType[]).map(arbitraryOf));
   }
