@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { eventType, id, type JsonMap, jsonMap, label, maybe, ours } from "./field";
+import { eventType, id, type JsonMap, jsonMap, label, mapOf, maybe, ours } from "./field";
 import { route } from "./route";
 
 /** The kinds of algorithm that the specification names. */
@@ -50,8 +50,7 @@ export const g1Parameters = z.strictObject({
     .max(1)
     .optional()
     .describe("How far those who chose the same items hold popular ones back."),
-  event_weights: z
-    .record(eventType, z.number().min(0).max(1000))
+  event_weights: mapOf(z.number().min(0).max(1000), { key: eventType })
     .optional()
     .describe("What events of other types weigh against the target event; {} for the target event alone."),
   recommend_seen: z

@@ -89,14 +89,20 @@ const yaml = (value: unknown): string =>
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** Words that TypeScript or Python keeps for itself, and what begins with a digit. */
+const reserved =
+  "and as assert async await break case catch class const continue debugger def default del delete do elif else enum " +
+  "except export extends false finally for from function global if import in instanceof interface is lambda let new " +
+  "nonlocal not null or package pass private protected public raise recommender return static super switch this throw " +
+  "true try typeof var void while with yield";
+const isReserved = (name: string) => /^\d/.test(name) || reserved.split(" ").includes(name);
+
 /** A name as a variable of a program. */
 export function variable(name: string): string {
   const words = name.normalize("NFKD").match(/[A-Za-z0-9]+/g) ?? [];
   const [first = "thing", ...rest] = words.slice(0, 4);
   const joined = first.toLowerCase() + rest.map((word) => word[0]?.toUpperCase() + word.slice(1)).join("");
-  // No word that a language keeps for itself.
-  const safe = /^\d|^(class|default|delete|export|for|import|in|is|new|not|return|with)$/.test(joined);
-  return (safe ? `the${joined[0]?.toUpperCase()}${joined.slice(1)}` : joined).slice(0, 40);
+  return (isReserved(joined) ? `the${joined[0]?.toUpperCase()}${joined.slice(1)}` : joined).slice(0, 40);
 }
 
 /** A text as TypeScript, Python and YAML write it. */

@@ -1,5 +1,9 @@
 /** What the console's page gets from the service; the page imports these types and nothing else of it. */
 
+import type { AttributeAnswer, DatasetShort, ProjectChoice } from "./dataset-answers";
+
+export type * from "./dataset-answers";
+
 /** Who looks, and where. */
 export interface SessionAnswer {
   readonly name: string;
@@ -13,12 +17,6 @@ export interface SessionAnswer {
   };
   /** The newest projects. */
   readonly projects: readonly ProjectChoice[];
-}
-
-export interface ProjectChoice {
-  readonly id: string;
-  readonly name: string;
-  readonly isDeployed: boolean;
 }
 
 /** A page of a list, and what to ask for to get the next. */
@@ -42,15 +40,6 @@ export interface QualityAnswer {
 export interface Counted {
   readonly count: number;
   readonly isMore: boolean;
-}
-
-export interface DatasetShort {
-  readonly id: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly records: number;
-  readonly capacity: number;
-  readonly numShards: number;
 }
 
 export interface ModelRow {
@@ -258,57 +247,6 @@ export interface TryAnswer {
 export interface Suggestion {
   readonly id: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-}
-
-export interface AttributeAnswer {
-  readonly name: string;
-  readonly handling: string;
-  readonly isDeclared: boolean;
-  /** Of the records looked at, how many have it. */
-  readonly filled: number;
-  readonly values: readonly { readonly value: string; readonly count: number }[];
-  readonly distinct: number;
-  readonly range: { readonly min: number; readonly mean: number; readonly max: number } | null;
-}
-
-export interface DatasetAnswer extends DatasetShort {
-  readonly createdTs: number;
-  readonly shards: readonly number[];
-  readonly projects: readonly ProjectChoice[];
-  /** Records that the attributes were looked at in. */
-  readonly sampled: number;
-  readonly attributes: readonly AttributeAnswer[];
-  readonly events: EventsAnswer | null;
-}
-
-export interface EventsAnswer {
-  /** Events that were looked at, the newest that were written. */
-  readonly sampled: number;
-  readonly types: readonly string[];
-  readonly days: readonly { readonly day: string; readonly counts: readonly number[] }[];
-  readonly users: readonly { readonly id: string; readonly count: number }[];
-  readonly items: readonly { readonly id: string; readonly count: number }[];
-  readonly distinctUsers: number;
-  readonly distinctItems: number;
-  /** Events of each item, most chosen first, thinned out. */
-  readonly tail: readonly number[];
-}
-
-export interface EventRow {
-  readonly eventId: string;
-  readonly userId: string;
-  readonly itemId: string;
-  readonly ts: number;
-  readonly eventType: string;
-  readonly eventValue: number;
-}
-
-export interface RecordAnswer {
-  readonly id: string;
-  readonly attributes: Readonly<Record<string, unknown>> | null;
-  readonly events: readonly EventRow[];
-  /** Whether older events were left out. */
-  readonly isMore: boolean;
 }
 
 /** A line of the streamed answer. */

@@ -29,6 +29,7 @@ export async function besideAnswer(
     const found = await pool.run({ kind: "PREVIEW", data, model, userIds: users, limit: shownItems });
     answers.push(found);
     const items = [...new Set(found.flatMap(({ itemIds }) => itemIds))];
+    if (items.length === 0) continue;
     const records = await db
       .selectFrom("records")
       .select(["record_id", "attributes"])

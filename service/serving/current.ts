@@ -18,28 +18,33 @@ export interface Current {
   readonly events: string | null;
 }
 
-const own = "events where dataset = $3::int and user_id = $4::text and event_type = $5::text";
-
-/** Out of the covering index alone and in one walk, which costs less than a second one where the stamp is not known. */
-export const currentStatement = `/* current */ select
+/**
+ * Out of the covering index alone and in one walk, which costs less than a second one where the stamp is not known.
+ * Where events of several types count, with a list of their types too.
+ */
+function statement(name: string, types: "one" | "several"): string {
+  const ofType = { one: "= $5::text", several: "= any($5::text[])" }[types];
+  const [json, array] = {
+    one: ["", ""],
+    several: [", to_json(event_types)", ", coalesce(array_agg(event_type), '{}') as event_types"],
+  }[types];
+  return `/* ${name} */ select
   (select job_id from deployments where project_id = $1) as "jobId",
   exists (select from deployments where project_id <> $1) as "hasOthers",
   (select changes from datasets where number = $2::int) as "itemChanges",
   (select deletions from datasets where number = $3::int and kind = 'event') as deletions,
   stamp,
-  case when stamp <> $6::text then json_build_array(to_json(items), to_json(event_values))::text end as events
+  case when stamp <> $6::text then json_build_array(to_json(items), to_json(event_values)${json})::text end as events
   from (
     select count(*) || ':' || coalesce(bit_xor(hashint8extended(seq, 0)), 0) as stamp,
-      coalesce(array_agg(item_id), '{}') as items, coalesce(array_agg(event_value), '{}') as event_values
-    from ${own}
+      coalesce(array_agg(item_id), '{}') as items, coalesce(array_agg(event_value), '{}') as event_values${array}
+    from events where dataset = $3::int and user_id = $4::text and event_type ${ofType}
   ) as walked`;
+}
 
-/** The same with the events of several types, and a list of their types. */
-const currentOfTypes = currentStatement
-  .replace("/* current */", "/* currentOfTypes */")
-  .replace("event_type = $5::text", "event_type = any($5::text[])")
-  .replace("to_json(event_values))", "to_json(event_values), to_json(event_types))")
-  .replace("as event_values", "as event_values, coalesce(array_agg(event_type), '{}') as event_types");
+/** The statement of a model that counts its target events alone. */
+export const currentStatement = statement("current", "one");
+const currentOfTypes = statement("currentOfTypes", "several");
 
 /** What the statement is asked with: for whom, and which stamp is known of him. */
 export function parametersOf(
@@ -59,7 +64,7 @@ export async function readCurrent(
 ): Promise<Current> {
   const parameters = parametersOf(...about);
   if (otherTypes.length > 0) parameters[4] = [parameters[4], ...otherTypes];
-  const statement = otherTypes.length > 0 ? currentOfTypes : currentStatement;
-  const { rows } = await db.executeQuery(CompiledQuery.raw(statement, parameters));
+  const asked = otherTypes.length > 0 ? currentOfTypes : currentStatement;
+  const { rows } = await db.executeQuery(CompiledQuery.raw(asked, parameters));
   return rows[0] as Current;
 }

@@ -31,9 +31,6 @@ export function arbitraryOf(schema: z.ZodType): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodArray) {
     return fc.array(arbitraryOf(schema.element as z.ZodType), { minLength: 1, maxLength: 3 });
   }
-  if (schema instanceof z.ZodRecord) {
-    return mapWith(arbitraryOf(schema.valueType as z.ZodType)).filter(accepts(schema));
-  }
   if (schema instanceof z.ZodDiscriminatedUnion || schema instanceof z.ZodUnion) {
     return fc.oneof(...(schema.options as z.ZodType[]).map(arbitraryOf));
   }
@@ -85,12 +82,16 @@ function accepts(schema: z.ZodType): (value: unknown) => boolean {
 function mapOrJson(schema: z.ZodType): fc.Arbitrary<unknown> {
   const { type, additionalProperties } = (schema.meta()?.override ?? {}) as {
     type?: string;
-    additionalProperties?: { enum?: string[]; type?: string };
+    additionalProperties?: { enum?: string[]; type?: string; minimum?: number; maximum?: number };
   };
   if (type !== "object") return awkwardJson;
   if (additionalProperties?.enum)
     return mapWith(fc.constantFrom(...additionalProperties.enum)).filter(accepts(schema));
   if (additionalProperties?.type === "string") return mapWith(fc.string());
+  if (additionalProperties?.type === "number") {
+    const { minimum: min = 0, maximum: max = 1 } = additionalProperties;
+    return mapWith(fc.double({ min, max, noNaN: true })).filter(accepts(schema));
+  }
   // On the wire an inlined map shares its keys with its siblings, so theirs are not free.
   return inlined.has(schema)
     ? mapWith(awkwardJson).map(({ item_id: _, ...rest }) => rest)

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { mapOf } from "../../../contract/field";
 import type { EventRule, FoldInRule, NeighbourRule } from "../../algorithms";
 
 const number = z.number();
@@ -30,7 +31,7 @@ export const neighboursHeader = z.object({
 
 /** What the header says of how events of other types count. */
 export const eventsHeader = z.object({
-  weights: z.record(z.string(), z.number().nonnegative()),
+  weights: mapOf(z.number().nonnegative()),
   recommend_seen: z.boolean(),
 });
 

@@ -69,5 +69,15 @@ test("a ranker that has learned puts answers in another order, and the console s
   const stranger = await tried("stranger");
   expect(stranger.items.map(({ itemId }: { itemId: string }) => itemId)).toEqual(await idsFor("stranger"));
   expect(stranger.rankedBy).toBeNull();
+
+  const beside = async (userIds: readonly string[]) => {
+    const query = new URLSearchParams({ models: `${generator},${ranker}`, users: JSON.stringify(userIds) });
+    return await api.raw(`/console/api/beside?${query}`, { headers });
+  };
+  const both = await beside(["u0", "stranger"]);
+  expect(both.body.models).toHaveLength(2);
+  expect(both.body.models[0].map(({ isKnown }: { isKnown: boolean }) => isKnown)).toEqual([true, false]);
+  expect(both.body.models[0][0].itemIds).toEqual(alone[0]?.slice(0, 10));
+  expect(await beside([])).toMatchObject({ status: 200, body: { models: [[], []], labels: {} } });
   await api.end();
 });

@@ -1,0 +1,67 @@
+/** What the console's page gets of datasets and their records. */
+
+export interface ProjectChoice {
+  readonly id: string;
+  readonly name: string;
+  readonly isDeployed: boolean;
+}
+
+export interface DatasetShort {
+  readonly id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly records: number;
+  readonly capacity: number;
+  readonly numShards: number;
+}
+
+export interface AttributeAnswer {
+  readonly name: string;
+  readonly handling: string;
+  readonly isDeclared: boolean;
+  /** Of the records looked at, how many have it. */
+  readonly filled: number;
+  readonly values: readonly { readonly value: string; readonly count: number }[];
+  readonly distinct: number;
+  readonly range: { readonly min: number; readonly mean: number; readonly max: number } | null;
+}
+
+export interface DatasetAnswer extends DatasetShort {
+  readonly createdTs: number;
+  readonly shards: readonly number[];
+  readonly projects: readonly ProjectChoice[];
+  /** Records that the attributes were looked at in. */
+  readonly sampled: number;
+  readonly attributes: readonly AttributeAnswer[];
+  readonly events: EventsAnswer | null;
+}
+
+export interface EventsAnswer {
+  /** Events that were looked at, the newest that were written. */
+  readonly sampled: number;
+  readonly types: readonly string[];
+  readonly days: readonly { readonly day: string; readonly counts: readonly number[] }[];
+  readonly users: readonly { readonly id: string; readonly count: number }[];
+  readonly items: readonly { readonly id: string; readonly count: number }[];
+  readonly distinctUsers: number;
+  readonly distinctItems: number;
+  /** Events of each item, most chosen first, thinned out. */
+  readonly tail: readonly number[];
+}
+
+export interface EventRow {
+  readonly eventId: string;
+  readonly userId: string;
+  readonly itemId: string;
+  readonly ts: number;
+  readonly eventType: string;
+  readonly eventValue: number;
+}
+
+export interface RecordAnswer {
+  readonly id: string;
+  readonly attributes: Readonly<Record<string, unknown>> | null;
+  readonly events: readonly EventRow[];
+  /** Whether older events were left out. */
+  readonly isMore: boolean;
+}
