@@ -1,6 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Browser, chromium as playwright } from "playwright-core";
 
 /** Starts the Chromium that comes with the packages, which is for Linux alone; elsewhere the Chrome that is there. */
@@ -11,8 +12,23 @@ export async function startBrowser(more: readonly string[] = []): Promise<Browse
   process.env.AWS_LAMBDA_JS_RUNTIME = "nodejs20.x";
   const { default: chromium } = await import("@sparticuz/chromium");
   const args = [...chromium.args.filter((arg) => !unwanted.includes(arg)), ...more];
-  const executablePath = await chromium.executablePath();
+  const executablePath = await oneAtATime(() => chromium.executablePath());
   return playwright.launch({ executablePath, args, env: await withFonts(), headless: true });
+}
+
+/** Test files that run at once share what is unpacked, and a program that is still being written cannot be started. */
+async function oneAtATime<T>(unpack: () => Promise<T>): Promise<T> {
+  const turn = join(tmpdir(), "unpacking-chromium");
+  const takes = () =>
+    mkdir(turn).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw error;
+        return false;
+      },
+    );
+  while (!(await takes())) await sleep(50);
+  return unpack().finally(() => rmdir(turn));
 }
 
 const unwanted = [
