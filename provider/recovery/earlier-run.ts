@@ -63,7 +63,7 @@ async function entryOfPlaceholder<R extends Route, Listed>(
 /** Enters a creation into the journal; where that fails, the work goes on without the protection. */
 export async function record({ urn, run }: Context, entry: Entry): Promise<void> {
   try {
-    put(entry);
+    await put(entry);
   } catch (error) {
     if (run.warnedOfJournal) return;
     run.warnedOfJournal = true;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import {
   closeSync,
   existsSync,
-  fsyncSync,
+  fsync,
   openSync,
   readdirSync,
   readFileSync,
@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { isRunning } from "../../client/process";
 import { makeFolder, stateFolder } from "../../client/state-folder";
 import { carriedUrn } from "../run/urn";
@@ -98,23 +99,23 @@ function readable(file: string): Entry | undefined {
   }
 }
 
-/** Records that a call is about to be sent, or its outcome. */
-export function put(entry: Entry): void {
-  const draft = `${fileOf(entry)}.${process.pid}`;
-  makeFolder(folderOf(entry.urn));
+/** Records that a call is about to be sent, or its outcome; only the disk is waited for, by many at once. */
+export async function put(entry: Entry): Promise<void> {
+  const [folder, file] = [folderOf(entry.urn), fileOf(entry)];
+  makeFolder(folder);
   // Flushed before it gets its name: after a machine goes down the file is whole or not there.
-  writeFileSync(draft, JSON.stringify(entry), { mode: 0o600, flush: true });
-  renameSync(draft, fileOf(entry));
-  flushFolder(folderOf(entry.urn));
+  const draft = `${file}.${process.pid}`;
+  await flushed(openSync(draft, "w", 0o600), JSON.stringify(entry));
+  renameSync(draft, file);
+  // A name is on the disk only when its folder is; Windows cannot open a folder, and does not need to.
+  if (process.platform !== "win32") await flushed(openSync(folder, "r"));
   forgetOld();
 }
 
-/** A name is on the disk only when its folder is; Windows cannot open a folder, and does not need to. */
-function flushFolder(folder: string): void {
-  if (process.platform === "win32") return;
-  const descriptor = openSync(folder, "r");
+async function flushed(descriptor: number, text?: string): Promise<void> {
   try {
-    fsyncSync(descriptor);
+    if (text !== undefined) writeFileSync(descriptor, text);
+    await promisify(fsync)(descriptor);
   } finally {
     closeSync(descriptor);
   }

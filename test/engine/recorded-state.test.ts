@@ -118,7 +118,7 @@ test.each([
     const own = { ...process.env };
     Object.assign(process.env, workspace.stack.workspace.envVars);
     try {
-      for (const entry of journal) put({ ...leave(entry), service: service.service.url });
+      for (const entry of journal) await put({ ...leave(entry), service: service.service.url });
       const { outputs } = await workspace.stack.up();
       expect(outputs.modelId?.value).toBe("model-cd2b9465e1c77521fe35");
       const ids = (await workspace.stack.exportStack()).deployment.resources.map(({ id }: Recorded) => id);

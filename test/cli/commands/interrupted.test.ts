@@ -18,8 +18,8 @@ process.env.XDG_STATE_HOME = stateHome;
 afterAll(() => rmSync(stateHome, { recursive: true }));
 
 test("what killed runs have made is listed with its ids until it is forgotten", async () => {
-  put(entry("made", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } }));
-  put(entry("lost", { at: "2026-11-02T10:00:00.000Z" }));
+  await put(entry("made", { id: "user-dataset-1", reply: { userDatasetId: "user-dataset-1" } }));
+  await put(entry("lost", { at: "2026-11-02T10:00:00.000Z" }));
   const { out } = await run("interrupted");
   expect(out).toBe(
     [

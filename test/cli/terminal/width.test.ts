@@ -123,7 +123,7 @@ test("commands that ask a model print within 80 columns", async () => {
 test("commands of a stack that does not exist print within 80 columns", async () => {
   const request = { name: longName, numShards: 1, attributeSchema: { a: "CATEGORICAL" } };
   const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:EventDataset::clicks";
-  put({
+  await put({
     ...{ urn, service: shop.api.service.url, path: "/create-event-dataset", identity: "x", key: "x" },
     ...{ derived: false, request, at: "2026-11-01T10:00:00.000Z", pid: 1, host: "elsewhere" },
   });

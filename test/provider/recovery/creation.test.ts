@@ -50,7 +50,7 @@ const created = () => observed.calls().filter((call) => call === "POST /create-u
 
 test("what a killed run created is resumed and then erased from the journal, also by a run that is killed in its turn", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
-  put(entry({ id: userDatasetId, reply: { userDatasetId } }));
+  await put(entry({ id: userDatasetId, reply: { userDatasetId } }));
   engine.programHears = false;
   observed.calls();
   expect(await engine.up([users])).toEqual([]);
@@ -77,7 +77,7 @@ test("a schema that somebody gives a dataset which was resumed without one is se
 test("a lost call is repeated under its key, once", async () => {
   const key = randomUUID();
   const made = await observed.client.call(routes.createUserDataset, request, { idempotencyKey: key });
-  put(entry({ key }));
+  await put(entry({ key }));
   expect(await engine.up([users])).toEqual([]);
   expect(engine.of("UserDataset", "users").id).toBe(made.userDatasetId);
 });
@@ -97,7 +97,7 @@ test("what the state alone knows of is asked about when the key is old, on any m
 });
 
 test("a key that the service may have forgotten is not counted on: the run asks", async () => {
-  put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
+  await put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
   observed.calls();
   const [error] = await engine.up([users]);
   expect(error?.message).toMatch(/ended during this call.*existingId/);
@@ -108,8 +108,8 @@ test("what was created for another resource is not adopted for a lost call, howe
   const twin = { ...events, name: "twin" };
   const { eventDatasetId } = await observed.call(routes.createEventDataset, request);
   const begun = { path: "/create-event-dataset", before: [] };
-  put(entry({ ...begun, urn: engine.urnOf(events), id: eventDatasetId, reply: { eventDatasetId } }));
-  put(
+  await put(entry({ ...begun, urn: engine.urnOf(events), id: eventDatasetId, reply: { eventDatasetId } }));
+  await put(
     entry({
       ...begun,
       urn: engine.urnOf(twin),
@@ -124,7 +124,7 @@ test("what was created for another resource is not adopted for a lost call, howe
 test("a process of the killed run that is still at the call is waited for", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   const alive = entry({ pid: process.ppid });
-  put(alive);
+  await put(alive);
   setTimeout(() => put({ ...alive, id: userDatasetId, reply: { userDatasetId } }), 100);
   observed.calls();
   expect(await engine.up([users])).toEqual([]);
@@ -134,8 +134,8 @@ test("a process of the killed run that is still at the call is waited for", asyn
 test("what another service or another resource made is none of its business", async () => {
   const { userDatasetId } = await observed.call(routes.createUserDataset, request);
   const done = { id: userDatasetId, reply: { userDatasetId } };
-  put(entry({ ...done, service: "http://127.0.0.1:9" }));
-  put(entry({ ...done, urn: engine.urnOf({ kind: "UserDataset", name: "others" }) }));
+  await put(entry({ ...done, service: "http://127.0.0.1:9" }));
+  await put(entry({ ...done, urn: engine.urnOf({ kind: "UserDataset", name: "others" }) }));
   expect(await engine.up([users])).toEqual([]);
   expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
 });
@@ -174,7 +174,7 @@ test("what another resource of the program takes over is not deleted with the on
 test("a program that goes back to its former version after a kill is warned of what the killed run created", async () => {
   expect(await engine.up([users])).toEqual([]);
   const made = { id: "user-dataset-b", reply: { userDatasetId: "user-dataset-b" } };
-  put(entry({ identity: "another", ...made }));
+  await put(entry({ identity: "another", ...made }));
   expect(await engine.up([users])).toEqual([]);
   expect(said.join()).toMatch(/killed created user-dataset-b, which the program no longer declares/);
 });
@@ -190,7 +190,7 @@ test("what a run that is still at work has begun belongs to another stack of the
     id: userDatasetId,
     reply: { userDatasetId },
   };
-  put(entry(theirs));
+  await put(entry(theirs));
   expect(await engine.up([users])).toEqual([]);
   expect(engine.of("UserDataset", "users").id).not.toBe(userDatasetId);
   expect(entriesOf(engine.urnOf(users))).toMatchObject([theirs]);
@@ -240,7 +240,7 @@ describe("the journal", () => {
 
   test("with a file that cannot be read stops the resource that it is about, and no other", async () => {
     const other: Declared = { ...users, name: "others" };
-    put(entry());
+    await put(entry());
     const [file] = files() as [string];
     writeFileSync(file, "");
     expect(unreadableFiles()).toEqual([file]);
@@ -277,7 +277,7 @@ test.each([
   ["1", true],
   ["others, users", true],
 ])("RECOMMENDER_CREATE_AGAIN=%s", async (value, again) => {
-  put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
+  await put(entry({ at: new Date(Date.now() - 30 * 3_600_000).toISOString() }));
   process.env.RECOMMENDER_CREATE_AGAIN = value;
   observed.calls();
   await engine.up([users]);
@@ -286,12 +286,12 @@ test.each([
 });
 
 test("a service that is down leaves what broke off to the next run, and no placeholder", async () => {
-  put(entry());
+  await put(entry());
   const down = await ObservedService.start();
   const { url, key } = down.service;
   await down.close();
   const unreachable = new SmallEngine(newStack(), { url, key }, carriers);
-  put(entry({ urn: unreachable.urnOf(users), service: url }));
+  await put(entry({ urn: unreachable.urnOf(users), service: url }));
   const [error] = await unreachable.up([users]);
   expect(error?.message).toMatch(/did not answer|could not be reached/);
   expect(unreachable.held.size).toBe(0);

@@ -62,7 +62,7 @@ describe("a creation that a killed run wrote down", () => {
   ])("%s, is resumed only if it is the same", async (_, identity, declared, isResumed) => {
     const urn = `urn:pulumi:${newStack()}::p::pulumi-nodejs:dynamic/recommender:UserDataset::users`;
     const { userDatasetId } = await observed.call(routes.createUserDataset, written);
-    put({
+    await put({
       ...{ urn, service: observed.client.service, path: "/create-user-dataset", identity, key: newStack() },
       ...{ derived: false, at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
       ...{ id: userDatasetId, reply: { userDatasetId } },
