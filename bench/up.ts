@@ -49,8 +49,7 @@ async function main(): Promise<void> {
   const withoutCheckpoints: ({ size: number } & Ran)[] = [];
   try {
     for (const size of sizes) {
-      for (const program of programsAt(size)) {
-        const life = await live(program, size, environment, step);
+      for (const life of await live(size, environment, step)) {
         lives.push(life);
         show(life);
       }
@@ -66,28 +65,36 @@ async function main(): Promise<void> {
 
 const update = ["up", "--yes", "--skip-preview"];
 
+const commandOf: Readonly<Record<(typeof stepNames)[number], readonly [string[], Record<string, string>?]>> =
+  {
+    create: [update],
+    noChange: [update],
+    refresh: [["refresh", "--yes", "--skip-preview"]],
+    changeOfOne: [update, { BENCH_NAME: "changed" }],
+    destroy: [["destroy", "--yes", "--skip-preview"]],
+  };
+
+/** All programs side by side: what is compared is measured in the same minutes, for the machine changes in an hour. */
 async function live(
-  program: Program,
   size: number,
   environment: Record<string, string>,
   step: (work: () => Promise<Ran>) => Promise<Step>,
-): Promise<Life> {
-  const stack = await BenchStack.create(program, { ...environment, BENCH_COUNT: String(size) });
+): Promise<Life[]> {
+  const of = { ...environment, BENCH_COUNT: String(size) };
+  const stacks = new Map<Program, BenchStack>();
+  const steps = new Map<Program, Partial<Record<keyof Life, unknown>>>();
   try {
-    const create = await step(() => stack.run(update));
-    const stateBytesPerResource = Math.round(stack.stateBytes / size);
-    return {
-      program,
-      size,
-      create,
-      stateBytesPerResource,
-      noChange: await step(() => stack.run(update)),
-      refresh: await step(() => stack.run(["refresh", "--yes", "--skip-preview"])),
-      changeOfOne: await step(() => stack.run(update, { BENCH_NAME: "changed" })),
-      destroy: await step(() => stack.run(["destroy", "--yes", "--skip-preview"])),
-    };
+    for (const program of programsAt(size)) stacks.set(program, await BenchStack.create(program, of));
+    for (const name of stepNames) {
+      for (const [program, stack] of stacks) {
+        const ran = await step(() => stack.run(...commandOf[name]));
+        const state = name === "create" && { stateBytesPerResource: Math.round(stack.stateBytes / size) };
+        steps.set(program, { program, size, ...steps.get(program), ...state, [name]: ran });
+      }
+    }
+    return [...steps.values()] as unknown as Life[];
   } finally {
-    stack.dispose();
+    for (const stack of stacks.values()) stack.dispose();
   }
 }
 
