@@ -16,7 +16,7 @@ const screens: Readonly<Record<string, { title: string; load: () => Promise<{ Sc
   models: { title: "Models", load: () => import("./screens/models") },
   serving: { title: "Serving", load: () => import("./screens/serving") },
   questions: { title: "Questions", load: () => import("./screens/questions/questions") },
-  datasets: { title: "Datasets", load: () => import("./screens/datasets") },
+  datasets: { title: "Datasets", load: () => import("./screens/datasets/datasets") },
   api: { title: "API", load: () => import("./screens/api") },
 };
 

@@ -51,6 +51,9 @@ export function fromNow(ts: number, now: number): string {
 /** A time to the second, in the reader's own zone. */
 export const exact = (ts: number): string => exactTime.format(ts);
 
+/** The day of a time. */
+export const day = (ts: number): string => yearTime.format(ts);
+
 /** A score or a measure of quality. */
 export function measure(value: number | null | undefined, digits = 3): string {
   return value == null || value < -1e29 ? "–" : value.toFixed(digits);

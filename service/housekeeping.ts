@@ -2,6 +2,8 @@ import { removeStrayModels } from "./files/models";
 import { removeExpiredResults } from "./files/results";
 import type { ServerContext } from "./http/context";
 import { dropNeedless } from "./store/forgotten";
+import { dropRefusals } from "./store/history/refusals";
+import { noteSizes } from "./store/history/sizes";
 
 const everyMs = 60 * 60 * 1000;
 
@@ -19,13 +21,17 @@ export async function keepTidy(context: ServerContext): Promise<void> {
   }
 }
 
-/** Removes what can no longer be requested. */
+/** Removes what can no longer be requested, and notes how large the datasets are. */
 export async function tidy(context: ServerContext): Promise<void> {
   await removeStrayModels(context);
   await removeExpiredResults(context);
   await context.idempotency.prune();
   await removeOldJobs(context);
-  await context.store.transaction(dropNeedless);
+  await context.store.transaction(async (db) => {
+    await dropNeedless(db);
+    await dropRefusals(db, context.clock.now());
+    await noteSizes(db, context.clock.now());
+  });
 }
 
 async function removeOldJobs({ store, clock }: ServerContext): Promise<void> {

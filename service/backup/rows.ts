@@ -15,6 +15,8 @@ const held: Record<keyof Tables, boolean> = {
   deployments: true,
   forgotten_users: true,
   idempotency_keys: true,
+  refusals: true,
+  dataset_sizes: true,
   // Their secrets go on being taken; a backup has only hashes of them.
   clients: true,
   // In the manifest, and the secret in a file of its own.

@@ -34,6 +34,26 @@ export interface DatasetAnswer extends DatasetShort {
   readonly sampled: number;
   readonly attributes: readonly AttributeAnswer[];
   readonly events: EventsAnswer | null;
+  /** How it grew of late; null where no honest rate can be given. */
+  readonly growth: {
+    readonly perDay: number;
+    readonly days: number;
+    /** When that would fill it; null where that is years off. */
+    readonly fullTs: number | null;
+  } | null;
+  readonly refusals: RefusalsAnswer;
+}
+
+/** What upserts refused over some days, by reason, most frequent first. */
+export interface RefusalsAnswer {
+  readonly days: number;
+  readonly reasons: readonly {
+    readonly reason: string;
+    readonly records: number;
+    readonly lastTs: number;
+    /** The last few. */
+    readonly last: readonly { readonly id: string | null; readonly reason: string }[];
+  }[];
 }
 
 export interface EventsAnswer {

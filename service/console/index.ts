@@ -9,7 +9,8 @@ import type { Context } from "../handlers/handler";
 import { withoutPassword } from "../store/address";
 import type { SessionAnswer } from "./answers";
 import { besideAnswer } from "./beside";
-import { datasetAnswer, recordAnswer, recordsFrom } from "./datasets";
+import { datasetAnswer } from "./datasets/dataset";
+import { recordAnswer, recordsPage } from "./datasets/records";
 import { checkHost, checkOrigin, ownOrigins } from "./guard";
 import { jobAnswer, live } from "./jobs";
 import { overview } from "./overview";
@@ -41,6 +42,12 @@ function textsIn(json: string): string[] {
   }
 }
 
+/** What an address asks for: a name that is given twice is a list, and no database takes a NUL character. */
+function textsOf(query: unknown): Query {
+  const given = Object.entries(query as object);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value).replaceAll("\0", "")]));
+}
+
 const kindOf = (text: string | undefined) => (text === "item" ? "item" : "user");
 
 /** What the screens read. All of it can be had by whoever may read the service's status. */
@@ -68,7 +75,7 @@ const views: Readonly<Record<string, View>> = {
   "GET result": (context, { id = "" }) => resultAnswer(context, id),
   "GET serving": (context, { project = "" }) => servingAnswer(context, project),
   "GET dataset": (context, { id = "" }) => datasetAnswer(context, id),
-  "GET records": (context, { id = "", from = "" }) => recordsFrom(context, id, from),
+  "GET records": (context, { id = "", search, before: after }) => recordsPage(context, { id, search, after }),
   "GET record": (context, { dataset = "", kind, id = "" }) =>
     recordAnswer(context, dataset, kindOf(kind), id),
   "GET suggest": (context, { project = "", kind, text = "" }) =>
@@ -101,7 +108,7 @@ export async function answer(
   if (path === "api/live") return stream(context, request, reply);
   const view = views[`${method} ${path.replace(/^api\//, "")}`];
   if (!view) throw new ServiceError("NOT_FOUND", "There is no such part of the console.");
-  return view(context, request.query as Query, (request.body as { json?: unknown } | undefined)?.json);
+  return view(context, textsOf(request.query), (request.body as { json?: unknown } | undefined)?.json);
 }
 
 /** A one-time code for a session, for a caller who has shown a secret. */

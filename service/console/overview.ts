@@ -1,8 +1,16 @@
 import { limits } from "../../contract";
 import type { Context } from "../handlers/handler";
 import type { Db } from "../store/database";
+import { newRefusals } from "../store/history/refusals";
 import type { DeploymentTable, ProjectTable } from "../store/tables";
-import type { Attention, DeploymentAnswer, JobRow, OverviewAnswer, OverviewProject } from "./answers";
+import type {
+  Attention,
+  DatasetShort,
+  DeploymentAnswer,
+  JobRow,
+  OverviewAnswer,
+  OverviewProject,
+} from "./answers";
 import { datasetsShort, eventsSince, jobCounts, jobsOf, modelsById, modelsOf } from "./rows";
 
 const mostProjects = 50;
@@ -31,12 +39,18 @@ export async function overview(context: Context): Promise<OverviewAnswer> {
   );
   const projects: OverviewProject[] = [];
   for (const row of rows) projects.push(await projectAnswer(db, row, datasets, deployments, underWay));
-  const failed = await failures(db, context.clock.now());
+  const now = context.clock.now();
+  const failed = await failures(db, now);
+  const counts = await newRefusals(db, now);
+  const refused = datasetRows.flatMap((row) => {
+    const found = counts.get(row.number);
+    return found ? [{ ...row, ...found }] : [];
+  });
   return {
     projects,
     datasets,
     running: underWay,
-    attention: attentionTo({ projects, datasets, failed }),
+    attention: attentionTo({ projects, datasets, failed, refused }),
     jobs: await jobCounts(db),
   };
 }
@@ -148,11 +162,15 @@ async function failures(db: Db, now: number): Promise<readonly JobRow[]> {
 const grouped = (count: number) => count.toLocaleString("en");
 
 /** What wants a decision; the worst first. */
-export function attentionTo({
+function attentionTo({
   projects,
   datasets,
   failed,
-}: Pick<OverviewAnswer, "projects" | "datasets"> & { readonly failed: readonly JobRow[] }): Attention[] {
+  refused,
+}: Pick<OverviewAnswer, "projects" | "datasets"> & {
+  readonly failed: readonly JobRow[];
+  readonly refused: readonly (Pick<DatasetShort, "id" | "kind" | "name" | "records"> & { reason: string })[];
+}): Attention[] {
   const found: Attention[] = failed.slice(0, 5).map((job) => ({
     level: "bad",
     title: `${titled(job.type)} ${job.name} failed`,
@@ -168,6 +186,13 @@ export function attentionTo({
       href: `#/datasets/${id}`,
     });
   }
+  for (const { id, kind, name, records, reason } of refused)
+    found.push({
+      level: "warn",
+      title: `${grouped(records)} ${records === 1 ? "record" : "records"} of the ${kind} dataset ${name} ${records === 1 ? "was" : "were"} refused since yesterday`,
+      text: `For example: ${reason}.`,
+      href: `#/datasets/${id}`,
+    });
   for (const project of projects) found.push(...ofProject(project));
   const order = ["bad", "warn", "hint"];
   return found.sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));

@@ -4,7 +4,7 @@ import { resultName } from "../files/places/files";
 import type { Context } from "../handlers/handler";
 import { findDataset, projectOf } from "../store/find";
 import type { AskingAnswer, ResultAnswer } from "./answers";
-import { attributesOf } from "./datasets";
+import { attributesOf } from "./datasets/dataset";
 import { modelsOf } from "./rows";
 
 /** What a question to a project may be about. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonMap } from "../../contract";
+import { attributes } from "../../contract/field";
 import { ServiceError } from "../base/error";
 import type { Context } from "../handlers/handler";
 import { whatIf } from "../serving/what-if";
@@ -9,7 +9,7 @@ import type { Suggestion, TryAnswer } from "./answers";
 const asked = z.strictObject({
   projectId: z.string(),
   userId: z.string().min(1).max(256).optional(),
-  attributes: z.record(z.string(), z.unknown()).optional(),
+  attributes: attributes.optional(),
   add: z
     .array(z.strictObject({ itemId: z.string().min(1).max(256), weight: z.number().min(-1e6).max(1e6) }))
     .max(200)
@@ -35,14 +35,11 @@ export async function tryOut(context: Context, body: unknown): Promise<TryAnswer
   const given = parsed.data;
   const deployed = await context.serving.find(given.projectId);
   const began = performance.now();
-  const { basis, own, items, modelId, rankedBy } = await whatIf(deployed, {
-    ...given,
-    attributes: given.attributes as JsonMap | undefined,
-  });
+  const { basis, own, items, modelId, rankedBy } = await whatIf(deployed, given);
   const ms = performance.now() - began;
   const ids = [...own.slice(0, mostOwn), ...items].map(({ itemId }) => itemId);
-  const attributes = await deployed.attributesOf([...new Set(ids)]);
-  const of = (id: string) => attributes.get(id) ?? {};
+  const known = await deployed.attributesOf([...new Set(ids)]);
+  const of = (id: string) => known.get(id) ?? {};
   const labelledBy =
     items.flatMap(({ itemId }) => Object.keys(of(itemId))).find((name) => labels.test(name)) ?? null;
   const label = (id: string) => {

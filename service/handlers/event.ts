@@ -9,7 +9,7 @@ import { countShards, freePlaces } from "../store/shards";
 import { deleteEvents } from "../store/sweep";
 import type { Dataset } from "../store/tables";
 import type { Call, Handlers } from "./handler";
-import { logFailures, unstorable } from "./record";
+import { tellFailures, unstorable } from "./record";
 import { outcomeOf, oversize, type Parted, part, withinCeiling } from "./upsert";
 
 interface EventRecord {
@@ -28,12 +28,13 @@ export const eventHandlers: Handlers<
 > = {
   upsertDatasetEvents: async ({ eventDatasetId, events }, call) => {
     const parted = part<EventRecord>(eventRecord, "event_id", events, refuse);
-    const { fitting, change } = await call.store.beside(async (db) =>
-      upsert(db, await datasetOf(db, "event", eventDatasetId), parted, call),
-    );
+    const { fitting, change, dataset } = await call.store.beside(async (db) => {
+      const dataset = await datasetOf(db, "event", eventDatasetId);
+      return { dataset, ...(await upsert(db, dataset, parted, call)) };
+    });
     if (change) call.serving.tell(change);
     const outcome = { eventDatasetId, ...outcomeOf(fitting) };
-    logFailures(call, eventDatasetId, outcome.failures);
+    await tellFailures(call, dataset, outcome.failures);
     return outcome;
   },
 

@@ -4,6 +4,7 @@ import { shortened } from "../base/error";
 import { storable } from "../base/validation";
 import type { Db } from "../store/database";
 import { datasetOf } from "../store/find";
+import { countRefusals } from "../store/history/refusals";
 import { countShards, freePlaces } from "../store/shards";
 import type { Dataset } from "../store/tables";
 import type { Call, Handlers } from "./handler";
@@ -28,11 +29,12 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
       users,
       ({ userId }, raw) => oversize("user", raw, limits.recordBytes) ?? unstorable(userId),
     );
-    const fitting = await call.store.beside(async (db) =>
-      upsert(db, await datasetOf(db, "user", userDatasetId), parted),
-    );
+    const { fitting, dataset } = await call.store.beside(async (db) => {
+      const dataset = await datasetOf(db, "user", userDatasetId);
+      return { dataset, fitting: await upsert(db, dataset, parted) };
+    });
     const outcome = { userDatasetId, ...outcomeOf(fitting) };
-    logFailures(call, userDatasetId, outcome.failures);
+    await tellFailures(call, dataset, outcome.failures);
     return outcome;
   },
 
@@ -43,13 +45,13 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
       items,
       ({ itemId }, raw) => oversize("item", raw, limits.recordBytes) ?? unstorable(itemId),
     );
-    const { fitting, number } = await call.store.beside(async (db) => {
+    const { fitting, dataset } = await call.store.beside(async (db) => {
       const dataset = await datasetOf(db, "item", itemDatasetId);
-      return { fitting: await upsert(db, dataset, parted), number: dataset.number };
+      return { dataset, fitting: await upsert(db, dataset, parted) };
     });
-    call.serving.tell({ dataset: number, items: fitting.kept });
+    call.serving.tell({ dataset: dataset.number, items: fitting.kept });
     const outcome = { itemDatasetId, ...outcomeOf(fitting) };
-    logFailures(call, itemDatasetId, outcome.failures);
+    await tellFailures(call, dataset, outcome.failures);
     return outcome;
   },
 };
@@ -59,14 +61,19 @@ export function unstorable(...texts: string[]): string | undefined {
   return texts.every(storable) ? undefined : "ids and types must be well-formed Unicode";
 }
 
-/** The reasons go to the log too, a few of each call, for they may be as many as its records. */
-export function logFailures(call: Call, datasetId: string, failures: readonly Failure[]): void {
+/** The reasons go to the log too, a few of each call, for they may be as many as its records; and all are counted. */
+export async function tellFailures(
+  { store, clock, log, requestId }: Call,
+  dataset: Dataset,
+  failures: readonly Failure[],
+): Promise<void> {
   if (failures.length === 0) return;
   const some = failures.slice(0, 5).map(({ id, ...of }) => ({ id: id && shortened(id, 100), ...of }));
-  call.log.warn(
-    { requestId: call.requestId, datasetId, failed: failures.length, failures: some },
-    "records refused",
-  );
+  log.warn({ requestId, datasetId: dataset.id, failed: failures.length, failures: some }, "records refused");
+  // The other records are kept already; whoever sent them must learn so.
+  await store
+    .beside((db) => countRefusals(db, dataset, failures, clock.now()))
+    .catch((error) => log.warn({ err: error, requestId }, "refused records cannot be counted"));
 }
 
 async function upsert<T extends { attributes: JsonMap }>(

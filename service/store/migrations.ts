@@ -81,6 +81,14 @@ const migrations: Record<string, Migration> = {
     // How many events have come since a model was trained can be told from then on.
     "alter table models add column seen_seq bigint",
   ),
+  "08-history": each(
+    `create table refusals (
+      dataset integer not null, day integer not null, reason text not null, records bigint not null,
+      last_ts bigint not null, last text not null, primary key (dataset, day, reason))`,
+    `create table dataset_sizes (
+      dataset integer not null, day integer not null, ts bigint not null, records bigint not null,
+      primary key (dataset, day))`,
+  ),
 };
 
 /** What a single process does without. */

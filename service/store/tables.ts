@@ -20,6 +20,8 @@ export interface Tables {
   file_parts: FilePartTable;
   clients: ClientTable;
   console_sessions: ConsoleSessionTable;
+  refusals: RefusalTable;
+  dataset_sizes: DatasetSizeTable;
 }
 
 /** Tells the data of this database from all others, also from what the same folder held before. */
@@ -54,6 +56,26 @@ export type Dataset = Selectable<DatasetTable>;
 export interface ShardTable {
   dataset: number;
   shard: number;
+  records: number;
+}
+
+/** How many records of a dataset were refused on a day for a reason. */
+export interface RefusalTable {
+  dataset: number;
+  /** Since 1970. */
+  day: number;
+  reason: string;
+  records: number;
+  last_ts: number;
+  /** The last few, as JSON. */
+  last: string;
+}
+
+/** How many records a dataset had, noted once a day. */
+export interface DatasetSizeTable {
+  dataset: number;
+  day: number;
+  ts: number;
   records: number;
 }
 

@@ -193,11 +193,17 @@ test("hostile names are harmless on every screen, and in every text", async () =
     itemDatasetId,
     items: [{ itemId: name, attributes: { title: "z".repeat(10_000) } }],
   });
+  const more = Array.from({ length: 120 }, (_, at) => ({ userId: `u${at}`, attributes: { city: "Oslo" } }));
+  await caller.call("upsertDatasetUsers", {
+    userDatasetId,
+    users: [...more, { userId: name, attributes: { long: "y".repeat(100_000) } }, { [odd]: 1 } as never],
+  });
   const event = { eventId: "e", userId: odd, itemId: name, ts: 1, eventType: name };
   await caller.call("upsertDatasetEvents", { eventDatasetId, events: [event] });
   const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
   await caller.call("createProject", { name, ...datasets, targetEventType: name });
-  const { page, context, faults } = await shop.signIn({ viewport: { width: 390, height: 800 } });
+  const look = await shop.signIn({ viewport: { width: 390, height: 800 } });
+  const { page, context, faults } = look;
   const places = [
     ["overview", "Overview"],
     ["datasets", "Datasets"],
@@ -214,6 +220,23 @@ test("hostile names are harmless on every screen, and in every text", async () =
     programs[id] = await codeOf(page, "TypeScript");
     parse(await codeOf(page, "YAML"));
   }
+  // Its records page by page, what is found among them, and what was refused.
+  await show(page, `datasets/${userDatasetId}`, /^<b>bold/);
+  const records = page.getByRole("region", { name: "All records" });
+  const rows = records.locator("tbody tr");
+  expect([await rows.count(), await rows.first().locator(".id").textContent()]).toEqual([50, odd]);
+  await records.getByRole("button", { name: "Show more" }).click();
+  await records.getByText("100 records shown").waitFor();
+  await records.getByRole("searchbox").fill("u11");
+  await records.getByText("11 records shown").waitFor();
+  await records.getByRole("link", { name: "u117" }).click();
+  await page.getByText("city Oslo").first().waitFor();
+  const refused = page.getByRole("region", { name: "Refused records" });
+  expect(await refused.locator("tbody tr").count()).toBe(2);
+  await refused.getByText("takes more than").waitFor();
+  await check(look, "dataset");
+  await page.setViewportSize({ width: 390, height: 800 });
+
   await show(page, `datasets/${eventDatasetId}`, /^<b>bold/);
   await page.getByLabel("Id", { exact: true }).fill(odd);
   await page.getByRole("button", { name: "Look up" }).click();

@@ -72,6 +72,74 @@ test("the stream of a page ends with its session, and with its client", async ()
   await running.end();
 }, 60_000);
 
+test("records are read page by page and found by what they hold; refused ones are told, whoever refused them", async () => {
+  const running = await Running.start();
+  const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
+  const { eventDatasetId } = await running.call("createEventDataset", { name: "events", numShards: 1 });
+  const ids = Array.from({ length: 130 }, (_, at) => `u${String(at).padStart(3, "0")}`);
+  const users = ids.map((userId) => ({
+    userId,
+    attributes: { city: userId === "u100" ? "Zürich" : "Paris" },
+  }));
+  await running.call("upsertDatasetUsers", { userDatasetId, users });
+  const event = { userId: "u100", itemId: "i", ts: 1, eventType: "view" };
+  const events = ids.map((eventId) => ({ ...event, eventId, userId: eventId }));
+  await running.call("upsertDatasetEvents", { eventDatasetId, events });
+  const headers = await signIn(running);
+  const read = async (view: string, query: Record<string, string>) =>
+    (await running.raw(`/console/api/${view}?${new URLSearchParams(query)}`, { headers })).body;
+
+  for (const [id, key] of [
+    [userDatasetId, "id"],
+    [eventDatasetId, "eventId"],
+  ] as const) {
+    const found: string[] = [];
+    for (let before: string | null = ""; before !== null; ) {
+      const page: { rows: Record<string, string>[]; next: string | null } = await read("records", {
+        id,
+        before,
+      });
+      expect(page.rows.length).toBeLessThanOrEqual(50);
+      found.push(...page.rows.map((row) => row[key] as string));
+      before = page.next;
+    }
+    expect(found).toEqual(ids);
+    const search = await read("records", { id, search: id === userDatasetId ? "züri" : "U100" });
+    expect([search.rows.map((row: Record<string, string>) => row[key]), search.next]).toEqual([
+      ["u100"],
+      null,
+    ]);
+  }
+  const { rows } = await read("records", { id: userDatasetId, before: "u128", search: "\0" });
+  expect(rows).toEqual([{ id: "u129", attributes: { city: "Paris" } }]);
+
+  const large = { userId: "large", attributes: { text: "x".repeat(limits.recordBytes) } };
+  for (const userId of ["one", "two"])
+    await running.call("upsertDatasetUsers", {
+      userDatasetId,
+      users: [{ ...large, userId }, { user: 1 } as never, { "\0": 1 } as never],
+    });
+  const { refusals, growth } = await read("dataset", { id: userDatasetId });
+  expect(growth).toBeNull();
+  expect(refusals.reasons).toMatchObject([
+    { records: 4, last: [{ id: null }, { id: null }] },
+    {
+      records: 2,
+      last: [{ id: "two", reason: expect.stringContaining(`${limits.recordBytes} is the most`) }],
+    },
+  ]);
+  expect(refusals.reasons[1].reason).toContain(`takes more than ${limits.recordBytes} bytes`);
+  expect((await read("dataset", { id: eventDatasetId })).refusals.reasons).toEqual([]);
+  const { attention } = await read("overview", {});
+  expect(attention).toMatchObject([
+    {
+      title: "6 records of the user dataset users were refused since yesterday",
+      href: `#/datasets/${userDatasetId}`,
+    },
+  ]);
+  await running.end();
+});
+
 test("nobody can make the console read what is large or packed", async () => {
   const running = await Running.start();
   const send = async (path: string, body: Buffer, more: Record<string, string> = {}) => {

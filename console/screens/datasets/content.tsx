@@ -1,16 +1,13 @@
-import { useSignal } from "@preact/signals";
 import type {
   AttributeAnswer,
   DatasetAnswer,
   EventsAnswer,
-  RecordAnswer,
-} from "../../service/console/answers";
-import { compact, counted, grouped, percent, shown, titled } from "../format";
-import { Card, Id, Meter, Name, Time } from "../parts/basics";
-import { Columns } from "../parts/charts";
-import { Empty, Load, useLoad } from "../parts/load";
-import { to } from "../router";
-import { view } from "../session";
+  RefusalsAnswer,
+} from "../../../service/console/answers";
+import { compact, counted, grouped, percent, shown, titled } from "../../format";
+import { Card, Id, Meter, Name, Time } from "../../parts/basics";
+import { Columns } from "../../parts/charts";
+import { Empty } from "../../parts/load";
 
 /** The attributes of the records: their kinds, their values and their shares. */
 export function Attributes({ of }: { of: DatasetAnswer }) {
@@ -118,106 +115,46 @@ export function Events({ of }: { of: EventsAnswer }) {
   );
 }
 
-/** Finds a user or an item with its events. */
-export function LookUp({ dataset }: { dataset: DatasetAnswer }) {
-  const kind = useSignal<"user" | "item">(dataset.kind === "item" ? "item" : "user");
-  const text = useSignal("");
-  const asked = useSignal("");
-  const found = useLoad<RecordAnswer | undefined>(
-    async (signal) =>
-      asked.value
-        ? view("record", { dataset: dataset.id, kind: kind.value, id: asked.value }, signal)
-        : undefined,
-    [asked.value, kind.value],
-  );
+/** What upserts refused, and why. */
+export function Refusals({ of: { days, reasons } }: { of: RefusalsAnswer }) {
   return (
-    <Card title="Look up">
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          asked.value = text.value;
-        }}
-      >
-        {dataset.kind === "event" && (
-          <select
-            aria-label="Kind"
-            value={kind.value}
-            onChange={(event) => (kind.value = event.currentTarget.value as "user")}
-          >
-            <option value="user">User</option>
-            <option value="item">Item</option>
-          </select>
-        )}
-        <input
-          aria-label="Id"
-          placeholder={`Id of ${kind.value === "item" ? "an item" : "a user"}`}
-          value={text.value}
-          onInput={(event) => (text.value = event.currentTarget.value)}
-        />
-        <button type="submit">Look up</button>
-      </form>
-      <Load of={found} lines={2}>
-        {(record) =>
-          record ? (
-            <Found of={record} kind={kind.value} />
-          ) : (
-            <p class="muted">Its attributes and its newest events show here.</p>
-          )
-        }
-      </Load>
-    </Card>
-  );
-}
-
-function Found({ of, kind }: { of: RecordAnswer; kind: "user" | "item" }) {
-  if (of.attributes === null && of.events.length === 0)
-    return <p class="muted">There is no such {kind}, and no event on one.</p>;
-  return (
-    <div class="stack">
-      <p>
-        <Name>{of.id}</Name>{" "}
-        <span class="muted">
-          {of.attributes === null
-            ? "has events but no record"
-            : Object.entries(of.attributes)
-                .map(([key, value]) => `${key} ${shown(value)}`)
-                .join(" · ")
-                .slice(0, 400)}
-        </span>{" "}
-        {kind === "user" && <a href={to("try", [of.id])}>Try it</a>}
-      </p>
-      {of.events.length > 0 && (
+    <Card title="Refused records" aside={`of the last ${days} days, by reason`}>
+      {reasons.length === 0 ? (
+        <p class="muted">None.</p>
+      ) : (
         <div class="scroll">
           <table>
             <thead>
               <tr>
+                <th class="num">Records</th>
+                <th>Reason</th>
+                <th>The last of them</th>
                 <th>When</th>
-                <th>Type</th>
-                <th>{kind === "user" ? "Item" : "User"}</th>
-                <th class="num">Value</th>
               </tr>
             </thead>
             <tbody>
-              {of.events.map((event) => (
-                <tr key={event.eventId}>
-                  <td>
-                    <Time ts={event.ts} />
+              {reasons.map(({ reason, records, lastTs, last }) => (
+                <tr key={reason}>
+                  <td class="num">{grouped(records)}</td>
+                  <td class="prose">
+                    <bdi>{reason}</bdi>
+                  </td>
+                  <td class="prose">
+                    {last.map((one, at) => (
+                      <div key={at} title={one.reason}>
+                        {one.id === null ? <span class="muted">without an id</span> : <Id>{one.id}</Id>}
+                      </div>
+                    ))}
                   </td>
                   <td>
-                    <bdi>{shown(event.eventType)}</bdi>
+                    <Time ts={lastTs} />
                   </td>
-                  <td>
-                    <Id>{kind === "user" ? event.itemId : event.userId}</Id>
-                  </td>
-                  <td class="num">{event.eventValue}</td>
                 </tr>
               ))}
             </tbody>
           </table>
-          {of.isMore && <p class="muted">Only the newest are shown.</p>}
         </div>
       )}
-    </div>
+    </Card>
   );
 }

@@ -1,28 +1,23 @@
-import type { AttributeSchema, Attributes } from "../algorithms";
-import { attributeOf, inferSchema } from "../algorithms";
-import { notFound } from "../base/error";
-import type { Context } from "../handlers/handler";
-import type { Db } from "../store/database";
-import type { Dataset } from "../store/tables";
-import type {
-  AttributeAnswer,
-  DatasetAnswer,
-  Page,
-  ProjectChoice,
-  RecordAnswer,
-  Suggestion,
-} from "./answers";
-import { eventsAnswer, eventsOf } from "./events";
-import { datasetsShort } from "./rows";
+import type { AttributeSchema, Attributes } from "../../algorithms";
+import { attributeOf, inferSchema } from "../../algorithms";
+import { notFound } from "../../base/error";
+import type { Context } from "../../handlers/handler";
+import type { Db } from "../../store/database";
+import { refusalsKeptDays, refusalsOf } from "../../store/history/refusals";
+import { growthOf } from "../../store/history/sizes";
+import type { Dataset } from "../../store/tables";
+import type { AttributeAnswer, DatasetAnswer, DatasetShort, ProjectChoice } from "../answers";
+import { datasetsShort } from "../rows";
+import { eventsAnswer } from "./events";
 
 const sampled = 2000;
 const shownValues = 12;
-const recordsPerPage = 50;
 
 /** A dataset with what is in it, as far as a sample shows. */
-export async function datasetAnswer({ store: { db } }: Context, id: string): Promise<DatasetAnswer> {
+export async function datasetAnswer({ store, clock }: Context, id: string): Promise<DatasetAnswer> {
+  const { db } = store;
   const dataset = await existing(db, id);
-  const [short] = await datasetsShort(db, [dataset]);
+  const [short] = (await datasetsShort(db, [dataset])) as [DatasetShort];
   const shards = await db
     .selectFrom("shards")
     .selectAll()
@@ -31,14 +26,17 @@ export async function datasetAnswer({ store: { db } }: Context, id: string): Pro
     .execute();
   const counts = new Array<number>(Math.min(dataset.num_shards, 1000)).fill(0);
   for (const { shard, records } of shards) if (shard < counts.length) counts[shard] = records;
+  const now = clock.now();
   const events = dataset.kind === "event" ? await eventsAnswer(db, dataset) : null;
   return {
-    ...(short as NonNullable<typeof short>),
+    ...short,
     createdTs: dataset.created_ts,
     shards: counts,
     projects: await projectsOver(db, dataset),
     ...(await attributesOf(db, dataset)),
     events,
+    growth: await growthOf(db, dataset, { ts: now, records: short.records }, short.capacity),
+    refusals: { days: refusalsKeptDays, reasons: await refusalsOf(db, dataset, now) },
   };
 }
 
@@ -59,7 +57,8 @@ export async function attributesOf(
   return { sampled: records.length, attributes: attributesIn(dataset, records) };
 }
 
-async function existing(db: Db, id: string): Promise<Dataset> {
+/** A dataset that was not deleted. */
+export async function existing(db: Db, id: string): Promise<Dataset> {
   const found = await db
     .selectFrom("datasets")
     .selectAll()
@@ -120,81 +119,4 @@ function attributesIn({ attribute_schema }: Dataset, records: readonly Attribute
           : null,
       };
     });
-}
-
-/** The records of a dataset in the order of their ids, from a text on. */
-export async function recordsFrom(
-  { store: { db } }: Context,
-  id: string,
-  from: string,
-): Promise<Page<Suggestion>> {
-  const dataset = await existing(db, id);
-  const rows = await db
-    .selectFrom("records")
-    .select(["record_id", "attributes"])
-    .where("dataset", "=", dataset.number)
-    .where("record_id", ">=", from)
-    .orderBy("record_id")
-    .limit(recordsPerPage + 1)
-    .execute();
-  return {
-    rows: rows
-      .slice(0, recordsPerPage)
-      .map((row) => ({ id: row.record_id, attributes: JSON.parse(row.attributes) })),
-    next: rows[recordsPerPage]?.record_id ?? null,
-  };
-}
-
-/** A user or an item with its newest events; also one that only events know. */
-export async function recordAnswer(
-  { store: { db } }: Context,
-  datasetId: string,
-  kind: "user" | "item",
-  id: string,
-): Promise<RecordAnswer> {
-  const dataset = await existing(db, datasetId);
-  const own = dataset.kind === kind ? dataset : await companion(db, dataset, kind);
-  const row = own
-    ? await db
-        .selectFrom("records")
-        .select("attributes")
-        .where("dataset", "=", own.number)
-        .where("record_id", "=", id)
-        .executeTakeFirst()
-    : undefined;
-  const events = dataset.kind === "event" ? dataset : await companion(db, dataset, "event");
-  const found = events ? await eventsOf(db, events, kind, id) : { rows: [], isMore: false };
-  return {
-    id,
-    attributes: row ? JSON.parse(row.attributes) : null,
-    events: found.rows,
-    isMore: found.isMore,
-  };
-}
-
-/** The dataset of another kind that the newest project joins to one. */
-async function companion(
-  db: Db,
-  { id }: Dataset,
-  kind: "user" | "item" | "event",
-): Promise<Dataset | undefined> {
-  const project = await db
-    .selectFrom("projects")
-    .selectAll()
-    .where((of) =>
-      of.or([
-        of("user_dataset_id", "=", id),
-        of("item_dataset_id", "=", id),
-        of("event_dataset_id", "=", id),
-      ]),
-    )
-    .orderBy("created_ts", "desc")
-    .executeTakeFirst();
-  if (!project) return undefined;
-  return db
-    .selectFrom("datasets")
-    .selectAll()
-    .where("id", "=", project[`${kind}_dataset_id`])
-    .where("kind", "=", kind)
-    .executeTakeFirst();
 }

@@ -1,13 +1,14 @@
-import type { DatasetAnswer, OverviewAnswer } from "../../service/console/answers";
-import { counted, grouped, percent, titled } from "../format";
-import { AsCode, serviceUrl } from "../parts/as-code";
-import { Card, Figure, Id, Meter, Name, Time } from "../parts/basics";
-import { command, curl, declared, invoked } from "../parts/code";
-import { Empty, Load, useLoad } from "../parts/load";
-import { ScreenHead } from "../parts/screen";
-import { place, to } from "../router";
-import { view } from "../session";
-import { Attributes, Events, LookUp } from "./dataset-content";
+import type { DatasetAnswer, OverviewAnswer } from "../../../service/console/answers";
+import { compact, counted, day, exact, grouped, percent, titled } from "../../format";
+import { AsCode, serviceUrl } from "../../parts/as-code";
+import { Card, Figure, Id, Meter, Name, Time } from "../../parts/basics";
+import { command, curl, declared, invoked } from "../../parts/code";
+import { Empty, Load, useLoad } from "../../parts/load";
+import { ScreenHead } from "../../parts/screen";
+import { place, to } from "../../router";
+import { view } from "../../session";
+import { Attributes, Events, Refusals } from "./content";
+import { LookUp, Records } from "./records";
 
 /** Datasets, and what is in one. */
 export function Screen() {
@@ -100,6 +101,7 @@ function OneDataset({ id }: { id: string }) {
                 </Figure>
                 <Figure name="Full">{percent(one.records / one.capacity)}</Figure>
                 <Figure name="Fullest shard">{grouped(Math.max(...one.shards, 0))}</Figure>
+                <FullOn of={one} />
                 <Figure name="Created">
                   <Time ts={one.createdTs} />
                 </Figure>
@@ -110,12 +112,36 @@ function OneDataset({ id }: { id: string }) {
             </Card>
             {one.kind !== "event" && <Attributes of={one} />}
             {one.events && <Events of={one.events} />}
+            <Refusals of={one.refusals} />
             <LookUp dataset={one} />
+            <Records dataset={one} />
             <Code of={one} />
           </div>
         </>
       )}
     </Load>
+  );
+}
+
+/** When it is full at the rate of the last days, where that can be said. */
+function FullOn({ of: { growth, records, capacity } }: { of: DatasetAnswer }) {
+  if (records >= capacity) return null;
+  if (growth === null)
+    return (
+      <Figure
+        name="Full on"
+        hint="It is said after three days, where the records did not come at once or became fewer"
+      >
+        <small>not known yet</small>
+      </Figure>
+    );
+  return (
+    <Figure name="Full on" hint={growth.fullTs === null ? "" : exact(growth.fullTs)}>
+      {growth.fullTs === null ? "in over 10 years" : day(growth.fullTs)}{" "}
+      <small>
+        at {compact(growth.perDay)} a day, as in the last {counted(Math.round(growth.days), "day")}
+      </small>
+    </Figure>
   );
 }
 

@@ -1,7 +1,7 @@
-import { type Db, isPostgres, unindexed } from "../store/database";
-import { lastSeqIn } from "../store/events";
-import type { Dataset } from "../store/tables";
-import type { EventRow, EventsAnswer } from "./answers";
+import { type Db, isPostgres, unindexed } from "../../store/database";
+import { lastSeqIn } from "../../store/events";
+import type { Dataset, EventTable } from "../../store/tables";
+import type { EventRow, EventsAnswer } from "../answers";
 
 /** Events that charts are made of: more would take longer than a page may wait. */
 const mostSampled = 20_000;
@@ -115,19 +115,24 @@ export async function eventsOf(
   for await (const rows of isPostgres(db)
     ? indexed(db, dataset, column, id)
     : newest(db, dataset, mostSearched, { column, id })) {
-    found.push(
-      ...rows.map((row) => ({
-        eventId: row.event_id,
-        userId: row.user_id,
-        itemId: row.item_id,
-        ts: row.ts,
-        eventType: row.event_type,
-        eventValue: row.event_value,
-      })),
-    );
+    found.push(...rows.map(eventOf));
     if (found.length > mostShown) break;
   }
   return { rows: found.slice(0, mostShown), isMore: found.length > mostShown };
+}
+
+/** An event as the page gets it. */
+export function eventOf(
+  row: Pick<EventTable, "event_id" | "user_id" | "item_id" | "ts" | "event_type" | "event_value">,
+): EventRow {
+  return {
+    eventId: row.event_id,
+    userId: row.user_id,
+    itemId: row.item_id,
+    ts: row.ts,
+    eventType: row.event_type,
+    eventValue: row.event_value,
+  };
 }
 
 async function* indexed(db: Db, dataset: Dataset, column: "user_id" | "item_id", id: string) {

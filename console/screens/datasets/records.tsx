@@ -1,0 +1,236 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { DatasetAnswer, EventRow, RecordAnswer, Suggestion } from "../../../service/console/answers";
+import { counted, shown } from "../../format";
+import { Card, Id, More, Name, Time } from "../../parts/basics";
+import { Empty, Load, useLoad, usePages } from "../../parts/load";
+import { place, to } from "../../router";
+import { view } from "../../session";
+
+/** So that not every letter is searched for. */
+const searchDelayMs = 200;
+
+/** The records, page by page in the order of their ids. */
+export function Records({ dataset }: { dataset: DatasetAnswer }) {
+  const [typed, search] = [useSignal(""), useSignal("")];
+  useEffect(() => {
+    const timer = setTimeout(() => (search.value = typed.value.trim()), searchDelayMs);
+    return () => clearTimeout(timer);
+  }, [typed.value]);
+  const filter = { id: dataset.id, search: search.value };
+  const records = usePages<Suggestion | EventRow>("records", filter, Object.values(filter));
+  const isEvents = dataset.kind === "event";
+  return (
+    <Card title={isEvents ? "All events" : "All records"} aside="in the order of their ids">
+      <div class="filters">
+        <input
+          type="search"
+          aria-label="Search the records"
+          placeholder={
+            isEvents ? "An event, a user, an item or a type" : "A part of an id or of an attribute"
+          }
+          value={typed.value}
+          onInput={(event) => (typed.value = event.currentTarget.value)}
+        />
+      </div>
+      <Load of={records.first} lines={6}>
+        {(page) => {
+          const rows = [...page.rows, ...records.older];
+          return (
+            <>
+              {rows.length > 0 && (
+                <div class="scroll">
+                  {isEvents ? (
+                    <EventTable rows={rows as EventRow[]} />
+                  ) : (
+                    <RecordTable rows={rows as Suggestion[]} dataset={dataset} />
+                  )}
+                </div>
+              )}
+              {rows.length === 0 && records.next === null && (
+                <Empty title={search.value ? "No record fits" : "No record yet"} />
+              )}
+              <p class="muted" role="status">
+                {rows.length > 0 && `${counted(rows.length, "record")} shown. `}
+                {records.next !== null && search.value && "Not all were looked through yet."}
+              </p>
+              <More next={records.next} onMore={records.more} />
+            </>
+          );
+        }}
+      </Load>
+    </Card>
+  );
+}
+
+function RecordTable({ rows, dataset }: { rows: readonly Suggestion[]; dataset: DatasetAnswer }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th>Id</th>
+          <th>Attributes</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ id, attributes }) => (
+          <tr key={id}>
+            <td>
+              <Id href={to("datasets", [dataset.id], { record: id })}>{id}</Id>
+            </td>
+            <td class="prose">
+              <bdi>{told(attributes)}</bdi>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function EventTable({ rows }: { rows: readonly EventRow[] }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th>Id</th>
+          <th>When</th>
+          <th>Type</th>
+          <th>User</th>
+          <th>Item</th>
+          <th class="num">Value</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((event) => (
+          <tr key={event.eventId}>
+            <td>
+              <Id>{event.eventId}</Id>
+            </td>
+            <td>
+              <Time ts={event.ts} />
+            </td>
+            <td>
+              <bdi>{shown(event.eventType)}</bdi>
+            </td>
+            <td>
+              <Id>{event.userId}</Id>
+            </td>
+            <td>
+              <Id>{event.itemId}</Id>
+            </td>
+            <td class="num">{event.eventValue}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Attributes as one line. */
+const told = (attributes: Readonly<Record<string, unknown>>): string =>
+  Object.entries(attributes)
+    .map(([key, value]) => `${key} ${shown(value)}`)
+    .join(" · ")
+    .slice(0, 400);
+
+/** Finds a user or an item with its events. */
+export function LookUp({ dataset }: { dataset: DatasetAnswer }) {
+  const kind = useSignal<"user" | "item">(dataset.kind === "item" ? "item" : "user");
+  const text = useSignal("");
+  const asked = useSignal("");
+  const linked = place.value.query.get("record");
+  useEffect(() => {
+    if (linked !== null) text.value = asked.value = linked;
+  }, [linked, text, asked]);
+  const found = useLoad<RecordAnswer | undefined>(
+    async (signal) =>
+      asked.value
+        ? view("record", { dataset: dataset.id, kind: kind.value, id: asked.value }, signal)
+        : undefined,
+    [asked.value, kind.value],
+  );
+  return (
+    <Card title="Look up">
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          asked.value = text.value;
+        }}
+      >
+        {dataset.kind === "event" && (
+          <select
+            aria-label="Kind"
+            value={kind.value}
+            onChange={(event) => (kind.value = event.currentTarget.value as "user")}
+          >
+            <option value="user">User</option>
+            <option value="item">Item</option>
+          </select>
+        )}
+        <input
+          aria-label="Id"
+          placeholder={`Id of ${kind.value === "item" ? "an item" : "a user"}`}
+          value={text.value}
+          onInput={(event) => (text.value = event.currentTarget.value)}
+        />
+        <button type="submit">Look up</button>
+      </form>
+      <Load of={found} lines={2}>
+        {(record) =>
+          record ? (
+            <Found of={record} kind={kind.value} />
+          ) : (
+            <p class="muted">Its attributes and its newest events show here.</p>
+          )
+        }
+      </Load>
+    </Card>
+  );
+}
+
+function Found({ of, kind }: { of: RecordAnswer; kind: "user" | "item" }) {
+  if (of.attributes === null && of.events.length === 0)
+    return <p class="muted">There is no such {kind}, and no event on one.</p>;
+  return (
+    <div class="stack">
+      <p>
+        <Name>{of.id}</Name>{" "}
+        <span class="muted">{of.attributes === null ? "has events but no record" : told(of.attributes)}</span>{" "}
+        {kind === "user" && <a href={to("try", [of.id])}>Try it</a>}
+      </p>
+      {of.events.length > 0 && (
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th>When</th>
+                <th>Type</th>
+                <th>{kind === "user" ? "Item" : "User"}</th>
+                <th class="num">Value</th>
+              </tr>
+            </thead>
+            <tbody>
+              {of.events.map((event) => (
+                <tr key={event.eventId}>
+                  <td>
+                    <Time ts={event.ts} />
+                  </td>
+                  <td>
+                    <bdi>{shown(event.eventType)}</bdi>
+                  </td>
+                  <td>
+                    <Id>{kind === "user" ? event.itemId : event.userId}</Id>
+                  </td>
+                  <td class="num">{event.eventValue}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {of.isMore && <p class="muted">Only the newest are shown.</p>}
+        </div>
+      )}
+    </div>
+  );
+}

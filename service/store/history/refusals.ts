@@ -1,0 +1,125 @@
+import { toUSVString } from "node:util";
+import type { Db } from "../database";
+import type { Dataset } from "../tables";
+
+/** A record that an upsert refused. */
+export interface Refused {
+  readonly id: string | null;
+  readonly reason: string;
+}
+
+/** How often records of a dataset were refused for a reason, and the last few of them. */
+export interface Refusals {
+  readonly reason: string;
+  readonly records: number;
+  readonly lastTs: number;
+  readonly last: readonly Refused[];
+}
+
+/** How long refusals are remembered. */
+export const refusalsKeptDays = 30;
+const dayMs = 24 * 60 * 60 * 1000;
+/** Reasons of a dataset on one day; those beyond are counted as one. */
+const mostReasons = 20;
+const [mostLast, longest] = [5, 300];
+const otherReasons = "other reasons";
+
+/** Counts the refused records of one upsert by their reasons; of each reason the last few are kept. */
+export async function countRefusals(
+  db: Db,
+  { number: dataset }: Pick<Dataset, "number">,
+  refused: readonly Refused[],
+  now: number,
+): Promise<void> {
+  const day = Math.floor(now / dayMs);
+  const known = await db
+    .selectFrom("refusals")
+    .select("reason")
+    .where("dataset", "=", dataset)
+    .where("day", "=", day)
+    .execute();
+  const reasons = new Set(known.map(({ reason }) => reason));
+  const groups = new Map<string, Refused[]>();
+  for (const one of refused) {
+    const own = kindOf(one.reason);
+    const reason = reasons.has(own) || reasons.size < mostReasons ? own : otherReasons;
+    reasons.add(reason);
+    const group = groups.get(reason) ?? [];
+    group.push(one);
+    groups.set(reason, group);
+  }
+  // In one order, so that processes which count at once do not wait for each other in a circle.
+  const rows = [...groups]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([reason, group]) => ({
+      ...{ dataset, day, reason, records: group.length, last_ts: now },
+      last: JSON.stringify(
+        group.slice(-mostLast).map(({ id, reason }) => ({ id: id && cut(id), reason: cut(reason) })),
+      ),
+    }));
+  await db
+    .insertInto("refusals")
+    .values(rows)
+    .onConflict((on) =>
+      on.columns(["dataset", "day", "reason"]).doUpdateSet((of) => ({
+        records: of("refusals.records", "+", of.ref("excluded.records")),
+        last_ts: of.ref("excluded.last_ts"),
+        last: of.ref("excluded.last"),
+      })),
+    )
+    .execute();
+}
+
+/** What was refused of a dataset while it is remembered, most frequent first. */
+export async function refusalsOf(db: Db, { number }: Dataset, now: number): Promise<Refusals[]> {
+  const rows = await db
+    .selectFrom("refusals")
+    .selectAll()
+    .where("dataset", "=", number)
+    .where("day", ">", firstDay(now))
+    .orderBy("last_ts", "desc")
+    .execute();
+  const byReason = new Map<string, Refusals>();
+  for (const { reason, records, last_ts, last } of rows) {
+    const newer = byReason.get(reason) ?? { reason, records: 0, lastTs: last_ts, last: JSON.parse(last) };
+    byReason.set(reason, { ...newer, records: newer.records + records });
+  }
+  return [...byReason.values()].sort((a, b) => b.records - a.records || b.lastTs - a.lastTs);
+}
+
+/** Records that were refused since yesterday, with a reason, by the number of their dataset. */
+export async function newRefusals(
+  db: Db,
+  now: number,
+): Promise<Map<number, Pick<Refusals, "records" | "reason">>> {
+  const rows = await db
+    .selectFrom("refusals")
+    .select((of) => ["dataset", of.fn.sum<number>("records").as("records"), of.fn.max("reason").as("reason")])
+    .where("day", ">=", Math.floor(now / dayMs) - 1)
+    .groupBy("dataset")
+    .execute();
+  return new Map(rows.map(({ dataset, records, reason }) => [dataset, { records: Number(records), reason }]));
+}
+
+/** Drops the refusals whose time is over, and those of deleted datasets. */
+export async function dropRefusals(db: Db, now: number): Promise<void> {
+  const deleted = db.selectFrom("datasets").select("number").where("kind", "=", "deleted");
+  await db
+    .deleteFrom("refusals")
+    .where((of) => of.or([of("day", "<=", firstDay(now)), of("dataset", "in", deleted)]))
+    .execute();
+}
+
+const firstDay = (now: number) => Math.floor(now / dayMs) - refusalsKeptDays;
+
+/** A reason without what differs from record to record. */
+function kindOf(reason: string): string {
+  return cut(
+    reason.replace(/takes \d+ bytes as JSON, and (\d+) is the most/, "takes more than $1 bytes as JSON"),
+  );
+}
+
+/** As a database can keep it: names of unknown fields stand in a reason as they were sent. */
+function cut(text: string): string {
+  return toUSVString(text.slice(0, longest).replaceAll("\0", "\ufffd"));
+}
