@@ -81,6 +81,11 @@ const schema = z.object({
     }),
   /** Whether a check that fails puts the former models back also where the deployment does not ask for it. */
   rollback: z.enum(["true", "false"], { error: "expected true or false" }).default("false").transform(isTrue),
+  /** Whether the service is told which stack and resource submit a job. */
+  tellOrigin: z
+    .enum(["true", "false"], { error: "expected true or false" })
+    .default("true")
+    .transform(isTrue),
   /** Connections kept to the service at most. */
   parallel: count(64, "a whole number of connections"),
 });

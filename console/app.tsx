@@ -12,7 +12,7 @@ import { readSession, signedIn, signOut } from "./session";
 const screens: Readonly<Record<string, { title: string; load: () => Promise<{ Screen: ComponentType }> }>> = {
   overview: { title: "Overview", load: () => import("./screens/overview") },
   try: { title: "Try it", load: () => import("./screens/try/try") },
-  jobs: { title: "Jobs", load: () => import("./screens/jobs") },
+  jobs: { title: "Jobs", load: () => import("./screens/jobs/jobs") },
   models: { title: "Models", load: () => import("./screens/models") },
   serving: { title: "Serving", load: () => import("./screens/serving") },
   questions: { title: "Questions", load: () => import("./screens/questions/questions") },

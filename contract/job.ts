@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { atMost, id, json, jsonMap, label, maybe, ours } from "./field";
 import { limits } from "./limits";
+import { originHeaders } from "./origin";
 import { route } from "./route";
 
 /** The kinds of job. */
@@ -17,6 +18,7 @@ export const submitTrainingJob = route({
   path: "/submit-training-job",
   summary: "Trains a model by an algorithm; the model gets the name of the job.",
   request: z.strictObject({ projectId: id, algorithmId: id, name: jobName }),
+  headers: originHeaders,
   reply: submitted,
 });
 
@@ -36,6 +38,7 @@ export const submitDeploymentJob = route({
   path: "/submit-deployment-job",
   summary: "Deploys a model, or a generator and a ranker, for the recommendation call of a project.",
   request: deploymentFields,
+  headers: originHeaders,
   reply: submitted,
 });
 
@@ -95,6 +98,7 @@ export const submitQueryingJob = route({
       queries: queriesOf(userDistributionQuery),
     }),
   ]),
+  headers: originHeaders,
   reply: submitted,
 });
 
@@ -116,6 +120,7 @@ export const submitClusteringJob = route({
   path: "/submit-clustering-job",
   summary: "Groups the users that a model knows by what they use.",
   request: clusteringFields,
+  headers: originHeaders,
   reply: submitted,
 });
 

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { environmentName } from "../../client/settings";
+import { releaseVariable } from "../../provider/run/origin";
 import { pinnedModelsKey, pinnedModelsVariable } from "../../provider/run/pinned";
 import { partsOf, titleOf } from "../../provider/run/urn";
 import { runChecks, withChecks } from "../release/checks";
@@ -38,6 +39,7 @@ export async function applyChange(change: Change): Promise<Release> {
     [environmentName("minQuality")]: JSON.stringify(entry.minQuality ?? {}),
     [environmentName("rollback")]: "true",
     [pinnedModelsVariable]: JSON.stringify(change.pinned),
+    [releaseVariable]: entry.id,
   };
   const progress = new Progress();
   const { refresh, target } = change;

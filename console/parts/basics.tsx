@@ -1,5 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import type { OriginAnswer } from "../../service/console/answers";
 import { cut, exact, fromNow, titled } from "../format";
 
 /** The minute hand of all relative times. */
@@ -118,6 +119,23 @@ export function Figure({
     </div>
   );
 }
+
+/** The stack, the resource and the release that something comes from, where that was told. */
+export function Origin({ name, of }: { name: string; of: OriginAnswer | null }) {
+  if (!of) return null;
+  return (
+    <Figure name={name}>
+      <Name>{stackOf(of)}</Name>{" "}
+      <small>
+        resource <bdi>{cut(of.resource)}</bdi>
+        {of.release && `, release ${cut(of.release)}`}
+      </small>
+    </Figure>
+  );
+}
+
+/** A stack as Pulumi names it beside its project. */
+export const stackOf = ({ project, stack }: OriginAnswer): string => `${project}/${stack}`;
 
 /** A button that copies a text and says so. */
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {

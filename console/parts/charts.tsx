@@ -17,7 +17,8 @@ export interface Point {
 export interface Series {
   readonly name: string;
   readonly points: readonly Point[];
-  readonly isDashed?: boolean;
+  /** A line without dots, or dots without a line; both unless it says otherwise. */
+  readonly drawn?: "line" | "dashes" | "dots";
 }
 
 /** The colour of the nth series. */
@@ -46,15 +47,17 @@ function ticks(most: number): number[] {
   return Array.from({ length: Math.ceil(most / step) + 1 }, (_, at) => at * step);
 }
 
-/** Series over time, each point with its words on hover; a table of the same for those who do not see it. */
+/** Series over time, or over what `place` says; each point with its words on hover. */
 export function LineChart({
   title,
   series,
   format,
+  place,
 }: {
   title: string;
   series: readonly Series[];
   format: (y: number) => string;
+  place?: (x: number) => string;
 }) {
   const id = useId();
   const [ref, width] = useWidth();
@@ -87,25 +90,28 @@ export function LineChart({
             y={height - 6}
             text-anchor={last === first ? "middle" : at === 0 ? "start" : "end"}
           >
-            {new Date(value).toLocaleDateString(undefined, { month: "short", day: "numeric" })}
+            {place?.(value) ??
+              new Date(value).toLocaleDateString(undefined, { month: "short", day: "numeric" })}
           </text>
         ))}
         {series.map((one, at) => (
           <g key={one.name} stroke={colour(at)} fill={colour(at)}>
-            <path
-              fill="none"
-              stroke-width="2"
-              stroke-dasharray={one.isDashed ? "5 4" : undefined}
-              d={pathOf(
-                one.points.map((point) => [x(point.x), y(point.y)]),
-                width,
-              )}
-            />
-            {!one.isDashed &&
+            {one.drawn !== "dots" && (
+              <path
+                fill="none"
+                stroke-width="2"
+                stroke-dasharray={one.drawn === "dashes" ? "5 4" : undefined}
+                d={pathOf(
+                  one.points.map((point) => [x(point.x), y(point.y)]),
+                  width,
+                )}
+              />
+            )}
+            {(one.drawn ?? "dots") === "dots" &&
               one.points.map((point) => {
                 const dot = (
                   <circle cx={x(point.x)} cy={y(point.y)} r="4">
-                    <title>{`${point.label}, ${exact(point.x)}: ${format(point.y)}`}</title>
+                    <title>{`${point.label}, ${(place ?? exact)(point.x)}: ${format(point.y)}`}</title>
                   </circle>
                 );
                 return point.href ? (

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { BesideAnswer, ModelRow, Suggestion } from "../../service/console/answers";
 import { cut, grouped, lasting, measure } from "../format";
 import { AsCode, serviceUrl } from "../parts/as-code";
-import { Card, Name } from "../parts/basics";
+import { Card, Name, stackOf } from "../parts/basics";
 import { command, curl, declared } from "../parts/code";
 import { Combo } from "../parts/combo";
 import { Load, useLoad } from "../parts/load";
@@ -40,6 +40,7 @@ export function Compared({ ids }: { ids: readonly [string, string] | readonly st
                     "Held-out users",
                     ({ quality }) => (quality?.heldOutUsers == null ? "–" : grouped(quality.heldOutUsers)),
                   ],
+                  ["Made by stack", ({ origin }) => (origin ? cut(stackOf(origin), 60) : "–")],
                   ["Training took", ({ trainingMs }) => (trainingMs === null ? "–" : lasting(trainingMs))],
                 ]}
               />

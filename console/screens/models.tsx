@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
-import type { ModelRow } from "../../service/console/answers";
-import { counted, lasting, measure } from "../format";
+import type { ModelRow, OriginAnswer } from "../../service/console/answers";
+import { counted, cut, lasting, measure } from "../format";
 import { latest } from "../live";
 import { AsCode, serviceUrl } from "../parts/as-code";
-import { Card, More, Name, Time } from "../parts/basics";
+import { Card, More, Name, stackOf, Time } from "../parts/basics";
 import { LineChart } from "../parts/charts";
 import { command, curl, declared } from "../parts/code";
 import { Empty, Load, usePages } from "../parts/load";
@@ -103,7 +103,7 @@ function QualityChart({ models }: { models: readonly ModelRow[] }) {
           {
             name: "Most popular items, on the same hold-out",
             points: points(({ quality }) => quality?.popularityNdcgAt20),
-            isDashed: true,
+            drawn: "dashes",
           },
         ]}
       />
@@ -120,6 +120,7 @@ function ModelTable({
   picked: readonly string[];
   onPick: (id: string) => void;
 }) {
+  const hasOrigin = rows.some(({ origin }) => origin);
   return (
     <div class="scroll">
       <table>
@@ -129,6 +130,7 @@ function ModelTable({
               <span class="hidden">Compare</span>
             </th>
             <th>Model</th>
+            {hasOrigin && <th>Stack</th>}
             <th class="num">NDCG@20</th>
             <th class="num">Popularity</th>
             <th class="num">Recall@20</th>
@@ -154,6 +156,7 @@ function ModelTable({
                 </a>{" "}
                 {model.isServing && <span class="tag good">serves</span>}
               </td>
+              {hasOrigin && <td>{model.origin && <StackName of={model.origin} />}</td>}
               <td class="num">
                 <strong>{measure(model.quality?.ndcgAt20)}</strong>
               </td>
@@ -171,6 +174,14 @@ function ModelTable({
         </tbody>
       </table>
     </div>
+  );
+}
+
+function StackName({ of }: { of: OriginAnswer }) {
+  return (
+    <>
+      <bdi>{cut(stackOf(of), 60)}</bdi> {of.release && <small class="muted">{cut(of.release, 60)}</small>}
+    </>
   );
 }
 

@@ -8,7 +8,7 @@ import { Empty, Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { choose, to } from "../router";
 import { view } from "../session";
-import { JobTable } from "./job-table";
+import { JobTable } from "./jobs/job-table";
 
 /** Everything at a glance. */
 export function Screen() {

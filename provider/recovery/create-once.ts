@@ -5,6 +5,7 @@ import { isVerdict } from "../../client/errors";
 import type { Input, Reply, Route } from "../../contract";
 import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, log } from "../run/engine";
+import { originOf } from "../run/origin";
 import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
 import { interrupted, isRecent, record, serviceIn } from "./earlier-run";
@@ -82,7 +83,7 @@ async function begin<R extends Route, Listed>(
 
 /** Sends the call of an entry: its response, or why there is none. */
 async function call<R extends Route, Listed>(
-  { client }: Context,
+  context: Context,
   { route, request }: Creation<R, Listed>,
   entry: Entry,
   isEarlier: boolean,
@@ -90,7 +91,8 @@ async function call<R extends Route, Listed>(
   const replay = new Replay();
   try {
     const asked = { ...(request as object), ...entry.request } as Input<R>;
-    const reply = await creating(() => client.call(route, asked, replay.callOptions(entry.key)));
+    const options = { ...replay.callOptions(entry.key), headers: originOf(context, route) };
+    const reply = await creating(() => context.client.call(route, asked, options));
     return { reply, resumed: isEarlier || replay.ofEarlierRun };
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };

@@ -7,9 +7,14 @@ export const pluginTypePrefix = "recommender:index:";
 const ours = new RegExp(`(?:^|\\$)(?:${typePrefix}|${pluginTypePrefix})(\\w+)$`);
 
 /** What a URN says; `type` begins with the types of the components that the resource is in. */
-export function partsOf(urn: string | undefined): { stack: string; type: string; name: string } {
-  const [stack = "", , type = "", ...name] = urn?.replace("urn:pulumi:", "").split("::") ?? [];
-  return { stack, type, name: name.join("::") };
+export function partsOf(urn: string | undefined): {
+  stack: string;
+  project: string;
+  type: string;
+  name: string;
+} {
+  const [stack = "", project = "", type = "", ...name] = urn?.replace("urn:pulumi:", "").split("::") ?? [];
+  return { stack, project, type, name: name.join("::") };
 }
 
 /** The name that the program gives a resource; never secret, unlike the argument `name`. */

@@ -36,6 +36,14 @@ export interface QualityAnswer {
   readonly holdOut?: string | null;
 }
 
+/** The resource of a stack that a job or a model comes from, and the release that it was brought there with. */
+export interface OriginAnswer {
+  readonly project: string;
+  readonly stack: string;
+  readonly resource: string;
+  readonly release?: string;
+}
+
 /** A count that was not carried on beyond a limit. */
 export interface Counted {
   readonly count: number;
@@ -53,6 +61,8 @@ export interface ModelRow {
   /** The last event that its training saw. */
   readonly seenSeq: number | null;
   readonly quality: QualityAnswer | null;
+  /** Null where the call that trained it did not tell. */
+  readonly origin: OriginAnswer | null;
   readonly jobId: string | null;
   readonly trainingMs: number | null;
   readonly isServing: boolean;
@@ -79,6 +89,7 @@ export interface JobRow {
   readonly message: string | null;
   readonly modelId: string | null;
   readonly quality: QualityAnswer | null;
+  readonly origin: OriginAnswer | null;
 }
 
 export interface JobAnswer extends JobRow {
@@ -86,6 +97,8 @@ export interface JobAnswer extends JobRow {
   readonly result: Readonly<Record<string, unknown>> | null;
   /** Why it was tried again, each time. */
   readonly retries: readonly { readonly ts: number; readonly reason: string }[];
+  /** NDCG@20 of each trial of a training's search, in their order. */
+  readonly trials: readonly number[];
   readonly requestId: string | null;
   readonly worker: string | null;
   /** How long the last jobs of this kind took, half of them longer. */

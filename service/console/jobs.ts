@@ -13,10 +13,15 @@ export async function jobAnswer({ store: { db } }: Context, id: string): Promise
   const job = await namedJobs(db).where("jobs.id", "=", id).executeTakeFirst();
   if (!job) throw notFound("job", id, "it may have been removed a year after it ended");
   const took = await durations(db, job);
-  const { retries = [], ...data } = JSON.parse(job.data) as JobAnswer["data"] & Partial<JobAnswer>;
+  const {
+    retries = [],
+    trials = [],
+    origin: _,
+    ...data
+  } = JSON.parse(job.data) as JobAnswer["data"] & Partial<JobAnswer>;
   return {
     ...jobRow(job, job.project_name),
-    ...{ data, retries },
+    ...{ data, retries, trials },
     result: job.result === null ? null : JSON.parse(job.result),
     requestId: job.request_id,
     worker: job.worker,

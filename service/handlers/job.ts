@@ -1,4 +1,5 @@
 import type { FullReply, routes } from "../../contract";
+import { type Origin, originHeader, originIn } from "../../contract/origin";
 import { notFound, ServiceError } from "../base/error";
 import { downloadUrl } from "../files/download";
 import type { Db } from "../store/database";
@@ -74,14 +75,18 @@ export const jobHandlers: Handlers<
   },
 };
 
-/** How far a job is counts while it runs; why it was tried again, the console shows. */
+/** How far a job is counts while it runs; why it was tried again, how its search went and whence it came, the console shows. */
 function dataOf({ data, status }: Job): JobReply["jobData"] {
   const {
     progress,
     retries: _,
+    trials: __,
+    origin: ___,
     ...others
   } = JSON.parse(data) as NonNullable<JobReply["jobData"]> & {
     retries?: readonly Retry[];
+    trials?: readonly number[];
+    origin?: Origin;
   };
   return (status === "RUNNING" && progress ? { ...others, progress } : others) as JobReply["jobData"];
 }
@@ -90,13 +95,18 @@ async function submit(
   call: Call,
   prepare: (db: Db) => Promise<Omit<Parameters<typeof enqueue>[1], "requestId" | "now">>,
 ): Promise<{ jobId: string }> {
-  const reply = await call.write(async (db) => ({
-    jobId: await enqueue(db, {
-      ...(await prepare(db)),
+  const told = call.headers[originHeader];
+  const origin = typeof told === "string" ? originIn(told) : undefined;
+  const reply = await call.write(async (db) => {
+    const { data, ...job } = await prepare(db);
+    const jobId = await enqueue(db, {
+      ...job,
+      data: { ...data, ...(origin && { origin }) },
       requestId: call.requestId,
       now: call.clock.now(),
-    }),
-  }));
+    });
+    return { jobId };
+  });
   call.jobs.wake();
   return reply;
 }

@@ -13,13 +13,14 @@ interface TrainingJobData {
   readonly algorithmType: string;
   readonly algorithmParameters: JsonMap;
   readonly progress?: object;
+  readonly trials?: readonly number[];
 }
 
 /** Trains the model of a job and enters it together with the job's success. */
 export async function runTraining(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { store, clock } = context;
   // An attempt that failed may have left how far it was.
-  const { progress: _, ...data } = JSON.parse(job.data) as TrainingJobData;
+  const { progress: _, trials: __, ...data } = JSON.parse(job.data) as TrainingJobData;
   const project = await projectOf(store.db, job.project_id);
   const id = newId("model");
   const training = {
@@ -53,25 +54,31 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
     await succeed(
       db,
       { ...job, data: JSON.stringify(data) },
-      { data: report, result: { modelId: id }, now: clock.now() },
+      { data: { ...report, ...tell.trials() }, result: { modelId: id }, now: clock.now() },
     );
   });
 }
 
 const progressEveryMs = 1000;
 
+/** Trials that are remembered, far more than a search makes. */
+const mostTrials = 500;
+
 /** Writes down how far a training is, now and then: the process that is asked may be another. */
 function progressWriter(job: Job, data: object, { store, clock, log }: JobContext) {
   let [writing, nextAt] = [false, 0];
-  return ({ phase, fraction, quality }: Progress): void => {
+  let known: { readonly trials?: readonly number[] } = {};
+  const tell = ({ phase, fraction, quality, trials }: Progress): void => {
+    if (trials) known = { trials: trials.slice(0, mostTrials) };
     if (writing || clock.now() < nextAt) return;
     [writing, nextAt] = [true, clock.now() + progressEveryMs];
     const progress = { phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 };
     void store
-      .transaction((db) => note(db, job, { ...data, progress }))
+      .transaction((db) => note(db, job, { ...data, ...known, progress }))
       .catch((error) => log.warn({ err: error, jobId: job.id }, "the progress of a job cannot be written"))
       .finally(() => {
         writing = false;
       });
   };
+  return Object.assign(tell, { trials: () => known });
 }

@@ -109,6 +109,7 @@ describe("configuration", () => {
     ],
     [{ ...complete, minQuality: '{"weekly": 2}' }, /recommender:minQuality: expected a number from 0 to 1/],
     [{ ...complete, rollback: "yes" }, /recommender:rollback: expected true or false/],
+    [{ ...complete, tellOrigin: "no" }, /recommender:tellOrigin: expected true or false/],
     [{ ...complete, jobPollMs: "0" }, /recommender:jobPollMs: expected a whole number of milliseconds/],
   ])("that is missing something or contradicts itself says so and how to mend it: %j", (stack, message) => {
     expect(complaint(stack)).toMatch(message);

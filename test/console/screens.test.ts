@@ -130,7 +130,8 @@ test("two models are compared by figures, parameters, and what they recommend to
   const { caller, projectId } = shop;
   const trained = async (name: string, algorithmParameters: Record<string, number>) => {
     const { algorithmId } = await caller.call("createAlgorithm", { projectId, name, algorithmParameters });
-    const { jobId } = await caller.call("submitTrainingJob", { projectId, algorithmId, name });
+    const headers = { "recommender-origin": `shop/dev/${name}/prod-7` };
+    const { jobId } = await caller.call("submitTrainingJob", { projectId, algorithmId, name }, { headers });
     await shop.service.idle();
     return (await caller.call("getJob", { projectId, jobId })).jobResult?.modelId as string;
   };
@@ -159,6 +160,10 @@ test("two models are compared by figures, parameters, and what they recommend to
   expect(marked).toBe(2 * lists[0]?.filter((id) => !lists[1]?.includes(id)).length);
   await check(look, "compared");
   programs.compared = await codeOf(page, "TypeScript");
+  await page.getByRole("cell", { name: "shop/dev" }).first().waitFor();
+  await show(page, `models/${one}`, "wide");
+  await page.getByText("resource wide, release prod-7").waitFor();
+  await check(look, "model");
   expect(faults).toEqual([]);
   await context.close();
 });
@@ -224,6 +229,7 @@ test("hostile names are harmless on every screen, and in every text", async () =
   await show(page, `datasets/${userDatasetId}`, /^<b>bold/);
   const records = page.getByRole("region", { name: "All records" });
   const rows = records.locator("tbody tr");
+  await records.getByText("50 records shown").waitFor();
   expect([await rows.count(), await rows.first().locator(".id").textContent()]).toEqual([50, odd]);
   await records.getByRole("button", { name: "Show more" }).click();
   await records.getByText("100 records shown").waitFor();
@@ -232,6 +238,7 @@ test("hostile names are harmless on every screen, and in every text", async () =
   await records.getByRole("link", { name: "u117" }).click();
   await page.getByText("city Oslo").first().waitFor();
   const refused = page.getByRole("region", { name: "Refused records" });
+  await refused.locator("tbody tr").first().waitFor();
   expect(await refused.locator("tbody tr").count()).toBe(2);
   await refused.getByText("takes more than").waitFor();
   await check(look, "dataset");

@@ -1,7 +1,8 @@
 import { request } from "undici";
 import { Client, endpointToken } from "../../client/client";
 import { type Input, type Reply, type Route, routes } from "../../contract";
-import { type Service, type StartOptions, startService, withClients } from "../../service";
+import { folderAt, type Service, type StartOptions, startService, withClients } from "../../service";
+import { connect } from "../../service/store/database";
 
 /** A call as the service logged it. */
 export interface LoggedCall {
@@ -87,6 +88,14 @@ export class ObservedService {
   /** What was called since this was last asked, as `POST /create-project`, in order. */
   calls(): string[] {
     return this.#calls.splice(0).map(({ method, path }) => `${method} ${path}`);
+  }
+
+  /** Where the jobs come from, as far as those who submitted them told. */
+  async origins(): Promise<unknown[]> {
+    const db = connect(folderAt(this.service.dataDir).database);
+    const rows = await db.selectFrom("jobs").select("data").orderBy("number").execute();
+    await db.destroy();
+    return rows.map(({ data }) => JSON.parse(data).origin);
   }
 
   /** Loads users, items and events in which every user likes one of two genres. */

@@ -49,6 +49,11 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const review = await at.promote("dev", "staging", "--yes");
     expect(review).toMatchObject({ code: 0, verdict: "done", reasons: [] });
     expect(at.submissions("staging")).toEqual(["POST /submit-training-job", "POST /submit-deployment-job"]);
+    const origin = { project: "test", stack: "staging", release: "staging-1" };
+    expect(await at.services.staging.origins()).toEqual([
+      { ...origin, resource: "weekly" },
+      { ...origin, resource: "live" },
+    ]);
     const { model } = await at.state("staging");
     expect(await at.released("staging")).toMatchObject([
       {

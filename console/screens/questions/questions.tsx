@@ -4,7 +4,7 @@ import { Card, More } from "../../parts/basics";
 import { Empty, Load, usePages } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
 import { place, project } from "../../router";
-import { JobTable } from "../job-table";
+import { JobTable } from "../jobs/job-table";
 import { OneAnswer } from "./answer";
 import { Ask } from "./ask";
 

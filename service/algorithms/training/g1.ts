@@ -47,7 +47,7 @@ export function trainG1(
   const choice = searchParameters(
     target,
     given,
-    (fraction, quality) => onProgress({ phase: "search", fraction, quality }),
+    (fraction, quality, trials) => onProgress({ phase: "search", fraction, quality, trials }),
     team,
     { pairs: others, recommendSeen },
   );

@@ -118,6 +118,8 @@ export interface TrainingProgress {
   readonly fraction: number;
   /** The best that was found until now; null before anything was measured. */
   readonly quality: Quality | null;
+  /** NDCG@20 of each trial of the search until now. */
+  readonly trials?: readonly number[];
 }
 
 /** Thrown when there is nothing to learn from. */

@@ -77,7 +77,7 @@ export function firstPoint(given: G1Parameters): Point {
 export function searchParameters(
   interactions: Interactions,
   given: G1Parameters,
-  onTrial: (fraction: number, quality: Quality) => void,
+  onTrial: (fraction: number, quality: Quality, trials: readonly number[]) => void,
   team: Team = alone,
   /** What other types of events add; nothing of it is asked for. */
   others?: Others,
@@ -116,7 +116,7 @@ export function searchParameters(
   let quality: Quality = { recall20: 0, ndcg20: 0 };
   const tell = (found: Quality) => {
     if (found.ndcg20 > quality.ndcg20) quality = found;
-    onTrial(Math.min(0.99, bench.trials / EXPECTED_TRIALS), quality);
+    onTrial(Math.min(0.99, bench.trials.length / EXPECTED_TRIALS), quality, bench.trials);
   };
   const gain = (point: Point) => {
     const [found] = bench.trace(point, [TRIAL_EPOCHS]) as [Quality];
@@ -221,7 +221,7 @@ export function searchParameters(
   const gains = qualities.map(({ ndcg20 }) => ndcg20);
   const most = Math.max(...gains);
   const at = gains.findIndex((one) => one * WORTHWHILE >= most);
-  onTrial(1, qualities[at] as Quality);
+  onTrial(1, qualities[at] as Quality, bench.trials);
   return {
     point: forAllData(best),
     epochs: moments[at] as number,
@@ -229,7 +229,7 @@ export function searchParameters(
       quality: qualities[at] as Quality,
       popularity: bench.popularity(best),
       heldOut: bench.heldOut(best),
-      trials: bench.trials,
+      trials: bench.trials.length,
     },
   };
 }

@@ -56,10 +56,19 @@ async function nextRun(config: Record<string, string> = observed.config): Promis
 
 const submissions = () => observed.calls().filter((call) => call.includes("/submit-"));
 
+test("a job tells the service no stack and no resource where that is switched off", async () => {
+  await nextRun({ ...observed.config, "recommender:tellOrigin": "false" });
+  const before = (await observed.origins()).length;
+  await submit("untold");
+  expect((await observed.origins()).slice(before)).toEqual([undefined]);
+  await nextRun();
+});
+
 describe("a training", () => {
   test("is submitted without waiting, and finished as a model with its parameters and quality", async () => {
     const job = await submit("first");
     expect(job.state).toMatchObject({ jobId: job.id });
+    expect((await observed.origins()).at(-1)).toEqual({ project: "test", stack: "test", resource: "first" });
     const { id, state } = await finish("first", job.id);
     expect(state).toMatchObject({
       modelId: id,

@@ -1,9 +1,9 @@
 import { carriedUrn, nounOf, partsOf, titleOf, typePrefix } from "../../../provider/run/urn";
 
-test("a URN is split into stack, type and name, within components and with colons in the name", () => {
+test("a URN is split into stack, project, type and name, within components and with colons in the name", () => {
   const urn = `urn:pulumi:dev::shop::my:index:Group$${typePrefix}EventDataset::clicks::eu`;
   const parts = partsOf(urn);
-  expect(parts).toMatchObject({ stack: "dev", name: "clicks::eu" });
+  expect(parts).toMatchObject({ stack: "dev", project: "shop", name: "clicks::eu" });
   expect(titleOf(parts)).toBe("EventDataset clicks::eu");
   expect(nounOf(parts.type)).toBe("EventDataset");
   expect(partsOf(undefined).name).toBe("");

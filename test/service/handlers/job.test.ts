@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { originText } from "../../../contract/origin";
 import { ManualClock } from "../../../service";
 import { Pool } from "../../../service/threads/pool";
 import { Running } from "../running";
 import { openShop, trainModel } from "../shop";
+import { signIn } from "../visitor";
 
 describe("jobs", () => {
   let api: Running;
@@ -116,6 +118,47 @@ describe("jobs", () => {
       jobStatus: "SUCCEED",
       retryCount: 3,
     });
+  });
+
+  test("the console learns why a job was tried again, how its search went and which resource submitted it; the API tells nothing of it", async () => {
+    const { projectId, algorithmId } = shop;
+    await switchOn({ jobs: [{ job_type: "TRAINING", name: "told", times: 2, message: "out of luck" }] });
+    const origin = { project: "shop", stack: "a/b", resource: "100 % \u202Eü\0", release: "prod-1" };
+    const input = { projectId, algorithmId, name: "told" };
+    const send = (told: string) =>
+      api.call("submitTrainingJob", input, {
+        headers: { "recommender-origin": told, "idempotency-key": "told" },
+      });
+    const { jobId } = await send(originText(origin));
+    // Whoever repeats a call under its key gets its answer, whatever the origin.
+    expect(await send("shop/other/ranker")).toEqual({ jobId });
+    const job = await api.finished(projectId, jobId);
+    expect(Object.keys(job.jobData ?? {}).sort()).toEqual([
+      "algorithmParameters",
+      "algorithmType",
+      "chosenParameters",
+      "quality",
+    ]);
+    const headers = await signIn(api);
+    const read = async (view: string) => (await api.raw(`/console/api/${view}`, { headers })).body;
+    const { retries, trials, data, ...shown } = await read(`job?id=${jobId}`);
+    expect(shown).toMatchObject({ retryCount: 2, origin });
+    const retry = { ts: clock.now(), reason: "out of luck" };
+    expect(retries).toEqual([retry, retry]);
+    expect(trials.length).toBeGreaterThan(0);
+    expect(Math.max(...trials)).toBeGreaterThanOrEqual(job.jobData?.quality?.ndcgAt20 as number);
+    expect(data).not.toHaveProperty("origin");
+    expect(await read(`model?id=${job.jobResult?.modelId}`)).toMatchObject({ origin, jobId });
+
+    for (const odd of ["shop", "shop//x", "a/b/c/d/e", "a/b/%"]) {
+      const refused = api.call("submitTrainingJob", input, { headers: { "recommender-origin": odd } });
+      await expect(refused).rejects.toMatchObject({
+        status: 400,
+        error: {
+          details: [{ path: "recommender-origin", message: expect.stringContaining("PROJECT/STACK") }],
+        },
+      });
+    }
   });
 
   test("after the third retry the job fails with the reason, and leaves no model", async () => {

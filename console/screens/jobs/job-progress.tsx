@@ -1,6 +1,6 @@
-import type { JobRow } from "../../service/console/answers";
-import { measure, percent } from "../format";
-import { Meter } from "../parts/basics";
+import type { JobRow } from "../../../service/console/answers";
+import { measure, percent } from "../../format";
+import { Meter } from "../../parts/basics";
 
 const phases: Readonly<Record<string, string>> = {
   search: "Searches for the best parameters",

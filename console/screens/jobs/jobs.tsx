@@ -1,16 +1,17 @@
 import { useSignal } from "@preact/signals";
-import type { JobAnswer, JobRow } from "../../service/console/answers";
-import { exact, lasting, measure, titled } from "../format";
-import { latest } from "../live";
-import { AsCode, serviceUrl } from "../parts/as-code";
-import { Block, Card, Figure, Id, More, Name, State, Time } from "../parts/basics";
-import { command, curl, invoked } from "../parts/code";
-import { Empty, Load, useLoad, usePages } from "../parts/load";
-import { ScreenHead } from "../parts/screen";
-import { place, to } from "../router";
-import { view } from "../session";
+import type { JobAnswer, JobRow } from "../../../service/console/answers";
+import { exact, lasting, measure, titled } from "../../format";
+import { latest } from "../../live";
+import { AsCode, serviceUrl } from "../../parts/as-code";
+import { Block, Card, Figure, Id, More, Name, Origin, State, Time } from "../../parts/basics";
+import { command, curl, invoked } from "../../parts/code";
+import { Empty, Load, useLoad, usePages } from "../../parts/load";
+import { ScreenHead } from "../../parts/screen";
+import { place, to } from "../../router";
+import { view } from "../../session";
 import { JobProgress } from "./job-progress";
 import { JobTable } from "./job-table";
+import { Trials } from "./trials";
 
 /** Jobs as they run, newest first. */
 export function Screen() {
@@ -110,7 +111,10 @@ function fresh(
 
 function OneJob({ id }: { id: string }) {
   const now = latest.value?.jobs.find((job) => job.id === id);
-  const job = useLoad<JobAnswer>((signal) => view("job", { id }, signal), [id, now?.status, now?.retryCount]);
+  const job = useLoad<JobAnswer>(
+    (signal) => view("job", { id }, signal),
+    [id, now?.status, now?.retryCount, now?.progress?.phase, now?.progress?.fraction],
+  );
   return (
     <Load of={job} lines={8}>
       {(read) => {
@@ -158,6 +162,7 @@ function OneJob({ id }: { id: string }) {
                       <small>popularity {measure(one.quality.popularityNdcgAt20)}</small>
                     </Figure>
                   )}
+                  <Origin name="Submitted by stack" of={one.origin} />
                   {one.modelId && (
                     <Figure name="Model">
                       <Id href={to("models", [one.modelId])}>{one.modelId}</Id>
@@ -165,6 +170,7 @@ function OneJob({ id }: { id: string }) {
                   )}
                 </dl>
               </Card>
+              {read.trials.length > 0 && <Trials of={read} />}
               {read.retries.length > 0 && <Retries of={read.retries} />}
               <div class="columns">
                 <Json title="Request" value={read.data} />

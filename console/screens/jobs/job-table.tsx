@@ -1,7 +1,7 @@
-import type { JobRow } from "../../service/console/answers";
-import { lasting, shown, titled } from "../format";
-import { Name, State, Time } from "../parts/basics";
-import { to } from "../router";
+import type { JobRow } from "../../../service/console/answers";
+import { lasting, shown, titled } from "../../format";
+import { Name, State, Time } from "../../parts/basics";
+import { to } from "../../router";
 import { JobProgress } from "./job-progress";
 
 /** Jobs, each with where it stands. */

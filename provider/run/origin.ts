@@ -1,0 +1,19 @@
+import type { Route } from "../../contract";
+import { originHeader, originText } from "../../contract/origin";
+import type { Context } from "./context";
+import { partsOf } from "./urn";
+
+/** Names the release that a run brings to a stack; `recommender promote` and `recommender rollback` set it. */
+export const releaseVariable = "RECOMMENDER_RELEASE";
+
+/** The header that tells the service which stack and resource submit a job; none where that is switched off. */
+export function originOf(
+  { urn, settings }: Pick<Context, "urn" | "settings">,
+  route: Route,
+): Record<string, string> | undefined {
+  const isTold = settings.tellOrigin && route.headers !== undefined && originHeader in route.headers.shape;
+  if (!isTold || !urn) return undefined;
+  const { project, stack, name } = partsOf(urn);
+  const release = process.env[releaseVariable];
+  return { [originHeader]: originText({ project, stack, resource: name, release }) };
+}
