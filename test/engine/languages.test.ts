@@ -168,7 +168,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
     );
 
     run(
-      "a dataset is imported, another one belongs to another service, and customTimeouts limit a training",
+      "a dataset is imported, another one with records of the program's own belongs to another service, and customTimeouts limit a training",
       async () => {
         const made = await observed.call(routes.createEventDataset, { name: "old", numShards: 3 });
         await observed.faults({ job_delay_ms: trainingMs });
@@ -184,6 +184,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
         const row = await rows();
         expect(row("EventDataset", "old")?.id).toBe(made.eventDatasetId);
         expect(await datasets(other)).toMatchObject([{ name: "theirs" }]);
+        expect(other.calls().filter((call) => call.includes("/upsert-dataset-events"))).toHaveLength(1);
         await setProgram(edit.extend(text, additions));
       },
     );
@@ -204,7 +205,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
         await observed.faults({});
         trainingIsOver.abort();
         const { summary } = await workspace.stack.up({ onOutput });
-        expect(summary.resourceChanges).toEqual({ same: 26, create: 1 });
+        expect(summary.resourceChanges).toEqual({ same: 27, create: 1 });
         expect(trainings(calls())).toEqual([]);
         const projectId = (await rows())("Project", "record-shop")?.id as string;
         const { jobResult } = await observed.call(routes.getJob, { projectId, jobId });

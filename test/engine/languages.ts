@@ -17,12 +17,15 @@ export interface Language {
   readonly program: string;
   /** Another number of shards for the events. */
   reshard(text: string): string;
-  /** A dataset of another service, one that is imported, and a further training after both. */
+  /** A dataset of another service with a record, one that is imported, and a further training after both. */
   extend(text: string, additions: Additions): string;
   /** A misspelt argument, and a question to the service with a key that it does not know. */
   misspell(text: string): string;
   ask(text: string, service: Readonly<Record<string, string>>): string;
 }
+
+/** What stands in the program itself. */
+const fewEvents = { userId: "ada", itemId: "lp-001", eventType: "view", ts: "2026-09-01T08:54:00Z" };
 
 interface YamlProgram {
   readonly resources: Record<string, object>;
@@ -55,12 +58,17 @@ export const languages: Readonly<Record<"yaml" | "python", Language>> = {
         const type = "recommender:EventDataset";
         resources.elsewhere = { type: "pulumi:providers:recommender", properties: service };
         resources.theirs = { type, properties: { numShards: 1 }, options: { provider: ref("elsewhere") } };
+        resources.few = {
+          type: "recommender:EventRecords",
+          properties: { eventDatasetId: ref("theirs.id"), source: [fewEvents] },
+          options: { provider: ref("elsewhere") },
+        };
         resources.old = { type, properties: { numShards: 3 }, options: { import: importId } };
         resources.nightly = {
           type: "recommender:TrainedModel",
           properties: { projectId: ref("record-shop.id"), algorithmId: ref("g1.id") },
           options: {
-            dependsOn: [ref("theirs"), ref("old"), ref("groups")],
+            dependsOn: [ref("few"), ref("old"), ref("groups")],
             ...(timeout && { customTimeouts: { create: timeout } }),
           },
         };
@@ -83,9 +91,11 @@ export const languages: Readonly<Record<"yaml" | "python", Language>> = {
     extend: (text, { service, importId, timeout }) => `${text}
 elsewhere = ${pythonProvider("elsewhere", service)}
 theirs = recommender.EventDataset("theirs", num_shards=1, opts=pulumi.ResourceOptions(provider=elsewhere))
+few = recommender.EventRecords("few", event_dataset_id=theirs.id, source=[${JSON.stringify(fewEvents)}],
+    opts=pulumi.ResourceOptions(provider=elsewhere))
 old = recommender.EventDataset("old", num_shards=3, opts=pulumi.ResourceOptions(import_="${importId}"))
 recommender.TrainedModel("nightly", project_id=project.id, algorithm_id=algorithm.id, opts=pulumi.ResourceOptions(
-    depends_on=[theirs, old, groups],
+    depends_on=[few, old, groups],
     custom_timeouts=${timeout ? `pulumi.CustomTimeouts(create="${timeout}")` : "None"}))
 `,
     misspell: (text) => text.replace("lower_bound", "lower_bond"),
