@@ -20,7 +20,8 @@ export const counted = (count: number, noun: string): string =>
   `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** A share as percent. */
-export function percent(share: number): string {
+export function percent(share: number | null | undefined): string {
+  if (share == null) return "–";
   const value = share * 100;
   return `${value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : Math.round(value)} %`;
 }

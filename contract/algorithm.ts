@@ -57,6 +57,18 @@ export const g1Parameters = z.strictObject({
     .boolean()
     .optional()
     .describe("Whether items that a user has such events for, and no target event, are recommended."),
+  diversity: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("How far items stand back that are like those above them; 0 unless given."),
+  popularity_penalty: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("Fall of an item's score with the number of its users; 0 unless given."),
 });
 
 /** Parameters of G1 as they are given. */

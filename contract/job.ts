@@ -150,11 +150,24 @@ export const quality = z.object({
   rankedNdcgAt20: maybe(z.number()).describe(
     "The same with the model as the ranker; the same figure where it gained nothing, and changes nothing.",
   ),
+  coverageAt20: maybe(z.number()).describe(
+    "Share of all items that are among the first 20 for at least one of up to 1,000 users.",
+  ),
+  coldItemsAt20: maybe(z.number()).describe("Share of these results that fewer than 5 users chose."),
+  diversityAt20: maybe(z.number()).describe(
+    "How unlike the 20 items of a user are: 0 where all are the same, about 1 where they have nothing in common.",
+  ),
+  shownPopularityAt20: maybe(z.number()).describe(
+    "Mean place of these results in the order of popularity: 0 for the least popular item, 1 for the most popular.",
+  ),
+  chosenPopularity: maybe(z.number()).describe("The same of what these users chose."),
 });
 
 /** How far a training is, as our own service tells it while the job runs. */
 export const progress = z.object({
-  phase: maybe(z.string()).describe("What is being done: read, search, train or attributes."),
+  phase: maybe(z.string()).describe(
+    "What is being done: read, weights (of events of other types), search, train or attributes.",
+  ),
   fraction: maybe(z.number()).describe("How much of the phase is done, from 0 to 1."),
   recallAt20: maybe(z.number()).describe("The best that was found until now."),
   ndcgAt20: maybe(z.number()).describe("The best that was found until now."),

@@ -31,6 +31,16 @@ export interface Quality {
   readonly unrankedNdcgAt20?: number;
   /** The same with the model as the ranker; the same figure where it gained nothing, and changes nothing. */
   readonly rankedNdcgAt20?: number;
+  /** Share of all items that are among the first 20 for at least one of up to 1,000 users. */
+  readonly coverageAt20?: number;
+  /** Share of these results that fewer than 5 users chose. */
+  readonly coldItemsAt20?: number;
+  /** How unlike the 20 items of a user are: 0 where all are the same, about 1 where they have nothing in common. */
+  readonly diversityAt20?: number;
+  /** Mean place of these results in the order of popularity: 0 for the least popular item, 1 for the most popular. */
+  readonly shownPopularityAt20?: number;
+  /** The same of what these users chose. */
+  readonly chosenPopularity?: number;
 }
 
 /** Why a model is never deleted before its replacement: the service deletes no model that serves. */

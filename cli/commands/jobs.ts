@@ -7,7 +7,7 @@ import { type Opened, type ServiceOptions, usingService, withService } from "../
 import { properties } from "../terminal/layout";
 import { duration } from "../terminal/option-values";
 import { moment, note, print } from "../terminal/output";
-import { qualityText } from "../terminal/quality";
+import { exposureLines, qualityText } from "../terminal/quality";
 
 interface JobOptions extends ServiceOptions {
   readonly project?: string;
@@ -96,6 +96,7 @@ function describe(job: Job, jobId: string): string {
     ["created", moment(job.createdTs)],
     ["model", modelId ?? jobData?.modelId ?? jobData?.generatorModelId ?? undefined],
     ["NDCG@20", qualityText(jobData?.quality ?? {})],
+    ...exposureLines(jobData?.quality ?? {}),
     ["serves at", servingUri ?? undefined],
     // The address needs no key, so that it is shown only where it is asked for.
     ["result", downloadUrl ? `--download FILE fetches it${until}` : undefined],

@@ -5,7 +5,7 @@ import { type Opened, type ServiceOptions, usingService, withService } from "../
 import { confirm } from "../terminal/confirm";
 import { escapeControls, properties, table } from "../terminal/layout";
 import { moment, print } from "../terminal/output";
-import { qualityText } from "../terminal/quality";
+import { exposureLines, qualityText } from "../terminal/quality";
 
 type Model = Reply<typeof routes.getModel>;
 
@@ -154,6 +154,7 @@ function describe(model: Model & Known): string {
     ["algorithm", model.algorithmType ?? undefined],
     ["created", moment(model.createdTs)],
     ["NDCG@20", qualityText(model.quality ?? {})],
+    ...exposureLines(model.quality ?? {}),
     ["served by", model.servedBy?.join(", ") || undefined],
     ...parameters.map(([name, value]): [string, string] => [name, JSON.stringify(value)]),
   ]);

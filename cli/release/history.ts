@@ -14,6 +14,11 @@ export const quality = z.strictObject({
   holdOut: z.string().optional(),
   unrankedNdcgAt20: z.number().optional(),
   rankedNdcgAt20: z.number().optional(),
+  coverageAt20: z.number().optional(),
+  coldItemsAt20: z.number().optional(),
+  diversityAt20: z.number().optional(),
+  shownPopularityAt20: z.number().optional(),
+  chosenPopularity: z.number().optional(),
 });
 
 const servedModel = z.strictObject({

@@ -1,5 +1,5 @@
 import type { ModelRow } from "../../service/console/answers";
-import { counted, grouped, lasting, measure, shown } from "../format";
+import { counted, grouped, lasting, measure, percent, shown } from "../format";
 import { AsCode, serviceUrl } from "../parts/as-code";
 import { Card, Figure, Id, Name, Origin, Time } from "../parts/basics";
 import { command, curl, declared } from "../parts/code";
@@ -58,6 +58,26 @@ export function OneModel({ id }: { id: string }) {
                   <p>Figures that rest on fewer than 100 pairs are uncertain.</p>
                 </div>
               )}
+            </Card>
+            <Card title="What it shows" aside="the first 20 items for up to 1,000 users">
+              <dl class="figures">
+                <Figure name="Coverage" hint="Share of all items that at least one of the users is shown">
+                  {percent(one.quality?.coverageAt20)}
+                </Figure>
+                <Figure name="Cold items" hint="Share of the results that fewer than 5 users chose">
+                  {percent(one.quality?.coldItemsAt20)}
+                </Figure>
+                <Figure name="Diversity" hint="How unlike the items of a list are; 0 where all are the same">
+                  {measure(one.quality?.diversityAt20)}
+                </Figure>
+                <Figure
+                  name="Popularity"
+                  hint="Mean place in the order of popularity; 1 for the most popular item"
+                >
+                  {measure(one.quality?.shownPopularityAt20)}{" "}
+                  <small>of what users chose {measure(one.quality?.chosenPopularity)}</small>
+                </Figure>
+              </dl>
             </Card>
             <Card title="Parameters" aside={`algorithm ${one.algorithmType}`}>
               <Parameters models={[one]} />

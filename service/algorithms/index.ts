@@ -13,10 +13,13 @@ export {
   inferSchema,
 } from "./attributes";
 export { type EventRule, pairWeight, type TypedPairs } from "./event-weights";
+export type { ExposureRule } from "./exposure";
 export { clusterUsers } from "./inference/clustering";
+export { measureExposure } from "./inference/exposed";
 export type { UserItem } from "./inference/fold-in";
 export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
-export { isPlaced, placedVectors, Recommender, type Taste } from "./inference/recommender";
+export { placedVectors } from "./inference/placed-vectors";
+export { isPlaced, Recommender, type Taste } from "./inference/recommender";
 export { type ServableModel, servable } from "./inference/servable";
 export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";

@@ -34,6 +34,11 @@ export interface QualityAnswer {
   readonly heldOutUsers: number | null;
   /** Which pairs were held out: the latest of each user, or some at random. */
   readonly holdOut?: string | null;
+  readonly coverageAt20?: number | null;
+  readonly coldItemsAt20?: number | null;
+  readonly diversityAt20?: number | null;
+  readonly shownPopularityAt20?: number | null;
+  readonly chosenPopularity?: number | null;
 }
 
 /** The resource of a stack that a job or a model comes from, and the release that it was brought there with. */

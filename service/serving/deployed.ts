@@ -81,13 +81,14 @@ export class Deployed {
     const taste = await tasteIn(generator);
     // One that has learned to rank goes by the generator's scores, and needs no taste of its own.
     const order = ranker && !ranker.ranking ? await tasteIn(ranker) : null;
-    const wanted = ranker ? Math.max(limit, leastCandidates) : limit;
-    const best = generator.recommender.top(taste, wanted, events ? this.had(events) : []);
+    const wanted = generator.recommender.diversity > 0 || ranker ? Math.max(limit, leastCandidates) : limit;
+    const best = generator.recommender.candidates(taste, wanted, events ? this.had(events) : []);
     const ordered = ranker?.order(best, {
       ...{ scores: generator.recommender.foundScores(best), placed: this.items, userId, taste: order },
       own: () => (events ? this.placed(events, ranker) : []),
     });
-    return (ordered ?? best).slice(0, limit).map((item) => this.items.ids[item] as string);
+    const shown = generator.recommender.spread(ordered ?? best, limit);
+    return shown.map((item) => this.items.ids[item] as string);
   }
 
   /** The target events of a user as they stand, null where their dataset is deleted, after all else was brought up to date. */

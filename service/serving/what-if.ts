@@ -86,8 +86,9 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
     return { taste: cold, from: cold ? "attributes" : "popularity", items: [] };
   };
   const first = tasteIn(generator);
-  const wanted = ranker ? Math.max(asked.limit, leastCandidates) : asked.limit;
-  const candidates = generator.recommender.top(first.taste, wanted, hadAlready);
+  const wanted =
+    generator.recommender.diversity > 0 || ranker ? Math.max(asked.limit, leastCandidates) : asked.limit;
+  const candidates = generator.recommender.candidates(first.taste, wanted, hadAlready);
   const scores = generator.recommender.foundScores(candidates);
   // One that has learned to rank has no scores of its own.
   const isRanking = ranker !== undefined && ranker.ranking !== null;
@@ -97,7 +98,7 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
     ...{ scores, placed: deployed.items, userId, taste: last.taste },
     own: () => deployed.placed({ weights: ownBy }, ranker),
   });
-  const best = (ordered ?? candidates).slice(0, asked.limit);
+  const best = generator.recommender.spread(ordered ?? candidates, asked.limit);
   const idOf = (item: number) => deployed.items.ids[item] as string;
   const targets = best.map((item) => (served === generator ? item : (served.items.find(idOf(item)) ?? -1)));
   const shown = served.recommender.scoresOf(targets, last.taste);
@@ -107,17 +108,18 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
     last.from === "attributes" ? served.recommender.explainAttributes(record, known) : [];
   const items = best.map((item, at): Explained => {
     const target = known.indexOf(targets[at] as number);
+    const score = shown[at] as number;
+    const by = served.recommender.penaltyOn(targets[at] as number, score);
     const reasons = (target === -1 ? [] : parts)
       .map((part) => {
-        const neighbours = part.neighbours[target] as number;
-        const adds = (part.vectors[target] as number) + neighbours;
+        const neighbours = by * (part.neighbours[target] as number);
+        const adds = by * (part.vectors[target] as number) + neighbours;
         return { itemId: served.items.ids[part.item] as string, adds, neighbours };
       })
       .sort((a, b) => b.adds - a.adds);
     const byAttributes = (target === -1 ? [] : attributeParts)
-      .map(({ attribute, adds }) => ({ attribute, adds: adds[target] as number }))
+      .map(({ attribute, adds }) => ({ attribute, adds: by * (adds[target] as number) }))
       .sort((a, b) => b.adds - a.adds);
-    const score = shown[at] as number;
     return {
       ...{ itemId: idOf(item), score, reasons, byAttributes },
       rest: score - reasons.reduce((sum, { adds }) => sum + adds, 0),

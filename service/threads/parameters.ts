@@ -8,9 +8,16 @@ export function parametersOf(given: JsonMap): G1Parameters {
     popularity_exponent: popularityExponent,
     event_weights: eventWeights,
     recommend_seen: recommendSeen,
+    popularity_penalty: popularityPenalty,
     ...others
   } = g1Parameters.parse(given);
-  const renamed = { regularizationExponent, popularityExponent, eventWeights, recommendSeen };
+  const renamed = {
+    regularizationExponent,
+    popularityExponent,
+    eventWeights,
+    recommendSeen,
+    popularityPenalty,
+  };
   const entries = Object.entries({ ...others, ...renamed }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as G1Parameters;
 }
@@ -23,20 +30,22 @@ export interface Report {
 
 /** What G1 reports, under the names that algorithm_parameters has. */
 export function reportOf({ parameters, report }: G1Model): Report {
-  const { regularizationExponent, popularityExponent, eventWeights, recommendSeen, ...others } = parameters;
+  const { regularizationExponent, popularityExponent, eventWeights, recommendSeen, ...rest } = parameters;
+  const { popularityPenalty, ...others } = rest;
   return {
     chosenParameters: {
       ...others,
       regularization_exponent: regularizationExponent,
       ...(others.neighbours > 0 && { popularity_exponent: popularityExponent }),
       ...(eventWeights && { event_weights: eventWeights, recommend_seen: recommendSeen }),
+      ...(popularityPenalty !== undefined && { popularity_penalty: popularityPenalty }),
     },
     quality: qualityOf(report),
   };
 }
 
 /** What was measured, under the names of the API. */
-export function qualityOf({ quality, popularity, heldOut, ranking }: HeldOutReport) {
+export function qualityOf({ quality, popularity, heldOut, ranking, exposure }: HeldOutReport) {
   return {
     recallAt20: quality?.recall20 ?? null,
     ndcgAt20: quality?.ndcg20 ?? null,
@@ -47,5 +56,10 @@ export function qualityOf({ quality, popularity, heldOut, ranking }: HeldOutRepo
     holdOut: heldOut.kind ?? null,
     rankedNdcgAt20: ranking?.ndcg20 ?? null,
     unrankedNdcgAt20: ranking?.without ?? null,
+    coverageAt20: exposure?.coverage20 ?? null,
+    coldItemsAt20: exposure?.coldItems20 ?? null,
+    diversityAt20: exposure?.diversity20 ?? null,
+    shownPopularityAt20: exposure?.shownPopularity20 ?? null,
+    chosenPopularity: exposure?.chosenPopularity ?? null,
   };
 }

@@ -1,6 +1,7 @@
 import type { JsonMap } from "../../contract";
 import {
   InteractionsBuilder,
+  measureExposure,
   NotEnoughEventsError,
   type TrainingProgress,
   type TypedPairs,
@@ -80,7 +81,9 @@ export async function train(
     const [{ interactions }, ...others] = [...builders].map(([type, builder]) => ({
       ...{ type, interactions: builder.build(orderedUsers.ids.length, orderedItems.ids.length) },
     })) as [TypedPairs, ...TypedPairs[]];
-    const model = trainG1({ interactions, others, ...tables }, given, onProgress, team);
+    const learned = trainG1({ interactions, others, ...tables }, given, onProgress, team);
+    const exposure = measureExposure(learned, interactions);
+    const model = { ...learned, report: { ...learned.report, exposure } };
     await saveModel(files, modelId, { model, userIds: orderedUsers.ids, itemIds: orderedItems.ids });
     return { report: reportOf(model), seenDeletions };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { measureHeldOut, withHeldOut } from "../algorithms";
+import { measureExposure, measureHeldOut, withHeldOut } from "../algorithms";
 import { JobError } from "../base/job-error";
 import { decodeModel, type StoredModel } from "../files/format/model";
 import { FormatError } from "../files/format/sections";
@@ -24,8 +24,12 @@ export interface TrainedModelTask {
 export async function keepTrained(files: Files, { file, data, modelId }: TrainedModelTask): Promise<Trained> {
   const stored = await readTrained(file, data);
   const { model, ...ids } = stored;
-  const report = measureHeldOut(model, data.heldOut, data.itemCounts);
-  await saveModel(files, modelId, { ...ids, model: { ...withHeldOut(model, data.heldOut), report } });
+  const whole = withHeldOut(model, data.heldOut);
+  const report = {
+    ...measureHeldOut(model, data.heldOut, data.itemCounts),
+    exposure: measureExposure(whole),
+  };
+  await saveModel(files, modelId, { ...ids, model: { ...whole, report } });
   return {
     report: { chosenParameters: { ...model.parameters }, quality: qualityOf(report) },
     seenDeletions: data.seenDeletions,

@@ -3,6 +3,8 @@ import { measure, percent } from "../../format";
 import { Meter } from "../../parts/basics";
 
 const phases: Readonly<Record<string, string>> = {
+  read: "Reads the events",
+  weights: "Searches for the weights of events of other types",
   search: "Searches for the best parameters",
   train: "Trains",
   attributes: "Learns from attributes",

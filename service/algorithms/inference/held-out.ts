@@ -21,6 +21,7 @@ export interface HeldOutReport {
   readonly popularity: Quality | null;
   readonly heldOut: TrainingReport["heldOut"];
   readonly ranking?: TrainingReport["ranking"];
+  readonly exposure?: TrainingReport["exposure"];
 }
 
 const CUT = 20;

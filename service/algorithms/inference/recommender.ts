@@ -1,6 +1,7 @@
 // algorithms/inference/ asks a trained model: what to recommend, what users use, and which are alike.
 
 import type { Attributes } from "../attributes";
+import { DIVERSIFIED, diversified, penalized, penaltyOf } from "../exposure";
 import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { Neighbours } from "../neighbours";
 import { topIndices } from "../top";
@@ -35,6 +36,8 @@ export class Recommender {
   private vector: Float32Array;
   private out: Float32Array;
   private popularity: Float32Array;
+  /** What the score of each item is multiplied by; null where popular ones do not stand back. */
+  private penalties: Float32Array | null = null;
   private readonly unplaced: Set<number>;
   private readonly neighbours: Neighbours | null;
   private readonly userFromAttributes: AttributeVectors | null;
@@ -57,6 +60,7 @@ export class Recommender {
     this.itemVectors.set(itemVectors);
     this.popularity = new Float32Array(this.out.length);
     this.popularity.set(model.learned.itemUsers);
+    this.setPenalties();
     this.unplaced = new Set(
       Array.from({ length: this.items }, (_, item) => item).filter((item) => isZero(this.rowOf(item))),
     );
@@ -136,12 +140,30 @@ export class Recommender {
     for (const item of items) this.popularity[item] = (this.popularity[item] as number) - 1;
     const unplaced = items.filter((item) => this.popularity[item] === 0);
     for (const item of unplaced) this.place(item, undefined);
+    this.setPenalties();
     this.folding = undefined;
     return unplaced;
   }
 
   /** The best items for a taste, or the most popular ones where there is none, without those excluded. */
   top(taste: Taste | null, limit: number, exclude: Iterable<number> = []): number[] {
+    const wanted = this.diversity > 0 ? Math.max(limit, DIVERSIFIED) : limit;
+    return this.spread(this.candidates(taste, wanted, exclude), limit);
+  }
+
+  /** How far items stand back that are like those above them. */
+  get diversity(): number {
+    return this.model.exposure?.diversity ?? 0;
+  }
+
+  /** The first of some items in an order, with as much diversity as the model is to give. */
+  spread(order: readonly number[], limit: number): number[] {
+    if (this.diversity === 0) return order.slice(0, limit);
+    return diversified(order, limit, this.diversity, (item) => this.vectorOf(item));
+  }
+
+  /** What fits a taste best, or is most popular where there is none, in the order of the scores. */
+  candidates(taste: Taste | null, limit: number, exclude: Iterable<number> = []): number[] {
     const scores = this.scores(taste);
     for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
     return topIndices(scores, limit);
@@ -167,7 +189,13 @@ export class Recommender {
     return userAttributes ? attributeParts(userAttributes, attributes, rows) : [];
   }
 
-  /** The scores of items as the last call of `top` found them. */
+  /** What the penalty of an item has made of each part of its score. */
+  penaltyOn(item: number, score: number): number {
+    const penalty = this.penalties?.[item] ?? 1;
+    return score > 0 ? penalty : 1 / penalty;
+  }
+
+  /** The scores of items as the last call of `candidates` found them. */
   foundScores(items: readonly number[]): number[] {
     return items.map((item) => this.out[item] as number);
   }
@@ -209,8 +237,16 @@ export class Recommender {
       out.byteOffset,
     );
     if (taste.chosen.length > 0) this.neighbours?.add(scores, taste.chosen);
+    if (this.penalties)
+      for (let item = 0; item < scores.length; item++)
+        scores[item] = penalized(scores[item] as number, this.penalties[item] as number);
     for (const item of this.unplaced) scores[item] = UNPLACED;
     return scores;
+  }
+
+  private setPenalties(): void {
+    const by = this.model.exposure?.popularityPenalty ?? 0;
+    this.penalties = by > 0 ? this.popularity.map((users) => penaltyOf(users, by)) : null;
   }
 
   private folded(items: readonly UserItem[]): Float32Array | null {
@@ -240,25 +276,8 @@ export class Recommender {
     this.itemVectors.set(itemVectors);
     this.popularity = new Float32Array(this.out.length);
     this.popularity.set(popularity);
+    this.setPenalties();
   }
-}
-
-/** Vectors of so many items, those without events placed by their attributes as they are now. */
-export function placedVectors(
-  model: ServableModel,
-  items: number,
-  attributes: ReadonlyMap<number, Attributes>,
-): Float32Array {
-  const { stride, itemAttributes } = model;
-  const vectors = new Float32Array(items * stride);
-  vectors.set(model.itemVectors);
-  if (!itemAttributes) return vectors;
-  const vectorOf = attributeVectors(itemAttributes);
-  const counts = model.learned.itemUsers;
-  for (const [item, record] of attributes) {
-    if (!counts[item]) vectors.set(vectorOf(record) ?? new Float32Array(stride), item * stride);
-  }
-  return vectors;
 }
 
 function roomFor(items: number, stride: number) {

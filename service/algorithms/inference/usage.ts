@@ -26,7 +26,8 @@ export function usageReader(model: TrainedModel): (items: Iterable<number>) => F
   const standInsOf = (user: number): number[] => {
     let top = standIns.get(user);
     if (!top) {
-      recommender ??= new Recommender(servable(model));
+      // What fits counts, not what is to be shown beside it.
+      recommender ??= new Recommender(servable({ ...model, exposure: undefined }));
       top = recommender.top(recommender.userTaste(user), STAND_IN);
       standIns.set(user, top);
     }

@@ -21,6 +21,7 @@ export function searchEventRule(
   others: readonly TypedPairs[],
   given: G1Parameters,
   team: Team = alone,
+  onTrial: (fraction: number, quality: Quality) => void = () => {},
 ): EventRule {
   const most = others
     .filter(({ type, interactions }) => interactions.index.length > 0 && given.eventWeights?.[type] !== 0)
@@ -29,12 +30,18 @@ export function searchEventRule(
   const budget = efforts[given.effort ?? DEFAULT_EFFORT];
   const pairs = most.reduce((sum, { interactions }) => sum + interactions.index.length, target.index.length);
   const point = firstPoint(given);
+  const modes = given.recommendSeen === undefined ? [true, false] : [given.recommendSeen];
+  const expected = given.eventWeights ? modes.length : modes.length + WEIGHTS.length * most.length;
+  let [trials, quality]: [number, Quality] = [0, { recall20: 0, ndcg20: 0 }];
   const gain = ({ weights, recommendSeen }: EventRule): number => {
     const also = { pairs: weighted(most, weights), recommendSeen };
     const bench = new TrialBench(target, given, SEARCH_DIMENSIONS, budget, team, also, pairs);
-    return bench.possible ? (bench.trace(point, [TRIAL_EPOCHS])[0] as Quality).ndcg20 : 0;
+    if (!bench.possible) return 0;
+    const [found] = bench.trace(point, [TRIAL_EPOCHS]) as [Quality];
+    if (found.ndcg20 > quality.ndcg20) quality = found;
+    onTrial(Math.min(1, ++trials / expected), quality);
+    return found.ndcg20;
   };
-  const modes = given.recommendSeen === undefined ? [true, false] : [given.recommendSeen];
   const tried = (weights: EventWeights, recommendSeen: boolean) => {
     const rule = { weights, recommendSeen };
     return { ...rule, gain: gain(rule) };

@@ -1,4 +1,5 @@
 import { withOthers } from "../event-weights";
+import type { ExposureRule } from "../exposure";
 import { type Interactions, itemCounts, transpose } from "../interactions";
 import { MOST_ENTRIES, scalesOf } from "../neighbours";
 import { scaleWeights, weightScaleOf } from "../weighting";
@@ -31,6 +32,7 @@ export class Fold implements HoldOut {
   /** What is not recommended again: pairs of the target event, or all. */
   readonly had: Interactions;
   private readonly users: Uint32Array;
+  private readonly itemCounts: Uint32Array;
   private readonly step: number;
   private last: Factorization | undefined;
   private graph: NonNullable<MeasureWork["neighbours"]> | undefined;
@@ -53,6 +55,7 @@ export class Fold implements HoldOut {
       others && recommendSeen
         ? { ...train, start: shared(train.start), index: shared(train.index) }
         : this.train;
+    this.itemCounts = shared(itemCounts(this.train));
     this.users = shared(users);
     this.step = Math.ceil(neighbourCost(this.train, users) / neighbourPairs);
   }
@@ -77,7 +80,12 @@ export class Fold implements HoldOut {
   }
 
   /** Measures vectors with each of several ways to let neighbours count. */
-  measure(factorizer: Factorizer, ways: readonly Point["neighbours"][], fewer: boolean): Quality[] {
+  measure(
+    factorizer: Factorizer,
+    ways: readonly Point["neighbours"][],
+    fewer: boolean,
+    exposure?: ExposureRule,
+  ): Quality[] {
     const users = shared(this.asked(fewer));
     const blends = ways.map(({ share, popularityExponent }) => ({
       scale: share === 0 ? 0 : share * this.unitOf(popularityExponent),
@@ -88,8 +96,9 @@ export class Fold implements HoldOut {
     const vectors = factorizer.measured();
     this.team.run({
       ...{ kind: "measure", ...vectors, parts: PARTS, size: users.length * train.items * vectors.stride },
-      ...{ train, had: { start: this.had.start, index: this.had.index }, users, blends, out },
+      ...{ train, had: { start: this.had.start, index: this.had.index }, users, blends, out, exposure },
       test: { start: test.start, index: test.index },
+      itemCounts: this.itemCounts,
       neighbours: blends.some(({ scale }) => scale > 0) ? this.neighbours() : null,
     });
     return blends.map((_, blend) => {
@@ -119,7 +128,6 @@ export class Fold implements HoldOut {
       this.graph = {
         usersOf: { start: shared(start), index: shared(index) },
         exponents: EXPONENTS,
-        itemCounts: shared(itemCounts(this.train)),
       };
     }
     return this.graph;

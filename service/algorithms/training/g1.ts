@@ -1,6 +1,7 @@
 // algorithms/training/ learns a model from events and attributes, and measures how good it is.
 
 import { type TypedPairs, weighted, withOthers } from "../event-weights";
+import { exposureRule } from "../exposure";
 import { type Interactions, itemCounts } from "../interactions";
 import { scaleWeights, weightScaleOf } from "../weighting";
 import {
@@ -40,7 +41,13 @@ export function trainG1(
 ): G1Model {
   const { interactions: target } = data;
   if (target.index.length === 0) throw new NotEnoughEventsError();
-  const { weights: eventWeights, recommendSeen } = searchEventRule(target, data.others ?? [], given, team);
+  const { weights: eventWeights, recommendSeen } = searchEventRule(
+    target,
+    data.others ?? [],
+    given,
+    team,
+    (fraction, quality) => onProgress({ phase: "weights", fraction, quality }),
+  );
   const others = weighted(data.others ?? [], eventWeights);
   // Given weights count in service too where there are no such events yet.
   const othersCount = Object.values(eventWeights).some((weight) => weight > 0);
@@ -85,6 +92,7 @@ export function trainG1(
     ...{ attributes: itemAttributes, records: data.itemAttributes?.records ?? [] },
   });
   onProgress({ phase: "attributes", fraction: 1, quality });
+  const exposure = exposureRule(given);
   return {
     algorithm: "G1",
     parameters: {
@@ -93,6 +101,7 @@ export function trainG1(
       ...{ epochs: choice.epochs, weighting, damping, neighbours: neighbours.share },
       popularityExponent: neighbours.popularityExponent,
       ...(othersCount && { eventWeights, recommendSeen }),
+      ...exposure,
     },
     report: { ...choice.report, ranking: report },
     stride,
@@ -110,6 +119,7 @@ export function trainG1(
       weightScale,
     },
     neighbours: neighbourRule(choice.point, interactions),
+    ...(exposure && { exposure }),
     ranking,
     userAttributes,
     itemAttributes,

@@ -1,4 +1,5 @@
 import type { EventRule, EventWeights } from "../event-weights";
+import type { Exposure, ExposureRule } from "../exposure";
 import type { Interactions } from "../interactions";
 import type { NeighbourRule } from "../neighbours";
 import type { Ranking } from "../ranking/ranking";
@@ -34,13 +35,17 @@ export interface G1Parameters {
   readonly eventWeights?: EventWeights;
   /** Whether items that a user has other events for, and no target event, are recommended to him. */
   readonly recommendSeen?: boolean;
+  /** How far items stand back that are like those above them. */
+  readonly diversity?: number;
+  /** How far the score of an item falls with the number of its users: at 1 it is divided by its square root. */
+  readonly popularityPenalty?: number;
 }
 
 /** Parameters after the choice. */
-export type ResolvedParameters = Required<Omit<G1Parameters, OfOtherEvents>> &
-  Pick<G1Parameters, OfOtherEvents>;
+export type ResolvedParameters = Required<Omit<G1Parameters, Choices>> & Pick<G1Parameters, Choices>;
 
-type OfOtherEvents = "eventWeights" | "recommendSeen";
+/** What is there only where it counts. */
+type Choices = "eventWeights" | "recommendSeen" | keyof ExposureRule;
 
 /** What was measured on the hold-out that the parameters were chosen on. */
 export interface TrainingReport {
@@ -59,6 +64,8 @@ export interface TrainingReport {
   readonly trials: number;
   /** What the candidates reach as they are ranked on the latest pairs, and without that; null where it was not measured. */
   readonly ranking?: { readonly ndcg20: number; readonly without: number } | null | undefined;
+  /** What the model shows of the catalogue; null where it has nothing to show. */
+  readonly exposure?: Exposure | null | undefined;
 }
 
 /**
@@ -99,6 +106,8 @@ export interface TrainedModel {
   readonly eventRule?: EventRule | undefined;
   /** What a user's neighbours add to the products of the vectors; null where that is nothing. */
   readonly neighbours: NeighbourRule | null;
+  /** What counts beside how well an item fits; absent where nothing does. */
+  readonly exposure?: ExposureRule | undefined;
   /** How it ranks the candidates of a generator; null where that is by its own scores. */
   readonly ranking: Ranking | null;
   /** Vectors from attributes for users and items without events; null when attributes were not given. */
@@ -114,7 +123,7 @@ export interface G1Model extends TrainedModel {
 
 /** Where training stands: the fraction is that of the phase. */
 export interface TrainingProgress {
-  readonly phase: "search" | "train" | "attributes";
+  readonly phase: "weights" | "search" | "train" | "attributes";
   readonly fraction: number;
   /** The best that was found until now; null before anything was measured. */
   readonly quality: Quality | null;

@@ -1,5 +1,6 @@
 import { type Features, featureReader } from "../attributes";
 import { withOthers } from "../event-weights";
+import { penalized, penaltyOf } from "../exposure";
 import { type Interactions, itemCounts, selectUsers, without } from "../interactions";
 import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { Neighbours } from "../neighbours";
@@ -101,6 +102,8 @@ function listsOf({ interactions, point, epochs, given, attributes, team, ...data
     space: attributes?.space ?? null,
     featuresOf: (item) => features[item],
   };
+  const { popularityPenalty } = given;
+  const penalties = popularityPenalty ? counts.map((users) => penaltyOf(users, popularityPenalty)) : null;
   const latest = latestItems(timed);
   const withAny = Uint32Array.from({ length: test.users }, (_, user) => user).filter(
     (user) => test.start[user] !== test.start[user + 1],
@@ -111,6 +114,10 @@ function listsOf({ interactions, point, epochs, given, attributes, team, ...data
     const own = [...rowOf(train, user)];
     const scores = scoresOf(user);
     neighbours?.add(scores, own);
+    if (penalties)
+      scores.forEach((score, item) => {
+        scores[item] = penalized(score, penalties[item] as number);
+      });
     for (const item of rowOf(recommendSeen ? timed : train, user)) scores[item] = Number.NEGATIVE_INFINITY;
     const items = topIndices(scores, CANDIDATES);
     const wanted = rowOf(test, user);

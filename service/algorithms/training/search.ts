@@ -1,3 +1,4 @@
+import { exposureRule } from "../exposure";
 import type { Interactions } from "../interactions";
 import { DEFAULT_EFFORT, efforts } from "./effort";
 import type { Quality } from "./evaluation";
@@ -226,7 +227,7 @@ export function searchParameters(
     point: forAllData(best),
     epochs: moments[at] as number,
     report: {
-      quality: qualities[at] as Quality,
+      quality: exposureRule(given) ? bench.shown(best, moments[at] as number) : (qualities[at] as Quality),
       popularity: bench.popularity(best),
       heldOut: bench.heldOut(best),
       trials: bench.trials.length,

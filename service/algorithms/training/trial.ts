@@ -1,3 +1,4 @@
+import { type ExposureRule, exposureRule } from "../exposure";
 import { type Interactions, itemCounts, selectUsers, without } from "../interactions";
 import { createRandom, sample } from "../random";
 import type { Budget } from "./effort";
@@ -106,6 +107,13 @@ export class TrialBench {
     return keys.map((key) => this.known.get(key) as Quality);
   }
 
+  /** Quality of what is shown at a point: the search goes by what fits, so that a choice of exposure changes nothing else. */
+  shown(point: Point, epochs: number): Quality {
+    const { neighbours } = point;
+    const exposure = exposureRule(this.given);
+    return this.measure(point, epochs, [neighbours], neighbours.share > 0, exposure)[0] as Quality;
+  }
+
   /** How many users were asked for how many pairs at a point, over all hold-outs. */
   heldOut({ neighbours }: Point): TrainingReport["heldOut"] {
     const users = new Set<number>();
@@ -138,10 +146,11 @@ export class TrialBench {
     epochs: number,
     ways: readonly Point["neighbours"][],
     fewer = ways.some(({ share }) => share > 0),
+    exposure?: ExposureRule,
   ): Quality[] {
     const perFold = this.folds.map((fold) => {
       const factorizer = fold.trained(point, epochs, this.given, this.maxDimensions);
-      return fold.measure(factorizer, ways, fewer);
+      return fold.measure(factorizer, ways, fewer, exposure);
     });
     const found = ways.map((_, at) => average(perFold.map((qualities) => qualities[at] as Quality)));
     this.trials.push(Math.max(...found.map(({ ndcg20 }) => ndcg20)));

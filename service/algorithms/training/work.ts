@@ -1,3 +1,4 @@
+import { DIVERSIFIED, diversified, type ExposureRule, penalized, penaltyOf } from "../exposure";
 import type { Interactions } from "../interactions";
 import { type KernelMemory, kernelOn } from "../kernel";
 import { Neighbours } from "../neighbours";
@@ -80,9 +81,10 @@ export interface MeasureWork extends Step {
       readonly itemExponent: number;
       readonly userExponent: number;
     };
-    readonly itemCounts: Uint32Array;
   } | null;
   readonly blends: readonly Blend[];
+  readonly exposure: ExposureRule | undefined;
+  readonly itemCounts: Uint32Array;
   /** Recall and NDCG of each blend, user after user. */
   readonly out: Float64Array;
 }
@@ -138,15 +140,16 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
     new Neighbours(
       train,
       { ...work.neighbours.exponents, scale: 1, popularityExponent: 0 },
-      work.neighbours.itemCounts,
+      work.itemCounts,
       work.neighbours.usersOf,
     );
   const factors = blends.map(({ scale, popularityExponent }) =>
-    Float32Array.from(work.neighbours?.itemCounts ?? [], (count) =>
+    Float32Array.from(work.neighbours ? work.itemCounts : [], (count) =>
       count > 0 ? scale * count ** -popularityExponent : 0,
     ),
   );
   const blended = new Float32Array(train.items);
+  const first = shownBy(work);
   return (part) => {
     const from = Math.floor((users.length * part) / work.parts);
     const to = Math.floor((users.length * (part + 1)) / work.parts);
@@ -168,12 +171,24 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
       blends.forEach(({ scale }, blend) => {
         const all = said && scale > 0 ? blended : scores;
         if (said && scale > 0) addWeighted(blended, scores, said, factors[blend] as Float32Array);
-        const { recall20, ndcg20 } = measure(topIndices(all, CUT), wanted);
+        const { recall20, ndcg20 } = measure(first(all), wanted);
         const place = (at * blends.length + blend) * 2;
         out[place] = recall20;
         out[place + 1] = ndcg20;
       });
     }
+  };
+}
+
+/** Finds the first items by their scores, as they would be shown. */
+function shownBy({ exposure, itemCounts, itemVectors, stride }: MeasureWork) {
+  if (!exposure) return (scores: Float32Array) => topIndices(scores, CUT);
+  const { diversity, popularityPenalty } = exposure;
+  const penalties = Float32Array.from(itemCounts, (users) => penaltyOf(users, popularityPenalty));
+  const vectorOf = (item: number) => itemVectors.subarray(item * stride, (item + 1) * stride);
+  return (scores: Float32Array) => {
+    const shown = scores.map((score, item) => penalized(score, penalties[item] as number));
+    return diversified(topIndices(shown, DIVERSIFIED), CUT, diversity, vectorOf);
   };
 }
 

@@ -5,12 +5,15 @@ import { turned } from "../../algorithms";
 import { rankingHeader, rankingSections, readRanking, writtenRanking } from "./ranking";
 import {
   eventsHeader,
+  exposureHeader,
   foldInHeader,
   neighboursHeader,
   readEvents,
+  readExposure,
   readNeighbours,
   readRule,
   writtenEvents,
+  writtenExposure,
   writtenNeighbours,
   writtenRule,
 } from "./rules";
@@ -34,9 +37,8 @@ export interface StoredModel {
   readonly rows?: Uint32Array;
 }
 
-/** The newest version of the format: one with events of other types. One without them is written in the second where
- * it has neighbours, otherwise in the first. */
-const newestVersion = 3;
+/** The newest version of the format. A model is written in the oldest that has all of it. */
+const newestVersion = 4;
 
 const kind = "recommendation-model";
 
@@ -65,6 +67,7 @@ const headerSchema = z.object({
   fold_in: foldInHeader,
   neighbours: neighboursHeader.nullable().default(null),
   events: eventsHeader.optional(),
+  exposure: exposureHeader.optional(),
   ranking: rankingHeader.nullable().default(null),
   user_attributes: attributesSchema.nullable(),
   item_attributes: attributesSchema.nullable(),
@@ -98,6 +101,7 @@ export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator
     fold_in: writtenRule(model.foldIn),
     neighbours: neighbours && writtenNeighbours(neighbours),
     ...(model.eventRule && { events: writtenEvents(model.eventRule) }),
+    ...(model.exposure && { exposure: writtenExposure(model.exposure) }),
     ranking: writtenRanking(model.ranking),
     user_attributes: writtenAttributes(userAttributes),
     item_attributes: writtenAttributes(itemAttributes),
@@ -151,6 +155,7 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
     foldIn: readRule(header.fold_in),
     neighbours: header.neighbours && readNeighbours(header.neighbours),
     ...(header.events && { eventRule: readEvents(header.events) }),
+    ...(header.exposure && { exposure: readExposure(header.exposure) }),
     userAttributes: await attributes("user", header.user_attributes),
     itemAttributes,
     ranking: await readRanking(sections, header.ranking, {
@@ -184,16 +189,18 @@ function checkedHeader(given: Readonly<Record<string, unknown>>): Header {
     throw new FormatError(
       `is in version ${version} of the format, and this release reads up to ${newestVersion}; install a newer release`,
     );
-  if (version !== 1 && version !== 2 && version !== 3)
+  if (version !== 1 && version !== 2 && version !== 3 && version !== 4)
     throw new FormatError("has a header without a version that is known");
   const checked = headerSchema.safeParse(given);
   if (!checked.success) throw new FormatError(`has a header that does not fit: ${faultsOf(checked.error)}`);
-  const { events, ...former } = checked.data;
-  if (version === 3) return checked.data;
-  return version === 1 ? { ...former, neighbours: null } : former;
+  // What a version does not have is ignored in it, as it was by its readers.
+  const { events, exposure, ...second } = checked.data;
+  const known = version < 2 ? { ...second, neighbours: null } : second;
+  return { ...known, ...(version > 2 && { events }), ...(version > 3 && { exposure }) };
 }
 
-function versionOf({ eventRule, neighbours }: TrainedModel): number {
+function versionOf({ exposure, eventRule, neighbours }: TrainedModel): number {
+  if (exposure) return 4;
   if (eventRule) return 3;
   return neighbours ? 2 : 1;
 }

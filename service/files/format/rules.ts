@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { mapOf } from "../../../contract/field";
-import type { EventRule, FoldInRule, NeighbourRule } from "../../algorithms";
+import type { EventRule, ExposureRule, FoldInRule, NeighbourRule } from "../../algorithms";
 
 const number = z.number();
 const positive = z.number().positive();
@@ -33,6 +33,12 @@ export const neighboursHeader = z.object({
 export const eventsHeader = z.object({
   weights: mapOf(z.number().nonnegative()),
   recommend_seen: z.boolean(),
+});
+
+/** What the header says of what counts beside how well an item fits. */
+export const exposureHeader = z.object({
+  diversity: z.number().min(0).max(1),
+  popularity_penalty: z.number().min(0).max(1),
 });
 
 type FoldInHeader = z.output<typeof foldInHeader>;
@@ -89,4 +95,14 @@ export function writtenEvents({ weights, recommendSeen }: EventRule): z.output<t
 /** The rule of events of other types of a header. */
 export function readEvents(of: z.output<typeof eventsHeader>): EventRule {
   return { weights: of.weights, recommendSeen: of.recommend_seen };
+}
+
+/** The rule of exposure as the header has it. */
+export function writtenExposure(of: ExposureRule): z.output<typeof exposureHeader> {
+  return { diversity: of.diversity, popularity_penalty: of.popularityPenalty };
+}
+
+/** The rule of exposure of a header. */
+export function readExposure(of: z.output<typeof exposureHeader>): ExposureRule {
+  return { diversity: of.diversity, popularityPenalty: of.popularity_penalty };
 }

@@ -1,4 +1,4 @@
-import { InteractionsBuilder, trainG1 } from "../../../service/algorithms";
+import { InteractionsBuilder, type TrainingProgress, trainG1 } from "../../../service/algorithms";
 import { pairWeight, weighted, withOthers } from "../../../service/algorithms/event-weights";
 import { without } from "../../../service/algorithms/interactions";
 import { createWorld } from "./world";
@@ -71,4 +71,15 @@ test("without events of other types the model is the same, byte for byte", () =>
   };
   const alone = trainG1({ interactions }, given);
   expect(trainG1({ interactions, others: [{ type: "view", interactions: nothing }] }, given)).toEqual(alone);
+});
+
+test("the search of weights is a phase of its own, before that of the parameters", () => {
+  const { interactions } = createWorld({ users: 60, items: 40 });
+  const steps: TrainingProgress[] = [];
+  const given = { effort: "quick", dimensions: 8, regularization: 0.05, alpha: 0.3, epochs: 2 } as const;
+  trainG1({ interactions, others: [{ type: "view", interactions }] }, given, (step) => steps.push(step));
+  expect([...new Set(steps.map(({ phase }) => phase))]).toEqual(["weights", "search", "train", "attributes"]);
+  const fractions = steps.filter(({ phase }) => phase === "weights").map(({ fraction }) => fraction);
+  expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
+  expect(fractions.at(-1)).toBe(1);
 });

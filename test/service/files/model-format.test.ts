@@ -125,6 +125,19 @@ describe("a model's file", () => {
     expect((await read(written)).model).toEqual(counted.model);
   });
 
+  test("with choices of exposure is refused by releases that would not heed them", async () => {
+    const exposure = { diversity: 0.5, popularityPenalty: 0.25 };
+    const choosing = { ...stored, model: { ...stored.model, exposure } };
+    const written = Buffer.concat([...encodeModel(choosing)]);
+    const own = JSON.parse(written.toString("utf8", 48, 48 + Number(written.readBigUInt64LE(8))));
+    expect(own).toMatchObject({ version: 4, exposure: { diversity: 0.5, popularity_penalty: 0.25 } });
+    expect((await read(written)).model).toEqual(choosing.model);
+    expect((await read(withHeader({ ...own, version: 3 }))).model).not.toHaveProperty("exposure");
+    expect(
+      await refused(withHeader({ ...own, exposure: { diversity: 2, popularity_penalty: 0 } })),
+    ).toContain("exposure");
+  });
+
   test("that is cut off anywhere is refused", async () => {
     for (const length of [0, 1, 47, 48, 100, begin - 1, begin, begin + 1, bytes.length >> 1])
       await refused(bytes.subarray(0, length));
@@ -170,7 +183,7 @@ describe("a model's file", () => {
     ["null", "null", "no JSON object"],
     ["another kind", { ...header, kind: "other" }, 'kind "other"'],
     ["an empty object", {}, "sections: "],
-    ["a newer version", { ...header, version: 4 }, "install a newer release"],
+    ["a newer version", { ...header, version: 5 }, "install a newer release"],
     ["no version", { ...header, version: "1" }, "without a version"],
     ["users without end", { ...header, users: 2 ** 53 }, "users"],
     ["more users than ids", { ...header, users: 4_000_000_000 }, "section user_vectors of float32 [60, 16]"],

@@ -63,6 +63,9 @@ describe("jobs", () => {
           // Of so few users nothing is learned about the order of candidates.
           rankedNdcgAt20: null,
           unrankedNdcgAt20: null,
+          ...{ coverageAt20: expect.any(Number), coldItemsAt20: expect.any(Number) },
+          ...{ diversityAt20: expect.any(Number), shownPopularityAt20: expect.any(Number) },
+          chosenPopularity: expect.any(Number),
         },
       },
     });

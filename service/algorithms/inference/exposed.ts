@@ -1,0 +1,58 @@
+import { type Exposure, likenessOf } from "../exposure";
+import type { Interactions } from "../interactions";
+import { createRandom, sample } from "../random";
+import type { TrainedModel } from "../training/model";
+import { Recommender } from "./recommender";
+import { servable } from "./servable";
+
+const CUT = 20;
+/** An item that fewer users chose is cold. */
+const COLD_USERS = 5;
+const MOST_USERS = 1000;
+/** Multiplications for the scores of all users, half a second or so. */
+const MOST_PRODUCTS = 2e9;
+const SEED = 20_240_229;
+
+/** Measures what a model shows to some of the users that it was trained on, as it would serve them. */
+export function measureExposure(model: TrainedModel, chosen = model.interactions): Exposure | null {
+  const recommender = new Recommender(servable(model));
+  const { items, stride, eventRule, interactions } = model;
+  const withAny = Uint32Array.from({ length: chosen.users }, (_, user) => user).filter(
+    (user) => rowOf(chosen, user).length > 0 && recommender.userTaste(user),
+  );
+  const most = Math.min(MOST_USERS, Math.ceil(MOST_PRODUCTS / (items * stride)));
+  const users = Array.from(sample(createRandom(SEED), withAny.length, most), (at) => withAny[at] as number);
+  const had = eventRule && !eventRule.recommendSeen ? interactions : chosen;
+  const lists = users
+    .map((user) => recommender.top(recommender.userTaste(user), CUT, rowOf(had, user)))
+    .filter((list) => list.length > 0);
+  if (lists.length === 0) return null;
+  const shown = lists.flat();
+  const placeOf = placesOf(Array.from({ length: items }, (_, item) => recommender.usersOf(item)));
+  return {
+    coverage20: new Set(shown).size / items,
+    coldItems20: mean(shown.map((item) => (recommender.usersOf(item) < COLD_USERS ? 1 : 0))),
+    diversity20: 1 - mean(lists.map((list) => likenessOf(list.map((item) => recommender.vectorOf(item))))),
+    shownPopularity20: mean(shown.map(placeOf)),
+    chosenPopularity: mean(users.flatMap((user) => Array.from(rowOf(chosen, user), placeOf))),
+  };
+}
+
+/** Where an item stands among all others by how many users chose it, from 0 to 1; those that are equal share the middle. */
+function placesOf(counts: readonly number[]): (item: number) => number {
+  const sorted = Uint32Array.from(counts).sort();
+  const places = new Map<number, number>();
+  for (let from = 0, to = 0; from < sorted.length; from = to) {
+    while (to < sorted.length && sorted[to] === sorted[from]) to++;
+    places.set(sorted[from] as number, (from + to - 1) / 2 / Math.max(1, sorted.length - 1));
+  }
+  return (item) => places.get(counts[item] as number) as number;
+}
+
+function rowOf({ start, index }: Interactions, user: number): Uint32Array {
+  return index.subarray(start[user], start[user + 1]);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

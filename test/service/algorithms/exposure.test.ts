@@ -1,0 +1,74 @@
+import { type G1Model, measureExposure, Recommender, servable, trainG1 } from "../../../service/algorithms";
+import { encodeModel } from "../../../service/files/format/model";
+import { createWorld } from "./world";
+
+const { interactions } = createWorld({ users: 200, items: 600 });
+const fixed = {
+  dimensions: 16,
+  regularization: 0.03,
+  alpha: 0.2,
+  epochs: 4,
+  weighting: "linear",
+  damping: 0,
+  effort: "quick",
+} as const;
+const trained = (choices: object = {}, more: object = { neighbours: 0 }) =>
+  trainG1({ interactions }, { ...fixed, ...more, ...choices });
+const ids = (count: number) => Array.from({ length: count }, (_, at) => `${at}`);
+const bytes = (model: G1Model) =>
+  Buffer.concat([...encodeModel({ model, userIds: ids(model.users), itemIds: ids(model.items) })]);
+const ascend = (figures: readonly (number | null | undefined)[]) => {
+  expect(figures.every((figure) => figure != null)).toBe(true);
+  expect(figures).toEqual([...figures].sort((a, b) => (a ?? 0) - (b ?? 0)));
+  expect(figures.at(-1)).toBeGreaterThan((figures[0] as number) + 0.05);
+};
+const steps = [0, 0.4, 0.7, 1];
+
+test("choices of exposure that are 0 leave every byte of a model as it is without them", () => {
+  expect(bytes(trained({ diversity: 0, popularityPenalty: 0 }))).toEqual(bytes(trained()));
+});
+
+test.each([{ neighbours: 0 }, { neighbours: 2, popularityExponent: 0.4 }])(
+  "the greater the diversity, the less alike are the items of a list, and the greater the penalty, the less popular they are: %j",
+  (kind) => {
+    const diverse = steps.map((diversity) => measureExposure(trained({ diversity }, kind)));
+    ascend(diverse.map((exposure) => exposure?.diversity20));
+    const penalized = steps.map((popularityPenalty) => measureExposure(trained({ popularityPenalty }, kind)));
+    ascend(penalized.map((exposure) => exposure && 1 - exposure.shownPopularity20));
+    ascend(penalized.map((exposure) => exposure?.coldItems20));
+  },
+);
+
+test("the quality that a training reports is that of what it shows", () => {
+  const [plain, diverse] = [trained(), trained({ diversity: 1 })];
+  expect(diverse.report.quality?.ndcg20).toBeLessThan(plain.report.quality?.ndcg20 as number);
+  expect(diverse.itemVectors).toEqual(plain.itemVectors);
+});
+
+test("a shorter list is the beginning of a longer one, whatever the diversity", () => {
+  const recommender = new Recommender(servable(trained({ diversity: 0.6, popularityPenalty: 0.3 })));
+  const taste = recommender.userTaste(0);
+  const all = recommender.top(taste, 150);
+  expect(new Set(all).size).toBe(150);
+  for (const limit of [1, 5, 20, 120]) expect(recommender.top(taste, limit)).toEqual(all.slice(0, limit));
+});
+
+test("somebody of whom nothing is known gets what is popular in spite of a penalty", () => {
+  const { itemUsers } = servable(trained()).learned;
+  const recommender = new Recommender(servable(trained({ popularityPenalty: 1 })));
+  const counts = recommender.top(null, 20).map((item) => itemUsers[item] as number);
+  expect(counts).toEqual([...itemUsers].sort((a, b) => b - a).slice(0, 20));
+});
+
+test("of a user who is forgotten nothing is left in the penalties", () => {
+  const recommender = new Recommender(servable(trained({ popularityPenalty: 1 })));
+  const { start, index } = interactions;
+  const own = [...index.subarray(start[0], start[1])];
+  const item = own[0] as number;
+  const taste = recommender.userTaste(1);
+  const [before = 0] = recommender.scoresOf([item], taste);
+  const users = recommender.usersOf(item);
+  recommender.unlearn(own);
+  const [after = 0] = recommender.scoresOf([item], taste);
+  expect(Math.abs(after / before)).toBeCloseTo((users / (users - 1)) ** (before > 0 ? 0.5 : -0.5), 4);
+});
