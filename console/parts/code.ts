@@ -11,15 +11,38 @@ export interface Declared {
 }
 
 /** Arguments whose keys are people's own names. */
-const ownKeys = new Set(["attributeSchema"]);
+const ownKeys = new Set(["attributeSchema", "algorithmParameters"]);
+
+/** A resource under names that no other one has. */
+interface Named extends Declared {
+  readonly variable: string;
+}
 
 /** Resources as programs declare them. */
 export function declared(all: readonly Declared[]): Pick<Texts, "TypeScript" | "Python" | "YAML"> {
+  const named = apart(all);
   return {
-    TypeScript: all.map(inTypeScript).join("\n"),
-    Python: all.map(inPython).join("\n"),
-    YAML: all.map(inYaml).join("\n"),
+    TypeScript: named.map(inTypeScript).join("\n"),
+    Python: named.map(inPython).join("\n"),
+    YAML: named.map(inYaml).join("\n"),
   };
+}
+
+/** Names of people's own may be alike; the second of a name gets a number, in the program and in the stack. */
+function apart(all: readonly Declared[]): Named[] {
+  const taken = new Set<string>();
+  return all.map((one) => {
+    const first = variable(one.name);
+    let number = 1;
+    const own = () => (number === 1 ? first : `${first}${number}`);
+    while (taken.has(own().toLowerCase())) number++;
+    taken.add(own().toLowerCase());
+    return {
+      ...one,
+      variable: own(),
+      name: number === 1 ? logical(one.name) : `${logical(one.name)} ${number}`,
+    };
+  });
 }
 
 /** What a program reads by a function of the package. */
@@ -36,21 +59,21 @@ export function invoked(
   };
 }
 
-function inTypeScript({ type, name, fields }: Declared): string {
+function inTypeScript({ type, name, variable, fields }: Named): string {
   const lines = entriesOf(fields).map(([key, value]) => `  ${key}: ${literal(value)},\n`);
-  return `const ${variable(name)} = new recommender.${type}(${quoted(logical(name))}, {\n${lines.join("")}});`;
+  return `const ${variable} = new recommender.${type}(${quoted(name)}, {\n${lines.join("")}});`;
 }
 
-function inPython({ type, component = type, name, fields }: Declared): string {
+function inPython({ type, component = type, name, variable, fields }: Named): string {
   const lines = entriesOf(fields).map(
     ([key, value]) => `,\n    ${snake(key)}=${pythonic(value, ownKeys.has(key))}`,
   );
-  return `${snake(variable(name))} = recommender.${component}(${quoted(logical(name))}${lines.join("")})`;
+  return `${snake(variable)} = recommender.${component}(${quoted(name)}${lines.join("")})`;
 }
 
-function inYaml({ type, component = type, name, fields }: Declared): string {
+function inYaml({ type, component = type, name, variable, fields }: Named): string {
   const lines = entriesOf(fields).map(([key, value]) => `\n      ${key}: ${yaml(value)}`);
-  return `  ${variable(name)}:\n    type: recommender:${component}\n    name: ${yaml(logical(name))}\n    properties:${lines.join("")}`;
+  return `  ${variable}:\n    type: recommender:${component}\n    name: ${yaml(name)}\n    properties:${lines.join("")}`;
 }
 
 /** Pulumi keeps two colons for itself, and a name goes into every line of a preview. */
@@ -62,11 +85,13 @@ function literal(value: unknown): string {
   if (typeof value === "string") return quoted(value);
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   if (typeof value !== "object" || value === null) return String(value);
-  const pairs = entriesOf(value).map(
-    ([key, one]) => `${/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoted(key)}: ${literal(one)}`,
-  );
+  const pairs = entriesOf(value).map(([key, one]) => `${keyIn(key)}: ${literal(one)}`);
   return `{ ${pairs.join(", ")} }`;
 }
+
+/** A key of an object as TypeScript writes it; `__proto__` would be no key of its own. */
+const keyIn = (key: string): string =>
+  key === "__proto__" ? `["${key}"]` : /^[A-Za-z_$][\w$]*$/.test(key) ? key : quoted(key);
 
 /** Names of the API are written with underscores; people's own stay as they are. */
 function pythonic(value: unknown, isOwn: boolean): string {
@@ -98,7 +123,7 @@ const reserved =
 const isReserved = (name: string) => /^\d/.test(name) || reserved.split(" ").includes(name);
 
 /** A name as a variable of a program. */
-export function variable(name: string): string {
+function variable(name: string): string {
   const words = name.normalize("NFKD").match(/[A-Za-z0-9]+/g) ?? [];
   const [first = "thing", ...rest] = words.slice(0, 4);
   const joined = first.toLowerCase() + rest.map((word) => word[0]?.toUpperCase() + word.slice(1)).join("");

@@ -39,7 +39,7 @@ export function Screen() {
             )}
             <AsCode
               texts={{
-                ...declared(all.projects.map(declaredIn)),
+                ...declared(all.projects.flatMap(declaredIn)),
                 CLI: "recommender status\nrecommender drift --stack dev",
                 curl: curl(serviceUrl(), "/list-event-datasets"),
               }}
@@ -186,8 +186,16 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
   );
 }
 
-function declaredIn({ id, name, datasets, targetEventType }: OverviewProject): Declared {
+/** A project and its algorithms, as they are; datasets, models and deployments have screens of their own. */
+function declaredIn({ id, name, datasets, targetEventType, algorithms }: OverviewProject): Declared[] {
   const [userDatasetId, itemDatasetId, eventDatasetId] = datasets.map((dataset) => dataset.id);
   const fields = { existingId: id, userDatasetId, itemDatasetId, eventDatasetId, targetEventType };
-  return { type: "Project", name, fields };
+  return [
+    { type: "Project", name, fields },
+    ...algorithms.map(({ id: existingId, name, algorithmType, algorithmParameters }) => ({
+      type: "Algorithm",
+      name,
+      fields: { existingId, projectId: id, algorithmType, algorithmParameters },
+    })),
+  ];
 }

@@ -189,6 +189,12 @@ export interface OverviewProject extends ProjectChoice {
     | DatasetShort
     | { readonly id: string; readonly kind: string; readonly isDeleted: true }
   )[];
+  readonly algorithms: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly algorithmType: string;
+    readonly algorithmParameters: Readonly<Record<string, unknown>>;
+  }[];
   readonly models: number;
   readonly newest: ModelRow | null;
   readonly deployment: DeploymentAnswer | null;

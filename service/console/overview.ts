@@ -13,7 +13,7 @@ import type {
 } from "./answers";
 import { datasetsShort, eventsSince, jobCounts, jobsOf, modelsById, modelsOf } from "./rows";
 
-const mostProjects = 50;
+const [mostProjects, mostAlgorithms] = [50, 20];
 
 /** Everything at a glance: what there is, what runs, and what wants a decision. */
 export async function overview(context: Context): Promise<OverviewAnswer> {
@@ -71,6 +71,14 @@ async function projectAnswer(
   const of = (kind: string, id: string) =>
     datasets.find((dataset) => dataset.id === id) ?? { id, kind, isDeleted: true as const };
   const deployment = deployments.get(row.id) ?? null;
+  const algorithms = await db
+    .selectFrom("algorithms")
+    .selectAll()
+    .where("project_id", "=", row.id)
+    .orderBy("name")
+    .orderBy("id")
+    .limit(mostAlgorithms)
+    .execute();
   return {
     id: row.id,
     name: row.name,
@@ -82,6 +90,12 @@ async function projectAnswer(
       of("item", row.item_dataset_id),
       of("event", row.event_dataset_id),
     ],
+    algorithms: algorithms.map((algorithm) => ({
+      id: algorithm.id,
+      name: algorithm.name,
+      algorithmType: algorithm.algorithm_type,
+      algorithmParameters: JSON.parse(algorithm.algorithm_parameters),
+    })),
     models: Number(count),
     newest: newest[0] ?? null,
     deployment,

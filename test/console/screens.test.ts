@@ -6,7 +6,9 @@ import type { Page } from "playwright-core";
 import ts from "typescript";
 import { parse } from "yaml";
 import { withClients } from "../../service";
+import { isThere } from "../../tools/sdk/generate.js";
 import { command } from "../service/process";
+import { testUnless } from "../tools/sdk";
 import { barriers, hostile, overhang, picture, Shop, show } from "./page";
 import { recordShop } from "./shop";
 
@@ -66,6 +68,7 @@ function faultsOf(programs: Readonly<Record<string, string>>): string[] {
 }
 
 const programs: Record<string, string> = {};
+const pythons: string[] = [];
 
 /** Looks at a page as it is at other widths too. */
 async function check(look: Awaited<ReturnType<Shop["signIn"]>>, name: string): Promise<void> {
@@ -206,9 +209,15 @@ test("hostile names are harmless on every screen, and in every text", async () =
   const event = { eventId: "e", userId: odd, itemId: name, ts: 1, eventType: name };
   await caller.call("upsertDatasetEvents", { eventDatasetId, events: [event] });
   const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
-  await caller.call("createProject", { name, ...datasets, targetEventType: name });
+  const odds = await caller.call("createProject", { name, ...datasets, targetEventType: name });
   const look = await shop.signIn({ viewport: { width: 390, height: 800 } });
   const { page, context, faults } = look;
+  await caller.call("createAlgorithm", { projectId: odds.projectId, name, algorithmParameters: {} });
+  await caller.call("createAlgorithm", {
+    projectId: odds.projectId,
+    name,
+    algorithmParameters: { alpha: 2 },
+  });
   const places = [
     ["overview", "Overview"],
     ["datasets", "Datasets"],
@@ -223,6 +232,9 @@ test("hostile names are harmless on every screen, and in every text", async () =
     expect(await page.locator("main b, main img").count()).toBe(0);
     const id = (place as string).replace(/\W/g, "").slice(0, 20);
     programs[id] = await codeOf(page, "TypeScript");
+    if (place === "overview")
+      expect(programs[id]?.match(/new recommender\.Algorithm\(/g)?.length).toBeGreaterThan(2);
+    pythons.push(await codeOf(page, "Python"));
     parse(await codeOf(page, "YAML"));
   }
   // Its records page by page, what is found among them, and what was refused.
@@ -269,6 +281,16 @@ test("hostile names are harmless on every screen, and in every text", async () =
   expect(faults).toEqual([]);
   await context.close();
 });
+
+testUnless(isThere("python3") ? undefined : "there is no `python3` on PATH")(
+  "the programs that screens give in Python are Python",
+  async () => {
+    expect(pythons.length).toBeGreaterThan(5);
+    writeFileSync(join(folder, "texts.json"), JSON.stringify(pythons));
+    const compiling = "import json; [compile(one, 'text', 'exec') for one in json.load(open('texts.json'))]";
+    await promisify(execFile)("python3", ["-c", compiling], { cwd: folder });
+  },
+);
 
 test("the programs that screens give pass the compiler", () => {
   expect(Object.keys(programs).length).toBeGreaterThan(5);

@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 import type { EngineEvent, StepEventMetadata } from "@pulumi/pulumi/automation";
 import { compareStack } from "../../cli/drift/compare";
 import { OpenStack } from "../../cli/stack/open";
@@ -9,6 +11,7 @@ import { type Clock, systemClock } from "../../service/base/clock";
 import { provideHosts } from "../../tools/engine/provide.js";
 import { generateSdks } from "../../tools/sdk/generate.js";
 import { installWheel, python, testUnless, withoutGo } from "../tools/sdk";
+import { asked, consoleText, resources, spokenTo } from "./console-texts";
 import { interruptedUp, type Language, languages } from "./languages";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, exampleWorkspace } from "./workspace";
@@ -237,6 +240,26 @@ describe.each(Object.entries(languages) as [string, Language][])(
     });
   },
 );
+
+testUnless(withoutPython)("what the console gives as Python means the same to the SDK", async () => {
+  await writeFile(join(site, "console.py"), `${consoleText}\n`);
+  await writeFile(join(site, "said.py"), spokenTo);
+  const env = { ...process.env, PYTHONPATH: join(site, "installed") };
+  const { stdout } = await promisify(execFile)(join(pythonBin, "python"), ["said.py"], { cwd: site, env });
+  const said = JSON.parse(stdout) as object[];
+  // The second of a name has a number.
+  const names = resources.map(({ name }, at) => (at === 1 || at === 4 ? `${name} 2` : name));
+  const all = [
+    ...resources.map(({ type, component = type, fields }, at) => ({
+      ...{ type: `recommender:index:${component}`, name: names[at] },
+      inputs: expect.objectContaining(fields),
+    })),
+    { token: "recommender:index:recommend", args: asked },
+    { token: "recommender:index:listEventDatasets", args: {} },
+  ];
+  expect(said).toHaveLength(all.length);
+  expect(said).toEqual(expect.arrayContaining(all));
+});
 
 function stepsOf({ resourcePreEvent }: EngineEvent): StepEventMetadata[] {
   return resourcePreEvent ? [resourcePreEvent.metadata] : [];
