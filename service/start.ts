@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Addresses, isLoopback } from "./base/addresses";
 import { type Clock, systemClock } from "./base/clock";
@@ -58,6 +58,8 @@ export interface StartOptions {
   readonly leaseMs?: number;
   /** Shell command that trains models, as docs/training.md describes; the service trains them itself unless given. */
   readonly trainer?: string;
+  /** Threads in which this process trains, all trainings together; as many as there are cores unless given. */
+  readonly threads?: number;
   /** Whether faults may be switched on at run time. */
   readonly faults?: boolean;
   /** Whether the console can be opened; only where nobody but this machine reaches the service, unless given. */
@@ -252,6 +254,15 @@ function keyOf({ key }: StartOptions): string {
 
 function optionsOf(options: StartOptions): Options {
   const { planShards = 100, retryDelayMs = 1000, leaseMs = 15_000, faults = false, trainer } = options;
+  const { threads = availableParallelism() } = options;
   const isPrivate = [options.host, options.publicUrl].every((one) => one === undefined || isLoopback(one));
-  return { planShards, retryDelayMs, leaseMs, faults, console: options.console ?? isPrivate, trainer };
+  return {
+    planShards,
+    retryDelayMs,
+    leaseMs,
+    faults,
+    console: options.console ?? isPrivate,
+    trainer,
+    threads,
+  };
 }

@@ -21,6 +21,7 @@ interface ServeOptions {
   readonly leaseMs?: number;
   readonly idleMinutes?: number;
   readonly trainer?: string;
+  readonly threads?: number;
   readonly faults?: true;
   readonly console?: true;
   readonly verbose?: true;
@@ -80,6 +81,14 @@ export function addServe(program: Command): void {
     )
     .addOption(
       new Option(
+        "--threads <number>",
+        "threads that trainings use together; as many as there are cores unless given",
+      )
+        .argParser(whole(1))
+        .env("RECOMMENDER_THREADS"),
+    )
+    .addOption(
+      new Option(
         "--console",
         "let the console be opened though others than this machine reach the service",
       ).env("RECOMMENDER_CONSOLE"),
@@ -121,6 +130,7 @@ async function serve(options: ServeOptions): Promise<void> {
     ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
     // A variable that is set to nothing is as good as none.
     ...(options.trainer ? { trainer: options.trainer } : {}),
+    ...(options.threads === undefined ? {} : { threads: options.threads }),
     onIdle: () => process.exit(0),
   });
   for (const warning of service.warnings) note(warning);

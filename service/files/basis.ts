@@ -18,6 +18,8 @@ export interface Options {
   readonly console: boolean;
   /** The shell command that trains models; G1 in this process where left out. */
   readonly trainer?: string | undefined;
+  /** Threads that trainings use together. */
+  readonly threads: number;
 }
 
 /** What every part of a running service stands on; each room above adds what it needs. */

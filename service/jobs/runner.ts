@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { JobError, LostLeaseError, OutdatedError } from "../base/job-error";
 import { fail, putBack, recover, renew, take } from "../store/queue";
 import type { Job } from "../store/tables";
-import { lanes } from "../threads/pool";
+import { type Lane, lanesOf } from "../threads/pool";
 import type { JobContext } from "./context";
 import { runDeployment } from "./deployment";
 import { runClustering, runQuerying } from "./result";
@@ -120,15 +120,15 @@ export class Jobs {
   private async takeAll(): Promise<void> {
     while (this.more && !this.context.closing.aborted) {
       this.more = false;
-      for (const lane of lanes) while (await this.takeOne(lane));
+      for (const lane of lanesOf(this.context.options)) while (await this.takeOne(lane));
     }
   }
 
-  private async takeOne({ kinds, threads }: (typeof lanes)[number]): Promise<boolean> {
+  private async takeOne({ kinds, jobs }: Lane): Promise<boolean> {
     const { store, faults, closing } = this.context;
     const busy = [...this.running.keys()].filter((job) => kinds.includes(job.job_type)).length;
     // Jobs that are stretched wait side by side, for they need no thread while they wait.
-    if (closing.aborted || (busy >= threads && faults.jobDelayMs === 0)) return false;
+    if (closing.aborted || (busy >= jobs && faults.jobDelayMs === 0)) return false;
     const job = await store.beside((db) => take(db, kinds, this.lease()));
     if (!job) return false;
     const lost = new AbortController();

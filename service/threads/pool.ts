@@ -1,29 +1,31 @@
 // threads/ does the long work of jobs off the API's thread.
 
-import { cpus } from "node:os";
 import { Worker } from "node:worker_threads";
 import { JobError } from "../base/job-error";
 import { ownFile, threadArguments } from "../base/own-file";
-import type { Basis } from "../files/basis";
+import type { Basis, Options } from "../files/basis";
 import type { JobType } from "../store/tables";
 import type { Progress } from "./train";
 import type { Answer, Task, TaskKind, TaskResult } from "./worker";
 
 /** Each lane has threads of its own, so that no kind waits behind another that takes longer. */
-export const lanes: readonly {
+export interface Lane {
   readonly kinds: readonly JobType[];
   readonly tasks: readonly TaskKind[];
-  readonly threads: number;
-}[] = [
-  {
-    kinds: ["TRAINING"],
-    tasks: ["TRAINING", "TRAINING_DATA", "TRAINED_MODEL"],
-    threads: Math.max(1, cpus().length >> 1),
-  },
-  // One, so that deployments of a project come in the order of their jobs.
-  { kinds: ["DEPLOYMENT"], tasks: ["DEPLOYMENT"], threads: 1 },
-  { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING", "PREVIEW"], threads: 1 },
-];
+  /** How many of its jobs run at once. */
+  readonly jobs: number;
+}
+
+/** The lanes of a process that may train in so many threads. */
+export function lanesOf({ threads }: Pick<Options, "threads">): readonly Lane[] {
+  const jobs = Math.max(1, threads >> 1);
+  return [
+    { kinds: ["TRAINING"], tasks: ["TRAINING", "TRAINING_DATA", "TRAINED_MODEL"], jobs },
+    // One, so that deployments of a project come in the order of their jobs.
+    { kinds: ["DEPLOYMENT"], tasks: ["DEPLOYMENT"], jobs: 1 },
+    { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING", "PREVIEW"], jobs: 1 },
+  ];
+}
 
 /** The longest that a job may take: what the specification names, with room to spare for the shorter kinds. */
 const limitMinutes: Readonly<Record<JobType, number>> = {
@@ -42,19 +44,10 @@ export function limitOf(kind: JobType): { readonly ms: number; readonly message:
   return { ms: minutes * 60_000, message };
 }
 
-function laneOf(task: TaskKind): (typeof lanes)[number] {
-  return lanes.find(({ tasks }) => tasks.includes(task)) as (typeof lanes)[number];
-}
-
 /** The kind of job that a task is done for, or is like. */
 function jobTypeOf(task: TaskKind): JobType {
   if (task === "PREVIEW") return "QUERYING";
   return task === "TRAINING_DATA" || task === "TRAINED_MODEL" ? "TRAINING" : task;
-}
-
-/** Trainings share the cores: one that is alone has all of them. */
-function shared(task: Task<"TRAINING">, others: number): Task<"TRAINING"> {
-  return { ...task, threads: Math.max(1, Math.floor(cpus().length / (others + 1))) };
 }
 
 /** How long a thread without a task is kept for the next. */
@@ -72,8 +65,11 @@ export class Pool {
   private readonly waiting: Asked[] = [];
   private readonly busy = new Map<Worker, { readonly asked: Asked; readonly since: number }>();
   private readonly idle: { readonly worker: Worker; readonly since: number }[] = [];
+  private readonly lanes: readonly Lane[];
 
-  constructor(private readonly context: Pick<Basis, "store" | "files" | "closing" | "clock">) {}
+  constructor(private readonly context: Pick<Basis, "options" | "store" | "files" | "closing" | "clock">) {
+    this.lanes = lanesOf(context.options);
+  }
 
   /** How many threads there are now. */
   get threads(): number {
@@ -131,19 +127,24 @@ export class Pool {
 
   private startWaiting(): void {
     for (const asked of [...this.waiting]) {
-      const lane = laneOf(asked.task.kind);
+      const lane = this.lanes.find(({ tasks }) => tasks.includes(asked.task.kind)) as Lane;
       const taken = [...this.busy.values()].filter((one) => lane.tasks.includes(one.asked.task.kind)).length;
-      if (taken >= lane.threads) continue;
+      if (taken >= lane.jobs) continue;
       this.waiting.splice(this.waiting.indexOf(asked), 1);
       try {
         const worker = this.idle.pop()?.worker ?? this.start();
         worker.ref();
         this.busy.set(worker, { asked, since: this.context.clock.now() });
-        worker.postMessage(asked.task.kind === "TRAINING" ? shared(asked.task, taken) : asked.task);
+        worker.postMessage(asked.task.kind === "TRAINING" ? this.shared(asked.task, taken) : asked.task);
       } catch (error) {
         asked.reject(error as Error);
       }
     }
+  }
+
+  /** Trainings share the threads: one that is alone has all of them. */
+  private shared(task: Task<"TRAINING">, others: number): Task<"TRAINING"> {
+    return { ...task, threads: Math.max(1, Math.floor(this.context.options.threads / (others + 1))) };
   }
 
   private start(): Worker {

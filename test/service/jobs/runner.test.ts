@@ -180,16 +180,30 @@ describe("threads", () => {
     await end();
   });
 
+  /** Training jobs that take for ever. */
+  const endless = async ({ api, shop: { projectId } }: Awaited<ReturnType<typeof openWatched>>) => {
+    const algorithmParameters = { dimensions: 512, regularization: 0.1, alpha: 0.3, epochs: 200 };
+    const fields = { projectId, name: "endless", algorithmParameters };
+    const { algorithmId } = await api.call("createAlgorithm", fields);
+    return async () =>
+      (await api.call("submitTrainingJob", { projectId, algorithmId, name: "endless" })).jobId;
+  };
+
+  test("are shared by as many trainings as have two each, whatever the machine has", async () => {
+    const watched = await openWatched({ threads: 4 });
+    const submit = await endless(watched);
+    const jobs = [await submit(), await submit(), await submit()];
+    await eventually(async () => (await watched.threads()) === 2);
+    await settled();
+    const states = await Promise.all(jobs.map(async (id) => (await watched.read(id)).jobStatus));
+    expect([states.sort(), await watched.threads()]).toEqual([["PENDING", "RUNNING", "RUNNING"], 2]);
+    await watched.end();
+  });
+
   test("that take too long are ended, and the job says so", async () => {
-    const { api, clock, shop, submit, read, threads, end } = await openWatched();
-    const { projectId } = shop;
-    const endless = { dimensions: 512, regularization: 0.1, alpha: 0.3, epochs: 200 };
-    const { algorithmId } = await api.call("createAlgorithm", {
-      projectId,
-      name: "endless",
-      algorithmParameters: endless,
-    });
-    const { jobId } = await api.call("submitTrainingJob", { projectId, algorithmId, name: "endless" });
+    const watched = await openWatched();
+    const { clock, api, submit, read, threads, end } = watched;
+    const jobId = await (await endless(watched))();
     await eventually(async () => (await threads()) === 1);
     clock.advance(299 * 60_000);
     api.forgetTokens();
