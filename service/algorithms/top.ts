@@ -21,6 +21,30 @@ export function topIndices(scores: ArrayLike<number>, count: number): number[] {
   return heap.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
 }
 
+/**
+ * Indices of the `count` highest sums of `own` and `scale` times `adds`, highest first; equal ones go by lower index,
+ * -Infinity is left out.
+ */
+export function topOfSums(own: Float32Array, adds: Float32Array, scale: number, count: number): number[] {
+  const sums = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+  const places = new Uint32Array(count);
+  let floor = Number.NEGATIVE_INFINITY;
+  let found = 0;
+  for (let at = 0; at < own.length; at++) {
+    const sum = (own[at] as number) + scale * (adds[at] as number);
+    if (!(sum > floor)) continue;
+    let place = found < count ? found++ : count - 1;
+    for (; place > 0 && (sums[place - 1] as number) < sum; place--) {
+      sums[place] = sums[place - 1] as number;
+      places[place] = places[place - 1] as number;
+    }
+    sums[place] = sum;
+    places[place] = at;
+    floor = found < count ? Number.NEGATIVE_INFINITY : (sums[count - 1] as number);
+  }
+  return [...places.subarray(0, found)];
+}
+
 function worse(a: number, b: number, scores: ArrayLike<number>): boolean {
   const difference = (scores[a] as number) - (scores[b] as number);
   return difference < 0 || (difference === 0 && a > b);

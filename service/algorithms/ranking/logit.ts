@@ -6,6 +6,8 @@ export interface Example {
 
 const STEPS = 12;
 const RIDGE = 1;
+/** A move that changes no order any more. */
+const NOTHING = 1e-9;
 
 /**
  * Weights by which the chosen candidates of each list come before the others: a conditional logit, whose likelihood has
@@ -24,6 +26,7 @@ export function learnWeights(examples: readonly Example[]): number[] {
     for (const example of examples) addList(example, weights, slope, bend);
     const move = solved(bend, slope);
     weights = weights.map((weight, k) => weight + (move[k] as number));
+    if (move.every((part) => Math.abs(part) < NOTHING)) break;
   }
   return Array.from(weights);
 }

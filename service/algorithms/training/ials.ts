@@ -3,7 +3,7 @@ import { arrayBytes, Kernel, paddedRows, strideOf } from "../kernel";
 import { createRandom } from "../random";
 import { eigenOf } from "./eigen";
 import type { Team } from "./team";
-import { CHUNK, type MeasureWork, type Side } from "./work";
+import { CHUNK, type MeasureWork, type Side, usersAtOnce } from "./work";
 
 /** What the factorisation itself needs to know; see G1Parameters for the meaning of each. */
 export interface FactorParameters {
@@ -37,6 +37,9 @@ interface FactorSide extends Side {
 /** Steps of conjugate gradients in each half step: with two the vectors are as good as if they were solved. */
 const STEPS = 3;
 
+/** Random numbers that are kept, 8 bytes each. */
+const MOST_KEPT = 4_000_000;
+
 /** Into how many parts a step is divided; never by the number of threads, on which no sum may depend. */
 const PARTS = 24;
 const GRAM_PARTS = 8;
@@ -53,6 +56,7 @@ export class Factorizer {
   private readonly turn: Float32Array;
   private readonly base: Float32Array;
   private readonly scratch: Float32Array[];
+  private kept = { seed: 0, values: new Float64Array(0) };
   private parameters: FactorParameters = {
     dimensions: 8,
     regularization: 1,
@@ -68,7 +72,7 @@ export class Factorizer {
     const stride = strideOf(maxDimensions);
     const { users, items } = interactions;
     const entries = interactions.index.length;
-    const scratch = Math.max(scratchLength(stride), paddedRows(items));
+    const scratch = Math.max(scratchLength(stride), usersAtOnce(items) * paddedRows(items));
     const sideBytes = (rows: number) =>
       arrayBytes(rows + 1) +
       2 * arrayBytes(entries) +
@@ -94,16 +98,27 @@ export class Factorizer {
   begin(parameters: FactorParameters, seed: number): void {
     this.parameters = parameters;
     const { dimensions } = parameters;
-    const random = createRandom(seed);
     const deviation = 0.1 / Math.sqrt(dimensions);
     const stride = strideOf(dimensions);
     const { vectors, rows } = this.items;
     this.users.vectors.fill(0);
     vectors.fill(0);
+    const normals = this.normals(rows * dimensions, seed);
     for (let row = 0; row < rows; row++) {
-      for (let k = 0; k < dimensions; k++) vectors[row * stride + k] = random.normal() * deviation;
+      for (let k = 0; k < dimensions; k++)
+        vectors[row * stride + k] = normals(row * dimensions + k) * deviation;
     }
     this.setRidges();
+  }
+
+  /** Random numbers in their order; few are kept for the next time, for each trial begins with the same. */
+  private normals(count: number, seed: number): (at: number) => number {
+    const random = createRandom(seed);
+    if (count > MOST_KEPT) return () => random.normal();
+    if (this.kept.seed !== seed || this.kept.values.length < count)
+      this.kept = { seed, values: Float64Array.from({ length: count }, () => random.normal()) };
+    const { values } = this.kept;
+    return (at) => values[at] as number;
   }
 
   /** Solves all users, then all items. */

@@ -1,8 +1,8 @@
 import { DIVERSIFIED, diversified, type ExposureRule, penalized, penaltyOf } from "../exposure";
 import type { Interactions } from "../interactions";
-import { type KernelMemory, kernelOn } from "../kernel";
+import { type KernelMemory, kernelOn, paddedRows } from "../kernel";
 import { Neighbours } from "../neighbours";
-import { topIndices } from "../top";
+import { topIndices, topOfSums } from "../top";
 import { CUT, measure } from "./evaluation";
 
 /** Users or items with what they are solved from; all arrays lie in the kernel's memory. */
@@ -130,11 +130,21 @@ export function carryOut(work: Work, thread: number): (part: number) => void {
   };
 }
 
+/** Users whose scores are found together, as many as there is room for: what is read of the items serves all of them. */
+export function usersAtOnce(items: number): number {
+  return Math.max(1, Math.min(8, Math.floor(2 ** 20 / items)));
+}
+
+/** Floats of item vectors that stay in the cache while the users of a batch are multiplied with them. */
+const CACHED_FLOATS = 2 ** 14;
+
 function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => void {
   const { stride, train, test, users, blends, out, userVectors, itemVectors } = work;
+  const { items } = train;
   const kernel = kernelOn(work.memory);
-  const scores = scratch.subarray(0, train.items);
-  const said = work.neighbours && new Float32Array(train.items);
+  const [batch, room] = [usersAtOnce(items), paddedRows(items)];
+  const rows = Math.max(4, Math.floor(CACHED_FLOATS / stride / 4) * 4);
+  const said = work.neighbours && new Float32Array(items);
   const neighbours =
     work.neighbours &&
     new Neighbours(
@@ -143,41 +153,76 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
       work.itemCounts,
       work.neighbours.usersOf,
     );
-  const factors = blends.map(({ scale, popularityExponent }) =>
-    Float32Array.from(work.neighbours ? work.itemCounts : [], (count) =>
-      count > 0 ? scale * count ** -popularityExponent : 0,
-    ),
-  );
-  const blended = new Float32Array(train.items);
-  const first = shownBy(work);
+  const firstOf = said ? firstOfBlends(work, said) : firstOfScores(work);
+  const measureUser = (at: number, scores: Float32Array) => {
+    const user = users[at] as number;
+    const wanted = test.index.subarray(test.start[user], test.start[user + 1]);
+    const had = work.had.index.subarray(work.had.start[user], work.had.start[user + 1]);
+    for (const item of had) scores[item] = Number.NEGATIVE_INFINITY;
+    said?.fill(0);
+    if (said) neighbours?.add(said, train.index.subarray(train.start[user], train.start[user + 1]));
+    firstOf(scores).forEach((list, blend) => {
+      const { recall20, ndcg20 } = measure(list, wanted);
+      const place = (at * blends.length + blend) * 2;
+      out[place] = recall20;
+      out[place + 1] = ndcg20;
+    });
+  };
   return (part) => {
     const from = Math.floor((users.length * part) / work.parts);
     const to = Math.floor((users.length * (part + 1)) / work.parts);
-    for (let at = from; at < to; at++) {
-      const user = users[at] as number;
-      const own = train.index.subarray(train.start[user], train.start[user + 1]);
-      const had = work.had.index.subarray(work.had.start[user], work.had.start[user + 1]);
-      const wanted = test.index.subarray(test.start[user], test.start[user + 1]);
-      kernel.scores(
-        itemVectors.byteOffset,
-        train.items,
-        stride,
-        userVectors.byteOffset + user * stride * 4,
-        scratch.byteOffset,
-      );
-      for (const item of had) scores[item] = Number.NEGATIVE_INFINITY;
-      said?.fill(0);
-      if (said) neighbours?.add(said, own);
-      blends.forEach(({ scale }, blend) => {
-        const all = said && scale > 0 ? blended : scores;
-        if (said && scale > 0) addWeighted(blended, scores, said, factors[blend] as Float32Array);
-        const { recall20, ndcg20 } = measure(first(all), wanted);
-        const place = (at * blends.length + blend) * 2;
-        out[place] = recall20;
-        out[place + 1] = ndcg20;
-      });
+    for (let begin = from; begin < to; begin += batch) {
+      const end = Math.min(begin + batch, to);
+      for (let row = 0; row < items; row += rows) {
+        for (let at = begin; at < end; at++)
+          kernel.scores(
+            itemVectors.byteOffset + row * stride * 4,
+            Math.min(rows, items - row),
+            stride,
+            userVectors.byteOffset + (users[at] as number) * stride * 4,
+            scratch.byteOffset + ((at - begin) * room + row) * 4,
+          );
+      }
+      for (let at = begin; at < end; at++)
+        measureUser(at, scratch.subarray((at - begin) * room, (at - begin) * room + items));
     }
   };
+}
+
+/** Finds the first items by the vectors alone, for whatever number of ways. */
+function firstOfScores(work: MeasureWork): (scores: Float32Array) => number[][] {
+  const shown = shownBy(work);
+  return (scores) => {
+    const list = shown(scores);
+    return work.blends.map(() => list);
+  };
+}
+
+/** Finds the first items with each way to blend in what neighbours have said. */
+function firstOfBlends(work: MeasureWork, said: Float32Array): (scores: Float32Array) => number[][] {
+  const exponents = [...new Set(work.blends.map(({ popularityExponent }) => popularityExponent))];
+  const factors = exponents.map((exponent) =>
+    Float32Array.from(work.itemCounts, (count) => (count > 0 ? count ** -exponent : 0)),
+  );
+  const shown = work.exposure && shownBy(work);
+  const adds = new Float32Array(work.train.items);
+  return (scores) => {
+    const lists: number[][] = [];
+    factors.forEach((factor, which) => {
+      multiply(said, factor, adds);
+      work.blends.forEach(({ scale, popularityExponent }, blend) => {
+        if (popularityExponent !== exponents[which]) return;
+        lists[blend] = shown
+          ? shown(scores.map((score, item) => score + scale * (adds[item] as number)))
+          : topOfSums(scores, adds, scale, CUT);
+      });
+    });
+    return lists;
+  };
+}
+
+function multiply(a: Float32Array, b: Float32Array, to: Float32Array): void {
+  for (let at = 0; at < to.length; at++) to[at] = (a[at] as number) * (b[at] as number);
 }
 
 /** Finds the first items by their scores, as they would be shown. */
@@ -190,9 +235,4 @@ function shownBy({ exposure, itemCounts, itemVectors, stride }: MeasureWork) {
     const shown = scores.map((score, item) => penalized(score, penalties[item] as number));
     return diversified(topIndices(shown, DIVERSIFIED), CUT, diversity, vectorOf);
   };
-}
-
-function addWeighted(to: Float32Array, scores: Float32Array, said: Float32Array, factor: Float32Array): void {
-  for (let item = 0; item < to.length; item++)
-    to[item] = (scores[item] as number) + (said[item] as number) * (factor[item] as number);
 }

@@ -1,0 +1,16 @@
+import { createRandom } from "../../../service/algorithms";
+import { topIndices, topOfSums } from "../../../service/algorithms/top";
+
+test("the highest sums are those that adding first and sorting then finds, whatever is equal or left out", () => {
+  const random = createRandom(5);
+  for (let round = 0; round < 200; round++) {
+    const length = random.below(60);
+    // Few values, so that many are equal; all of them are exact.
+    const own = Float32Array.from({ length }, () =>
+      random.next() < 0.2 ? Number.NEGATIVE_INFINITY : random.below(5),
+    );
+    const adds = Float32Array.from({ length }, () => random.below(4));
+    const sums = own.map((value, at) => value + 2 * (adds[at] as number));
+    expect(topOfSums(own, adds, 2, 20)).toEqual(topIndices(sums, 20));
+  }
+});
