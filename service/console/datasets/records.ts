@@ -7,7 +7,7 @@ import { eventOf, eventsOf } from "./events";
 
 const [rowsPerPage, rowsPerStep] = [50, 2000];
 /** How long a page is searched for; whoever wants more asks for the next one. */
-const searchMs = 300;
+const searchMs = 800;
 
 /**
  * The records of a dataset after one, in the order of their ids; with a text those that hold it. A page may be short, or
