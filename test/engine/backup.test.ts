@@ -49,8 +49,9 @@ test("a stack whose service moved to PostgreSQL, and back into another folder, g
   await api.close();
   await service.close();
   await done("export", at("backup-2"), "--store", database.url);
-  const { key: _, ...before } = await contentsOf(at("backup"));
-  expect(await contentsOf(at("backup-2"))).toEqual(before);
+  // Each service has a key of its own, and notes by itself how large datasets are, once a day.
+  const held = async (name: string) => ({ ...(await contentsOf(at(name))), key: [], dataset_sizes: [] });
+  expect(await held("backup-2")).toEqual(await held("backup"));
   await database.drop();
   await done("restore", at("backup-2"), "--data", at("back"));
   await baseUrl(`embedded:${at("back")}`);

@@ -171,7 +171,7 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     const table = await at.recommender("models", "list", "--stack", "staging");
     expect(table.out).toMatch(/^ID +NAME +CREATED +NDCG@20 +POPULAR +PAIRS +SERVES\n/);
     expect((await at.recommender("models", "get", String(newer), "--stack", "staging")).out).toMatch(
-      /^NDCG@20 +\d\.\d{4} \(popular items \d\.\d{4}, \d+ (latest )?pairs? held out(: uncertain)?\)\nserved by +live$/m,
+      /^NDCG@20 +\d\.\d{4} \(popular items \d\.\d{4}, \d+ (latest )?pairs? held out(: uncertain)?\)\n(.+@20 .+\n){4}served by +live$/m,
     );
 
     const { code, out } = await at.recommender("rollback", "staging", "--yes");

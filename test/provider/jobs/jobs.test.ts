@@ -78,7 +78,7 @@ describe("a training", () => {
       quality: { ndcgAt20: expect.any(Number) },
     });
     expect(provider.said.map(({ message }) => message).join("\n")).toMatch(
-      /(PENDING|RUNNING) \S+: training job-/,
+      /(PENDING|RUNNING) \S+( \(\w+ \d+ %\))?: training job-/,
     );
   });
 

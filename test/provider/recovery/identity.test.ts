@@ -69,10 +69,13 @@ describe("a creation that a killed run wrote down", () => {
     });
     const { client } = observed;
     const run = new Run({ rows: async () => [] });
-    const created = await createOnce({ client, clock: systemClock, run, urn } as Context, {
-      ...{ route: routes.createUserDataset, request: declared },
-      idOf: (reply) => reply.userDatasetId,
-    });
+    const created = await createOnce(
+      { client, clock: systemClock, run, urn, settings: { tellOrigin: true } } as Context,
+      {
+        ...{ route: routes.createUserDataset, request: declared },
+        idOf: (reply) => reply.userDatasetId,
+      },
+    );
     expect(created.resumed).toBe(isResumed);
     expect(created.reply.userDatasetId === userDatasetId).toBe(isResumed);
   });
