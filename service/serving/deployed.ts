@@ -82,9 +82,11 @@ export class Deployed {
     // One that has learned to rank goes by the generator's scores, and needs no taste of its own.
     const order = ranker && !ranker.ranking ? await tasteIn(ranker) : null;
     const wanted = generator.recommender.diversity > 0 || ranker ? Math.max(limit, leastCandidates) : limit;
-    const best = generator.recommender.candidates(taste, wanted, events ? this.had(events) : []);
+    const { items: best, scores } = generator.bestFor(userId, taste, wanted, () =>
+      events ? this.had(events) : [],
+    );
     const ordered = ranker?.order(best, {
-      ...{ scores: generator.recommender.foundScores(best), placed: this.items, userId, taste: order },
+      ...{ scores, placed: this.items, userId, taste: order },
       own: () => (events ? this.placed(events, ranker) : []),
     });
     const shown = generator.recommender.spread(ordered ?? best, limit);

@@ -19,6 +19,25 @@ import type { PlacedModel } from "../threads/build";
 
 const keptTastes = 20_000;
 
+/** The most items that are kept with a taste. */
+const mostKept = 200;
+
+/** What a model knows of a user whom it has answered. */
+interface Kept {
+  readonly taste: Taste;
+  readonly stamp: string;
+  best?: Best;
+}
+
+/** The items that fit a user best, with their scores, as they were after so many changes of the model. */
+interface Best {
+  readonly items: Uint32Array;
+  readonly scores: Float32Array;
+  /** How many were asked for; there may be fewer. */
+  readonly wanted: number;
+  readonly changes: number;
+}
+
 /** What the candidates of a generator are put in order by. */
 export interface Ordering {
   /** Those of the generator. */
@@ -44,7 +63,7 @@ export class ServedModel {
   readonly ranking: Ranking | null;
   private readonly leaving: number[] = [];
   private lettingGo: Promise<string[]> | undefined;
-  private readonly tastes = new Map<string, { readonly taste: Taste; readonly stamp: string }>();
+  private readonly tastes = new Map<string, Kept>();
 
   /** The places begin with those of the model. */
   constructor(
@@ -80,6 +99,27 @@ export class ServedModel {
       this.tastes.set(userId, { taste, stamp });
     }
     return taste;
+  }
+
+  /**
+   * What fits a user best of the items that he has not had, and the scores. That of a kept taste is kept with it, for as
+   * long as nothing has changed.
+   */
+  bestFor(userId: string, taste: Taste | null, wanted: number, had: () => Iterable<number>) {
+    const { recommender } = this;
+    const kept = this.tastes.get(userId);
+    const isKept = taste !== null && kept?.taste === taste;
+    const known = isKept ? kept.best : undefined;
+    if (known && known.changes === recommender.changes && known.wanted >= wanted)
+      return { items: [...known.items.subarray(0, wanted)], scores: [...known.scores.subarray(0, wanted)] };
+    const items = recommender.candidates(taste, wanted, had());
+    const scores = recommender.foundScores(items);
+    if (isKept && wanted <= mostKept)
+      kept.best = {
+        ...{ items: Uint32Array.from(items), scores: Float32Array.from(scores) },
+        ...{ wanted, changes: recommender.changes },
+      };
+    return { items, scores };
   }
 
   /** Puts candidates, in the places of the generator, in order: as it has learned to, otherwise by its own scores. */

@@ -44,6 +44,8 @@ export class Recommender {
   private readonly itemFromAttributes: AttributeVectors | null;
   private readonly forgotten = new Set<number>();
   private folding: FoldIn | undefined;
+  /** Counts what may change the scores of a taste: items that are placed anew, users that are forgotten. */
+  changes = 0;
 
   /** The vectors are those of `placedVectors` where items or attributes came after training. */
   constructor(
@@ -112,6 +114,7 @@ export class Recommender {
    * Tells whether users with events on it are to be placed anew.
    */
   place(item: number, attributes: Attributes | undefined): boolean {
+    this.changes++;
     if (item >= this.items) this.extend(item + 1);
     if ((this.popularity[item] as number) > 0) return false;
     const row = this.rowOf(item);
@@ -126,6 +129,7 @@ export class Recommender {
   forget(user: number): boolean {
     const { stride, users, userVectors } = this.model;
     if (user >= users || this.forgotten.has(user)) return false;
+    this.changes++;
     this.forgotten.add(user);
     userVectors.fill(0, user * stride, (user + 1) * stride);
     this.neighbours?.forget(user);
@@ -137,6 +141,7 @@ export class Recommender {
    * Gives those that no event places any more: nothing is known of them until they are placed by attributes.
    */
   unlearn(items: readonly number[]): number[] {
+    this.changes++;
     for (const item of items) this.popularity[item] = (this.popularity[item] as number) - 1;
     const unplaced = items.filter((item) => this.popularity[item] === 0);
     for (const item of unplaced) this.place(item, undefined);

@@ -126,6 +126,28 @@ describe("a deployment", () => {
     expect((await idsFor("newcomer", 5)).map(genreOf)).toContain("comedy");
   });
 
+  test("answers a user again as the next deployment does, whatever came between", async () => {
+    const again = async () => {
+      const live = await idsFor("u0", 100);
+      expect(await idsFor("u0", 100)).toEqual(live);
+      expect(await idsFor("u0", 5)).toEqual(live.slice(0, 5));
+      await redeploy();
+      expect(await idsFor("u0", 100)).toEqual(live);
+      return live;
+    };
+    const [best = ""] = await again();
+    await buy("another", "u0", best);
+    const before = await again();
+    expect(before).not.toContain(best);
+    await setItem("unsold", "western");
+    expect((await again()).indexOf("unsold")).toBeGreaterThan(before.indexOf("unsold"));
+    expect(before).not.toContain("new");
+    await setItem("new", "drama");
+    expect(await again()).toContain("new");
+    await forget("u4");
+    await again();
+  });
+
   test("counts negative values as the next deployment does", async () => {
     await buy("returned", "newcomer", "i0", -5);
     await buy("returned too", "u0", "i1", -0.3);
