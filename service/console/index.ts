@@ -32,7 +32,11 @@ const tokenHeader = "x-console-token";
 type Query = Readonly<Record<string, string | undefined>>;
 type View = (context: ConsoleContext, query: Query, body: unknown) => Promise<unknown>;
 
-const number = (text: string | undefined) => (text === undefined ? undefined : Number(text) || 0);
+/** A whole number from one up that every database takes. */
+function number(text: string | undefined): number | undefined {
+  if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new ServiceError("BAD_REQUEST", `${shortened(text)} must be a whole number from 1 to 999999999.`);
+}
 /** A list of texts as JSON; ids may have commas in them. */
 function textsIn(json: string): string[] {
   try {

@@ -24,12 +24,28 @@ export async function overview(context: Context): Promise<OverviewAnswer> {
     .orderBy("created_ts", "desc")
     .limit(mostProjects)
     .execute();
+  // No database takes an empty list.
+  const used = [
+    "",
+    ...rows.flatMap((row) => [row.user_dataset_id, row.item_dataset_id, row.event_dataset_id]),
+  ];
+  const newest = db
+    .selectFrom("datasets")
+    .select("number")
+    .where("kind", "!=", "deleted")
+    .orderBy("number", "desc")
+    .limit(200);
   const datasetRows = await db
     .selectFrom("datasets")
     .selectAll()
     .where("kind", "!=", "deleted")
+    .where((of) =>
+      of.or([
+        of("number", "in", of.selectFrom(newest.as("newest")).select("newest.number")),
+        of("id", "in", used),
+      ]),
+    )
     .orderBy("number", "desc")
-    .limit(200)
     .execute();
   const datasets = await datasetsShort(db, datasetRows);
   const { rows: underWay } = await jobsOf(db, { isUnfinished: true, limit: 20 });
@@ -203,8 +219,8 @@ function attentionTo({
   for (const { id, kind, name, records, reason } of refused)
     found.push({
       level: "warn",
-      title: `${grouped(records)} ${records === 1 ? "record" : "records"} of the ${kind} dataset ${name} ${records === 1 ? "was" : "were"} refused since yesterday`,
-      text: `For example: ${reason}.`,
+      title: `Records of the ${kind} dataset ${name} were refused ${records === 1 ? "once" : `${grouped(records)} times`} since yesterday`,
+      text: `For example: ${reason}${/[.?!]$/.test(reason) ? "" : "."}`,
       href: `#/datasets/${id}`,
     });
   for (const project of projects) found.push(...ofProject(project));

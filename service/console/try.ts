@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { attributes } from "../../contract/field";
+import { attributes, id, recordId } from "../../contract/field";
 import { ServiceError } from "../base/error";
 import type { Context } from "../handlers/handler";
 import { whatIf } from "../serving/what-if";
@@ -7,14 +7,14 @@ import { findDataset, projectOf } from "../store/find";
 import type { Suggestion, TryAnswer } from "./answers";
 
 const asked = z.strictObject({
-  projectId: z.string(),
-  userId: z.string().min(1).max(256).optional(),
+  projectId: id,
+  userId: recordId.optional(),
   attributes: attributes.optional(),
   add: z
-    .array(z.strictObject({ itemId: z.string().min(1).max(256), weight: z.number().min(-1e6).max(1e6) }))
+    .array(z.strictObject({ itemId: recordId, weight: z.number().min(-1e6).max(1e6) }))
     .max(200)
     .default([]),
-  remove: z.array(z.string().max(256)).max(10_000).default([]),
+  remove: z.array(recordId).max(10_000).default([]),
   limit: z.int().min(1).max(100).default(10),
 });
 

@@ -70,6 +70,7 @@ export class Deployed {
   /** The ids of the best items for a user, without those that he has target events for. */
   async recommend(userId: string, limit: number, isAddressed = true): Promise<string[]> {
     const { generator, ranker } = this;
+    const { changes } = generator.recommender;
     const events = await this.eventsOf(userId, isAddressed);
     let record: Promise<Attributes | undefined> | undefined;
     const tasteIn = async (served: ServedModel) => {
@@ -82,7 +83,7 @@ export class Deployed {
     // One that has learned to rank goes by the generator's scores, and needs no taste of its own.
     const order = ranker && !ranker.ranking ? await tasteIn(ranker) : null;
     const wanted = generator.recommender.diversity > 0 || ranker ? Math.max(limit, leastCandidates) : limit;
-    const { items: best, scores } = generator.bestFor(userId, taste, wanted, () =>
+    const { items: best, scores } = generator.bestFor(userId, taste, wanted, changes, () =>
       events ? this.had(events) : [],
     );
     const ordered = ranker?.order(best, {

@@ -103,9 +103,9 @@ export class ServedModel {
 
   /**
    * What fits a user best of the items that he has not had, and the scores. That of a kept taste is kept with it, for as
-   * long as nothing has changed.
+   * long as nothing has changed; and only where nothing had since the user's events were read, after so many changes.
    */
-  bestFor(userId: string, taste: Taste | null, wanted: number, had: () => Iterable<number>) {
+  bestFor(userId: string, taste: Taste | null, wanted: number, changes: number, had: () => Iterable<number>) {
     const { recommender } = this;
     const kept = this.tastes.get(userId);
     const isKept = taste !== null && kept?.taste === taste;
@@ -114,10 +114,10 @@ export class ServedModel {
       return { items: [...known.items.subarray(0, wanted)], scores: [...known.scores.subarray(0, wanted)] };
     const items = recommender.candidates(taste, wanted, had());
     const scores = recommender.foundScores(items);
-    if (isKept && wanted <= mostKept)
+    if (isKept && wanted <= mostKept && changes === recommender.changes)
       kept.best = {
         ...{ items: Uint32Array.from(items), scores: Float32Array.from(scores) },
-        ...{ wanted, changes: recommender.changes },
+        ...{ wanted, changes },
       };
     return { items, scores };
   }

@@ -126,7 +126,7 @@ export function Refusals({ of: { days, reasons } }: { of: RefusalsAnswer }) {
           <table>
             <thead>
               <tr>
-                <th class="num">Records</th>
+                <th class="num">Times</th>
                 <th>Reason</th>
                 <th>The last of them</th>
                 <th>When</th>

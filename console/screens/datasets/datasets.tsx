@@ -1,5 +1,5 @@
 import type { DatasetAnswer, OverviewAnswer } from "../../../service/console/answers";
-import { compact, counted, day, exact, grouped, percent, titled } from "../../format";
+import { compact, counted, day, grouped, percent, titled } from "../../format";
 import { AsCode, serviceUrl } from "../../parts/as-code";
 import { Card, Figure, Id, Meter, Name, Time } from "../../parts/basics";
 import { command, curl, declared, invoked } from "../../parts/code";
@@ -128,18 +128,16 @@ function FullOn({ of: { growth, records, capacity } }: { of: DatasetAnswer }) {
   if (records >= capacity) return null;
   if (growth === null)
     return (
-      <Figure
-        name="Full on"
-        hint="It is said after three days, where the records did not come at once or became fewer"
-      >
-        <small>not known yet</small>
+      <Figure name="Full on" hint="It is said where the records of three days or more show a steady growth">
+        <small>not known</small>
       </Figure>
     );
   return (
-    <Figure name="Full on" hint={growth.fullTs === null ? "" : exact(growth.fullTs)}>
+    <Figure name="Full on">
       {growth.fullTs === null ? "in over 10 years" : day(growth.fullTs)}{" "}
       <small>
-        at {compact(growth.perDay)} a day, as in the last {counted(Math.round(growth.days), "day")}
+        at {growth.perDay < 1 ? "less than one" : compact(growth.perDay)} a day, as in the last{" "}
+        {counted(Math.round(growth.days), "day")}
       </small>
     </Figure>
   );

@@ -9,7 +9,7 @@ export function Trials({ of: { trials, quality } }: { of: JobAnswer }) {
   const best = points.map((point, at) => ({ ...point, y: Math.max(...trials.slice(0, at + 1)) }));
   const popularity = quality?.popularityNdcgAt20;
   return (
-    <Card title="The search" aside={`${counted(trials.length, "trial")}, NDCG@20 on the hold-out`}>
+    <Card title="The search" aside={`${counted(trials.length, "trial")}, NDCG@20 on samples of the hold-out`}>
       <LineChart
         title="NDCG@20 of each trial, and the best so far"
         format={(y) => measure(y, 2)}
@@ -21,7 +21,7 @@ export function Trials({ of: { trials, quality } }: { of: JobAnswer }) {
             ? []
             : [
                 {
-                  name: "Most popular items, on the same hold-out",
+                  name: "Most popular items",
                   points: points.map((point) => ({ ...point, y: popularity })),
                   drawn: "dashes" as const,
                 },

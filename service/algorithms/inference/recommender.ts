@@ -2,12 +2,13 @@
 
 import type { Attributes } from "../attributes";
 import { DIVERSIFIED, diversified, penalized, penaltyOf } from "../exposure";
-import { arrayBytes, Kernel, paddedRows } from "../kernel";
+import type { Kernel } from "../kernel";
 import { Neighbours } from "../neighbours";
 import { topIndices } from "../top";
 import { type AttributeVectors, attributeVectors } from "../training/cold-start";
 import { type AttributePart, attributeParts, type Contribution, contributions } from "./contributions";
 import { FoldIn, type UserItem } from "./fold-in";
+import { roomFor } from "./room";
 import { type ServableModel, stampOf } from "./servable";
 
 /** What a model knows of a user: his vector, and the items of his that neighbours are found by. */
@@ -23,9 +24,6 @@ const UNPLACED = -1e30;
 export function isPlaced(score: number): boolean {
   return score > UNPLACED / 2;
 }
-
-/** Room for items that come later, beside one for every eight that are there. */
-const SPARE_ITEMS = 64;
 
 /** Ranks items by a trained model; items that came after training follow the model's own. */
 export class Recommender {
@@ -283,17 +281,6 @@ export class Recommender {
     this.popularity.set(popularity);
     this.setPenalties();
   }
-}
-
-function roomFor(items: number, stride: number) {
-  const rows = paddedRows(items + (items >> 3) + SPARE_ITEMS);
-  const kernel = new Kernel(arrayBytes(rows * stride) + arrayBytes(stride) + arrayBytes(rows));
-  return {
-    kernel,
-    itemVectors: kernel.floats(rows * stride),
-    vector: kernel.floats(stride),
-    out: kernel.floats(rows),
-  };
 }
 
 function isZero(vector: Float32Array): boolean {

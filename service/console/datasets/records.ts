@@ -5,7 +5,7 @@ import type { EventRow, Page, RecordAnswer, Suggestion } from "../answers";
 import { existing } from "./dataset";
 import { eventOf, eventsOf } from "./events";
 
-const [rowsPerPage, rowsPerStep] = [50, 2000];
+const [rowsPerPage, rowsPerStep] = [50, 200];
 /** How long a page is searched for; whoever wants more asks for the next one. */
 const searchMs = 800;
 

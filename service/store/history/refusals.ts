@@ -34,16 +34,16 @@ export async function countRefusals(
   const day = Math.floor(now / dayMs);
   const known = await db
     .selectFrom("refusals")
-    .select("reason")
+    .select(["reason", "last"])
     .where("dataset", "=", dataset)
     .where("day", "=", day)
     .execute();
-  const reasons = new Set(known.map(({ reason }) => reason));
+  const reasons = new Map(known.map(({ reason, last }) => [reason, JSON.parse(last) as Refused[]]));
   const groups = new Map<string, Refused[]>();
   for (const one of refused) {
     const own = kindOf(one.reason);
     const reason = reasons.has(own) || reasons.size < mostReasons ? own : otherReasons;
-    reasons.add(reason);
+    if (!reasons.has(reason)) reasons.set(reason, []);
     const group = groups.get(reason) ?? [];
     group.push(one);
     groups.set(reason, group);
@@ -54,7 +54,9 @@ export async function countRefusals(
     .map(([reason, group]) => ({
       ...{ dataset, day, reason, records: group.length, last_ts: now },
       last: JSON.stringify(
-        group.slice(-mostLast).map(({ id, reason }) => ({ id: id && cut(id), reason: cut(reason) })),
+        [...(reasons.get(reason) ?? []), ...group]
+          .slice(-mostLast)
+          .map(({ id, reason }) => ({ id: id && cut(id), reason: cut(reason) })),
       ),
     }));
   await db
@@ -81,24 +83,34 @@ export async function refusalsOf(db: Db, { number }: Dataset, now: number): Prom
     .execute();
   const byReason = new Map<string, Refusals>();
   for (const { reason, records, last_ts, last } of rows) {
-    const newer = byReason.get(reason) ?? { reason, records: 0, lastTs: last_ts, last: JSON.parse(last) };
-    byReason.set(reason, { ...newer, records: newer.records + records });
+    const newer = byReason.get(reason) ?? { reason, records: 0, lastTs: last_ts, last: [] };
+    byReason.set(reason, {
+      ...newer,
+      records: newer.records + records,
+      last: [...(JSON.parse(last) as Refused[]), ...newer.last].slice(-mostLast),
+    });
   }
   return [...byReason.values()].sort((a, b) => b.records - a.records || b.lastTs - a.lastTs);
 }
 
-/** Records that were refused since yesterday, with a reason, by the number of their dataset. */
+/** How often records were refused since yesterday, and most often for which reason, by the number of their dataset. */
 export async function newRefusals(
   db: Db,
   now: number,
 ): Promise<Map<number, Pick<Refusals, "records" | "reason">>> {
   const rows = await db
     .selectFrom("refusals")
-    .select((of) => ["dataset", of.fn.sum<number>("records").as("records"), of.fn.max("reason").as("reason")])
+    .select((of) => ["dataset", "reason", of.fn.sum<number>("records").as("records")])
     .where("day", ">=", Math.floor(now / dayMs) - 1)
-    .groupBy("dataset")
+    .groupBy(["dataset", "reason"])
+    .orderBy("records", "desc")
     .execute();
-  return new Map(rows.map(({ dataset, records, reason }) => [dataset, { records: Number(records), reason }]));
+  const found = new Map<number, Pick<Refusals, "records" | "reason">>();
+  for (const { dataset, reason, records } of rows) {
+    const { reason: most = reason, records: before = 0 } = found.get(dataset) ?? {};
+    found.set(dataset, { records: before + Number(records), reason: most === otherReasons ? reason : most });
+  }
+  return found;
 }
 
 /** Drops the refusals whose time is over, and those of deleted datasets. */

@@ -21,6 +21,23 @@ test("a session that one process opened is known to all, and ends in all", async
   await running.end();
 });
 
+test("what a page cannot have asked for is refused in words, and fails nothing", async () => {
+  const running = await Running.start();
+  const headers = { ...(await signIn(running)), ...json, origin: running.service.url };
+  const get = (path: string) => running.raw(`/console/api/${path}`, { headers });
+  const tryOut = (body: object) =>
+    running.raw("/console/api/try", { method: "POST", headers, body: JSON.stringify(body) });
+  for (const { status } of [
+    await get("jobs?before=1.5"),
+    await get("models?project=p&before=99999999999"),
+    await get("models?project=p&limit=-5"),
+    await tryOut({ projectId: "p", userId: "a\0" }),
+    await tryOut({ projectId: "p\0" }),
+  ])
+    expect(status).toBe(400);
+  await running.end();
+});
+
 test("a code opens one session, within a minute, from the page itself", async () => {
   const clock = new ManualClock();
   const running = await Running.start({ clock });
@@ -122,10 +139,13 @@ test("records are read page by page and found by what they hold; refused ones ar
   const { refusals, growth } = await read("dataset", { id: userDatasetId });
   expect(growth).toBeNull();
   expect(refusals.reasons).toMatchObject([
-    { records: 4, last: [{ id: null }, { id: null }] },
+    { records: 4, last: [{ id: null }, { id: null }, { id: null }, { id: null }] },
     {
       records: 2,
-      last: [{ id: "two", reason: expect.stringContaining(`${limits.recordBytes} is the most`) }],
+      last: [
+        { id: "one" },
+        { id: "two", reason: expect.stringContaining(`${limits.recordBytes} is the most`) },
+      ],
     },
   ]);
   expect(refusals.reasons[1].reason).toContain(`takes more than ${limits.recordBytes} bytes`);
@@ -133,7 +153,7 @@ test("records are read page by page and found by what they hold; refused ones ar
   const { attention } = await read("overview", {});
   expect(attention).toMatchObject([
     {
-      title: "6 records of the user dataset users were refused since yesterday",
+      title: "Records of the user dataset users were refused 6 times since yesterday",
       href: `#/datasets/${userDatasetId}`,
     },
   ]);

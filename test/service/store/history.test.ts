@@ -63,7 +63,7 @@ test("sizes are noted once a day and refusals counted by reason and day, both fo
   await refuse(40, "bad", "\ud800\0");
   const found = await refusalsOf(db, dataset, 40 * dayMs);
   expect(found.map(({ reason, records, last }) => [reason, records, last.map(({ id }) => id)])).toEqual([
-    ["bad", 3, ["40-0"]],
+    ["bad", 3, ["20-0", "20-1", "40-0"]],
     ["\ufffd\ufffd", 1, ["40-1"]],
     ["worse", 1, ["20-2"]],
   ]);

@@ -1,0 +1,39 @@
+import { ManualClock, type StartOptions } from "../../../service";
+import { Running } from "../running";
+import { openShop } from "../shop";
+
+/** A shop whose service goes by a clock that stands still, and a second way into its database. */
+export async function openWatched(options: StartOptions = {}) {
+  const clock = new ManualClock();
+  const api = await Running.start({ clock, faults: true, ...options });
+  const shop = await openShop(api);
+  const { projectId, algorithmId } = shop;
+  return {
+    api,
+    clock,
+    shop,
+    submit: async (name: string) =>
+      (await api.call("submitTrainingJob", { projectId, algorithmId, name })).jobId,
+    read: (jobId: string) => api.call("getJob", { projectId, jobId }),
+    switchOn: (faults: object) =>
+      api.raw("/faults", {
+        method: "PUT",
+        headers: { apikey: api.service.key, "content-type": "application/json" },
+        body: JSON.stringify(faults),
+      }),
+    threads: async () =>
+      (await api.raw("/status", { headers: { apikey: api.service.key } })).body.threads as number,
+    end: () => api.end(),
+  };
+}
+
+/** Looks until it holds, for as long as a loaded machine may need. */
+export async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (const until = Date.now() + 60_000; !(await holds()); ) {
+    if (Date.now() > until) throw new Error("it never came to be");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Gives all that is under way its turn. */
+export const settled = () => new Promise((resolve) => setTimeout(resolve, 200));
