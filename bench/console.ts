@@ -139,7 +139,7 @@ async function viewCost(
     models: `models?project=${projectId}`,
     search: `models?project=${projectId}&search=weekly%20900`,
     dataset: `dataset?id=${datasetId}`,
-    records: `records?id=${datasetId}&before=user-50000`,
+    records: `records?id=${datasetId}&page=user-50000`,
     recordSearch: `records?id=${datasetId}&search=user-99998`,
     suggestions: `suggest?project=${projectId}&kind=user&text=user-9`,
     try: "",

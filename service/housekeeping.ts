@@ -1,3 +1,4 @@
+import { dayMs } from "./base/clock";
 import { removeStrayModels } from "./files/models";
 import { removeExpiredResults } from "./files/results";
 import type { ServerContext } from "./http/context";
@@ -8,7 +9,7 @@ import { noteSizes } from "./store/history/sizes";
 const everyMs = 60 * 60 * 1000;
 
 /** How long ended jobs can be read; successful trainings always can, for they say how good their models are. */
-const jobsKeptMs = 365 * 24 * 60 * 60 * 1000;
+const jobsKeptMs = 365 * dayMs;
 
 /** Tidies up from time to time until the service closes. */
 export async function keepTidy(context: ServerContext): Promise<void> {

@@ -1,6 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import type { OriginAnswer } from "../../service/console/answers";
+import type { Origin } from "../../service/console/answers";
 import { cut, exact, fromNow, titled } from "../format";
 
 /** The minute hand of all relative times. */
@@ -121,7 +121,7 @@ export function Figure({
 }
 
 /** The stack, the resource and the release that something comes from, where that was told. */
-export function Origin({ name, of }: { name: string; of: OriginAnswer | null }) {
+export function OriginFigure({ name, of }: { name: string; of: Origin | null }) {
   if (!of) return null;
   return (
     <Figure name={name}>
@@ -135,7 +135,7 @@ export function Origin({ name, of }: { name: string; of: OriginAnswer | null }) 
 }
 
 /** A stack as Pulumi names it beside its project. */
-export const stackOf = ({ project, stack }: OriginAnswer): string => `${project}/${stack}`;
+export const stackOf = ({ project, stack }: Origin): string => `${project}/${stack}`;
 
 /** A button that copies a text and says so. */
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {

@@ -48,7 +48,7 @@ export function usePages<T>(
   readonly first: ReturnType<typeof useLoad<Page<T>>>;
   readonly older: readonly T[];
   readonly next: string | null;
-  readonly more: (before: string) => Promise<void>;
+  readonly more: (page: string) => Promise<void>;
 } {
   const older = useSignal<readonly T[]>([]);
   const next = useSignal<string | null>(null);
@@ -58,12 +58,12 @@ export function usePages<T>(
     older.value = [];
     next.value = value?.next ?? null;
   }, [value, older, next]);
-  const more = async (before: string) => {
-    const page = await view<Page<T>>(name, { ...filter, before });
+  const more = async (page: string) => {
+    const read = await view<Page<T>>(name, { ...filter, page });
     // What was asked for may be another list by now.
-    if (next.value !== before) return;
-    older.value = [...older.value, ...page.rows];
-    next.value = page.next;
+    if (next.value !== page) return;
+    older.value = [...older.value, ...read.rows];
+    next.value = read.next;
   };
   return { first, older: older.value, next: next.value, more };
 }

@@ -1,7 +1,7 @@
 import type { ModelRow } from "../../service/console/answers";
 import { counted, grouped, lasting, measure, percent, shown } from "../format";
 import { AsCode, serviceUrl } from "../parts/as-code";
-import { Card, Figure, Id, Name, Origin, Time } from "../parts/basics";
+import { Card, Figure, Id, Name, OriginFigure, Time } from "../parts/basics";
 import { command, curl, declared } from "../parts/code";
 import { Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
@@ -50,7 +50,7 @@ export function OneModel({ id }: { id: string }) {
                   <Time ts={one.createdTs} />
                 </Figure>
                 <Figure name="Took">{one.trainingMs === null ? "–" : lasting(one.trainingMs)}</Figure>
-                <Origin name="Made by stack" of={one.origin} />
+                <OriginFigure name="Made by stack" of={one.origin} />
               </dl>
               {(one.quality?.heldOutPairs ?? 100) < 100 && (
                 <div class="note warn">

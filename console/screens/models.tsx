@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { ModelRow, OriginAnswer } from "../../service/console/answers";
+import type { ModelRow, Origin } from "../../service/console/answers";
 import { counted, cut, lasting, measure } from "../format";
 import { latest } from "../live";
 import { AsCode, serviceUrl } from "../parts/as-code";
@@ -177,7 +177,7 @@ function ModelTable({
   );
 }
 
-function StackName({ of }: { of: OriginAnswer }) {
+function StackName({ of }: { of: Origin }) {
   return (
     <>
       <bdi>{cut(stackOf(of), 60)}</bdi> {of.release && <small class="muted">{cut(of.release, 60)}</small>}

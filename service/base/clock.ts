@@ -6,6 +6,9 @@ export interface Clock {
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A day, as those of the history and of charts are counted: from midnight UTC. */
+export const dayMs = 24 * 60 * 60 * 1000;
+
 /** The machine's own time. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -1,8 +1,10 @@
 /** What the console's page gets from the service; the page imports these types and nothing else of it. */
 
+import type { Origin } from "../../contract/origin";
 import type { AttributeAnswer, DatasetShort, ProjectChoice } from "./dataset-answers";
 
 export type * from "./dataset-answers";
+export type { Origin };
 
 /** Who looks, and where. */
 export interface SessionAnswer {
@@ -19,7 +21,7 @@ export interface SessionAnswer {
   readonly projects: readonly ProjectChoice[];
 }
 
-/** A page of a list, and what to ask for to get the next. */
+/** A page of a list, and the `page` to ask for to get the next. */
 export interface Page<T> {
   readonly rows: readonly T[];
   readonly next: string | null;
@@ -41,14 +43,6 @@ export interface QualityAnswer {
   readonly chosenPopularity?: number | null;
 }
 
-/** The resource of a stack that a job or a model comes from, and the release that it was brought there with. */
-export interface OriginAnswer {
-  readonly project: string;
-  readonly stack: string;
-  readonly resource: string;
-  readonly release?: string;
-}
-
 /** A count that was not carried on beyond a limit. */
 export interface Counted {
   readonly count: number;
@@ -67,7 +61,7 @@ export interface ModelRow {
   readonly seenSeq: number | null;
   readonly quality: QualityAnswer | null;
   /** Null where the call that trained it did not tell. */
-  readonly origin: OriginAnswer | null;
+  readonly origin: Origin | null;
   readonly jobId: string | null;
   readonly trainingMs: number | null;
   readonly isServing: boolean;
@@ -94,7 +88,7 @@ export interface JobRow {
   readonly message: string | null;
   readonly modelId: string | null;
   readonly quality: QualityAnswer | null;
-  readonly origin: OriginAnswer | null;
+  readonly origin: Origin | null;
 }
 
 export interface JobAnswer extends JobRow {

@@ -57,14 +57,14 @@ const kindOf = (text: string | undefined) => (text === "item" ? "item" : "user")
 /** What the screens read. All of it can be had by whoever may read the service's status. */
 const views: Readonly<Record<string, View>> = {
   "GET overview": (context) => overview(context),
-  "GET jobs": ({ store }, { project, type, status, search, before }) =>
-    jobsOf(store.db, { projectId: project, type, status, search, before: number(before) }),
+  "GET jobs": ({ store }, { project, type, status, search, page }) =>
+    jobsOf(store.db, { projectId: project, type, status, search, before: number(page) }),
   "GET job": (context, { id = "" }) => jobAnswer(context, id),
-  "GET models": ({ store }, { project = "", search, before, limit }) =>
+  "GET models": ({ store }, { project = "", search, page, limit }) =>
     modelsOf(store.db, {
       projectId: project,
       search,
-      before: number(before),
+      before: number(page),
       limit: Math.min(200, number(limit) ?? 50),
     }),
   "GET model": async ({ store }, { id = "" }) => {
@@ -79,7 +79,7 @@ const views: Readonly<Record<string, View>> = {
   "GET result": (context, { id = "" }) => resultAnswer(context, id),
   "GET serving": (context, { project = "" }) => servingAnswer(context, project),
   "GET dataset": (context, { id = "" }) => datasetAnswer(context, id),
-  "GET records": (context, { id = "", search, before: after }) => recordsPage(context, { id, search, after }),
+  "GET records": (context, { id = "", search, page }) => recordsPage(context, { id, search, after: page }),
   "GET record": (context, { dataset = "", kind, id = "" }) =>
     recordAnswer(context, dataset, kindOf(kind), id),
   "GET suggest": (context, { project = "", kind, text = "" }) =>

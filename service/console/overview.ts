@@ -1,4 +1,5 @@
 import { limits } from "../../contract";
+import { dayMs } from "../base/clock";
 import type { Context } from "../handlers/handler";
 import type { Db } from "../store/database";
 import { newRefusals } from "../store/history/refusals";
@@ -168,7 +169,7 @@ async function since(db: Db, modelId: string, eventDatasetId: string) {
   return model?.seen_seq == null || !dataset ? null : eventsSince(db, dataset.number, model.seen_seq);
 }
 
-const weekMs = 7 * 24 * 60 * 60 * 1000;
+const weekMs = 7 * dayMs;
 
 /** The failures of a week after which no job of the same kind and project has succeeded. */
 async function failures(db: Db, now: number): Promise<readonly JobRow[]> {

@@ -2,7 +2,7 @@ import { limits } from "../../contract";
 import type { Db } from "../store/database";
 import { unindexed } from "../store/database";
 import type { Dataset, Job, ModelTable } from "../store/tables";
-import type { Counted, DatasetShort, JobRow, ModelRow, OriginAnswer, Page, QualityAnswer } from "./answers";
+import type { Counted, DatasetShort, JobRow, ModelRow, Origin, Page, QualityAnswer } from "./answers";
 
 const rowsPerPage = 50;
 
@@ -72,7 +72,7 @@ export function jobRow(job: Job, projectName: string | null): JobRow {
     message: typeof result?.message === "string" ? result.message : null,
     modelId: (result?.modelId ?? data.modelId ?? data.generatorModelId ?? null) as string | null,
     quality: (data.quality as QualityAnswer | undefined) ?? null,
-    origin: (data.origin as OriginAnswer | undefined) ?? null,
+    origin: (data.origin as Origin | undefined) ?? null,
   };
 }
 
@@ -146,7 +146,7 @@ export async function modelRows(db: Db, models: readonly ModelTable[]): Promise<
       createdTs: model.created_ts,
       seenSeq: model.seen_seq,
       quality: (data.quality as QualityAnswer | undefined) ?? null,
-      origin: (data.origin as OriginAnswer | undefined) ?? null,
+      origin: (data.origin as Origin | undefined) ?? null,
       jobId: job?.id ?? null,
       trainingMs: job?.finished_ts == null ? null : job.finished_ts - job.created_ts,
       isServing: inUse.has(model.id),

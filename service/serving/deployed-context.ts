@@ -1,8 +1,17 @@
 import { ServiceError } from "../base/error";
 import type { Basis } from "../files/basis";
+import type { ServedModel } from "./served-model";
 
-/** Candidates that a ranker gets at least to choose from. */
-export const leastCandidates = 100;
+/** Candidates that there are at least where a ranker or diversity chooses among them. */
+const leastCandidates = 100;
+
+/** How many items a generator looks for, to answer with so many. */
+export function candidatesFor(
+  limit: number,
+  { generator, ranker }: { generator: ServedModel; ranker: ServedModel | undefined },
+): number {
+  return generator.recommender.diversity > 0 || ranker ? Math.max(limit, leastCandidates) : limit;
+}
 
 /** What a deployment is served with. */
 export interface DeployedContext extends Pick<Basis, "store" | "clock" | "metrics" | "files" | "log"> {

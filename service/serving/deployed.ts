@@ -9,7 +9,7 @@ import { changesOf, deletionsOf, snapshot, weightOf, writtenRecords } from "../s
 import type { DeploymentTable } from "../store/tables";
 import { type Build, otherTypes, type PlacedModel } from "../threads/build";
 import { type Current, readCurrent } from "./current";
-import { type DeployedContext, leastCandidates, notDeployed } from "./deployed-context";
+import { candidatesFor, type DeployedContext, notDeployed } from "./deployed-context";
 import { History } from "./history";
 import { KeptAttributes } from "./kept-attributes";
 import { KeptEvents, type UserEvents, withOtherTypes } from "./kept-events";
@@ -82,7 +82,7 @@ export class Deployed {
     const taste = await tasteIn(generator);
     // One that has learned to rank goes by the generator's scores, and needs no taste of its own.
     const order = ranker && !ranker.ranking ? await tasteIn(ranker) : null;
-    const wanted = generator.recommender.diversity > 0 || ranker ? Math.max(limit, leastCandidates) : limit;
+    const wanted = candidatesFor(limit, this);
     const { items: best, scores } = generator.bestFor(userId, taste, wanted, changes, () =>
       events ? this.had(events) : [],
     );

@@ -1,7 +1,7 @@
 import type { JsonMap } from "../../contract";
 import type { EventRule, Taste, UserItem } from "../algorithms";
 import type { Deployed } from "./deployed";
-import { leastCandidates } from "./deployed-context";
+import { candidatesFor } from "./deployed-context";
 import type { ServedModel } from "./served-model";
 
 /** Whom to recommend to: a user with other events than he has, or somebody of whom only attributes are known. */
@@ -86,8 +86,7 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
     return { taste: cold, from: cold ? "attributes" : "popularity", items: [] };
   };
   const first = tasteIn(generator);
-  const wanted =
-    generator.recommender.diversity > 0 || ranker ? Math.max(asked.limit, leastCandidates) : asked.limit;
+  const wanted = candidatesFor(asked.limit, deployed);
   const candidates = generator.recommender.candidates(first.taste, wanted, hadAlready);
   const scores = generator.recommender.foundScores(candidates);
   // One that has learned to rank has no scores of its own.

@@ -3,7 +3,7 @@ import type { JobAnswer, JobRow } from "../../../service/console/answers";
 import { exact, lasting, measure, titled } from "../../format";
 import { latest } from "../../live";
 import { AsCode, serviceUrl } from "../../parts/as-code";
-import { Block, Card, Figure, Id, More, Name, Origin, State, Time } from "../../parts/basics";
+import { Block, Card, Figure, Id, More, Name, OriginFigure, State, Time } from "../../parts/basics";
 import { command, curl, invoked } from "../../parts/code";
 import { Empty, Load, useLoad, usePages } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
@@ -162,7 +162,7 @@ function OneJob({ id }: { id: string }) {
                       <small>popularity {measure(one.quality.popularityNdcgAt20)}</small>
                     </Figure>
                   )}
-                  <Origin name="Submitted by stack" of={one.origin} />
+                  <OriginFigure name="Submitted by stack" of={one.origin} />
                   {one.modelId && (
                     <Figure name="Model">
                       <Id href={to("models", [one.modelId])}>{one.modelId}</Id>

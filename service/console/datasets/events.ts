@@ -1,3 +1,4 @@
+import { dayMs } from "../../base/clock";
 import { type Db, isPostgres, unindexed } from "../../store/database";
 import { lastSeqIn } from "../../store/events";
 import type { Dataset, EventTable } from "../../store/tables";
@@ -9,7 +10,6 @@ const mostSampled = 20_000;
 const mostSearched = 400_000;
 const seqsPerStep = 5000;
 const mostShown = 50;
-const dayMs = 24 * 60 * 60 * 1000;
 const daysShown = 60;
 
 const columns = ["seq", "event_id", "user_id", "item_id", "ts", "event_type", "event_value"] as const;

@@ -1,4 +1,5 @@
 import { toUSVString } from "node:util";
+import { dayMs } from "../../base/clock";
 import type { Db } from "../database";
 import type { Dataset } from "../tables";
 
@@ -18,7 +19,6 @@ export interface Refusals {
 
 /** How long refusals are remembered. */
 export const refusalsKeptDays = 30;
-const dayMs = 24 * 60 * 60 * 1000;
 /** Reasons of a dataset on one day; those beyond are counted as one. */
 const mostReasons = 20;
 const [mostLast, longest] = [5, 300];

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { dayMs } from "../../base/clock";
 import type { Db } from "../database";
 import type { Dataset } from "../tables";
 
@@ -17,7 +18,6 @@ export interface Growth {
   readonly fullTs: number | null;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 /** The days that a rate is taken from, at least and at most, and how far it is carried on. */
 const [fewestDays, mostDays, farthestDays] = [3, 14, 3650];
 

@@ -28,8 +28,8 @@ test("what a page cannot have asked for is refused in words, and fails nothing",
   const tryOut = (body: object) =>
     running.raw("/console/api/try", { method: "POST", headers, body: JSON.stringify(body) });
   for (const { status } of [
-    await get("jobs?before=1.5"),
-    await get("models?project=p&before=99999999999"),
+    await get("jobs?page=1.5"),
+    await get("models?project=p&page=99999999999"),
     await get("models?project=p&limit=-5"),
     await tryOut({ projectId: "p", userId: "a\0" }),
     await tryOut({ projectId: "p\0" }),
@@ -111,14 +111,14 @@ test("records are read page by page and found by what they hold; refused ones ar
     [eventDatasetId, "eventId"],
   ] as const) {
     const found: string[] = [];
-    for (let before: string | null = ""; before !== null; ) {
+    for (let next: string | null = ""; next !== null; ) {
       const page: { rows: Record<string, string>[]; next: string | null } = await read("records", {
         id,
-        before,
+        page: next,
       });
       expect(page.rows.length).toBeLessThanOrEqual(50);
       found.push(...page.rows.map((row) => row[key] as string));
-      before = page.next;
+      next = page.next;
     }
     expect(found).toEqual(ids);
     const search = await read("records", { id, search: id === userDatasetId ? "züri" : "U100" });
@@ -127,7 +127,7 @@ test("records are read page by page and found by what they hold; refused ones ar
       null,
     ]);
   }
-  const { rows } = await read("records", { id: userDatasetId, before: "u128", search: "\0" });
+  const { rows } = await read("records", { id: userDatasetId, page: "u128", search: "\0" });
   expect(rows).toEqual([{ id: "u129", attributes: { city: "Paris" } }]);
 
   const large = { userId: "large", attributes: { text: "x".repeat(limits.recordBytes) } };
