@@ -54,10 +54,10 @@ export function Name({ children }: { children: string }) {
 }
 
 /** An id that can be copied. */
-export function Id({ children, href }: { children: string; href?: string }) {
+export function Id({ children, href, onClick }: { children: string; href?: string; onClick?: () => void }) {
   const text = <bdi>{cut(children, 60)}</bdi>;
   return href ? (
-    <a class="id" href={href}>
+    <a class="id" href={href} onClick={onClick}>
       {text}
     </a>
   ) : (

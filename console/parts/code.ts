@@ -18,13 +18,17 @@ interface Named extends Declared {
   readonly variable: string;
 }
 
-/** Resources as programs declare them. */
-export function declared(all: readonly Declared[]): Pick<Texts, "TypeScript" | "Python" | "YAML"> {
+/** Resources as programs declare them, and after them remarks. */
+export function declared(
+  all: readonly Declared[],
+  remarks: readonly string[] = [],
+): Pick<Texts, "TypeScript" | "Python" | "YAML"> {
   const named = apart(all);
+  const remarked = (sign: string) => remarks.map((remark) => `${sign} ${remark}`);
   return {
-    TypeScript: named.map(inTypeScript).join("\n"),
-    Python: named.map(inPython).join("\n"),
-    YAML: named.map(inYaml).join("\n"),
+    TypeScript: [...named.map(inTypeScript), ...remarked("//")].join("\n"),
+    Python: [...named.map(inPython), ...remarked("#")].join("\n"),
+    YAML: [...named.map(inYaml), ...remarked("#")].join("\n"),
   };
 }
 

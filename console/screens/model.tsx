@@ -1,4 +1,4 @@
-import type { ModelRow } from "../../service/console/answers";
+import type { ModelRow, QualityAnswer } from "../../service/console/answers";
 import { counted, grouped, lasting, measure, percent, shown } from "../format";
 import { AsCode, serviceUrl } from "../parts/as-code";
 import { Card, Figure, Id, Name, OriginFigure, Time } from "../parts/basics";
@@ -59,26 +59,7 @@ export function OneModel({ id }: { id: string }) {
                 </div>
               )}
             </Card>
-            <Card title="What it shows" aside="the first 20 items for up to 1,000 users">
-              <dl class="figures">
-                <Figure name="Coverage" hint="Share of all items that at least one of the users is shown">
-                  {percent(one.quality?.coverageAt20)}
-                </Figure>
-                <Figure name="Cold items" hint="Share of the results that fewer than 5 users chose">
-                  {percent(one.quality?.coldItemsAt20)}
-                </Figure>
-                <Figure name="Diversity" hint="How unlike the items of a list are; 0 where all are the same">
-                  {measure(one.quality?.diversityAt20)}
-                </Figure>
-                <Figure
-                  name="Popularity"
-                  hint="Mean place in the order of popularity; 1 for the most popular item"
-                >
-                  {measure(one.quality?.shownPopularityAt20)}{" "}
-                  <small>of what users chose {measure(one.quality?.chosenPopularity)}</small>
-                </Figure>
-              </dl>
-            </Card>
+            {one.quality?.coverageAt20 != null && <Exposure of={one.quality} />}
             <Card title="Parameters" aside={`algorithm ${one.algorithmType}`}>
               <Parameters models={[one]} />
             </Card>
@@ -104,6 +85,28 @@ export function OneModel({ id }: { id: string }) {
         </>
       )}
     </Load>
+  );
+}
+
+/** What the model shows to users; trainings by older versions did not measure it. */
+function Exposure({ of }: { of: QualityAnswer }) {
+  return (
+    <Card title="What it shows" aside="the first 20 items for up to 1,000 users">
+      <dl class="figures">
+        <Figure name="Coverage" hint="Share of all items that at least one of the users is shown">
+          {percent(of.coverageAt20)}
+        </Figure>
+        <Figure name="Cold items" hint="Share of the results that fewer than 5 users chose">
+          {percent(of.coldItemsAt20)}
+        </Figure>
+        <Figure name="Diversity" hint="How unlike the items of a list are; 0 where all are the same">
+          {measure(of.diversityAt20)}
+        </Figure>
+        <Figure name="Popularity" hint="Mean place in the order of popularity; 1 for the most popular item">
+          {measure(of.shownPopularityAt20)} <small>of what users chose {measure(of.chosenPopularity)}</small>
+        </Figure>
+      </dl>
+    </Card>
   );
 }
 

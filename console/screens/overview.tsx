@@ -3,7 +3,7 @@ import { compact, counted, grouped, measure, titled } from "../format";
 import { latest } from "../live";
 import { AsCode, serviceUrl } from "../parts/as-code";
 import { Card, Meter, Name, Time } from "../parts/basics";
-import { curl, type Declared, declared } from "../parts/code";
+import { curl, type Declared, declared, quoted } from "../parts/code";
 import { Empty, Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { choose, to } from "../router";
@@ -37,9 +37,12 @@ export function Screen() {
             ) : (
               all.projects.map((project) => <ProjectStrip key={project.id} project={project} />)
             )}
+            {all.otherProjects > 0 && (
+              <p class="muted">Not shown: {counted(all.otherProjects, "older project")}.</p>
+            )}
             <AsCode
               texts={{
-                ...declared(all.projects.flatMap(declaredIn)),
+                ...declared(all.projects.flatMap(declaredIn), leftOut(all)),
                 CLI: "recommender status\nrecommender drift --stack dev",
                 curl: curl(serviceUrl(), "/list-event-datasets"),
               }}
@@ -184,6 +187,19 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
       </ol>
     </Card>
   );
+}
+
+/** What the program lacks of all that is there. */
+function leftOut({ projects, otherProjects }: OverviewAnswer): string[] {
+  return [
+    ...projects
+      .filter(({ otherAlgorithms }) => otherAlgorithms > 0)
+      .map(
+        ({ name, otherAlgorithms }) =>
+          `Left out: ${counted(otherAlgorithms, "further algorithm")} of ${quoted(name)}.`,
+      ),
+    ...(otherProjects > 0 ? [`Left out: ${counted(otherProjects, "older project")}.`] : []),
+  ];
 }
 
 /** A project and its algorithms, as they are; datasets, models and deployments have screens of their own. */

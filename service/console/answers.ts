@@ -189,6 +189,8 @@ export interface OverviewProject extends ProjectChoice {
     readonly algorithmType: string;
     readonly algorithmParameters: Readonly<Record<string, unknown>>;
   }[];
+  /** Algorithms that are not among these. */
+  readonly otherAlgorithms: number;
   readonly models: number;
   readonly newest: ModelRow | null;
   readonly deployment: DeploymentAnswer | null;
@@ -206,7 +208,10 @@ export interface Attention {
 }
 
 export interface OverviewAnswer {
+  /** The newest. */
   readonly projects: readonly OverviewProject[];
+  /** Older ones. */
+  readonly otherProjects: number;
   readonly datasets: readonly DatasetShort[];
   readonly running: readonly JobRow[];
   readonly attention: readonly Attention[];

@@ -13,7 +13,7 @@ import { datasetAnswer } from "./datasets/dataset";
 import { recordAnswer, recordsPage } from "./datasets/records";
 import { checkHost, checkOrigin, ownOrigins } from "./guard";
 import { jobAnswer, live } from "./jobs";
-import { overview } from "./overview";
+import { overview } from "./overview/overview";
 import { sendPage } from "./pages";
 import { askingAnswer, resultAnswer } from "./questions";
 import { jobsOf, modelsById, modelsOf } from "./rows";
@@ -30,7 +30,8 @@ export interface ConsoleContext extends Context {
 const tokenHeader = "x-console-token";
 
 type Query = Readonly<Record<string, string | undefined>>;
-type View = (context: ConsoleContext, query: Query, body: unknown) => Promise<unknown>;
+/** The signal says that nobody waits for the answer any more. */
+type View = (context: ConsoleContext, query: Query, signal: AbortSignal, body: unknown) => Promise<unknown>;
 
 /** A whole number from one up that every database takes. */
 function number(text: string | undefined): number | undefined {
@@ -79,12 +80,13 @@ const views: Readonly<Record<string, View>> = {
   "GET result": (context, { id = "" }) => resultAnswer(context, id),
   "GET serving": (context, { project = "" }) => servingAnswer(context, project),
   "GET dataset": (context, { id = "" }) => datasetAnswer(context, id),
-  "GET records": (context, { id = "", search, page }) => recordsPage(context, { id, search, after: page }),
-  "GET record": (context, { dataset = "", kind, id = "" }) =>
-    recordAnswer(context, dataset, kindOf(kind), id),
+  "GET records": (context, { id = "", search, page }, signal) =>
+    recordsPage(context, { id, search, after: page }, signal),
+  "GET record": (context, { dataset = "", kind, id = "" }, signal) =>
+    recordAnswer(context, dataset, kindOf(kind), id, signal),
   "GET suggest": (context, { project = "", kind, text = "" }) =>
     suggest(context, project, kindOf(kind), text),
-  "POST try": (context, _, body) => tryOut(context, body),
+  "POST try": (context, _query, _signal, body) => tryOut(context, body),
 };
 
 /** Answers whatever is asked under `/` and `/console/`. */
@@ -112,7 +114,8 @@ export async function answer(
   if (path === "api/live") return stream(context, request, reply);
   const view = views[`${method} ${path.replace(/^api\//, "")}`];
   if (!view) throw new ServiceError("NOT_FOUND", "There is no such part of the console.");
-  return view(context, textsOf(request.query), (request.body as { json?: unknown } | undefined)?.json);
+  const body = (request.body as { json?: unknown } | undefined)?.json;
+  return view(context, textsOf(request.query), leaving(reply), body);
 }
 
 /** A one-time code for a session, for a caller who has shown a secret. */
@@ -191,14 +194,18 @@ async function sessionAnswer(context: ConsoleContext, visitor: Visitor): Promise
   };
 }
 
-function stream(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** Says when the connection of a call is closed, or its answer was sent. */
+function leaving(reply: FastifyReply): AbortSignal {
   const left = new AbortController();
-  request.raw.once("close", () => left.abort());
   reply.raw.once("close", () => left.abort());
+  return left.signal;
+}
+
+function stream(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isSignedIn = () =>
     callerOf(context, request, "/status").then(
       () => true,
       () => false,
     );
-  return reply.type("application/x-ndjson").send(Readable.from(live(context, left.signal, isSignedIn)));
+  return reply.type("application/x-ndjson").send(Readable.from(live(context, leaving(reply), isSignedIn)));
 }

@@ -3,7 +3,7 @@ import { notDeployed } from "../serving/deployed-context";
 import { projectOf } from "../store/find";
 import type { ServingAnswer } from "./answers";
 import { deploymentJobs } from "./jobs";
-import { deploymentsOf } from "./overview";
+import { deploymentsOf } from "./overview/overview";
 
 /** What serves a project, how it has answered over the last hour, and what served before. */
 export async function servingAnswer(context: Context, projectId: string): Promise<ServingAnswer> {

@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import type {
   AttributeAnswer,
   DatasetAnswer,
@@ -115,8 +116,13 @@ export function Events({ of }: { of: EventsAnswer }) {
   );
 }
 
-/** What upserts refused, and why. */
+/** There may be hundreds. */
+const fewReasons = 10;
+
+/** What upserts refused, and why; the most frequent reasons first. */
 export function Refusals({ of: { days, reasons } }: { of: RefusalsAnswer }) {
+  const isAll = useSignal(false);
+  const rows = isAll.value ? reasons : reasons.slice(0, fewReasons);
   return (
     <Card title="Refused records" aside={`of the last ${days} days, by reason`}>
       {reasons.length === 0 ? (
@@ -133,7 +139,7 @@ export function Refusals({ of: { days, reasons } }: { of: RefusalsAnswer }) {
               </tr>
             </thead>
             <tbody>
-              {reasons.map(({ reason, records, lastTs, last }) => (
+              {rows.map(({ reason, records, lastTs, last }) => (
                 <tr key={reason}>
                   <td class="num">{grouped(records)}</td>
                   <td class="prose">
@@ -153,6 +159,13 @@ export function Refusals({ of: { days, reasons } }: { of: RefusalsAnswer }) {
               ))}
             </tbody>
           </table>
+          {rows.length < reasons.length && (
+            <p class="more">
+              <button type="button" onClick={() => (isAll.value = true)}>
+                Show all {grouped(reasons.length)} reasons
+              </button>
+            </p>
+          )}
         </div>
       )}
     </Card>

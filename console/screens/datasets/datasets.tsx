@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import type { DatasetAnswer, OverviewAnswer } from "../../../service/console/answers";
 import { compact, counted, day, grouped, percent, titled } from "../../format";
 import { AsCode, serviceUrl } from "../../parts/as-code";
@@ -79,6 +80,7 @@ function AllDatasets() {
 }
 
 function OneDataset({ id }: { id: string }) {
+  const lookUp = useRef<HTMLInputElement>(null);
   const dataset = useLoad<DatasetAnswer>((signal) => view("dataset", { id }, signal), [id]);
   return (
     <Load of={dataset} lines={10}>
@@ -113,8 +115,8 @@ function OneDataset({ id }: { id: string }) {
             {one.kind !== "event" && <Attributes of={one} />}
             {one.events && <Events of={one.events} />}
             <Refusals of={one.refusals} />
-            <LookUp dataset={one} />
-            <Records dataset={one} />
+            <LookUp dataset={one} field={lookUp} />
+            <Records dataset={one} lookUp={lookUp} />
             <Code of={one} />
           </div>
         </>

@@ -1,17 +1,21 @@
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect } from "preact/hooks";
 import type { DatasetAnswer, EventRow, RecordAnswer, Suggestion } from "../../../service/console/answers";
 import { counted, shown } from "../../format";
 import { Card, Id, More, Name, Time } from "../../parts/basics";
 import { Empty, Load, useLoad, usePages } from "../../parts/load";
-import { place, to } from "../../router";
+import { go, place, to } from "../../router";
 import { view } from "../../session";
+
+/** Where an id is looked up. */
+type LookUpField = RefObject<HTMLInputElement | null>;
 
 /** So that not every letter is searched for. */
 const searchDelayMs = 200;
 
-/** The records, page by page in the order of their ids. */
-export function Records({ dataset }: { dataset: DatasetAnswer }) {
+/** The records, page by page in the order of their ids; a click on one looks it up. */
+export function Records({ dataset, lookUp }: { dataset: DatasetAnswer; lookUp: LookUpField }) {
   const [typed, search] = [useSignal(""), useSignal("")];
   useEffect(() => {
     const timer = setTimeout(() => (search.value = typed.value.trim()), searchDelayMs);
@@ -43,7 +47,7 @@ export function Records({ dataset }: { dataset: DatasetAnswer }) {
                   {isEvents ? (
                     <EventTable rows={rows as EventRow[]} />
                   ) : (
-                    <RecordTable rows={rows as Suggestion[]} dataset={dataset} />
+                    <RecordTable rows={rows as Suggestion[]} dataset={dataset} lookUp={lookUp} />
                   )}
                 </div>
               )}
@@ -63,7 +67,19 @@ export function Records({ dataset }: { dataset: DatasetAnswer }) {
   );
 }
 
-function RecordTable({ rows, dataset }: { rows: readonly Suggestion[]; dataset: DatasetAnswer }) {
+function RecordTable({
+  rows,
+  dataset,
+  lookUp,
+}: {
+  rows: readonly Suggestion[];
+  dataset: DatasetAnswer;
+  lookUp: LookUpField;
+}) {
+  const goThere = () => {
+    lookUp.current?.scrollIntoView({ block: "center" });
+    lookUp.current?.focus({ preventScroll: true });
+  };
   return (
     <table>
       <thead>
@@ -76,7 +92,9 @@ function RecordTable({ rows, dataset }: { rows: readonly Suggestion[]; dataset: 
         {rows.map(({ id, attributes }) => (
           <tr key={id}>
             <td>
-              <Id href={to("datasets", [dataset.id], { record: id })}>{id}</Id>
+              <Id href={to("datasets", [dataset.id], { record: id })} onClick={goThere}>
+                {id}
+              </Id>
             </td>
             <td class="prose">
               <bdi>{told(attributes)}</bdi>
@@ -88,38 +106,43 @@ function RecordTable({ rows, dataset }: { rows: readonly Suggestion[]; dataset: 
   );
 }
 
-function EventTable({ rows }: { rows: readonly EventRow[] }) {
+const eventColumns = {
+  Id: ({ eventId }) => <Id>{eventId}</Id>,
+  When: ({ ts }) => <Time ts={ts} />,
+  Type: ({ eventType }) => <bdi>{shown(eventType)}</bdi>,
+  User: ({ userId }) => <Id>{userId}</Id>,
+  Item: ({ itemId }) => <Id>{itemId}</Id>,
+  Value: ({ eventValue }) => eventValue,
+} satisfies Readonly<Record<string, (event: EventRow) => ComponentChildren>>;
+
+function EventTable({
+  rows,
+  without = [],
+}: {
+  rows: readonly EventRow[];
+  without?: readonly (keyof typeof eventColumns)[];
+}) {
+  const columns = Object.entries(eventColumns).filter(([name]) => !without.some((one) => one === name));
+  const classOf = (name: string) => (name === "Value" ? "num" : undefined);
   return (
     <table>
       <thead>
         <tr>
-          <th>Id</th>
-          <th>When</th>
-          <th>Type</th>
-          <th>User</th>
-          <th>Item</th>
-          <th class="num">Value</th>
+          {columns.map(([name]) => (
+            <th key={name} class={classOf(name)}>
+              {name}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
         {rows.map((event) => (
           <tr key={event.eventId}>
-            <td>
-              <Id>{event.eventId}</Id>
-            </td>
-            <td>
-              <Time ts={event.ts} />
-            </td>
-            <td>
-              <bdi>{shown(event.eventType)}</bdi>
-            </td>
-            <td>
-              <Id>{event.userId}</Id>
-            </td>
-            <td>
-              <Id>{event.itemId}</Id>
-            </td>
-            <td class="num">{event.eventValue}</td>
+            {columns.map(([name, of]) => (
+              <td key={name} class={classOf(name)}>
+                {of(event)}
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>
@@ -134,21 +157,18 @@ const told = (attributes: Readonly<Record<string, unknown>>): string =>
     .join(" · ")
     .slice(0, 400);
 
-/** Finds a user or an item with its events. */
-export function LookUp({ dataset }: { dataset: DatasetAnswer }) {
+/** Finds the user or the item that the address names, with its events. */
+export function LookUp({ dataset, field }: { dataset: DatasetAnswer; field: LookUpField }) {
   const kind = useSignal<"user" | "item">(dataset.kind === "item" ? "item" : "user");
-  const text = useSignal("");
-  const asked = useSignal("");
-  const linked = place.value.query.get("record");
+  const asked = place.value.query.get("record") ?? "";
+  const text = useSignal(asked);
   useEffect(() => {
-    if (linked !== null) text.value = asked.value = linked;
-  }, [linked, text, asked]);
+    text.value = asked;
+  }, [asked, text]);
   const found = useLoad<RecordAnswer | undefined>(
     async (signal) =>
-      asked.value
-        ? view("record", { dataset: dataset.id, kind: kind.value, id: asked.value }, signal)
-        : undefined,
-    [asked.value, kind.value],
+      asked ? view("record", { dataset: dataset.id, kind: kind.value, id: asked }, signal) : undefined,
+    [asked, kind.value],
   );
   return (
     <Card title="Look up">
@@ -156,7 +176,7 @@ export function LookUp({ dataset }: { dataset: DatasetAnswer }) {
         class="filters"
         onSubmit={(event) => {
           event.preventDefault();
-          asked.value = text.value;
+          go(to("datasets", [dataset.id], { record: text.value }));
         }}
       >
         {dataset.kind === "event" && (
@@ -170,6 +190,7 @@ export function LookUp({ dataset }: { dataset: DatasetAnswer }) {
           </select>
         )}
         <input
+          ref={field}
           aria-label="Id"
           placeholder={`Id of ${kind.value === "item" ? "an item" : "a user"}`}
           value={text.value}
@@ -202,32 +223,7 @@ function Found({ of, kind }: { of: RecordAnswer; kind: "user" | "item" }) {
       </p>
       {of.events.length > 0 && (
         <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th>When</th>
-                <th>Type</th>
-                <th>{kind === "user" ? "Item" : "User"}</th>
-                <th class="num">Value</th>
-              </tr>
-            </thead>
-            <tbody>
-              {of.events.map((event) => (
-                <tr key={event.eventId}>
-                  <td>
-                    <Time ts={event.ts} />
-                  </td>
-                  <td>
-                    <bdi>{shown(event.eventType)}</bdi>
-                  </td>
-                  <td>
-                    <Id>{kind === "user" ? event.itemId : event.userId}</Id>
-                  </td>
-                  <td class="num">{event.eventValue}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <EventTable rows={of.events} without={["Id", kind === "user" ? "User" : "Item"]} />
           {of.isMore && <p class="muted">Only the newest are shown.</p>}
         </div>
       )}

@@ -109,6 +109,7 @@ export async function eventsOf(
   dataset: Dataset,
   kind: "user" | "item",
   id: string,
+  signal: AbortSignal,
 ): Promise<{ rows: EventRow[]; isMore: boolean }> {
   const found: EventRow[] = [];
   const column = kind === "user" ? "user_id" : "item_id";
@@ -116,7 +117,7 @@ export async function eventsOf(
     ? indexed(db, dataset, column, id)
     : newest(db, dataset, mostSearched, { column, id })) {
     found.push(...rows.map(eventOf));
-    if (found.length > mostShown) break;
+    if (found.length > mostShown || signal.aborted) break;
   }
   return { rows: found.slice(0, mostShown), isMore: found.length > mostShown };
 }

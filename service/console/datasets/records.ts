@@ -16,6 +16,7 @@ const searchMs = 800;
 export async function recordsPage(
   { store: { db } }: Context,
   { id, search = "", after = "" }: { id: string; search?: string | undefined; after?: string | undefined },
+  signal: AbortSignal,
 ): Promise<Page<Suggestion | EventRow>> {
   const dataset = await existing(db, id);
   const wanted = search.toLowerCase();
@@ -31,7 +32,7 @@ export async function recordsPage(
       last = key;
     }
     if (step.length < most) return { rows, next: null };
-    if (performance.now() > until) return { rows, next: last };
+    if (signal.aborted || performance.now() > until) return { rows, next: last };
     await new Promise(setImmediate);
   }
 }
@@ -75,6 +76,7 @@ export async function recordAnswer(
   datasetId: string,
   kind: "user" | "item",
   id: string,
+  signal: AbortSignal,
 ): Promise<RecordAnswer> {
   const dataset = await existing(db, datasetId);
   const own = dataset.kind === kind ? dataset : await companion(db, dataset, kind);
@@ -87,7 +89,7 @@ export async function recordAnswer(
         .executeTakeFirst()
     : undefined;
   const events = dataset.kind === "event" ? dataset : await companion(db, dataset, "event");
-  const found = events ? await eventsOf(db, events, kind, id) : { rows: [], isMore: false };
+  const found = events ? await eventsOf(db, events, kind, id, signal) : { rows: [], isMore: false };
   return {
     id,
     attributes: row ? JSON.parse(row.attributes) : null,

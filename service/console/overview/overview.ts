@@ -1,18 +1,11 @@
-import { limits } from "../../contract";
-import { dayMs } from "../base/clock";
-import type { Context } from "../handlers/handler";
-import type { Db } from "../store/database";
-import { newRefusals } from "../store/history/refusals";
-import type { DeploymentTable, ProjectTable } from "../store/tables";
-import type {
-  Attention,
-  DatasetShort,
-  DeploymentAnswer,
-  JobRow,
-  OverviewAnswer,
-  OverviewProject,
-} from "./answers";
-import { datasetsShort, eventsSince, jobCounts, jobsOf, modelsById, modelsOf } from "./rows";
+import { dayMs } from "../../base/clock";
+import type { Context } from "../../handlers/handler";
+import type { Db } from "../../store/database";
+import { newRefusals } from "../../store/history/refusals";
+import type { DeploymentTable, ProjectTable } from "../../store/tables";
+import type { DeploymentAnswer, JobRow, OverviewAnswer, OverviewProject } from "../answers";
+import { datasetsShort, eventsSince, jobCounts, jobsOf, modelsById, modelsOf } from "../rows";
+import { attentionTo } from "./attention";
 
 const [mostProjects, mostAlgorithms] = [50, 20];
 
@@ -65,6 +58,7 @@ export async function overview(context: Context): Promise<OverviewAnswer> {
   });
   return {
     projects,
+    otherProjects: rows.length < mostProjects ? 0 : (await counted(db, "projects")) - rows.length,
     datasets,
     running: underWay,
     attention: attentionTo({ projects, datasets, failed, refused }),
@@ -80,11 +74,6 @@ async function projectAnswer(
   running: readonly JobRow[],
 ): Promise<OverviewProject> {
   const { rows: newest } = await modelsOf(db, { projectId: row.id, limit: 1 });
-  const { count } = await db
-    .selectFrom("models")
-    .select((of) => of.fn.countAll<number>().as("count"))
-    .where("project_id", "=", row.id)
-    .executeTakeFirstOrThrow();
   const of = (kind: string, id: string) =>
     datasets.find((dataset) => dataset.id === id) ?? { id, kind, isDeleted: true as const };
   const deployment = deployments.get(row.id) ?? null;
@@ -113,11 +102,22 @@ async function projectAnswer(
       algorithmType: algorithm.algorithm_type,
       algorithmParameters: JSON.parse(algorithm.algorithm_parameters),
     })),
-    models: Number(count),
+    otherAlgorithms:
+      algorithms.length < mostAlgorithms ? 0 : (await counted(db, "algorithms", row.id)) - algorithms.length,
+    models: await counted(db, "models", row.id),
     newest: newest[0] ?? null,
     deployment,
     isTraining: running.some((job) => job.projectId === row.id && job.type === "TRAINING"),
   };
+}
+
+async function counted(db: Db, table: "projects" | "algorithms" | "models", projectId?: string) {
+  const rows = db.selectFrom(table).select((of) => of.fn.countAll<number>().as("count"));
+  const { count } = await (projectId === undefined
+    ? rows
+    : rows.where("project_id", "=", projectId)
+  ).executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** What serves some projects. */
@@ -188,112 +188,4 @@ async function failures(db: Db, now: number): Promise<readonly JobRow[]> {
     if (!since) open.push(job);
   }
   return open;
-}
-
-const grouped = (count: number) => count.toLocaleString("en");
-
-/** What wants a decision; the worst first. */
-function attentionTo({
-  projects,
-  datasets,
-  failed,
-  refused,
-}: Pick<OverviewAnswer, "projects" | "datasets"> & {
-  readonly failed: readonly JobRow[];
-  readonly refused: readonly (Pick<DatasetShort, "id" | "kind" | "name" | "records"> & { reason: string })[];
-}): Attention[] {
-  const found: Attention[] = failed.slice(0, 5).map((job) => ({
-    level: "bad",
-    title: `${titled(job.type)} ${job.name} failed`,
-    text: job.message ?? "Its message is not known.",
-    href: `#/jobs/${job.id}`,
-  }));
-  for (const { id, kind, name, records, capacity } of datasets) {
-    if (records < capacity * 0.9) continue;
-    found.push({
-      level: records >= capacity ? "bad" : "warn",
-      title: `The ${kind} dataset ${name} is ${Math.floor((100 * records) / capacity)} % full`,
-      text: `It holds ${grouped(records)} of ${grouped(capacity)} records, ${grouped(limits.recordsPerShard)} a shard; records beyond are refused. A dataset with more shards has to be created.`,
-      href: `#/datasets/${id}`,
-    });
-  }
-  for (const { id, kind, name, records, reason } of refused)
-    found.push({
-      level: "warn",
-      title: `Records of the ${kind} dataset ${name} were refused ${records === 1 ? "once" : `${grouped(records)} times`} since yesterday`,
-      text: `For example: ${reason}${/[.?!]$/.test(reason) ? "" : "."}`,
-      href: `#/datasets/${id}`,
-    });
-  for (const project of projects) found.push(...ofProject(project));
-  const order = ["bad", "warn", "hint"];
-  return found.sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
-}
-
-function ofProject(project: OverviewProject): Attention[] {
-  const { name, newest, deployment, isTraining } = project;
-  const gone = project.datasets.find((dataset) => "isDeleted" in dataset);
-  if (gone)
-    return [
-      {
-        level: "warn",
-        title: `The ${gone.kind} dataset of ${name} was deleted`,
-        text: "Its models serve on with what they learned; nothing can be trained. Create a project over another dataset.",
-      },
-    ];
-  if (!newest)
-    return isTraining
-      ? []
-      : [
-          {
-            level: "hint",
-            title: `${name} has no model yet`,
-            text: "Declare an Algorithm and a Model in the program and run `pulumi up`.",
-          },
-        ];
-  if (!deployment)
-    return [
-      {
-        level: "hint",
-        title: `${name} does not serve`,
-        text: `The model ${newest.name} is trained; a Deployment lets it answer.`,
-        href: "#/serving",
-      },
-    ];
-  const found: Attention[] = [];
-  if (!deployment.isLoaded)
-    found.push({
-      level: "warn",
-      title: `The models of ${name} are not in memory`,
-      text: "They are being loaded, or cannot be; the log of the service says why.",
-      href: "#/serving",
-    });
-  const { generator, eventsSince: since } = deployment;
-  const { ndcgAt20, popularityNdcgAt20 } = generator?.quality ?? {};
-  if (ndcgAt20 != null && popularityNdcgAt20 != null && ndcgAt20 < popularityNdcgAt20)
-    found.push({
-      level: "warn",
-      title: `${name} serves a model that is worse than popularity`,
-      text: `${generator?.name} reached ${ndcgAt20.toFixed(3)} NDCG@20, the most popular items alone ${popularityNdcgAt20.toFixed(3)}.`,
-      href: `#/models/${generator?.id}`,
-    });
-  const events = project.datasets[2];
-  if (since && events && "records" in events && since.count > 0.1 * events.records && since.count >= 100)
-    found.push({
-      level: "warn",
-      title: `${grouped(since.count)}${since.isMore ? " or more" : ""} events since the serving model of ${name} was trained`,
-      text: "New events count in answers at once; a new training lets the model itself learn from them.",
-      href: "#/models",
-    });
-  if (generator && newest.id !== generator.id && newest.createdTs > generator.createdTs)
-    found.push({
-      level: "hint",
-      title: `A newer model of ${name} does not serve`,
-      text: `${newest.name} was trained after ${generator.name}, which serves; compare them before you deploy it.`,
-      href: `#/models/${newest.id}/${generator.id}`,
-    });
-  return found;
-}
-
-function titled(type: string): string {
-  return type.charAt(0) + type.slice(1).toLowerCase();
 }
