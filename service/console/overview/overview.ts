@@ -51,7 +51,7 @@ export async function overview(context: Context): Promise<OverviewAnswer> {
   for (const row of rows) projects.push(await projectAnswer(db, row, datasets, deployments, underWay));
   const now = context.clock.now();
   const failed = await failures(db, now);
-  const counts = await newRefusals(db, now);
+  const counts = await newRefusals(db, datasetRows, now);
   const refused = datasetRows.flatMap((row) => {
     const found = counts.get(row.number);
     return found ? [{ ...row, ...found }] : [];

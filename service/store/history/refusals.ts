@@ -93,14 +93,22 @@ export async function refusalsOf(db: Db, { number }: Dataset, now: number): Prom
   return [...byReason.values()].sort((a, b) => b.records - a.records || b.lastTs - a.lastTs);
 }
 
-/** How often records were refused since yesterday, and most often for which reason, by the number of their dataset. */
+/** How often records of datasets were refused since yesterday, and most often for which reason, by their numbers. */
 export async function newRefusals(
   db: Db,
+  datasets: readonly Pick<Dataset, "number">[],
   now: number,
 ): Promise<Map<number, Pick<Refusals, "records" | "reason">>> {
+  if (datasets.length === 0) return new Map();
   const rows = await db
     .selectFrom("refusals")
     .select((of) => ["dataset", "reason", of.fn.sum<number>("records").as("records")])
+    // By the primary key; those of all datasets would be found by looking at each of them.
+    .where(
+      "dataset",
+      "in",
+      datasets.map(({ number }) => number),
+    )
     .where("day", ">=", Math.floor(now / dayMs) - 1)
     .groupBy(["dataset", "reason"])
     .orderBy("records", "desc")

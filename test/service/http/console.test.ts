@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import { DefaultQueryExecutor } from "kysely";
 import { request } from "undici";
 import { limits } from "../../../contract";
 import { ManualClock, withClients } from "../../../service";
@@ -157,6 +158,39 @@ test("records are read page by page and found by what they hold; refused ones ar
       href: `#/datasets/${userDatasetId}`,
     },
   ]);
+  await running.end();
+});
+
+test("a search ends when nobody waits for it any more", async () => {
+  const running = await Running.start();
+  const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
+  const steps = 200;
+  await running.ask(`
+    with recursive ids (id) as (select 1 union all select id + 1 from ids where id < ${steps * 200})
+    insert into records (dataset, record_id, attributes)
+    select (select max(number) from datasets), 'u' || id, '{}' from ids`);
+  const headers = await signIn(running);
+  const left = new AbortController();
+  const { executeQuery } = DefaultQueryExecutor.prototype;
+  let read = 0;
+  jest.spyOn(DefaultQueryExecutor.prototype, "executeQuery").mockImplementation(function (
+    this: DefaultQueryExecutor,
+    query,
+  ) {
+    if (/from "records"/.test(query.sql) && ++read === 2) left.abort();
+    return executeQuery.call(this, query) as never;
+  });
+  const search = (more: object) => {
+    const query = new URLSearchParams({ id: userDatasetId, search: "nobody" });
+    return request(`${running.service.url}/console/api/records?${query}`, { headers, ...more });
+  };
+  await expect(search({ signal: left.signal })).rejects.toThrow("aborted");
+  const ofFirst = read;
+  // It would go on beside the second one.
+  const { body } = await search({});
+  await body.json();
+  expect(read - ofFirst).toBeLessThan(1.5 * steps);
+  jest.restoreAllMocks();
   await running.end();
 });
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ServedModel } from "../../../service/serving/served-model";
 import { Pool } from "../../../service/threads/pool";
 import { Running } from "../running";
 import { closeShop, deploy, openShop, shopRecords, trainModel } from "../shop";
@@ -146,6 +147,33 @@ describe("a deployment", () => {
     expect(await again()).toContain("new");
     await forget("u4");
     await again();
+  });
+
+  test("keeps no answer beyond an event or an item that came while it was made", async () => {
+    const { letGo } = ServedModel.prototype;
+    /** Does something while a user is answered, after his events were read: a forgotten user makes him wait. */
+    const whileAnswering = async (userId: string, forgotten: string, work: () => Promise<unknown>) => {
+      let next: (() => Promise<unknown>) | undefined = work;
+      jest.spyOn(ServedModel.prototype, "letGo").mockImplementation(async function (this: ServedModel) {
+        const ids = await letGo.call(this);
+        const now = next;
+        next = undefined;
+        await now?.();
+        return ids;
+      });
+      await forget(forgotten);
+      while (next) await idsFor(userId, 100);
+    };
+    const [best = ""] = await idsFor("u0", 100);
+    await whileAnswering("u0", "u4", () => buy("meanwhile", "u0", best));
+    expect(await idsFor("u0", 100)).not.toContain(best);
+
+    await buy("early", "u0", "late");
+    await whileAnswering("u0", "u5", async () => {
+      await setItem("late", "drama");
+      expect(await idsFor("u1", 100)).toContain("late");
+    });
+    expect(await idsFor("u0", 100)).not.toContain("late");
   });
 
   test("counts negative values as the next deployment does", async () => {

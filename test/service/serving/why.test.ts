@@ -1,6 +1,7 @@
 import { explainHeader, routes } from "../../../contract";
 import { Running } from "../running";
 import { deploy, openShop, shopRecords, trainModel } from "../shop";
+import { signIn } from "../visitor";
 
 const { path } = routes.recommendItemsToUser;
 
@@ -93,6 +94,26 @@ describe("why an item is recommended", () => {
       items: [],
       attributes: [],
       rest: expect.any(Number),
+    });
+  });
+
+  test("a key or an id named __proto__ is one like any other in what the console tries out", async () => {
+    const headers = { ...(await signIn(api)), "content-type": "application/json", origin: api.service.url };
+    const tried = (more: string) =>
+      api.raw("/console/api/try", {
+        ...{ method: "POST", headers },
+        body: `{"projectId": ${JSON.stringify(shop.projectId)}, ${more}}`,
+      });
+    const basisOf = async (attributes: string) => (await tried(`"attributes": ${attributes}`)).body.basis;
+    expect(await basisOf('{"likes": "western"}')).toBe("attributes");
+    expect(await basisOf('{"__proto__": {"likes": "western"}}')).toBe(await basisOf("{}"));
+    const events = '"add": [{"itemId": "__proto__", "weight": 2}], "remove": ["__proto__", "i0"]';
+    const { status, body } = await tried(`"userId": "__proto__", ${events}`);
+    expect(status).toBe(200);
+    expect(body.own).toEqual([{ itemId: "__proto__", weight: 2, attributes: {}, isAdded: true }]);
+    expect(await tried('"__proto__": {"limit": 1}')).toMatchObject({
+      status: 400,
+      text: expect.stringContaining("__proto__"),
     });
   });
 
