@@ -25,6 +25,17 @@ export interface KernelExports {
   ): void;
   rotate(rows: number, count: number, stride: number, matrix: number, scratch: number): void;
   scores(rows: number, count: number, stride: number, vector: number, out: number): void;
+  meet(
+    index: number,
+    from: number,
+    to: number,
+    step: number,
+    value: number,
+    sums: number,
+    met: number,
+    count: number,
+  ): number;
+  addEntries(rows: number, count: number, start: number, index: number, values: number, out: number): void;
 }
 
 /** The memory of a kernel. */

@@ -1,4 +1,6 @@
 import { type Interactions, itemCounts, transpose } from "./interactions";
+import { arrayBytes, Kernel } from "./kernel";
+import { nthLowest } from "./top";
 
 /**
  * What the users who chose the same items chose beside them adds to the scores: the linear part of a graph filter,
@@ -20,26 +22,44 @@ export interface NeighbourRule {
 /** Entries that one answer looks at on each of the two ways, to the users and back: less than a millisecond. */
 export const MOST_ENTRIES = 300_000;
 
+/** Rows of users or of items, as they lie in the kernel's memory. */
+type Rows = Pick<Interactions, "start" | "index">;
+
 /** Finds what the neighbours of a user say about items: those who chose what he chose. */
 export class Neighbours {
-  private readonly usersOf: Pick<Interactions, "start" | "index">;
+  private readonly kernel: Kernel;
+  /** The items of each user. */
+  readonly itemsOf: Rows;
+  private readonly usersOf: Rows;
   private readonly ofItem: Float32Array;
   private readonly ofUser: Float32Array;
   private readonly ofScore: Float32Array;
   /** How near each user is, zero between two calls. */
   private readonly nearness: Float32Array;
   private readonly met: Uint32Array;
+  private readonly kept: Uint32Array;
+  private readonly ordered: Float32Array;
+  private readonly said: Float32Array;
 
   constructor(
-    private readonly interactions: Interactions,
+    interactions: Interactions,
     private readonly rule: NeighbourRule,
     /** How many users chose each item, where the interactions are those of some users only. */
     private readonly counts = itemCounts(interactions),
     /** The users of each item, where they are known already. */
-    usersOf: Pick<Interactions, "start" | "index"> = transpose(interactions),
+    usersOf: Rows = transpose(interactions),
   ) {
-    const { users, start } = interactions;
-    this.usersOf = { start: usersOf.start, index: usersOf.index };
+    const { users, items, start, index } = interactions;
+    const lengths = [users + 1, items + 1, index.length, index.length, users, users + 1, users, items];
+    this.kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
+    const placed = (rows: Rows): Rows => {
+      const [starts, indices] = [this.kernel.integers(rows.start.length), this.kernel.integers(index.length)];
+      starts.set(rows.start);
+      indices.set(rows.index);
+      return { start: starts, index: indices };
+    };
+    this.itemsOf = placed(interactions);
+    this.usersOf = placed(usersOf);
     this.ofItem = Float32Array.from(this.counts, (count) => power(count, rule.itemExponent));
     this.ofScore = Float32Array.from(
       this.counts,
@@ -48,21 +68,37 @@ export class Neighbours {
     this.ofUser = Float32Array.from({ length: users }, (_, user) =>
       power((start[user + 1] as number) - (start[user] as number), rule.userExponent),
     );
-    this.nearness = new Float32Array(users);
-    this.met = new Uint32Array(users);
+    this.nearness = this.kernel.floats(users);
+    // The kernel writes one place ahead.
+    this.met = this.kernel.integers(users + 1);
+    this.kept = this.kernel.integers(users);
+    this.said = this.kernel.floats(items);
+    this.ordered = new Float32Array(users);
   }
 
   /** Adds to the scores what is said about the items by those who chose what a user chose. */
   add(scores: Float32Array, chosen: ArrayLike<number>): void {
+    const { itemsOf, nearness, ofScore, said } = this;
     const met = this.meet(chosen);
-    this.addItemsOf(scores, this.nearest(met));
+    const users = this.nearest(met);
+    said.fill(0);
+    this.kernel.run.addEntries(
+      users.byteOffset,
+      users.length,
+      itemsOf.start.byteOffset,
+      itemsOf.index.byteOffset,
+      nearness.byteOffset,
+      said.byteOffset,
+    );
+    for (let item = 0; item < said.length; item++)
+      scores[item] = (scores[item] as number) + (said[item] as number) * (ofScore[item] as number);
     this.part(met);
   }
 
   /** What each chosen item adds to the score of each target, by the users that it leads to; sums to what `add` adds. */
   contributions(chosen: ArrayLike<number>, targets: readonly number[]): Float64Array[] {
     const met = this.meet(chosen);
-    const { start, index } = this.interactions;
+    const { start, index } = this.itemsOf;
     const places = new Map(targets.map((item, at) => [item, at]));
     const said = new Map<number, number[]>();
     for (const user of this.nearest(met)) {
@@ -91,11 +127,18 @@ export class Neighbours {
     let length = 0;
     for (let at = 0; at < chosen.length; at++) {
       const { from, to, step, says } = this.speakersOf(chosen[at] as number, chosen.length);
-      for (let entry = from; entry < to; entry += step) {
-        const user = usersOf.index[entry] as number;
-        if (nearness[user] === 0) met[length++] = user;
-        nearness[user] = (nearness[user] as number) + says;
-      }
+      // An item says nothing once all who chose it are forgotten.
+      if (!(says > 0)) continue;
+      length = this.kernel.run.meet(
+        usersOf.index.byteOffset,
+        from,
+        to,
+        step,
+        says,
+        nearness.byteOffset,
+        met.byteOffset,
+        length,
+      );
     }
     const damped = chosen.length ** -this.rule.damping;
     for (let at = 0; at < length; at++) {
@@ -121,7 +164,7 @@ export class Neighbours {
   /** Lets a user say nothing any more, as if he had never chosen anything. */
   forget(user: number): void {
     const { scale, itemExponent, popularityExponent } = this.rule;
-    const { start, index } = this.interactions;
+    const { start, index } = this.itemsOf;
     this.ofUser[user] = 0;
     for (const item of index.subarray(start[user], start[user + 1])) {
       const count = (this.counts[item] as number) - 1;
@@ -133,31 +176,24 @@ export class Neighbours {
 
   /** The users who are nearest, as many as there is time for. */
   private nearest(users: Uint32Array): Uint32Array {
-    const { nearness } = this;
-    const { start } = this.interactions;
-    const entriesOf = (user: number) => (start[user + 1] as number) - (start[user] as number);
+    const { nearness, ordered, kept } = this;
+    const { start } = this.itemsOf;
     let entries = 0;
-    for (let at = 0; at < users.length; at++) entries += entriesOf(users[at] as number);
-    if (entries <= MOST_ENTRIES) return users;
-    // Those above the nearness that leaves about as many entries as there is time for.
-    const ordered = Float32Array.from(users, (user) => nearness[user] as number).sort();
-    const kept = Math.ceil((users.length * MOST_ENTRIES) / entries);
-    const least = ordered[ordered.length - kept] as number;
-    return users.filter((user) => (nearness[user] as number) >= least);
-  }
-
-  private addItemsOf(scores: Float32Array, users: Uint32Array): void {
-    const { nearness, ofScore } = this;
-    const { start, index } = this.interactions;
     for (let at = 0; at < users.length; at++) {
       const user = users[at] as number;
-      const near = nearness[user] as number;
-      const to = start[user + 1] as number;
-      for (let entry = start[user] as number; entry < to; entry++) {
-        const item = index[entry] as number;
-        scores[item] = (scores[item] as number) + near * (ofScore[item] as number);
-      }
+      entries += (start[user + 1] as number) - (start[user] as number);
+      ordered[at] = nearness[user] as number;
     }
+    if (entries <= MOST_ENTRIES) return users;
+    // Those above the nearness that leaves about as many entries as there is time for.
+    const wanted = Math.ceil((users.length * MOST_ENTRIES) / entries);
+    const least = nthLowest(ordered.subarray(0, users.length), users.length - wanted);
+    let length = 0;
+    for (let at = 0; at < users.length; at++) {
+      const user = users[at] as number;
+      if ((nearness[user] as number) >= least) kept[length++] = user;
+    }
+    return kept.subarray(0, length);
   }
 }
 

@@ -45,6 +45,28 @@ export function topOfSums(own: Float32Array, adds: Float32Array, scale: number, 
   return [...places.subarray(0, found)];
 }
 
+/** The value that would stand at a place if the values, which are moved about, were in ascending order. */
+export function nthLowest(values: Float32Array, place: number): number {
+  let [low, high] = [0, values.length - 1];
+  while (low < high) {
+    // Hoare's partition, around the one in the middle.
+    const pivot = values[(low + high) >> 1] as number;
+    let [left, right] = [low, high];
+    while (left <= right) {
+      while ((values[left] as number) < pivot) left++;
+      while ((values[right] as number) > pivot) right--;
+      if (left > right) break;
+      const moved = values[left] as number;
+      values[left++] = values[right] as number;
+      values[right--] = moved;
+    }
+    if (place <= right) high = right;
+    else if (place >= left) low = left;
+    else break;
+  }
+  return values[place] as number;
+}
+
 function worse(a: number, b: number, scores: ArrayLike<number>): boolean {
   const difference = (scores[a] as number) - (scores[b] as number);
   return difference < 0 || (difference === 0 && a > b);

@@ -27,6 +27,7 @@ export function isPlaced(score: number): boolean {
 
 /** Ranks items by a trained model; items that came after training follow the model's own. */
 export class Recommender {
+  readonly model: ServableModel;
   /** Items of the model and those that came after. */
   items: number;
   private kernel: Kernel;
@@ -46,10 +47,13 @@ export class Recommender {
   changes = 0;
 
   /** The vectors are those of `placedVectors` where items or attributes came after training. */
-  constructor(
-    readonly model: ServableModel,
-    itemVectors: Float32Array = model.itemVectors,
-  ) {
+  constructor(model: ServableModel, itemVectors: Float32Array = model.itemVectors) {
+    const { pairs, every, itemUsers } = model.learned;
+    const rule = model.neighbours && { ...model.neighbours, scale: model.neighbours.scale * every };
+    this.neighbours = rule && pairs && new Neighbours(pairs, rule, itemUsers.slice());
+    // The pairs are in memory once: where neighbours are found in them.
+    const kept = this.neighbours && pairs && { ...pairs, ...this.neighbours.itemsOf };
+    this.model = { ...model, learned: { ...model.learned, pairs: kept } };
     this.items = itemVectors.length / model.stride;
     ({
       kernel: this.kernel,
@@ -59,14 +63,11 @@ export class Recommender {
     } = roomFor(this.items, model.stride));
     this.itemVectors.set(itemVectors);
     this.popularity = new Float32Array(this.out.length);
-    this.popularity.set(model.learned.itemUsers);
+    this.popularity.set(itemUsers);
     this.setPenalties();
     this.unplaced = new Set(
       Array.from({ length: this.items }, (_, item) => item).filter((item) => isZero(this.rowOf(item))),
     );
-    const { pairs, every, itemUsers } = model.learned;
-    const rule = model.neighbours && { ...model.neighbours, scale: model.neighbours.scale * every };
-    this.neighbours = rule && pairs && new Neighbours(pairs, rule, itemUsers.slice());
     this.userFromAttributes = model.userAttributes && attributeVectors(model.userAttributes);
     this.itemFromAttributes = model.itemAttributes && attributeVectors(model.itemAttributes);
   }

@@ -335,3 +335,32 @@ export function scores(y: usize, n: i32, d: i32, x: usize, out: usize): void {
     v128.store(out + ((<usize>row) << 2), sum);
   }
 }
+
+/**
+ * Adds `value` to the floats of `sums` at the places that every `step`-th number of `index` names, from `from` up to `to`.
+ * Places where there was 0 are put into `met` after the `count` that it has; gives how many it has then.
+ */
+export function meet(index: usize, from: i32, to: i32, step: i32, value: f64, sums: usize, met: usize, count: i32): i32 {
+  for (let entry = from; entry < to; entry += step) {
+    const place = load<u32>(index + ((<usize>entry) << 2));
+    const at = sums + ((<usize>place) << 2);
+    const sum = load<f32>(at);
+    store<u32>(met + ((<usize>count) << 2), place);
+    count += i32(sum == 0);
+    store<f32>(at, <f32>(<f64>sum + value));
+  }
+  return count;
+}
+
+/** Adds to `out`, for each of some rows, the row's own float of `values` where its entries lie. */
+export function addEntries(rows: usize, count: i32, start: usize, index: usize, values: usize, out: usize): void {
+  for (let at = 0; at < count; at++) {
+    const row = (<usize>load<u32>(rows + ((<usize>at) << 2))) << 2;
+    const value = load<f32>(values + row);
+    const end = index + ((<usize>load<u32>(start + row, 4)) << 2);
+    for (let entry = index + ((<usize>load<u32>(start + row)) << 2); entry < end; entry += 4) {
+      const place = out + ((<usize>load<u32>(entry)) << 2);
+      store<f32>(place, load<f32>(place) + value);
+    }
+  }
+}

@@ -1,5 +1,5 @@
 import { createRandom } from "../../../service/algorithms";
-import { topIndices, topOfSums } from "../../../service/algorithms/top";
+import { nthLowest, topIndices, topOfSums } from "../../../service/algorithms/top";
 
 test("the highest sums are those that adding first and sorting then finds, whatever is equal or left out", () => {
   const random = createRandom(5);
@@ -12,5 +12,15 @@ test("the highest sums are those that adding first and sorting then finds, whate
     const adds = Float32Array.from({ length }, () => random.below(4));
     const sums = own.map((value, at) => value + 2 * (adds[at] as number));
     expect(topOfSums(own, adds, 2, 20)).toEqual(topIndices(sums, 20));
+  }
+});
+
+test("the value at a place of the ascending order is the one that sorting finds", () => {
+  const random = createRandom(6);
+  for (let round = 0; round < 300; round++) {
+    const length = 1 + random.below(round % 2 === 0 ? 6 : 90);
+    const values = Float32Array.from({ length }, () => random.below(1 + random.below(40)));
+    const place = random.below(length);
+    expect(nthLowest(values.slice(), place)).toBe(values.slice().sort()[place]);
   }
 });
