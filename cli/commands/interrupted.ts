@@ -57,7 +57,7 @@ async function interrupted(options: InterruptedOptions): Promise<void> {
       : [...entries.map(described), ...unreadable.map((file) => `Cannot be read: ${file}\n`)].join("\n"),
   );
   if (!options.forget) return;
-  for (const entry of entries) forget(entry);
+  for (const entry of entries) await forget(entry);
   for (const file of unreadable) await rm(file, { force: true, recursive: true });
 }
 

@@ -136,7 +136,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         runOf(settings()).reached.add(news.__urn);
         // The state keeps the name of before an alias, until it is next changed.
         const urns = [...new Set([olds.__urn, news.__urn])];
-        const leftovers = urns.flatMap((__urn) => eraseStoredIn(id, { ...olds, __urn }));
+        const leftovers = (
+          await Promise.all(urns.map((__urn) => eraseStoredIn(id, { ...olds, __urn })))
+        ).flat();
         if (lostCallOf(id)) {
           // Repeated under its key, or adopted: either way under another id.
           runOf(settings()).placeholders.set(news.__urn ?? "", id);

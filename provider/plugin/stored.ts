@@ -27,5 +27,5 @@ export async function eraseWhatIsStored(): Promise<void> {
   if (!first) return;
   const rows = await cliStackState({ timeoutMs }).rows(first.row);
   for (const { row, values } of open)
-    if (rows.some((stored) => isSame(stored, row))) eraseStored(row.urn, values);
+    if (rows.some((stored) => isSame(stored, row))) await eraseStored(row.urn, values);
 }

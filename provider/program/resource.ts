@@ -78,9 +78,9 @@ async function namesWhere(
 }
 
 /** What cannot be forgotten here is forgotten by the next run, which sees the id in the state. */
-function onStored(urn: string, values: readonly unknown[]): void {
+async function onStored(urn: string, values: readonly unknown[]): Promise<void> {
   try {
-    eraseStored(urn, new Set(values));
+    await eraseStored(urn, new Set(values));
   } catch (error) {
     void pulumi.log.debug(`could not erase a recovery journal entry: ${(error as Error).message}`);
   }

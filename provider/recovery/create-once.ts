@@ -75,7 +75,7 @@ async function begin<R extends Route, Listed>(
   identity: string,
   former: Entry | undefined,
 ): Promise<Entry> {
-  if (former) forget(former);
+  if (former) await forget(former);
   const entry = await newEntry(context, creation, identity);
   await record(context, entry);
   return entry;
@@ -97,7 +97,7 @@ async function call<R extends Route, Listed>(
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };
     // Nothing was created, and nothing is left to find out; unless an earlier run sent the call too.
-    if (!isEarlier || isVerdict(error)) forget(entry);
+    if (!isEarlier || isVerdict(error)) await forget(entry);
     throw error;
   }
 }

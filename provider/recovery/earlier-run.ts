@@ -81,7 +81,7 @@ async function orphan({ urn }: Context, entry: Entry): Promise<void> {
     urn,
     `an interrupted run ${outcomeOf(entry)} with different arguments; it is orphaned, not deleted`,
   );
-  forget(entry);
+  await forget(entry);
 }
 
 /** What interrupted runs began for a resource that is deleted, or that has adopted something else. */
@@ -92,14 +92,14 @@ export async function orphanAll({ urn = "", client, run }: Context, adoptedId?: 
     // The adopted object may be what a call without a response created.
     const isOther = entry.id ? entry.id !== adoptedId : adoptedId === undefined;
     if (isOther) await log.warn(urn, `an interrupted run ${outcomeOf(entry)}; it is orphaned, not deleted`);
-    forget(entry);
+    await forget(entry);
   }
 }
 
 /** The state is seen to hold what was created; what else killed runs began for the resource. */
-export function eraseStoredIn(id: string, { __urn, ...state }: Properties): Entry[] {
+export async function eraseStoredIn(id: string, { __urn, ...state }: Properties): Promise<Entry[]> {
   if (__urn === undefined) return [];
-  const others = eraseStored(__urn, new Set([id, ...Object.values(state)]));
+  const others = await eraseStored(__urn, new Set([id, ...Object.values(state)]));
   return others.filter((entry) => !entry.derived && !isAlive(entry));
 }
 

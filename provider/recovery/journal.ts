@@ -1,20 +1,8 @@
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fsync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { constants, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { isRunning } from "../../client/process";
 import { makeFolder, stateFolder } from "../../client/state-folder";
 import { carriedUrn } from "../run/urn";
@@ -99,36 +87,56 @@ function readable(file: string): Entry | undefined {
   }
 }
 
-/** Records that a call is about to be sent, or its outcome; only the disk is waited for, by many at once. */
+/**
+ * Records that a call is about to be sent, or its outcome; only the disk is waited for, by many at once. What is recorded
+ * last counts: it is a line of its own, because a file that is replaced is waited for by the whole process.
+ */
 export async function put(entry: Entry): Promise<void> {
+  const line = `${JSON.stringify(entry)}\n`;
+  if (!(await added(entry, line))) await begun(entry, line);
+  forgetOld();
+}
+
+async function added(entry: Entry, line: string): Promise<boolean> {
+  const file = await open(fileOf(entry), constants.O_WRONLY | constants.O_APPEND).catch(whereAbsent);
+  // What a machine that went down left without an end is a line of its own.
+  if (file) await flushed(file, `\n${line}`);
+  return file !== undefined;
+}
+
+async function begun(entry: Entry, line: string, tries = 3): Promise<void> {
   const [folder, file] = [folderOf(entry.urn), fileOf(entry)];
   makeFolder(folder);
   // Flushed before it gets its name: after a machine goes down the file is whole or not there.
   const draft = `${file}.${process.pid}`;
-  await flushed(openSync(draft, "w", 0o600), JSON.stringify(entry));
+  const drafted = await open(draft, "w", 0o600).catch(whereAbsent);
+  // The last entry of before was erased at this moment, and its folder with it.
+  if (!drafted && tries > 1) return begun(entry, line, tries - 1);
+  if (!drafted) throw new Error(`${folder} cannot be kept`);
+  await flushed(drafted, line);
   renameSync(draft, file);
   // A name is on the disk only when its folder is; Windows cannot open a folder, and does not need to.
-  if (process.platform !== "win32") await flushed(openSync(folder, "r"));
-  forgetOld();
+  if (process.platform !== "win32") await flushed(await open(folder, "r"));
 }
 
-async function flushed(descriptor: number, text?: string): Promise<void> {
+async function flushed(file: FileHandle, text?: string): Promise<void> {
   try {
-    if (text !== undefined) writeFileSync(descriptor, text);
-    await promisify(fsync)(descriptor);
+    if (text !== undefined) await file.writeFile(text);
+    await file.sync();
   } finally {
-    closeSync(descriptor);
+    await file.close();
   }
 }
 
-/** Erases an entry. */
-export function forget(entry: Entry): void {
-  try {
-    rmSync(fileOf(entry), { force: true });
-  } catch {
-    // Where nothing can be erased, nothing could be recorded either, which is reported then.
-  }
-  removeIfEmpty(folderOf(entry.urn));
+function whereAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}
+
+/** Erases an entry. Where nothing can be erased, nothing could be recorded either, which is reported then. */
+export async function forget(entry: Entry): Promise<void> {
+  await rm(fileOf(entry), { force: true }).catch(() => {});
+  // It stays where it has the entry of another creation of the resource.
+  await rmdir(folderOf(entry.urn)).catch(() => {});
 }
 
 /** Whether the process that wrote an entry is another one and lives: the run goes on, or what is left of it. */
@@ -140,18 +148,18 @@ export function isAlive({ pid, host }: Entry): boolean {
  * Erases the creations whose results the state of the resource holds, and returns the others. With the last of
  * a chain of jobs, each submitted because the one before it failed, the whole chain is forgotten.
  */
-export function eraseStored(urn: string, known: ReadonlySet<unknown>): Entry[] {
+export async function eraseStored(urn: string, known: ReadonlySet<unknown>): Promise<Entry[]> {
   const entries = entriesOf(urn);
   const held = entries.filter(({ id }) => id !== undefined && known.has(id));
   const isOver = (entry: Entry) =>
     held.includes(entry) || (entry.derived && held.some(({ at }) => entry.at <= at));
-  for (const entry of entries.filter(isOver)) forget(entry);
+  await Promise.all(entries.filter(isOver).map(forget));
   return entries.filter((entry) => !isOver(entry));
 }
 
 function read(file: string): Entry | undefined {
   try {
-    return JSON.parse(readFileSync(file, "utf8"));
+    return lastIn(readFileSync(file, "utf8"));
   } catch (error) {
     // Another process may have erased it in between.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
@@ -160,6 +168,17 @@ function read(file: string): Entry | undefined {
         "created something that the state does not hold, and clear it with `recommender interrupted --forget`.",
     );
   }
+}
+
+/** An outcome that was cut off is as good as unknown: what is recorded before it says how it is found out. */
+function lastIn(text: string): Entry {
+  const [first = "", ...later] = text.split("\n").filter((line) => line !== "");
+  for (const line of later.reverse()) {
+    try {
+      return JSON.parse(line);
+    } catch {}
+  }
+  return JSON.parse(first);
 }
 
 function folderOf(urn: string): string {
@@ -178,14 +197,6 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // It has the entry of another creation of the resource.
   }
 }
 

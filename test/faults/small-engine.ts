@@ -79,7 +79,7 @@ export class SmallEngine extends Rows {
         const read = await this.#lifecycleOf(resource).read(resource.id, resource.state, resource.inputs);
         if (read.id === "") this.held.delete(keyOf(resource));
         else
-          this.#keep({
+          await this.#keep({
             ...{ ...resource, id: read.id as string, state: passed(read.props ?? {}) },
             inputs: passed(read.inputs ?? resource.inputs),
           });
@@ -128,14 +128,15 @@ export class SmallEngine extends Rows {
     const key = keyOf(declared);
     const old = this.#oldOf(declared);
     const dependencies = dependenciesOf(declared);
-    const passOn = () =>
-      old && old.name !== declared.name && this.#keep({ ...old, name: declared.name }, old);
+    const passOn = async () => {
+      if (old && old.name !== declared.name) await this.#keep({ ...old, name: declared.name }, old);
+    };
     if (selection.isHeldUp(dependencies)) {
       selection.fail(key);
       return;
     }
     if (!selection.includes(key, dependencies)) {
-      if (old) passOn();
+      if (old) await passOn();
       else selection.skip(key);
       return;
     }
@@ -167,7 +168,7 @@ export class SmallEngine extends Rows {
     const diff =
       old && (replace ? { changes: true, replaces: ["id"] } : await lifecycle.diff(old.id, old.state, news));
     if (old && !diff?.changes && !old.broken) {
-      this.#keep({ ...old, name, carrier, inputs: news, dependencies }, old);
+      await this.#keep({ ...old, name, carrier, inputs: news, dependencies }, old);
       return;
     }
     this.steps.set(kind, (this.steps.get(kind) ?? 0) + 1);
@@ -178,19 +179,19 @@ export class SmallEngine extends Rows {
     try {
       if (old && !isReplaced) {
         const updated = await lifecycle.update(old.id, old.state, news);
-        this.#keep(made(old.id, updated.outs), old);
+        await this.#keep(made(old.id, updated.outs), old);
         return;
       }
       if (isReplaced && declared.deleteFirst) await this.#deleteFirst(old);
       const { id, outs } = await lifecycle.create(news);
       if (isReplaced && !declared.deleteFirst) this.replaced.push(old);
-      this.#keep(made(id, outs), old);
+      await this.#keep(made(id, outs), old);
       await this.onMade(made(id, outs));
     } catch (error) {
       const { id, properties } = error as { id?: string; properties?: Properties };
       if (id && properties) {
         if (isReplaced && this.held.get(keyOf(old)) === old) this.replaced.push(old);
-        this.#keep(made(id, properties, true), old);
+        await this.#keep(made(id, properties, true), old);
       }
       throw error;
     }
@@ -271,10 +272,10 @@ export class SmallEngine extends Rows {
     return names[0] === undefined ? undefined : this.held.get(keyOf({ kind, name: names[0] }));
   }
 
-  #keep(resource: Held, old?: Held): void {
+  async #keep(resource: Held, old?: Held): Promise<void> {
     this.write(resource, old);
     const isHeard = this.programHears && this.isTypeScript && !resource.broken;
-    if (isHeard) eraseStored(this.urnOf(resource), new Set([resource.id]));
+    if (isHeard) await eraseStored(this.urnOf(resource), new Set([resource.id]));
   }
 }
 
