@@ -2,10 +2,12 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { sql } from "kysely";
 import type { Page } from "playwright-core";
 import ts from "typescript";
 import { parse } from "yaml";
-import { withClients } from "../../service";
+import { folderAt, withClients } from "../../service";
+import { connect } from "../../service/store/database";
 import { isThere } from "../../tools/sdk/generate.js";
 import { command } from "../service/process";
 import { testUnless } from "../tools/sdk";
@@ -167,6 +169,47 @@ test("two models are compared by figures, parameters, and what they recommend to
   await show(page, `models/${one}`, "wide");
   await page.getByText("resource wide, release prod-7").waitFor();
   await check(look, "model");
+  const figures = page.getByRole("region", { name: "What it shows" });
+  expect(await figures.count()).toBe(1);
+  // A training by an older version did not measure what its model shows.
+  const db = connect(folderAt(shop.service.dataDir).database, { writes: true });
+  await sql`update jobs set data = json_remove(data, '$.quality.coverageAt20') where name = 'narrow'`.execute(
+    db,
+  );
+  await db.destroy();
+  await show(page, `models/${two}`, "narrow");
+  await page.getByRole("region", { name: "Quality" }).waitFor();
+  expect(await figures.count()).toBe(0);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test("a dataset shows its events by day, its long tail, what was refused, and the events of a user", async () => {
+  const { caller } = shop;
+  const { eventDatasets } = await caller.call("listEventDatasets", {});
+  const eventDatasetId = eventDatasets.find(({ name }) => name === "record-shop")?.eventDatasetId as string;
+  const event = { eventId: "cut-off", userId: "ada", itemId: "lp-001", ts: 1, eventType: "purchase" };
+  const { itemId: _, ...withoutItem } = event;
+  const refused = [withoutItem, { ...event, eventId: "no-number", eventValue: "one" }];
+  await caller.call("upsertDatasetEvents", { eventDatasetId, events: refused as never });
+  const look = await shop.signIn();
+  const { page, context, faults } = look;
+  await show(page, `datasets/${eventDatasetId}`, "record-shop");
+  const region = (name: string) => page.getByRole("region", { name });
+  const { events } = recordShop();
+  const perDay = region("Events per day");
+  await perDay.getByText(`60 days, of the newest ${events.length} events`).waitFor();
+  const titles = await perDay.locator(".chart g > title").allTextContents();
+  const last = new Date(Math.max(...events.map(({ ts }) => ts))).toISOString().slice(0, 10);
+  expect([titles.length, titles.at(-1)]).toEqual([60, expect.stringContaining(last)]);
+  await region("Refused records").getByText("cut-off").waitFor();
+  await page.getByLabel("Id", { exact: true }).fill("ada");
+  await page.getByRole("button", { name: "Look up" }).click();
+  const rows = region("Look up").locator("tbody tr");
+  await rows.first().waitFor();
+  const ofAda = events.filter(({ userId }) => userId === "ada").length;
+  expect(await rows.count()).toBe(Math.min(50, ofAda));
+  await check(look, "events");
   expect(faults).toEqual([]);
   await context.close();
 });
@@ -206,18 +249,28 @@ test("hostile names are harmless on every screen, and in every text", async () =
     userDatasetId,
     users: [...more, { userId: name, attributes: { long: "y".repeat(100_000) } }, { [odd]: 1 } as never],
   });
+  await caller.raw("/upsert-dataset-users", {
+    method: "POST",
+    headers: { ...(await caller.headers("/upsert-dataset-users")), "content-type": "application/json" },
+    body: JSON.stringify({
+      user_dataset_id: userDatasetId,
+      users: Array.from({ length: 10 }, (_, at) => ({ user_id: `u${at}`, [`field${at}`]: at })),
+    }),
+  });
   const event = { eventId: "e", userId: odd, itemId: name, ts: 1, eventType: name };
   await caller.call("upsertDatasetEvents", { eventDatasetId, events: [event] });
   const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
   const odds = await caller.call("createProject", { name, ...datasets, targetEventType: name });
-  const look = await shop.signIn({ viewport: { width: 390, height: 800 } });
-  const { page, context, faults } = look;
   await caller.call("createAlgorithm", { projectId: odds.projectId, name, algorithmParameters: {} });
   await caller.call("createAlgorithm", {
     projectId: odds.projectId,
     name,
     algorithmParameters: { alpha: 2 },
   });
+  for (let at = 0; at < 20; at++)
+    await caller.call("createAlgorithm", { projectId: odds.projectId, name: "a", algorithmParameters: {} });
+  const look = await shop.signIn({ viewport: { width: 390, height: 800 } });
+  const { page, context, faults } = look;
   const places = [
     ["overview", "Overview"],
     ["datasets", "Datasets"],
@@ -232,8 +285,10 @@ test("hostile names are harmless on every screen, and in every text", async () =
     expect(await page.locator("main b, main img").count()).toBe(0);
     const id = (place as string).replace(/\W/g, "").slice(0, 20);
     programs[id] = await codeOf(page, "TypeScript");
-    if (place === "overview")
+    if (place === "overview") {
       expect(programs[id]?.match(/new recommender\.Algorithm\(/g)?.length).toBeGreaterThan(2);
+      expect(programs[id]).toMatch(/^\/\/ Left out: 2 further algorithms of "<b>bold.*"\.$/m);
+    }
     pythons.push(await codeOf(page, "Python"));
     parse(await codeOf(page, "YAML"));
   }
@@ -247,11 +302,28 @@ test("hostile names are harmless on every screen, and in every text", async () =
   await records.getByText("100 records shown").waitFor();
   await records.getByRole("searchbox").fill("u11");
   await records.getByText("11 records shown").waitFor();
-  await records.getByRole("link", { name: "u117" }).click();
-  await page.getByText("city Oslo").first().waitFor();
+  // A click leads to the look-up, which shows it; also where it was shown already, and after a look elsewhere.
+  const [lookUp, field] = [
+    page.getByRole("region", { name: "Look up" }),
+    page.getByLabel("Id", { exact: true }),
+  ];
+  for (const id of ["u117", "u117", "u118"]) {
+    const link = records.getByRole("link", { name: id });
+    await link.scrollIntoViewIfNeeded();
+    await link.click();
+    await lookUp.locator(".name").filter({ hasText: id }).waitFor();
+    await lookUp.getByText("city Oslo").waitFor();
+    expect([await field.inputValue(), await page.evaluate("document.activeElement.ariaLabel")]).toEqual([
+      ...[id, "Id"],
+    ]);
+    const { y = -1 } = (await field.boundingBox()) ?? {};
+    expect(y > 0 && y < 800).toBe(true);
+  }
   const refused = page.getByRole("region", { name: "Refused records" });
   await refused.locator("tbody tr").first().waitFor();
-  expect(await refused.locator("tbody tr").count()).toBe(2);
+  expect(await refused.locator("tbody tr").count()).toBe(10);
+  await refused.getByRole("button", { name: "Show all 12 reasons" }).click();
+  expect(await refused.locator("tbody tr").count()).toBe(12);
   await refused.getByText("takes more than").waitFor();
   await check(look, "dataset");
   await page.setViewportSize({ width: 390, height: 800 });

@@ -77,7 +77,10 @@ export function Events({ of }: { of: EventsAnswer }) {
   const most = of.items[0]?.count ?? 1;
   return (
     <>
-      <Card title="Events per day" aside={`of the newest ${grouped(of.sampled)}, by type`}>
+      <Card
+        title="Events per day"
+        aside={`${counted(of.days.length, "day")}, of the newest ${counted(of.sampled, "event")}, by type`}
+      >
         <Columns
           title="Events per day by type"
           names={of.types}

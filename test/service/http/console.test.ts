@@ -161,6 +161,29 @@ test("records are read page by page and found by what they hold; refused ones ar
   await running.end();
 });
 
+test("the overview says how many projects and algorithms it leaves out", async () => {
+  const running = await Running.start();
+  const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
+  const { itemDatasetId } = await running.call("createItemDataset", { name: "items", numShards: 1 });
+  const { eventDatasetId } = await running.call("createEventDataset", { name: "events", numShards: 1 });
+  const over = { userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "view" };
+  const headers = await signIn(running);
+  const read = async () => (await running.raw("/console/api/overview", { headers })).body;
+  const ids: string[] = [];
+  for (let at = 0; at < 50; at++)
+    ids.push((await running.call("createProject", { name: `p${at}`, ...over })).projectId);
+  const projectId = ids.at(-1) as string;
+  for (let at = 0; at < 23; at++) await running.call("createAlgorithm", { projectId, name: `a${at}` });
+  const full = await read();
+  expect([full.projects.length, full.otherProjects]).toEqual([50, 0]);
+  const one = full.projects.find(({ id }: { id: string }) => id === projectId);
+  expect([one.algorithms.length, one.otherAlgorithms]).toEqual([20, 3]);
+  await running.call("createProject", { name: "another", ...over });
+  const { projects, otherProjects } = await read();
+  expect([projects.length, otherProjects]).toEqual([50, 1]);
+  await running.end();
+});
+
 test("a search ends when nobody waits for it any more", async () => {
   const running = await Running.start();
   const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
