@@ -21,6 +21,48 @@ export function topIndices(scores: ArrayLike<number>, count: number): number[] {
   return heap.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
 }
 
+/** The `count` highest scores of those that are added, in whatever order; equal ones go by lower index. */
+export class Top {
+  /** What a score must reach. */
+  floor = Number.NEGATIVE_INFINITY;
+  private readonly scores: Float64Array;
+  private readonly places: Uint32Array;
+  private found = 0;
+
+  constructor(private readonly count: number) {
+    this.scores = new Float64Array(count);
+    this.places = new Uint32Array(count);
+  }
+
+  /** Adds one; -Infinity and what is not a number are left out. */
+  add(index: number, score: number): void {
+    const { scores, places, count } = this;
+    if (!(score > Number.NEGATIVE_INFINITY && score >= this.floor)) return;
+    let place = this.found < count ? this.found++ : count;
+    for (; place > 0; place--) {
+      const above = scores[place - 1] as number;
+      if (above > score || (above === score && (places[place - 1] as number) < index)) break;
+      if (place === count) continue;
+      scores[place] = above;
+      places[place] = places[place - 1] as number;
+    }
+    if (place === count) return;
+    scores[place] = score;
+    places[place] = index;
+    if (this.found === count) this.floor = scores[count - 1] as number;
+  }
+
+  /** Their indices, the highest first. */
+  items(): number[] {
+    return [...this.places.subarray(0, this.found)];
+  }
+
+  /** The scores, in the same order. */
+  values(): number[] {
+    return [...this.scores.subarray(0, this.found)];
+  }
+}
+
 /**
  * Indices of the `count` highest sums of `own` and `scale` times `adds`, highest first; equal ones go by lower index,
  * -Infinity is left out.

@@ -94,12 +94,14 @@ export class Fold implements HoldOut {
     const out = new Float64Array(new SharedArrayBuffer(users.length * blends.length * 16));
     const { train, test } = this;
     const vectors = factorizer.measured();
+    const withNeighbours = blends.some(({ scale }) => scale > 0);
     this.team.run({
       ...{ kind: "measure", ...vectors, parts: PARTS, size: users.length * train.items * vectors.stride },
       ...{ train, had: { start: this.had.start, index: this.had.index }, users, blends, out, exposure },
       test: { start: test.start, index: test.index },
       itemCounts: this.itemCounts,
-      neighbours: blends.some(({ scale }) => scale > 0) ? this.neighbours() : null,
+      byLength: exposure || withNeighbours ? null : factorizer.byLength(),
+      neighbours: withNeighbours ? this.neighbours() : null,
     });
     return blends.map((_, blend) => {
       const mean = (which: number) => {
@@ -116,7 +118,7 @@ export class Fold implements HoldOut {
     const key = `${weighting} ${damping}`;
     if (this.last?.key !== key) {
       const data = scaleWeights(this.train, weightScaleOf(this.train, weighting, damping));
-      const factorizer = new Factorizer(data, maxDimensions, this.team);
+      const factorizer = new Factorizer(data, maxDimensions, this.team, true, this.last?.factorizer);
       this.last = { key, scales: new Scales(data), factorizer };
     }
     return this.last;

@@ -2,7 +2,8 @@ import { type Interactions, transpose } from "../interactions";
 import { arrayBytes, Kernel, paddedRows, strideOf } from "../kernel";
 import { createRandom } from "../random";
 import { eigenOf } from "./eigen";
-import type { Team } from "./team";
+import { type ItemsByLength, lengthOf } from "./products";
+import { shared, type Team } from "./team";
 import { CHUNK, type MeasureWork, type Side, usersAtOnce } from "./work";
 
 /** What the factorisation itself needs to know; see G1Parameters for the meaning of each. */
@@ -52,11 +53,12 @@ export class Factorizer {
   private readonly kernel: Kernel;
   private readonly users: FactorSide;
   private readonly items: FactorSide;
+  private readonly ordered: Float32Array;
   private readonly grams: Float32Array;
   private readonly turn: Float32Array;
   private readonly base: Float32Array;
   private readonly scratch: Float32Array[];
-  private kept = { seed: 0, values: new Float64Array(0) };
+  private readonly kept: { seed: number; values: Float64Array };
   private parameters: FactorParameters = {
     dimensions: 8,
     regularization: 1,
@@ -68,7 +70,12 @@ export class Factorizer {
     interactions: Interactions,
     maxDimensions: number,
     private readonly team: Team,
+    /** Whether there is to be room for `byLength`. */
+    isMeasured = false,
+    /** One whose random numbers are taken over. */
+    former?: Factorizer,
   ) {
+    this.kept = former?.kept ?? { seed: 0, values: new Float64Array(0) };
     const stride = strideOf(maxDimensions);
     const { users, items } = interactions;
     const entries = interactions.index.length;
@@ -78,9 +85,11 @@ export class Factorizer {
       2 * arrayBytes(entries) +
       arrayBytes(paddedRows(rows) * stride) +
       arrayBytes(rows);
+    const ordered = isMeasured ? paddedRows(items) * stride : 0;
     this.kernel = new Kernel(
       sideBytes(users) +
         sideBytes(items) +
+        arrayBytes(ordered) +
         (GRAM_PARTS + 1) * arrayBytes(stride * stride) +
         arrayBytes(stride) +
         team.size * arrayBytes(scratch),
@@ -88,6 +97,7 @@ export class Factorizer {
     );
     this.users = this.place(interactions, stride);
     this.items = this.place(transpose(interactions), stride);
+    this.ordered = this.kernel.floats(ordered);
     this.grams = this.kernel.floats(GRAM_PARTS * stride * stride);
     this.turn = this.kernel.floats(stride * stride);
     this.base = this.kernel.floats(stride);
@@ -115,8 +125,11 @@ export class Factorizer {
   private normals(count: number, seed: number): (at: number) => number {
     const random = createRandom(seed);
     if (count > MOST_KEPT) return () => random.normal();
-    if (this.kept.seed !== seed || this.kept.values.length < count)
-      this.kept = { seed, values: Float64Array.from({ length: count }, () => random.normal()) };
+    if (this.kept.seed !== seed || this.kept.values.length < count) {
+      const values = new Float64Array(count);
+      for (let at = 0; at < count; at++) values[at] = random.normal();
+      Object.assign(this.kept, { seed, values });
+    }
     const { values } = this.kept;
     return (at) => values[at] as number;
   }
@@ -135,6 +148,21 @@ export class Factorizer {
       ...{ memory: kernel.memory, stride, scratch },
       ...{ userVectors: users.vectors, itemVectors: items.vectors },
     };
+  }
+
+  /** The items by the lengths of their vectors as they stand. */
+  byLength(): ItemsByLength {
+    const stride = strideOf(this.parameters.dimensions);
+    const { rows, vectors } = this.items;
+    const rowOf = (item: number) => vectors.subarray(item * stride, (item + 1) * stride);
+    const lengths = new Float32Array(rows);
+    for (let item = 0; item < rows; item++) lengths[item] = lengthOf(rowOf(item));
+    const items = shared(Uint32Array.from({ length: rows }, (_, item) => item));
+    items.sort((a, b) => (lengths[b] as number) - (lengths[a] as number) || a - b);
+    items.forEach((item, at) => {
+      this.ordered.set(rowOf(item), at * stride);
+    });
+    return { items, lengths: shared(lengths.sort().reverse()), vectors: this.ordered };
   }
 
   /** A copy of the vectors as they stand, turned so that the gram matrix of the items is diagonal. */

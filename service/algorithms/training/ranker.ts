@@ -16,6 +16,7 @@ import { Factorizer, type Factors } from "./ials";
 import { holdOutLatest, latestOrder } from "./latest";
 import type { G1Parameters, TrainingReport } from "./model";
 import { factorParameters, neighbourRule, type Point } from "./point";
+import { firstOfProducts } from "./products";
 import { Scales } from "./scale";
 import type { Team } from "./team";
 import type { Others } from "./trial";
@@ -86,13 +87,12 @@ function listsOf({ interactions, point, epochs, given, attributes, team, ...data
   const others = pairs && drawn ? selectUsers(pairs, drawn) : pairs;
   const train = { ...withOthers(timed, others && without(others, test)), time: undefined };
   const scaled = scaleWeights(train, weightScaleOf(train, point.weighting, point.damping));
-  const factorizer = new Factorizer(scaled, point.dimensions, team);
+  const factorizer = new Factorizer(scaled, point.dimensions, team, true);
   factorizer.begin(factorParameters(point, given, new Scales(scaled)), SEED);
   for (let epoch = 0; epoch < epochs; epoch++) factorizer.epoch();
   const factors = factorizer.factors();
   const rule = neighbourRule(point, train);
   const neighbours = rule && new Neighbours(train, rule);
-  const scoresOf = scorer(factors, train.items);
   const features = featuresOf({ attributes, ...data });
   const counts = itemCounts(train);
   const known: KnownItems = {
@@ -103,7 +103,18 @@ function listsOf({ interactions, point, epochs, given, attributes, team, ...data
     featuresOf: (item) => features[item],
   };
   const { popularityPenalty } = given;
-  const penalties = popularityPenalty ? counts.map((users) => penaltyOf(users, popularityPenalty)) : null;
+  const penalties = popularityPenalty
+    ? Float32Array.from(counts, (users) => penaltyOf(users, popularityPenalty))
+    : null;
+  const candidatesOf =
+    neighbours || penalties
+      ? candidatesByScores(scorer(factors, train.items), (user, scores) => {
+          neighbours?.add(scores, rowOf(train, user));
+          penalties?.forEach((penalty, item) => {
+            scores[item] = penalized(scores[item] as number, penalty);
+          });
+        })
+      : candidatesByProducts(factorizer);
   const latest = latestItems(timed);
   const withAny = Uint32Array.from({ length: test.users }, (_, user) => user).filter(
     (user) => test.start[user] !== test.start[user + 1],
@@ -111,23 +122,40 @@ function listsOf({ interactions, point, epochs, given, attributes, team, ...data
   const most = Math.min(MOST_USERS, Math.ceil(MOST_PRODUCTS / (train.items * factors.stride)));
   return Array.from(sample(random, withAny.length, most), (at) => {
     const user = withAny[at] as number;
-    const own = [...rowOf(train, user)];
-    const scores = scoresOf(user);
-    neighbours?.add(scores, own);
-    if (penalties)
-      scores.forEach((score, item) => {
-        scores[item] = penalized(score, penalties[item] as number);
-      });
-    for (const item of rowOf(recommendSeen ? timed : train, user)) scores[item] = Number.NEGATIVE_INFINITY;
-    const items = topIndices(scores, CANDIDATES);
+    const { items, scores } = candidatesOf(user, rowOf(recommendSeen ? timed : train, user));
     const wanted = rowOf(test, user);
     const features = candidateFeatures(known, {
-      ...{ items, own, scores: items.map((item) => scores[item] as number) },
+      ...{ items, scores, own: [...rowOf(train, user)] },
       latest: latest.subarray(user * LATEST, (user + 1) * LATEST).filter((item) => item !== NONE),
     });
     const set = new Set(wanted);
     return { items, features, wanted, chosen: items.map((item) => set.has(item)) };
   });
+}
+
+/** The candidates of a user, without what he had, and their scores. */
+type CandidatesOf = (user: number, had: Uint32Array) => { items: number[]; scores: number[] };
+
+function candidatesByProducts(factorizer: Factorizer): CandidatesOf {
+  const { scratch, ...vectors } = factorizer.measured();
+  const first = firstOfProducts(vectors, factorizer.byLength(), scratch[0] as Float32Array, CANDIDATES);
+  return (user, had) => {
+    const top = first(user, had);
+    return { items: top.items(), scores: top.values() };
+  };
+}
+
+function candidatesByScores(
+  scoresOf: (user: number) => Float32Array,
+  change: (user: number, scores: Float32Array) => void,
+): CandidatesOf {
+  return (user, had) => {
+    const scores = scoresOf(user);
+    change(user, scores);
+    for (const item of had) scores[item] = Number.NEGATIVE_INFINITY;
+    const items = topIndices(scores, CANDIDATES);
+    return { items, scores: items.map((item) => scores[item] as number) };
+  };
 }
 
 function scorer(

@@ -4,6 +4,7 @@ import { type KernelMemory, kernelOn, paddedRows } from "../kernel";
 import { Neighbours } from "../neighbours";
 import { topIndices, topOfSums } from "../top";
 import { CUT, measure } from "./evaluation";
+import { firstOfProducts, type ItemsByLength } from "./products";
 
 /** Users or items with what they are solved from; all arrays lie in the kernel's memory. */
 export interface Side {
@@ -84,6 +85,8 @@ export interface MeasureWork extends Step {
   } | null;
   readonly blends: readonly Blend[];
   readonly exposure: ExposureRule | undefined;
+  /** Where the products of the vectors alone count. */
+  readonly byLength: ItemsByLength | null;
   readonly itemCounts: Uint32Array;
   /** Recall and NDCG of each blend, user after user. */
   readonly out: Float64Array;
@@ -153,19 +156,33 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
       work.itemCounts,
       work.neighbours.usersOf,
     );
-  const firstOf = said ? firstOfBlends(work, said) : firstOfScores(work);
+  const wantedBy = (user: number) => test.index.subarray(test.start[user], test.start[user + 1]);
+  const hadBy = (user: number) => work.had.index.subarray(work.had.start[user], work.had.start[user + 1]);
+  const note = (at: number, blend: number, list: readonly number[]) => {
+    const { recall20, ndcg20 } = measure(list, wantedBy(users[at] as number));
+    const place = (at * blends.length + blend) * 2;
+    out[place] = recall20;
+    out[place + 1] = ndcg20;
+  };
+  if (work.byLength) {
+    const firstOf = firstOfProducts(work, work.byLength, scratch, CUT);
+    return (part) => {
+      const to = Math.floor((users.length * (part + 1)) / work.parts);
+      for (let at = Math.floor((users.length * part) / work.parts); at < to; at++) {
+        const list = firstOf(users[at] as number, hadBy(users[at] as number)).items();
+        for (let blend = 0; blend < blends.length; blend++) note(at, blend, list);
+      }
+    };
+  }
+  const shown = work.exposure && shownBy(work, work.exposure);
+  const firstOf = said ? firstOfBlends(work, said, shown) : (scores: Float32Array) => [shown?.(scores) ?? []];
   const measureUser = (at: number, scores: Float32Array) => {
     const user = users[at] as number;
-    const wanted = test.index.subarray(test.start[user], test.start[user + 1]);
-    const had = work.had.index.subarray(work.had.start[user], work.had.start[user + 1]);
-    for (const item of had) scores[item] = Number.NEGATIVE_INFINITY;
+    for (const item of hadBy(user)) scores[item] = Number.NEGATIVE_INFINITY;
     said?.fill(0);
     if (said) neighbours?.add(said, train.index.subarray(train.start[user], train.start[user + 1]));
     firstOf(scores).forEach((list, blend) => {
-      const { recall20, ndcg20 } = measure(list, wanted);
-      const place = (at * blends.length + blend) * 2;
-      out[place] = recall20;
-      out[place + 1] = ndcg20;
+      note(at, blend, list);
     });
   };
   return (part) => {
@@ -189,22 +206,16 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
   };
 }
 
-/** Finds the first items by the vectors alone, for whatever number of ways. */
-function firstOfScores(work: MeasureWork): (scores: Float32Array) => number[][] {
-  const shown = shownBy(work);
-  return (scores) => {
-    const list = shown(scores);
-    return work.blends.map(() => list);
-  };
-}
-
 /** Finds the first items with each way to blend in what neighbours have said. */
-function firstOfBlends(work: MeasureWork, said: Float32Array): (scores: Float32Array) => number[][] {
+function firstOfBlends(
+  work: MeasureWork,
+  said: Float32Array,
+  shown: ((scores: Float32Array) => number[]) | undefined,
+): (scores: Float32Array) => number[][] {
   const exponents = [...new Set(work.blends.map(({ popularityExponent }) => popularityExponent))];
   const factors = exponents.map((exponent) =>
     Float32Array.from(work.itemCounts, (count) => (count > 0 ? count ** -exponent : 0)),
   );
-  const shown = work.exposure && shownBy(work);
   const adds = new Float32Array(work.train.items);
   return (scores) => {
     const lists: number[][] = [];
@@ -226,9 +237,10 @@ function multiply(a: Float32Array, b: Float32Array, to: Float32Array): void {
 }
 
 /** Finds the first items by their scores, as they would be shown. */
-function shownBy({ exposure, itemCounts, itemVectors, stride }: MeasureWork) {
-  if (!exposure) return (scores: Float32Array) => topIndices(scores, CUT);
-  const { diversity, popularityPenalty } = exposure;
+function shownBy(
+  { itemCounts, itemVectors, stride }: MeasureWork,
+  { diversity, popularityPenalty }: ExposureRule,
+) {
   const penalties = Float32Array.from(itemCounts, (users) => penaltyOf(users, popularityPenalty));
   const vectorOf = (item: number) => itemVectors.subarray(item * stride, (item + 1) * stride);
   return (scores: Float32Array) => {

@@ -1,5 +1,5 @@
 import { createRandom } from "../../../service/algorithms";
-import { nthLowest, topIndices, topOfSums } from "../../../service/algorithms/top";
+import { nthLowest, Top, topIndices, topOfSums } from "../../../service/algorithms/top";
 
 test("the highest sums are those that adding first and sorting then finds, whatever is equal or left out", () => {
   const random = createRandom(5);
@@ -22,5 +22,19 @@ test("the value at a place of the ascending order is the one that sorting finds"
     const values = Float32Array.from({ length }, () => random.below(1 + random.below(40)));
     const place = random.below(length);
     expect(nthLowest(values.slice(), place)).toBe(values.slice().sort()[place]);
+  }
+});
+
+test("the highest of what is added are the same in whatever order it comes", () => {
+  const random = createRandom(7);
+  for (let round = 0; round < 300; round++) {
+    const scores = Float32Array.from({ length: random.below(60) }, () =>
+      random.next() < 0.2 ? Number.NEGATIVE_INFINITY : random.below(8) - 4,
+    );
+    const top = new Top(20);
+    const places = [...scores.keys()].sort((a, b) => ((a * 37) % 61) - ((b * 37) % 61));
+    for (const place of places) top.add(place, scores[place] as number);
+    expect(top.items()).toEqual(topIndices(scores, 20));
+    expect(top.values()).toEqual(top.items().map((place) => scores[place]));
   }
 });
