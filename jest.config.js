@@ -29,6 +29,38 @@ const tests = {
   },
 };
 
+/**
+ * What takes minutes and is broken by few changes: `npm test` leaves it out, `npm test -- --all` and CI do not.
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+const atLength = {
+  "what a release holds, in every language": [
+    "engine/examples",
+    "engine/languages",
+    "engine/packed",
+    "engine/release",
+    "tools/engine-build",
+    "tools/engine-download",
+    "tools/sdk",
+  ],
+  "the long lives of stacks": [
+    "engine/backup",
+    "engine/drift",
+    "engine/many",
+    "engine/options",
+    "engine/other-service",
+    "engine/promotion",
+    "engine/serving",
+    "engine/shared",
+    "engine/stack-command",
+    "engine/structure",
+    "engine/surgery",
+    "engine/walk",
+  ],
+};
+
+const left = process.env.RECOMMENDER_TESTS === "short" ? Object.values(atLength).flat() : [];
+
 /** What the API does must not depend on where its data lies. */
 const service = ["handlers", "jobs", "serving", "store", "http"].map(
   (room) => `<rootDir>/test/service/${room}/**/*.test.ts`,
@@ -70,7 +102,7 @@ module.exports = {
   globalTeardown: "<rootDir>/tools/jest/global-teardown.js",
   reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   projects: [
-    tests,
+    { ...tests, testPathIgnorePatterns: left.map((name) => `<rootDir>/test/${name}\\.test\\.ts`) },
     {
       ...tests,
       displayName: "PostgreSQL",

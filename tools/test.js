@@ -1,7 +1,10 @@
 const { CommandFailed, run, runCommand } = require("./command.js");
 const { installPackages, root } = require("./setup.js");
 
-/** `npm test [-- <arguments of jest>]`: the set-up, the checks, all tests. With `--changed`, only what a change touches. */
+/**
+ * `npm test`: the set-up, the checks, and all tests but those that jest.config.js leaves to `npm test -- --all`. With
+ * other arguments, which are jest's, what they name; with `--changed`, only what a change touches.
+ */
 runCommand(async () => {
   const [first = "", ...rest] = process.argv.slice(2);
   if (/^--changed(=|$)/.test(first)) return testChanged(first.split("=")[1], rest);
@@ -9,9 +12,11 @@ runCommand(async () => {
   const failed = checks.filter(({ passed }) => !passed).length;
 
   // The tests run even if a check failed, and the last line of the run counts both.
-  const env = { ...process.env, RECOMMENDER_CHECKS: `${checks.length - failed} ${failed}` };
+  const short = first === "" ? { RECOMMENDER_TESTS: "short", SEQUENCES: process.env.SEQUENCES ?? "20" } : {};
+  const env = { ...process.env, ...short, RECOMMENDER_CHECKS: `${checks.length - failed} ${failed}` };
+  const named = first === "--all" ? rest : process.argv.slice(2);
   try {
-    await run(process.execPath, [jest(), ...process.argv.slice(2)], { cwd: root, env });
+    await run(process.execPath, [jest(), ...named], { cwd: root, env });
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     // Jest has said it all, and its last line is to stay the last.
