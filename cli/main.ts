@@ -101,6 +101,9 @@ const ownFirst: Help["groupItems"] = (items, visible, groupOf) => {
 };
 
 if (require.main === module) {
+  // A variable that is set to nothing is as good as none; options would take it for a value.
+  for (const [name, value] of Object.entries(process.env))
+    if (name.startsWith("RECOMMENDER_") && value === "") delete process.env[name];
   for (const stream of [process.stdout, process.stderr]) stream.on("error", cannotWrite);
   createProgram()
     .then((program) => program.parseAsync())

@@ -128,8 +128,7 @@ async function serve(options: ServeOptions): Promise<void> {
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     ...(options.ephemeral || options.store !== undefined ? {} : { dataDir: options.data }),
     ...(options.idleMinutes === undefined ? {} : { idleMinutes: options.idleMinutes }),
-    // A variable that is set to nothing is as good as none.
-    ...(options.trainer ? { trainer: options.trainer } : {}),
+    ...(options.trainer === undefined ? {} : { trainer: options.trainer }),
     ...(options.threads === undefined ? {} : { threads: options.threads }),
     onIdle: () => process.exit(0),
   });

@@ -15,9 +15,10 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findRunning, folderAt, readRunning } from "../../../service";
+import { eventually } from "../../service/jobs/watched";
 import { run, serve } from "../../service/process";
 import { Caller } from "../../service/running";
-import { shopRecords } from "../../service/shop";
+import { openShop, shopRecords } from "../../service/shop";
 
 describe("recommender", () => {
   const folder = mkdtempSync(join(tmpdir(), "command-"));
@@ -109,6 +110,42 @@ describe("recommender", () => {
     await service.end();
     expect(service.child.exitCode).toBe(0);
     slow.destroy();
+  });
+
+  test("serve --threads lets as many trainings run at once as have two each", async () => {
+    const service = await serve("--ephemeral", "--threads", "6");
+    const api = new Caller(service);
+    const { projectId } = await openShop(api);
+    const forLong = { dimensions: 512, regularization: 0.1, alpha: 0.3, epochs: 200 };
+    const { algorithmId } = await api.call("createAlgorithm", {
+      ...{ projectId, name: "for long", algorithmParameters: forLong },
+    });
+    const submit = async () =>
+      (await api.call("submitTrainingJob", { projectId, algorithmId, name: "for long" })).jobId;
+    const jobs = [await submit(), await submit(), await submit(), await submit()];
+    const states = () =>
+      Promise.all(jobs.map(async (jobId) => (await api.call("getJob", { projectId, jobId })).jobStatus));
+    await eventually(async () => (await states()).filter((state) => state === "RUNNING").length === 3);
+    expect(await states()).toEqual(["RUNNING", "RUNNING", "RUNNING", "PENDING"]);
+    await api.close();
+    await service.end();
+    expect(await run("serve", "--threads", "0")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("--threads"),
+    });
+  });
+
+  test("a variable that is set to nothing is as good as none", async () => {
+    const names = ["RECOMMENDER_THREADS", "RECOMMENDER_TRAINER", "RECOMMENDER_CONSOLE"];
+    for (const name of names) process.env[name] = "";
+    try {
+      const service = await serve("--ephemeral", "--host", "0.0.0.0");
+      // As it would without the variable: others than this machine could open it.
+      expect((await fetch(service.url)).status).toBe(404);
+      await service.end();
+    } finally {
+      for (const name of names) delete process.env[name];
+    }
   });
 
   test("stop signals no process id that is of another machine or of none", async () => {
