@@ -33,7 +33,7 @@ function AllModels() {
     <>
       <ScreenHead
         title="Models"
-        lead="How good each training measured on what it held out. Choose two to compare them."
+        lead="The quality of each model, measured on what its training held out. Choose two to compare them."
       >
         <button
           type="button"
@@ -93,7 +93,7 @@ function QualityChart({ models }: { models: readonly ModelRow[] }) {
   return (
     <Card
       title="Quality over time"
-      aside="NDCG@20 on each model's own hold-out; other data makes other figures"
+      aside="NDCG@20 on each model's own hold-out; figures on different data cannot be compared"
     >
       <LineChart
         title="NDCG@20 of the models over time, beside popularity"

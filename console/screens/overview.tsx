@@ -19,7 +19,7 @@ export function Screen() {
   );
   return (
     <>
-      <ScreenHead title="Overview" lead="What there is, what runs, and what wants a decision." />
+      <ScreenHead title="Overview" lead="What is here, what runs, and what needs attention." />
       <Load of={overview}>
         {(all) => (
           <div class="stack">

@@ -32,7 +32,7 @@ export function Screen() {
     <>
       <ScreenHead
         title="Serving"
-        lead="What answers, how it has answered over the last hour, and what answered before."
+        lead="What serves, how it answered over the last hour, and what served before."
       />
       <Load of={serving} lines={8}>
         {(now) =>
@@ -82,7 +82,7 @@ function Serving({ now }: { now: ServingAnswer }) {
           <Figure name="99 of 100 within" hint="p99">
             {recent.p99Ms === null ? "–" : lasting(recent.p99Ms)}
           </Figure>
-          <Figure name="Busiest minute" hint="Queries per second, on the average of the minute">
+          <Figure name="Busiest minute" hint="Queries per second, averaged over the minute">
             {measure(busiest, 2)} <small>of {grouped(now.qps)} per second</small>
             <Meter
               value={busiest}

@@ -121,7 +121,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
 
   await show(page, "questions", "Questions");
   await page.getByLabel("Question").selectOption("groups");
-  await page.getByLabel("Groups with at least so many users").fill("2");
+  await page.getByLabel("Minimum users in a group").fill("2");
   await ask();
   await page.locator(".groups .markers").first().waitFor();
   await check(look, "groups");

@@ -15,7 +15,7 @@ export function Attributes({ of }: { of: DatasetAnswer }) {
   if (of.attributes.length === 0)
     return (
       <Card title="Attributes">
-        <p class="muted">The records have none.</p>
+        <p class="muted">The records have no attributes.</p>
       </Card>
     );
   return (
@@ -50,11 +50,22 @@ function Attribute({ of, records }: { of: AttributeAnswer; records: number }) {
   );
 }
 
-function Bar({ label, count, of }: { label: string; count: number; of: number }) {
+/** A share; its bar is full where it is as large as the longest one, the whole unless it says otherwise. */
+function Bar({
+  label,
+  count,
+  of,
+  longest = of,
+}: {
+  label: string;
+  count: number;
+  of: number;
+  longest?: number | undefined;
+}) {
   return (
     <>
       <bdi title={label}>{shown(label)}</bdi>
-      <Meter value={count} of={of} label={`${shown(label)}: ${grouped(count)}`} />
+      <Meter value={count} of={longest} label={`${shown(label)}: ${grouped(count)}`} />
       <span class="num muted" title={grouped(count)}>
         {percent(count / Math.max(1, of))}
       </span>
@@ -69,7 +80,7 @@ export function Events({ of }: { of: EventsAnswer }) {
       <Card title="Events">
         <Empty title="No event yet">
           <p>
-            EventRecords of a program or <code>recommender import</code> bring some.
+            EventRecords of a program or <code>recommender import</code> add some.
           </p>
         </Empty>
       </Card>
@@ -92,14 +103,14 @@ export function Events({ of }: { of: EventsAnswer }) {
         <Card title="Most chosen items" aside={`${counted(of.distinctItems, "item")} in these events`}>
           <div class="bars">
             {of.items.map(({ id, count }) => (
-              <Bar key={id} label={id} count={count} of={of.sampled} />
+              <Bar key={id} label={id} count={count} of={of.sampled} longest={most} />
             ))}
           </div>
         </Card>
         <Card title="Most active users" aside={`${counted(of.distinctUsers, "user")} in these events`}>
           <div class="bars">
             {of.users.map(({ id, count }) => (
-              <Bar key={id} label={id} count={count} of={of.sampled} />
+              <Bar key={id} label={id} count={count} of={of.sampled} longest={of.users[0]?.count} />
             ))}
           </div>
         </Card>
@@ -137,7 +148,7 @@ export function Refusals({ of: { days, reasons } }: { of: RefusalsAnswer }) {
               <tr>
                 <th class="num">Times</th>
                 <th>Reason</th>
-                <th>The last of them</th>
+                <th>Latest records</th>
                 <th>When</th>
               </tr>
             </thead>

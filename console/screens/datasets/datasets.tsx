@@ -130,7 +130,7 @@ function FullOn({ of: { growth, records, capacity } }: { of: DatasetAnswer }) {
   if (records >= capacity) return null;
   if (growth === null)
     return (
-      <Figure name="Full on" hint="It is said where the records of three days or more show a steady growth">
+      <Figure name="Full on" hint="Shown once three days or more show steady growth">
         <small>not known</small>
       </Figure>
     );

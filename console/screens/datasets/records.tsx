@@ -30,9 +30,7 @@ export function Records({ dataset, lookUp }: { dataset: DatasetAnswer; lookUp: L
         <input
           type="search"
           aria-label="Search the records"
-          placeholder={
-            isEvents ? "An event, a user, an item or a type" : "A part of an id or of an attribute"
-          }
+          placeholder={isEvents ? "An event, a user, an item or a type" : "Part of an id or of an attribute"}
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
@@ -52,11 +50,11 @@ export function Records({ dataset, lookUp }: { dataset: DatasetAnswer; lookUp: L
                 </div>
               )}
               {rows.length === 0 && records.next === null && (
-                <Empty title={search.value ? "No record fits" : "No record yet"} />
+                <Empty title={search.value ? "No record matches" : "No record yet"} />
               )}
               <p class="muted" role="status">
                 {rows.length > 0 && `${counted(rows.length, "record")} shown. `}
-                {records.next !== null && search.value && "Not all were looked through yet."}
+                {records.next !== null && search.value && "Not all records were searched yet."}
               </p>
               <More next={records.next} onMore={records.more} />
             </>
@@ -203,7 +201,7 @@ export function LookUp({ dataset, field }: { dataset: DatasetAnswer; field: Look
           record ? (
             <Found of={record} kind={kind.value} />
           ) : (
-            <p class="muted">Its attributes and its newest events show here.</p>
+            <p class="muted">Attributes and newest events appear here.</p>
           )
         }
       </Load>
@@ -213,7 +211,7 @@ export function LookUp({ dataset, field }: { dataset: DatasetAnswer; field: Look
 
 function Found({ of, kind }: { of: RecordAnswer; kind: "user" | "item" }) {
   if (of.attributes === null && of.events.length === 0)
-    return <p class="muted">There is no such {kind}, and no event on one.</p>;
+    return <p class="muted">There is no such {kind}, and no event names one.</p>;
   return (
     <div class="stack">
       <p>

@@ -45,13 +45,13 @@ export function OneAnswer({ id }: { id: string }) {
               ) : (
                 one.status !== "FAILED" && (
                   <Card>
-                    <Empty title="The answer is being found">
-                      <p>It shows here when it is there.</p>
+                    <Empty title="The job is not done yet">
+                      <p>The answer appears here when it is.</p>
                     </Empty>
                   </Card>
                 )
               )}
-              {question && <AsCode texts={questionCode(question)} note="Asks the same." />}
+              {question && <AsCode texts={questionCode(question)} note="Asks the same question." />}
             </div>
           </>
         );
@@ -151,7 +151,7 @@ function Groups({ of }: { of: ResultAnswer["groups"] }) {
             </h3>
             <Meter value={size} of={users} label={`${grouped(size)} of ${counted(users, "user")}`} />
             {markers.length === 0 ? (
-              <p class="muted">Nothing marks it in particular.</p>
+              <p class="muted">Nothing stands out in this group.</p>
             ) : (
               <ul class="markers">
                 {markers.map((marker) => {

@@ -104,7 +104,7 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer })
           </select>
         </label>
         {asked.kind === "groups" ? (
-          field("minUsers", "Groups with at least so many users", { type: "number", min: 1 })
+          field("minUsers", "Minimum users in a group", { type: "number", min: 1 })
         ) : (
           <>
             {field("attribute", "Item attribute", { list: `${id}-names`, required: true })}
@@ -120,7 +120,12 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer })
               ))}
             </datalist>
             {asked.kind === "list" &&
-              field("least", "Least share of usage, 0 to 1", { type: "number", min: 0, max: 1, step: "any" })}
+              field("least", "Minimum share of usage, 0 to 1", {
+                type: "number",
+                min: 0,
+                max: 1,
+                step: "any",
+              })}
           </>
         )}
         <div class="go">
@@ -158,7 +163,7 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer })
           <strong>It was refused.</strong> <bdi>{refused.value.slice(0, 1000)}</bdi>
         </p>
       )}
-      <AsCode texts={questionCode(asked)} note="Does the same from a program or a terminal." />
+      <AsCode texts={questionCode(asked)} note="Asks the same question from a program or a terminal." />
     </Card>
   );
 }

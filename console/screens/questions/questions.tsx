@@ -23,7 +23,7 @@ function AllQuestions() {
     <>
       <ScreenHead
         title="Questions"
-        lead="Ask a model about its users: how the usage of a value is spread, who uses it, and which groups there are."
+        lead="Ask a model about its users: how much they use a value, who uses it, and which groups they form."
       />
       <div class="stack">
         {chosen && <Ask key={chosen.id} chosen={chosen} />}

@@ -189,7 +189,7 @@ const bases: Readonly<Record<TryAnswer["basis"], string>> = {
   events: "from the user's events",
   training: "from what the training learned",
   attributes: "from attributes",
-  popularity: "nothing is known of this user, so: what is popular",
+  popularity: "nothing is known about this user: popular items",
 };
 
 function Code({ projectId, userId = "somebody" }: { projectId: string; userId?: string | undefined }) {

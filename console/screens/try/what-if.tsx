@@ -63,7 +63,7 @@ export function Own({
         />
         {answer.own.length + changes.remove.length === 0 ? (
           <p class="muted">
-            {answer.isKnown ? "This user has no events on items." : "Nothing is stored of this user."}
+            {answer.isKnown ? "This user has no events on items." : "Nothing is stored about this user."}
           </p>
         ) : (
           <ul class="own">

@@ -24,7 +24,7 @@ export function attentionTo({
     found.push({
       level: records >= capacity ? "bad" : "warn",
       title: `The ${kind} dataset ${name} is ${Math.floor((100 * records) / capacity)} % full`,
-      text: `It holds ${grouped(records)} of ${grouped(capacity)} records, ${grouped(limits.recordsPerShard)} a shard; records beyond are refused. A dataset with more shards has to be created.`,
+      text: `It holds ${grouped(records)} of ${grouped(capacity)} records, ${grouped(limits.recordsPerShard)} a shard; further ones are refused. Create a dataset with more shards.`,
       href: `#/datasets/${id}`,
     });
   }
