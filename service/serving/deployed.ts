@@ -97,13 +97,12 @@ export class Deployed {
   /** The target events of a user as they stand, null where their dataset is deleted, after all else was brought up to date. */
   async eventsOf(userId: string, isAddressed = true): Promise<UserEvents | null> {
     const { generator, ranker, context } = this;
-    const events = context.store.shared
-      ? await this.storedEvents(userId, isAddressed)
-      : this.mirrored(userId);
+    const stored = context.store.shared ? await this.storedEvents(userId, isAddressed) : undefined;
     for (const served of ranker ? [generator, ranker] : [generator])
       if (served.isLettingGo) for (const id of await served.letGo()) this.unplaced.add(id);
     if (this.unplaced.size > 0) await this.placeUnplaced();
-    return events;
+    // In memory events may have come while the rest was waited for.
+    return stored === undefined ? this.mirrored(userId) : stored;
   }
 
   /** The attributes of items. */
