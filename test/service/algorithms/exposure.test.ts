@@ -45,6 +45,19 @@ test("the quality that a training reports is that of what it shows", () => {
   expect(diverse.itemVectors).toEqual(plain.itemVectors);
 });
 
+test("what a ranking is learned on has the penalties of what is shown: a small one changes little", () => {
+  const timed = {
+    ...interactions,
+    time: Float64Array.from(interactions.index, (_, at) => (at * 7919) % 10_007),
+  };
+  const [plain, little] = [0, 0.02].map((popularityPenalty) => {
+    const { report } = trainG1({ interactions: timed }, { ...fixed, neighbours: 0, popularityPenalty });
+    return report.ranking?.without as number;
+  }) as [number, number];
+  expect(plain).toBeGreaterThan(0.05);
+  expect(Math.abs(little / plain - 1)).toBeLessThan(0.1);
+});
+
 test("a shorter list is the beginning of a longer one, whatever the diversity", () => {
   const recommender = new Recommender(servable(trained({ diversity: 0.6, popularityPenalty: 0.3 })));
   const taste = recommender.userTaste(0);
