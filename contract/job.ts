@@ -146,6 +146,10 @@ export const quality = z.object({
   holdOut: maybe(z.string()).describe(
     "Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time.",
   ),
+  learnedOnUsers: maybe(z.int()).describe(
+    "Users whose events the vectors of the items were learned from, where there are too many events for all users.",
+  ),
+  allUsers: maybe(z.int()).describe("All users, of whom those are some; the others were folded in."),
   unrankedNdcgAt20: maybe(z.number()).describe("NDCG@20 of the model's candidates on the latest pairs."),
   rankedNdcgAt20: maybe(z.number()).describe(
     "The same with the model as the ranker; the same figure where it gained nothing, and changes nothing.",

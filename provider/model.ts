@@ -27,6 +27,10 @@ export interface Quality {
   readonly heldOutUsers?: number;
   /** Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time. */
   readonly holdOut?: string;
+  /** Users whose events the vectors of the items were learned from, where there are too many events for all users. */
+  readonly learnedOnUsers?: number;
+  /** All users, of whom those are some; the others were folded in. */
+  readonly allUsers?: number;
   /** NDCG@20 of the model's candidates on the latest pairs. */
   readonly unrankedNdcgAt20?: number;
   /** The same with the model as the ranker; the same figure where it gained nothing, and changes nothing. */

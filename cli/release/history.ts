@@ -12,6 +12,8 @@ export const quality = z.strictObject({
   heldOutPairs: z.int().optional(),
   heldOutUsers: z.int().optional(),
   holdOut: z.string().optional(),
+  learnedOnUsers: z.int().optional(),
+  allUsers: z.int().optional(),
   unrankedNdcgAt20: z.number().optional(),
   rankedNdcgAt20: z.number().optional(),
   coverageAt20: z.number().optional(),

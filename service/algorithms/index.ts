@@ -54,6 +54,7 @@ export {
   NotEnoughEventsError,
   type TrainedModel,
   type TrainingProgress,
+  type TrainingReport,
 } from "./training/model";
 export type { Team } from "./training/team";
 export { carryOut, type Work } from "./training/work";

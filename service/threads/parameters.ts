@@ -1,5 +1,5 @@
 import { g1Parameters, type JsonMap } from "../../contract";
-import type { G1Model, G1Parameters, HeldOutReport } from "../algorithms";
+import type { G1Model, G1Parameters, HeldOutReport, TrainingReport } from "../algorithms";
 
 /** The parameters in the form that the mathematics takes. */
 export function parametersOf(given: JsonMap): G1Parameters {
@@ -45,7 +45,14 @@ export function reportOf({ parameters, report }: G1Model): Report {
 }
 
 /** What was measured, under the names of the API. */
-export function qualityOf({ quality, popularity, heldOut, ranking, exposure }: HeldOutReport) {
+export function qualityOf({
+  quality,
+  popularity,
+  heldOut,
+  learnedOn,
+  ranking,
+  exposure,
+}: HeldOutReport & Pick<TrainingReport, "learnedOn">) {
   return {
     recallAt20: quality?.recall20 ?? null,
     ndcgAt20: quality?.ndcg20 ?? null,
@@ -54,6 +61,7 @@ export function qualityOf({ quality, popularity, heldOut, ranking, exposure }: H
     heldOutPairs: heldOut.pairs,
     heldOutUsers: heldOut.users,
     holdOut: heldOut.kind ?? null,
+    ...(learnedOn && { learnedOnUsers: learnedOn.users, allUsers: learnedOn.of }),
     rankedNdcgAt20: ranking?.ndcg20 ?? null,
     unrankedNdcgAt20: ranking?.without ?? null,
     coverageAt20: exposure?.coverage20 ?? null,

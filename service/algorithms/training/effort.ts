@@ -23,6 +23,8 @@ export interface Budget {
   readonly epochs: readonly number[];
   /** How far the weights of users with many items are lowered where that is tried. */
   readonly dampings: readonly number[];
+  /** Pairs that the final training learns from at most; of more, those of some users, and all others are folded in. */
+  readonly learnedPairs: number;
   /** Multiplications that the final training may take; a core does some four billion in a second. */
   readonly multiplications: number;
 }
@@ -40,6 +42,7 @@ export const efforts = {
     dimensions: [64],
     epochs: [8],
     dampings: [],
+    learnedPairs: 2_000_000,
     multiplications: 2e10,
   },
   balanced: {
@@ -53,6 +56,7 @@ export const efforts = {
     dimensions: [128, 64],
     epochs: [5, 8, 12],
     dampings: [0.25, 0.5],
+    learnedPairs: 6_000_000,
     multiplications: 1.2e11,
   },
   thorough: {
@@ -66,6 +70,7 @@ export const efforts = {
     dimensions: [512, 256, 128, 64],
     epochs: [5, 8, 12, 18],
     dampings: [0.25, 0.5],
+    learnedPairs: 100_000_000,
     multiplications: 1e13,
   },
 } as const satisfies Record<string, Budget>;

@@ -2,7 +2,7 @@
 
 import { type TypedPairs, weighted, withOthers } from "../event-weights";
 import { exposureRule } from "../exposure";
-import { type Interactions, itemCounts } from "../interactions";
+import { type Interactions, itemCounts, selectUsers } from "../interactions";
 import { scaleWeights, weightScaleOf } from "../weighting";
 import {
   type AttributeModel,
@@ -10,7 +10,7 @@ import {
   attributeVectors,
   learnAttributeModel,
 } from "./cold-start";
-import { DEFAULT_EFFORT } from "./effort";
+import { DEFAULT_EFFORT, efforts } from "./effort";
 import { searchEventRule } from "./event-types";
 import { Factorizer } from "./ials";
 import { type G1Model, type G1Parameters, NotEnoughEventsError, type TrainingProgress } from "./model";
@@ -18,6 +18,7 @@ import { factorParameters, neighbourRule } from "./point";
 import { learnRanking } from "./ranker";
 import { Scales } from "./scale";
 import { searchParameters } from "./search";
+import { foldInAll, usersToLearnFrom } from "./some-users";
 import { alone, type Team } from "./team";
 
 /** What a model is trained from; attribute tables may be left out. */
@@ -38,6 +39,7 @@ export function trainG1(
   given: G1Parameters = {},
   onProgress: (progress: TrainingProgress) => void = () => {},
   team: Team = alone,
+  mostPairs: number = efforts[given.effort ?? DEFAULT_EFFORT].learnedPairs,
 ): G1Model {
   const { interactions: target } = data;
   if (target.index.length === 0) throw new NotEnoughEventsError();
@@ -64,15 +66,19 @@ export function trainG1(
   const { weighting, damping, neighbours } = choice.point;
   const weightScale = weightScaleOf(interactions, weighting, damping);
   const scaled = scaleWeights(interactions, weightScale);
-  const parameters = factorParameters(choice.point, given, new Scales(scaled));
-  const factorizer = new Factorizer(scaled, parameters.dimensions, team);
+  const some = usersToLearnFrom(scaled, mostPairs);
+  const learned = some ? selectUsers(scaled, some) : scaled;
+  const parameters = factorParameters(choice.point, given, new Scales(learned));
+  const factorizer = new Factorizer(learned, parameters.dimensions, team);
   factorizer.begin(parameters, SEED);
   for (let epoch = 1; epoch <= choice.epochs; epoch++) {
     factorizer.epoch();
     onProgress({ phase: "train", fraction: epoch / choice.epochs, quality });
   }
 
-  const { stride, userVectors, itemVectors } = factorizer.factors();
+  const factors = factorizer.factors();
+  const { stride, itemVectors } = factors;
+  const userVectors = some ? foldInAll(scaled, factors, parameters, team) : factors.userVectors;
   const { start } = interactions;
   const counts = itemCounts(interactions);
   const warmUser = (user: number) => start[user] !== start[user + 1];
@@ -103,7 +109,11 @@ export function trainG1(
       ...(othersCount && { eventWeights, recommendSeen }),
       ...exposure,
     },
-    report: { ...choice.report, ranking: report },
+    report: {
+      ...choice.report,
+      ...(some && { learnedOn: { users: some.length, of: interactions.users } }),
+      ranking: report,
+    },
     stride,
     users: interactions.users,
     items: interactions.items,

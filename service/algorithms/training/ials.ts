@@ -242,7 +242,7 @@ export class Factorizer {
 }
 
 /** Bounds between parts of rows that take about the same time. */
-function boundsOf({ users, start }: Interactions): Uint32Array {
+export function boundsOf({ users, start }: Interactions): Uint32Array {
   const bounds = new Uint32Array(PARTS + 1).fill(users);
   const costUpTo = (row: number) => (start[row] as number) + ROW_COST * row;
   const total = costUpTo(users);

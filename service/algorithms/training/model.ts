@@ -62,6 +62,8 @@ export interface TrainingReport {
   };
   /** How many sets of parameters were tried. */
   readonly trials: number;
+  /** Users whose pairs the vectors of the items were learned from, where these are not all of them. */
+  readonly learnedOn?: { readonly users: number; readonly of: number } | undefined;
   /** What the candidates reach as they are ranked on the latest pairs, and without that; null where it was not measured. */
   readonly ranking?: { readonly ndcg20: number; readonly without: number } | null | undefined;
   /** What the model shows of the catalogue; null where it has nothing to show. */

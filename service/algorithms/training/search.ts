@@ -88,7 +88,7 @@ export function searchParameters(
   const affordable = budget.dimensions.filter(
     (dimensions) =>
       dimensions * 4 <= Math.min(mass.users, mass.items) &&
-      workOf(interactions, others?.pairs ?? null, dimensions) <= budget.multiplications,
+      workOf(interactions, others?.pairs ?? null, dimensions, budget.learnedPairs) <= budget.multiplications,
   );
   const larger = given.dimensions === undefined ? affordable : [given.dimensions];
   const bench = new TrialBench(
@@ -254,7 +254,9 @@ function workOf(
   { users, items, index }: Interactions,
   others: Interactions | null,
   dimensions: number,
+  learnedPairs: number,
 ): number {
   const pairs = index.length + (others?.index.length ?? 0);
-  return TYPICAL_EPOCHS * (pairs * dimensions * 16 + (users + items) * dimensions ** 2 * 3);
+  const share = Math.min(1, learnedPairs / pairs);
+  return TYPICAL_EPOCHS * (share * pairs * dimensions * 16 + (share * users + items) * dimensions ** 2 * 3);
 }

@@ -1,8 +1,16 @@
-import { type G1Model, measureExposure, Recommender, servable, trainG1 } from "../../../service/algorithms";
+import {
+  type G1Model,
+  isPlaced,
+  measureExposure,
+  Recommender,
+  servable,
+  trainG1,
+} from "../../../service/algorithms";
+import { penalized } from "../../../service/algorithms/exposure";
 import { encodeModel } from "../../../service/files/format/model";
 import { createWorld } from "./world";
 
-const { interactions } = createWorld({ users: 200, items: 600 });
+const { interactions, genres } = createWorld({ users: 200, items: 600 });
 const fixed = {
   dimensions: 16,
   regularization: 0.03,
@@ -40,22 +48,44 @@ test.each([{ neighbours: 0 }, { neighbours: 2, popularityExponent: 0.4 }])(
 );
 
 test("the quality that a training reports is that of what it shows", () => {
-  const [plain, diverse] = [trained(), trained({ diversity: 1 })];
-  expect(diverse.report.quality?.ndcg20).toBeLessThan(plain.report.quality?.ndcg20 as number);
-  expect(diverse.itemVectors).toEqual(plain.itemVectors);
+  const plain = trained();
+  for (const choice of [{ diversity: 1 }, { popularityPenalty: 1 }]) {
+    const shown = trained(choice);
+    expect(shown.report.quality?.ndcg20).toBeLessThan(plain.report.quality?.ndcg20 as number);
+    expect(shown.itemVectors).toEqual(plain.itemVectors);
+  }
 });
 
-test("what a ranking is learned on has the penalties of what is shown: a small one changes little", () => {
+test("a penalty lowers every score, also one below zero", () => {
+  expect([2, 0, -2].map((score) => penalized(score, 0.5))).toEqual([1, 0, -4]);
+});
+
+test("items that come after training stand in the same order with penalties, however many they are", () => {
+  const records = genres.map((genre) => ({ genre: `g${genre}` }));
+  const itemAttributes = { schema: null, records };
+  const given = { ...fixed, neighbours: 0, popularityPenalty: 0.5 };
+  const recommender = new Recommender(servable(trainG1({ interactions, itemAttributes }, given)));
+  const taste = recommender.userTaste(0);
+  const known = recommender.scoresOf([0, 1], taste);
+  // More than there was room for.
+  const added = 2 * interactions.items;
+  recommender.place(added, records[0]);
+  expect(recommender.scoresOf([0, 1], taste)).toEqual(known);
+  expect(isPlaced(recommender.scoresOf([added], taste)[0] as number)).toBe(true);
+});
+
+test("what a ranking is learned on has the penalties of what is shown: a small one changes little, a great one much", () => {
   const timed = {
     ...interactions,
     time: Float64Array.from(interactions.index, (_, at) => (at * 7919) % 10_007),
   };
-  const [plain, little] = [0, 0.02].map((popularityPenalty) => {
+  const [plain, little, much] = [0, 0.02, 1].map((popularityPenalty) => {
     const { report } = trainG1({ interactions: timed }, { ...fixed, neighbours: 0, popularityPenalty });
     return report.ranking?.without as number;
-  }) as [number, number];
+  }) as [number, number, number];
   expect(plain).toBeGreaterThan(0.05);
   expect(Math.abs(little / plain - 1)).toBeLessThan(0.1);
+  expect(much).toBeLessThan(plain * 0.9);
 });
 
 test("a shorter list is the beginning of a longer one, whatever the diversity", () => {

@@ -1,0 +1,115 @@
+import { type Interactions, selectUsers, transpose } from "../interactions";
+import { arrayBytes, Kernel } from "../kernel";
+import { createRandom, sample } from "../random";
+import { boundsOf, type FactorParameters, type Factors, ridgeOf, scratchLength } from "./ials";
+import type { Team } from "./team";
+
+const SEED = 20_240_229;
+/** Users that an item has among those that are learned from, where it has as many. */
+const LEAST_USERS = 5;
+/** Pairs of users who are folded in at once: memory does not grow with all of them. */
+const FOLDED_PAIRS = 1_000_000;
+
+/**
+ * Users whose pairs are enough to learn the vectors of the items from, null where that is all of them. They are drawn by
+ * their place, which goes by their ids; of items that hardly any of them chose, some more users are added.
+ */
+export function usersToLearnFrom(of: Interactions, mostPairs: number): Uint32Array | null {
+  const pairs = of.index.length;
+  if (pairs <= mostPairs) return null;
+  const drawn = new Uint8Array(of.users);
+  for (const user of sample(createRandom(SEED), of.users, Math.ceil((of.users * mostPairs) / pairs)))
+    drawn[user] = 1;
+  const { start, index } = transpose(of);
+  for (let item = 0; item < of.items; item++) {
+    const users = index.subarray(start[item], start[item + 1]);
+    let found = users.reduce((sum, user) => sum + (drawn[user] as number), 0);
+    for (let at = 0; at < users.length && found < LEAST_USERS; at++) {
+      const user = users[at] as number;
+      found += 1 - (drawn[user] as number);
+      drawn[user] = 1;
+    }
+  }
+  const users = Uint32Array.from(drawn.keys()).filter((user) => drawn[user] === 1);
+  return users.length < of.users ? users : null;
+}
+
+/** The vectors of all users, solved from their weights against vectors of items whose gram matrix is diagonal. */
+export function foldInAll(
+  of: Interactions,
+  { stride, itemVectors }: Factors,
+  parameters: FactorParameters,
+  team: Team,
+): Float32Array {
+  const { users, start } = of;
+  const chunks = chunksOf(of);
+  const most = Math.max(...chunks.map(({ length }) => length));
+  const entries = Math.max(...chunks.map((rows) => entriesOf(start, rows)));
+  const scratch = scratchLength(stride);
+  const lengths = [itemVectors.length, stride, most + 1, entries, entries, most * stride, most];
+  const bytes = lengths.reduce((sum, length) => sum + arrayBytes(length), team.size * arrayBytes(scratch));
+  const kernel = new Kernel(bytes, { shared: true });
+  const fixed = kernel.floats(itemVectors.length);
+  fixed.set(itemVectors);
+  const base = kernel.floats(stride);
+  const active = baseOf(base, itemVectors, parameters.alpha);
+  const room = {
+    ...{ start: kernel.integers(most + 1), index: kernel.integers(entries), weight: kernel.floats(entries) },
+    ...{ vectors: kernel.floats(most * stride), ridge: kernel.floats(most) },
+  };
+  const threads = Array.from({ length: team.size }, () => kernel.floats(scratch));
+  const vectors = new Float32Array(users * stride);
+  for (const rows of chunks) {
+    const some = selectUsers(of, rows);
+    room.start.set(some.start);
+    room.index.set(some.index);
+    room.weight.set(some.weight);
+    for (let row = 0; row < rows.length; row++) {
+      let total = 0;
+      for (let at = some.start[row] as number; at < (some.start[row + 1] as number); at++)
+        total += some.weight[at] as number;
+      room.ridge[row] = ridgeOf(parameters, total, active);
+    }
+    const bounds = boundsOf(some);
+    team.run({
+      ...{ kind: "solve", memory: kernel.memory, stride, scratch: threads, parts: bounds.length - 1 },
+      ...{ size: some.index.length * stride * stride, solved: { ...room, rows: rows.length }, fixed, base },
+      // Solved at once, and not from where they were before a turn.
+      ...{ matrix: base, bounds, steps: 0 },
+    });
+    vectors.set(room.vectors.subarray(0, rows.length * stride), (rows[0] as number) * stride);
+  }
+  return vectors;
+}
+
+/** What all unobserved pairs of a user weigh; gives how many items have a vector. */
+function baseOf(base: Float32Array, itemVectors: Float32Array, alpha: number): number {
+  const squares = new Float64Array(base.length);
+  let active = 0;
+  for (let from = 0; from < itemVectors.length; from += base.length) {
+    let isActive = false;
+    for (let k = 0; k < base.length; k++) {
+      const value = itemVectors[from + k] as number;
+      if (value !== 0) isActive = true;
+      squares[k] = (squares[k] as number) + value * value;
+    }
+    if (isActive) active++;
+  }
+  base.set(squares.map((sum) => alpha * sum));
+  return active;
+}
+
+/** All users in their order, divided so that those of each part have about as many pairs as are folded in at once. */
+function chunksOf({ users, start }: Interactions): Uint32Array[] {
+  const chunks: Uint32Array[] = [];
+  for (let from = 0, to = 0; from < users; from = to) {
+    const end = (start[from] as number) + FOLDED_PAIRS;
+    for (to = from + 1; to < users && (start[to + 1] as number) <= end; ) to++;
+    chunks.push(Uint32Array.from({ length: to - from }, (_, at) => from + at));
+  }
+  return chunks;
+}
+
+function entriesOf(start: Uint32Array, rows: Uint32Array): number {
+  return (start[(rows.at(-1) as number) + 1] as number) - (start[rows[0] as number] as number);
+}
