@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { titled } from "./format";
 import { connection, follow, latest } from "./live";
 import { Copy, Name } from "./parts/basics";
-import { Skeleton } from "./parts/load";
+import { Failed, Skeleton } from "./parts/load";
 import { choose, place, project, to } from "./router";
 import { readSession, signedIn, signOut } from "./session";
 
@@ -58,7 +58,7 @@ function Shell() {
   useEffect(() => {
     if (version !== undefined) void readSession().catch(() => undefined);
   }, [version]);
-  const current = screens[place.value.screen] ? place.value.screen : "overview";
+  const current = Object.hasOwn(screens, place.value.screen) ? place.value.screen : "overview";
   useEffect(() => {
     document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [current]);
@@ -154,6 +154,8 @@ function CurrentScreen({ name }: { name: string }) {
   const loaded = useSignal<ComponentType | undefined>(undefined);
   const failed = useSignal(false);
   const heading = useRef<HTMLDivElement>(null);
+  const [broken, again] = useErrorBoundary();
+  useEffect(again, [place.value]);
   useEffect(() => {
     const { title, load } = screens[name] as (typeof screens)[string];
     document.title = `${title} · Recommender`;
@@ -174,5 +176,6 @@ function CurrentScreen({ name }: { name: string }) {
         page again.
       </p>
     );
+  if (broken) return <Failed error={broken} again={again} />;
   return <div ref={heading}>{Screen ? <Screen /> : <Skeleton lines={6} />}</div>;
 }

@@ -60,9 +60,13 @@ export function measure(value: number | null | undefined, digits = 3): string {
   return value == null || value < -1e29 ? "–" : value.toFixed(digits);
 }
 
+/** The beginning of a text, without half a sign at its end. */
+export const firstOf = (text: string, most: number): string =>
+  text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
+
 /** A text of somebody else's, cut so that it cannot fill the page. */
 export function cut(text: string, most = 120): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+  return text.length > most ? `${firstOf(text, most)}…` : text;
 }
 
 /** A value of an attribute as people read it. */

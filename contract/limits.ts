@@ -30,6 +30,8 @@ export const limits = {
   eventIdBytes: 2048,
   /** Size of an event's value, above or below 0: sums of such values stay far inside what 32-bit numbers hold. */
   eventValue: 1e12,
+  /** Milliseconds of an event's time: the last that is a date. */
+  eventTs: 8.64e15,
   /** Characters of a name, an event type or the name of an attribute. */
   nameCharacters: 256,
   /** Attributes that one schema names. */

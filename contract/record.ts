@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { attributes, eventType, id, maybe, ours, recordId } from "./field";
+import { atMost, attributes, eventType, id, maybe, ours, recordId } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -31,7 +31,7 @@ export const eventRecord = z.strictObject({
   eventId: eventId.describe("Unique id; built from user, item and time where the source has none."),
   userId: recordId,
   itemId: recordId,
-  ts: z.int().min(0).describe("Time of the event in milliseconds."),
+  ts: atMost(z.int().min(0), limits.eventTs).describe("Time of the event in milliseconds."),
   eventType: eventType.describe("Kind of act; a project optimises one of them."),
   eventValue: ours(z.number().min(-limits.eventValue).max(limits.eventValue), z.number())
     .default(1)

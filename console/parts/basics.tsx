@@ -12,6 +12,7 @@ setInterval(() => {
 /** A time as seen from now; the exact one on hover, and for machines. */
 export function Time({ ts }: { ts: number | null | undefined }) {
   if (ts == null) return <span class="muted">–</span>;
+  if (Number.isNaN(new Date(ts).getTime())) return <span>{ts} ms</span>;
   return (
     <time dateTime={new Date(ts).toISOString()} title={exact(ts)}>
       {fromNow(ts, Math.max(now.value, Date.now()))}

@@ -1,3 +1,5 @@
+import { firstOf } from "../format";
+
 /** What would declare or do the same as a screen shows, by language. */
 export type Texts = Readonly<Partial<Record<"TypeScript" | "Python" | "YAML" | "CLI" | "curl", string>>>;
 
@@ -24,11 +26,12 @@ export function declared(
   remarks: readonly string[] = [],
 ): Pick<Texts, "TypeScript" | "Python" | "YAML"> {
   const named = apart(all);
-  const remarked = (sign: string) => remarks.map((remark) => `${sign} ${remark}`);
+  const remarked = (sign: string, more: readonly string[] = []) =>
+    [...remarks, ...more].map((remark) => `${sign} ${remark}`);
   return {
     TypeScript: [...named.map(inTypeScript), ...remarked("//")].join("\n"),
     Python: [...named.map(inPython), ...remarked("#")].join("\n"),
-    YAML: [...named.map(inYaml), ...remarked("#")].join("\n"),
+    YAML: [...named.map(inYaml), ...remarked("#", named.flatMap(callsInYaml))].join("\n"),
   };
 }
 
@@ -76,12 +79,27 @@ function inPython({ type, component = type, name, variable, fields }: Named): st
 }
 
 function inYaml({ type, component = type, name, variable, fields }: Named): string {
-  const lines = entriesOf(fields).map(([key, value]) => `\n      ${key}: ${yaml(value)}`);
+  const told = entriesOf(fields).filter(([, value]) => !isCall(value));
+  const lines = told.map(([key, value]) => `\n      ${key}: ${yaml(value)}`);
   return `  ${variable}:\n    type: recommender:${component}\n    name: ${yaml(name)}\n    properties:${lines.join("")}`;
 }
 
+/** What Pulumi would take for a call of a function of its own, wherever it stands. */
+const isCall = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.entries(value).some(([key, one]) => /^fn::/i.test(key) || isCall(one));
+
+function callsInYaml({ name, fields }: Named): string[] {
+  return entriesOf(fields)
+    .filter(([, value]) => isCall(value))
+    .map(
+      ([key]) => `Left out: ${key} of ${quoted(name)}; in YAML a key that begins with fn:: is a function.`,
+    );
+}
+
 /** Pulumi keeps two colons for itself, and a name goes into every line of a preview. */
-const logical = (name: string) => name.replaceAll("::", ":").slice(0, 100);
+const logical = (name: string) => firstOf(name.replace(/:{2,}/g, ":"), 100);
 
 const entriesOf = (fields: object) => Object.entries(fields).filter(([, value]) => value !== undefined);
 
@@ -110,20 +128,17 @@ function pythonic(value: unknown, isOwn: boolean): string {
   return `{${pairs.join(", ")}}`;
 }
 
-/** JSON is YAML; what Pulumi would take for a reference is marked as text. */
-const yaml = (value: unknown): string =>
-  typeof value === "string"
-    ? quoted(value.replaceAll("${", "$${"))
-    : visible(JSON.stringify(value).replaceAll("${", "$${"));
+/** JSON is YAML. Pulumi reads two dollar signs as one, and one before a brace as a reference. */
+const yaml = (value: unknown): string => visible(JSON.stringify(value).replaceAll("$", () => "$$"));
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Words that TypeScript or Python keeps for itself, and what begins with a digit. */
+/** Words that TypeScript, a module of Node, Python or Pulumi's YAML keeps for itself, and what begins with a digit. */
 const reserved =
-  "and as assert async await break case catch class const continue debugger def default del delete do elif else enum " +
-  "except export extends false finally for from function global if import in instanceof interface is lambda let new " +
-  "nonlocal not null or package pass private protected public raise recommender return static super switch this throw " +
-  "true try typeof var void while with yield";
+  "and arguments as assert async await break case catch class const continue debugger def default del delete do elif " +
+  "else enum eval except export exports extends false finally for from function global if implements import in " +
+  "instanceof interface is lambda let module new nonlocal not null or package pass private protected public pulumi " +
+  "raise recommender require return static super switch this throw true try typeof undefined var void while with yield";
 const isReserved = (name: string) => /^\d/.test(name) || reserved.split(" ").includes(name);
 
 /** A name as a variable of a program. */
@@ -137,16 +152,22 @@ function variable(name: string): string {
 /** A text as TypeScript, Python and YAML write it. */
 export const quoted = (text: string): string => visible(JSON.stringify(text));
 
-/** Signs that cannot be seen, or turn the text around them, are written by their numbers. */
-const visible = (json: string): string =>
-  json.replace(
-    /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+/** Signs that cannot be seen, or turn the text around them. */
+const unseen = /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
 
-/** A text as a shell takes it for one word. */
-export const word = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** JSON in which they are written by their numbers. */
+export const visible = (json: string): string =>
+  json.replace(new RegExp(unseen, "gu"), (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** A text as a shell takes it for one word. What a terminal would take for a key is written by its bytes. */
+export function word(text: string): string {
+  if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
+  if (!unseen.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
+  const bytes = (sign: string) =>
+    [...new TextEncoder().encode(sign)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+  // History, of an older bash too, looks for its sign and for the end of the quotes.
+  return `$'${text.replace(new RegExp(`${unseen.source}|['!\\\\]`, "gu"), bytes)}'`;
+}
 
 /** The command of the CLI; operands come last, for they may look like options. */
 export function command(name: string, options: Readonly<Record<string, unknown>>, ...operands: string[]) {

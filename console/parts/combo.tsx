@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Suggestion } from "../../service/console/answers";
 import { shown } from "../format";
-import { view } from "../session";
+import { Refused, view } from "../session";
 
 /** A field for the id of a user or an item, with suggestions of the service. */
 export function Combo({
@@ -23,6 +23,7 @@ export function Combo({
   const id = useId();
   const text = useSignal(value);
   const found = useSignal<readonly Suggestion[]>([]);
+  const refused = useSignal<string | undefined>(undefined);
   const isOpen = useSignal(false);
   const at = useSignal(-1);
   const asked = useRef<AbortController>(undefined);
@@ -39,9 +40,12 @@ export function Combo({
       view<Suggestion[]>("suggest", { project: projectId, kind, text: typed }, stop.signal).then(
         (rows) => {
           found.value = rows;
+          refused.value = undefined;
           at.value = -1;
         },
-        () => undefined,
+        (error) => {
+          if (error instanceof Refused) refused.value = error.message;
+        },
       );
     }, 80);
   };
@@ -107,6 +111,11 @@ export function Combo({
           </div>
         ))}
       </div>
+      {refused.value !== undefined && (
+        <p class="muted" role="status">
+          No suggestions: {refused.value}
+        </p>
+      )}
     </div>
   );
 }

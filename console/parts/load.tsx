@@ -95,10 +95,12 @@ export function Skeleton({ lines = 4 }: { lines?: number }) {
 }
 
 /** Why something cannot be shown. */
-export function Failed({ error, again }: { error: Refused; again?: () => void }) {
+export function Failed({ error, again }: { error: Error; again?: () => void }) {
   return (
     <div class="note bad" role="alert">
-      <strong>{error.status === 0 ? "No connection" : "This cannot be shown"}</strong>
+      <strong>
+        {error instanceof Refused && error.status === 0 ? "No connection" : "This cannot be shown"}
+      </strong>
       <p>{error.message}</p>
       {again && (
         <button type="button" onClick={again}>

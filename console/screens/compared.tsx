@@ -176,7 +176,7 @@ function OneUser({
               <ol>
                 {(known?.itemIds ?? []).map((id) => (
                   <li key={id} class={other.includes(id) ? "" : "differs"} title={cut(id, 300)}>
-                    <bdi>{cut(answer.labels[id] ?? id, 60)}</bdi>
+                    <bdi>{cut((Object.hasOwn(answer.labels, id) && answer.labels[id]) || id, 60)}</bdi>
                     {!other.includes(id) && <span class="tag accent">only here</span>}
                   </li>
                 ))}

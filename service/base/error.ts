@@ -33,7 +33,7 @@ export function renderError(error: ServiceError, requestId: string): unknown {
 
 /** A text of the caller's, cut to what a message or a line of the log can bear. */
 export function shortened(text: string, most = 200): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+  return text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…` : text;
 }
 
 /** Says that something named in a request is not there. */

@@ -1,4 +1,4 @@
-import { notFound } from "../base/error";
+import { notFound, ServiceError } from "../base/error";
 import type { Context } from "../handlers/handler";
 import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";
@@ -7,16 +7,32 @@ import { labelOf } from "./try";
 
 const [mostUsers, shownItems] = [5, 10];
 
+/** Each reads two models; more at once would keep questions waiting for long. */
+const mostAtOnce = 4;
+let underWay = 0;
+
 /** What models recommend to the same users, as they were trained. */
-export async function besideAnswer(
+export async function besideAnswer(...asked: Parameters<typeof beside>): Promise<BesideAnswer> {
+  if (underWay >= mostAtOnce)
+    throw new ServiceError("RATE_LIMITED", "Other models are being compared; try again in a moment.");
+  underWay++;
+  try {
+    return await beside(...asked);
+  } finally {
+    underWay--;
+  }
+}
+
+async function beside(
   { store: { db }, pool }: Context,
   modelIds: readonly string[],
   userIds: readonly string[],
+  signal: AbortSignal,
 ): Promise<BesideAnswer> {
   const rows = await db
     .selectFrom("models")
     .select(["id", "project_id", "seen_deletions"])
-    .where("id", "in", modelIds)
+    .where("id", "in", modelIds.slice(0, 2))
     .execute();
   const users = userIds.slice(0, mostUsers);
   const answers: BesideAnswer["models"][number][] = [];
@@ -26,7 +42,7 @@ export async function besideAnswer(
     if (!row) throw notFound("model", id, "it may have been deleted");
     const data = await projectData(db, await projectOf(db, row.project_id));
     const model = { modelId: id, seenDeletions: row.seen_deletions };
-    const found = await pool.run({ kind: "PREVIEW", data, model, userIds: users, limit: shownItems });
+    const found = await pool.run({ kind: "PREVIEW", data, model, userIds: users, limit: shownItems }, signal);
     answers.push(found);
     const items = [...new Set(found.flatMap(({ itemIds }) => itemIds))];
     if (items.length === 0) continue;

@@ -21,7 +21,12 @@ export interface AttributeAnswer {
   readonly isDeclared: boolean;
   /** Of the records looked at, how many have it. */
   readonly filled: number;
-  readonly values: readonly { readonly value: string; readonly count: number }[];
+  readonly values: readonly {
+    readonly value: string;
+    readonly count: number;
+    /** Whether nothing of it was cut. */
+    readonly isWhole: boolean;
+  }[];
   readonly distinct: number;
   readonly range: { readonly min: number; readonly mean: number; readonly max: number } | null;
 }

@@ -1,13 +1,16 @@
 // console/ answers the web page that looks at a service: signing in, and what its screens show. It is loaded when a
 // page is first asked for.
 
+import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { routes } from "../../contract";
 import { version } from "../../package.json";
 import { ServiceError, shortened } from "../base/error";
 import type { Context } from "../handlers/handler";
 import { withoutPassword } from "../store/address";
-import type { SessionAnswer } from "./answers";
+import type { Db } from "../store/database";
+import type { ModelRow, SessionAnswer } from "./answers";
 import { besideAnswer } from "./beside";
 import { datasetAnswer } from "./datasets/dataset";
 import { recordAnswer, recordsPage } from "./datasets/records";
@@ -55,39 +58,65 @@ function textsOf(query: unknown): Query {
 
 const kindOf = (text: string | undefined) => (text === "item" ? "item" : "user");
 
-/** What the screens read. All of it can be had by whoever may read the service's status. */
-const views: Readonly<Record<string, View>> = {
-  "GET overview": (context) => overview(context),
-  "GET jobs": ({ store }, { project, type, status, search, page }) =>
-    jobsOf(store.db, { projectId: project, type, status, search, before: number(page) }),
-  "GET job": (context, { id = "" }) => jobAnswer(context, id),
-  "GET models": ({ store }, { project = "", search, page, limit }) =>
-    modelsOf(store.db, {
-      projectId: project,
-      search,
-      before: number(page),
-      limit: Math.min(200, number(limit) ?? 50),
-    }),
-  "GET model": async ({ store }, { id = "" }) => {
-    const model = (await modelsById(store.db, [id])).get(id);
-    if (!model)
-      throw new ServiceError("NOT_FOUND", `There is no model ${shortened(id)}; it may have been deleted.`);
-    return model;
-  },
-  "GET beside": (context, { models = "", users = "[]" }) =>
-    besideAnswer(context, models.split(","), textsIn(users)),
-  "GET asking": (context, { project = "" }) => askingAnswer(context, project),
-  "GET result": (context, { id = "" }) => resultAnswer(context, id),
-  "GET serving": (context, { project = "" }) => servingAnswer(context, project),
-  "GET dataset": (context, { id = "" }) => datasetAnswer(context, id),
-  "GET records": (context, { id = "", search, page }, signal) =>
-    recordsPage(context, { id, search, after: page }, signal),
-  "GET record": (context, { dataset = "", kind, id = "" }, signal) =>
-    recordAnswer(context, dataset, kindOf(kind), id, signal),
-  "GET suggest": (context, { project = "", kind, text = "" }) =>
-    suggest(context, project, kindOf(kind), text),
-  "POST try": (context, _query, _signal, body) => tryOut(context, body),
+/** What tells the same in the API, or what is nearest to it: no operation reads records. */
+const [health, records, result, recommend] = [
+  "/status",
+  routes.getEventDataset.path,
+  routes.getJob.path,
+  routes.recommendItemsToUser.path,
+];
+
+/** What the screens read, each with the scope that it takes. Counts and health take no more than that of the status. */
+const views: Readonly<Record<string, readonly [scope: string, view: View]>> = {
+  "GET overview": [health, (context) => overview(context)],
+  "GET jobs": [
+    health,
+    ({ store }, { project, type, status, search, page }) =>
+      jobsOf(store.db, { projectId: project, type, status, search, before: number(page) }),
+  ],
+  "GET job": [result, (context, { id = "" }) => jobAnswer(context, id)],
+  "GET models": [
+    health,
+    ({ store }, { project = "", search, page, limit }) =>
+      modelsOf(store.db, {
+        projectId: project,
+        search,
+        before: number(page),
+        limit: Math.min(200, number(limit) ?? 50),
+      }),
+  ],
+  "GET model": [health, ({ store }, { id = "" }) => modelAnswer(store.db, id)],
+  "GET beside": [
+    recommend,
+    (context, { models = "", users = "[]" }, signal) =>
+      besideAnswer(context, models.split(","), textsIn(users), signal),
+  ],
+  "GET asking": [records, (context, { project = "" }) => askingAnswer(context, project)],
+  "GET result": [result, (context, { id = "" }) => resultAnswer(context, id)],
+  "GET serving": [health, (context, { project = "" }) => servingAnswer(context, project)],
+  "GET dataset": [records, (context, { id = "" }) => datasetAnswer(context, id)],
+  "GET records": [
+    records,
+    (context, { id = "", search, page }, signal) => recordsPage(context, { id, search, after: page }, signal),
+  ],
+  "GET record": [
+    records,
+    (context, { dataset = "", kind, id = "" }, signal) =>
+      recordAnswer(context, dataset, kindOf(kind), id, signal),
+  ],
+  "GET suggest": [
+    records,
+    (context, { project = "", kind, text = "" }) => suggest(context, project, kindOf(kind), text),
+  ],
+  "POST try": [recommend, (context, _query, _signal, body) => tryOut(context, body)],
 };
+
+async function modelAnswer(db: Db, id: string): Promise<ModelRow> {
+  const model = (await modelsById(db, [id])).get(id);
+  if (!model)
+    throw new ServiceError("NOT_FOUND", `There is no model ${shortened(id)}; it may have been deleted.`);
+  return model;
+}
 
 /** Answers whatever is asked under `/` and `/console/`. */
 export async function answer(
@@ -105,15 +134,17 @@ export async function answer(
   if (path === "session" && method === "POST") return open(context, request, reply);
   const visitor = await visitorOf(context, request);
   if (path === "session" && method === "DELETE") {
-    await new Sessions(context).end(cookieIn(context, request) as string);
-    reply.header("set-cookie", `${cookieName(context)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`);
+    const token = tokenIn(request) as string;
+    await new Sessions(context).end(token);
+    reply.header("set-cookie", expired(cookieName(context, token)));
     return {};
   }
   if (path === "api/session") return sessionAnswer(context, visitor);
-  refuseBeyond(visitor, "/status");
+  refuseBeyond(visitor, health);
   if (path === "api/live") return stream(context, request, reply);
-  const view = views[`${method} ${path.replace(/^api\//, "")}`];
-  if (!view) throw new ServiceError("NOT_FOUND", "There is no such part of the console.");
+  const [scope, view] = views[`${method} ${path.replace(/^api\//, "")}`] ?? [];
+  if (!scope || !view) throw new ServiceError("NOT_FOUND", "There is no such part of the console.");
+  refuseBeyond(visitor, scope);
   const body = (request.body as { json?: unknown } | undefined)?.json;
   return view(context, textsOf(request.query), leaving(reply), body);
 }
@@ -141,35 +172,54 @@ function originsOf({ addresses }: ConsoleContext): ReadonlySet<string> {
   return ownOrigins([addresses.url, addresses.localUrl]);
 }
 
+function tokenIn({ headers }: FastifyRequest): string | undefined {
+  const token = headers[tokenHeader];
+  return typeof token === "string" ? token : undefined;
+}
+
+/** Cookies are shared by all ports of a host, and anybody there can add one of the same name: all of them are tried. */
 async function visitorOf(context: ConsoleContext, request: FastifyRequest): Promise<Visitor> {
-  const token = request.headers[tokenHeader];
+  const token = tokenIn(request);
+  const name = token === undefined ? "" : cookieName(context, token);
+  const cookies = cookiesIn(request).filter((pair) => pair[0] === name);
   return new Sessions(context).visitorOf(
-    cookieIn(context, request),
-    typeof token === "string" ? token : undefined,
+    cookies.map(([, value]) => value),
+    token,
   );
 }
 
-/** With the port in its name, for cookies are shared by all ports of a host. */
-function cookieName({ addresses }: ConsoleContext): string {
+/** With the port in its name, as other ports have consoles too, and the session, as other tabs have sessions too. */
+function cookieName({ addresses }: ConsoleContext, token = ""): string {
   const { port, protocol } = new URL(addresses.url);
-  return `recommender_console_${port || (protocol === "https:" ? 443 : 80)}`;
+  const session = token && createHash("sha256").update(token).digest("hex").slice(0, 8);
+  return `recommender_console_${port || (protocol === "https:" ? 443 : 80)}_${session}`;
 }
 
-function cookieIn(context: ConsoleContext, { headers }: FastifyRequest): string | undefined {
-  const name = `${cookieName(context)}=`;
-  const found = (headers.cookie ?? "").split(/; */).find((pair) => pair.startsWith(name));
-  return found?.slice(name.length);
+function cookiesIn({ headers }: FastifyRequest): [name: string, value: string][] {
+  return (headers.cookie ?? "").split(/; */).map((pair) => {
+    const at = pair.indexOf("=");
+    return [pair.slice(0, at), pair.slice(at + 1)];
+  });
 }
+
+const expired = (name: string) => `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`;
+
+/** Sessions of a browser that keep their cookies; without an end to them, no header would hold all. */
+const mostSessions = 20;
 
 async function open(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply) {
   const body = (request.body as { json?: { code?: unknown } } | undefined)?.json;
-  const { cookie, token, maxAgeSec } = await new Sessions(context).open(String(body?.code));
+  const code = typeof body?.code === "string" ? body.code : "";
+  const { cookie, token, maxAgeSec } = await new Sessions(context).open(code);
   // Browsers other than Chromium take no Secure cookie over http, not even on this machine.
   const secure = context.addresses.url.startsWith("https:") ? "; Secure" : "";
-  reply.header(
-    "set-cookie",
-    `${cookieName(context)}=${cookie}; Path=/; Max-Age=${maxAgeSec}; HttpOnly; SameSite=Strict${secure}`,
-  );
+  // Browsers send the oldest first.
+  const names = cookiesIn(request).map(([name]) => name);
+  const own = names.filter((name) => name.startsWith(cookieName(context)) && /^\w+$/.test(name));
+  reply.header("set-cookie", [
+    `${cookieName(context, token)}=${cookie}; Path=/; Max-Age=${maxAgeSec}; HttpOnly; SameSite=Strict${secure}`,
+    ...own.slice(0, 1 - mostSessions).map(expired),
+  ]);
   return { token };
 }
 
@@ -197,7 +247,7 @@ async function sessionAnswer(context: ConsoleContext, visitor: Visitor): Promise
 /** Says when the connection of a call is closed, or its answer was sent. */
 function leaving(reply: FastifyReply): AbortSignal {
   const left = new AbortController();
-  reply.raw.once("close", () => left.abort());
+  reply.raw.once("close", () => left.abort(new ServiceError("BAD_REQUEST", "The caller has left.")));
   return left.signal;
 }
 

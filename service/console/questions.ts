@@ -11,9 +11,11 @@ import { modelsOf } from "./rows";
 export async function askingAnswer({ store: { db } }: Context, projectId: string): Promise<AskingAnswer> {
   const project = await projectOf(db, projectId);
   const items = await findDataset(db, "item", project.item_dataset_id);
+  const attributes = items ? (await attributesOf(db, items)).attributes : [];
   return {
     models: (await modelsOf(db, { projectId, limit: 100 })).rows,
-    attributes: items ? (await attributesOf(db, items)).attributes : [],
+    // What was cut would find nothing.
+    attributes: attributes.map((one) => ({ ...one, values: one.values.filter(({ isWhole }) => isWhole) })),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { routes } from "../../contract";
 import { ServiceError } from "../base/error";
 import { everyScope, scopeGroups } from "../base/scopes";
@@ -90,21 +90,21 @@ export class Sessions {
   }
 
   /** Whose session it is; both halves are needed. */
-  async visitorOf(cookie: string | undefined, token: string | undefined): Promise<Visitor> {
+  async visitorOf(cookies: readonly string[], token: string | undefined): Promise<Visitor> {
     const { db } = this.context.store;
     const session =
-      cookie === undefined || token === undefined
+      cookies.length === 0 || token === undefined
         ? undefined
         : await db
             .selectFrom("console_sessions")
             .leftJoin("clients", "clients.id", "console_sessions.client_id")
-            .select(["token_hash", "client_id", "access", "expires_ts", "name", "scopes"])
-            .where("console_sessions.id", "=", hashOf(cookie))
+            .select(["client_id", "access", "expires_ts", "name", "scopes"])
+            .where("console_sessions.id", "in", cookies.map(hashOf))
+            .where("token_hash", "=", hashOf(token))
             .executeTakeFirst();
     const isOpen =
-      session?.token_hash != null &&
+      session !== undefined &&
       session.expires_ts > this.context.clock.now() &&
-      isSame(session.token_hash, hashOf(token as string)) &&
       // One whose client was revoked ends with it.
       (session.client_id === null || session.name !== null);
     if (!isOpen) throw notSignedIn("You are not signed in; run `recommender open`.");
@@ -117,9 +117,9 @@ export class Sessions {
   }
 
   /** Ends a session. */
-  async end(cookie: string): Promise<void> {
+  async end(token: string): Promise<void> {
     await this.context.store.transaction((db) =>
-      db.deleteFrom("console_sessions").where("id", "=", hashOf(cookie)).execute(),
+      db.deleteFrom("console_sessions").where("token_hash", "=", hashOf(token)).execute(),
     );
   }
 }
@@ -146,8 +146,4 @@ function newSecret(): string {
 /** A fast hash is enough for 192 random bits. */
 function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
-}
-
-function isSame(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

@@ -28,6 +28,7 @@ describe("limits of requests", () => {
     [createEventDataset.request, { ...dataset, name: "n".repeat(257) }, "name", limits.nameCharacters],
     [submitDeploymentJob.request, { ...deployment, qps: 1e12 }, "qps", limits.qps],
     [eventRecord, { ...event, userId: "u".repeat(257) }, "userId", limits.idCharacters],
+    [eventRecord, { ...event, ts: Number.MAX_SAFE_INTEGER }, "ts", limits.eventTs],
     [
       eventRecord,
       { ...event, attributes: { deep: nested(32) } },

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import type { EngineEvent, StepEventMetadata } from "@pulumi/pulumi/automation";
+import { parse, stringify } from "yaml";
 import { compareStack } from "../../cli/drift/compare";
 import { OpenStack } from "../../cli/stack/open";
+import { invoked } from "../../console/parts/code";
 import { routes } from "../../contract";
 import { type Clock, systemClock } from "../../service/base/clock";
 import { provideHosts } from "../../tools/engine/provide.js";
@@ -259,6 +261,18 @@ testUnless(withoutPython)("what the console gives as Python means the same to th
   ];
   expect(said).toHaveLength(all.length);
   expect(said).toEqual(expect.arrayContaining(all));
+});
+
+testUnless(withoutGo)("what the console gives as YAML means the same to the engine", async () => {
+  const texts = { of: asked.userId, more: "$${y} $$ $5 $", maps: [{ "${z}": "$$" }] };
+  const workspace = await exampleWorkspace("yaml", { PATH: [hosts, process.env.PATH].join(delimiter) });
+  const { variables } = parse(invoked("said", "recommend", texts).YAML as string);
+  const outputs = { said: variables.said["fn::invoke"].arguments };
+  const program = { name: "record-shop-yaml", runtime: "yaml", outputs };
+  await writeFile(join(workspace.directory, "examples/yaml/Pulumi.yaml"), stringify(program));
+  const up = await workspace.stack.up();
+  expect(up.outputs.said?.value).toEqual(texts);
+  await workspace.dispose();
 });
 
 function stepsOf({ resourcePreEvent }: EngineEvent): StepEventMetadata[] {

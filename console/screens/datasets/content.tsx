@@ -39,11 +39,11 @@ function Attribute({ of, records }: { of: AttributeAnswer; records: number }) {
       <p class="muted">
         {percent(of.filled / Math.max(1, records))} have it, {counted(of.distinct, "value")}
         {of.range &&
-          `, from ${shown(of.range.min)} to ${shown(of.range.max)}, mean ${Number(of.range.mean.toPrecision(4))}`}
+          `, from ${shown(of.range.min)} to ${shown(of.range.max)}, mean ${shown(of.range.mean && Number(of.range.mean.toPrecision(4)))}`}
       </p>
       <div class="bars">
-        {of.values.slice(0, 8).map(({ value, count }) => (
-          <Bar key={value} label={value} count={count} of={of.filled} />
+        {of.values.slice(0, 8).map(({ value, count }, at) => (
+          <Bar key={at} label={value} count={count} of={of.filled} />
         ))}
       </div>
     </div>

@@ -1,5 +1,6 @@
+import { firstOf } from "../../format";
 import { serviceUrl } from "../../parts/as-code";
-import { command, curl, declared, type Texts } from "../../parts/code";
+import { command, curl, declared, type Texts, visible, word } from "../../parts/code";
 
 /** The questions that there are. */
 export const kinds = {
@@ -32,7 +33,7 @@ function fieldsOf({ kind, attribute, value, least, minUsers }: Question) {
 }
 
 const nameOf = ({ kind, attribute, value }: Question): string =>
-  kind === "groups" ? "groups" : `${attribute} ${value}`.slice(0, 100);
+  kind === "groups" ? "groups" : firstOf(`${attribute} ${value}`.replace(/\p{Cc}+/gu, " "), 100);
 
 /** The question as the service takes it. */
 export function wireOf(question: Question): object {
@@ -52,16 +53,32 @@ function snaked(value: unknown): unknown {
   );
 }
 
+const bound = (least: string) => (least.trim() === "" ? "" : `:${Number(least)}..`);
+
+/** Whether the command reads a condition as it is meant: an attribute ends at the first `=`, and bounds come last. */
+const isCondition = ({ attribute, value, least }: Question): boolean =>
+  !attribute.includes("=") && !/:[-\d.]*\.\.[-\d.]*$/.test(value) && /^(:[\d.]+)?$/.test(bound(least));
+
+function byFile(question: Question): string {
+  const { projectId: project, modelId: model } = question;
+  const queries = word(visible(JSON.stringify(fieldsOf(question).queries)));
+  return `printf '%s' ${queries} > query.json\n${command("query", { project, model, file: "query.json" })}`;
+}
+
 /** What asks the same. */
 export function questionCode(question: Question): Texts {
   const { projectId, modelId, kind, attribute, value, least, minUsers } = question;
   const type = kind === "groups" ? "UserClustering" : "UserQuery";
   const of = { project: projectId, model: modelId };
+  const pair = `${attribute}=${value}`;
   const cli = {
-    distribution: () => command("distribution", of, `${attribute}=${value}`),
-    list: () => command("query", { ...of, where: `${attribute}=${value}${least && `:${least}..`}` }),
+    // The command has no other way to name an attribute.
+    distribution: () => (attribute.includes("=") ? undefined : command("distribution", of, pair)),
+    list: () =>
+      isCondition(question) ? command("query", { ...of, where: pair + bound(least) }) : byFile(question),
     groups: () => command("cluster", { ...of, "min-users": minUsers }),
   };
+  const text = cli[kind]();
   return {
     ...declared([
       {
@@ -69,7 +86,7 @@ export function questionCode(question: Question): Texts {
         fields: { projectId, modelId, ...fieldsOf(question) },
       },
     ]),
-    CLI: cli[kind](),
+    ...(text !== undefined && { CLI: text }),
     curl: curl(serviceUrl(), pathOf(question), wireOf(question)),
   };
 }

@@ -1,6 +1,6 @@
 import type { AttributeSchema, Attributes } from "../../algorithms";
 import { attributeOf, inferSchema } from "../../algorithms";
-import { notFound } from "../../base/error";
+import { notFound, shortened } from "../../base/error";
 import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
 import { refusalsKeptDays, refusalsOf } from "../../store/history/refusals";
@@ -27,7 +27,7 @@ export async function datasetAnswer({ store, clock }: Context, id: string): Prom
   const counts = new Array<number>(Math.min(dataset.num_shards, 1000)).fill(0);
   for (const { shard, records } of shards) if (shard < counts.length) counts[shard] = records;
   const now = clock.now();
-  const events = dataset.kind === "event" ? await eventsAnswer(db, dataset) : null;
+  const events = dataset.kind === "event" ? await eventsAnswer(db, dataset, now) : null;
   return {
     ...short,
     createdTs: dataset.created_ts,
@@ -95,7 +95,7 @@ function attributesIn({ attribute_schema }: Dataset, records: readonly Attribute
       const values = records.map((record) => attributeOf(record, name)).filter((value) => value != null);
       const counts = new Map<string, number>();
       for (const value of values.flatMap((one) => (Array.isArray(one) ? one : [one]))) {
-        const text = (typeof value === "object" ? JSON.stringify(value) : String(value)).slice(0, 200);
+        const text = typeof value === "object" ? JSON.stringify(value) : String(value);
         counts.set(text, (counts.get(text) ?? 0) + 1);
       }
       const numbers = values.filter((value): value is number => typeof value === "number");
@@ -108,12 +108,13 @@ function attributesIn({ attribute_schema }: Dataset, records: readonly Attribute
         values: [...counts]
           .sort(([, a], [, b]) => b - a)
           .slice(0, shownValues)
-          .map(([value, count]) => ({ value, count })),
+          .map(([value, count]) => ({ value: shortened(value), count, isWhole: value === shortened(value) })),
         distinct: counts.size,
         range: isRange
           ? {
               min: numbers.reduce((a, b) => Math.min(a, b)),
-              mean: numbers.reduce((sum, value) => sum + value, 0) / numbers.length,
+              // A sum of all might be larger than any number.
+              mean: numbers.reduce((sum, value) => sum + value / numbers.length, 0),
               max: numbers.reduce((a, b) => Math.max(a, b)),
             }
           : null,

@@ -40,7 +40,7 @@ async function* newest(
 }
 
 /** What the newest events of a dataset show. */
-export async function eventsAnswer(db: Db, dataset: Dataset): Promise<EventsAnswer> {
+export async function eventsAnswer(db: Db, dataset: Dataset, now: number): Promise<EventsAnswer> {
   const [users, items, types] = [
     new Map<string, number>(),
     new Map<string, number>(),
@@ -65,7 +65,9 @@ export async function eventsAnswer(db: Db, dataset: Dataset): Promise<EventsAnsw
   const shownTypes = ordered(types)
     .slice(0, 6)
     .map(({ id }) => id);
-  const last = [...days.keys()].reduce((a, b) => Math.max(a, b), 0);
+  // What is said to come later would push all other days off the chart, and may be no day at all.
+  const tomorrow = Math.floor(now / dayMs) + 1;
+  const last = [...days.keys()].filter((day) => day <= tomorrow).reduce((a, b) => Math.max(a, b), -1);
   const first = Math.max(
     last - daysShown + 1,
     [...days.keys()].reduce((a, b) => Math.min(a, b), last),
@@ -75,7 +77,7 @@ export async function eventsAnswer(db: Db, dataset: Dataset): Promise<EventsAnsw
     sampled,
     types: shownTypes,
     days:
-      sampled === 0
+      last < 0
         ? []
         : Array.from({ length: last - first + 1 }, (_, at) => ({
             day: new Date((first + at) * dayMs).toISOString().slice(0, 10),

@@ -1,26 +1,14 @@
+import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { DefaultQueryExecutor } from "kysely";
 import { request } from "undici";
 import { limits } from "../../../contract";
-import { ManualClock, withClients } from "../../../service";
+import { ManualClock } from "../../../service";
+import { Pool } from "../../../service/threads/pool";
 import { Running } from "../running";
-import { codeOf, exchange, signIn } from "../visitor";
+import { signIn } from "../visitor";
 
 const json = { "content-type": "application/json" };
-
-test("a session that one process opened is known to all, and ends in all", async () => {
-  const running = await Running.start();
-  const headers = await signIn(running);
-  const look = async () => (await running.raw("/console/api/overview", { headers })).status;
-  // Where there are two processes, each call goes to the other one.
-  expect([await look(), await look()]).toEqual([200, 200]);
-  await running.raw("/console/session", {
-    method: "DELETE",
-    headers: { ...headers, origin: running.service.url },
-  });
-  expect([await look(), await look()]).toEqual([401, 401]);
-  await running.end();
-});
 
 test("what a page cannot have asked for is refused in words, and fails nothing", async () => {
   const running = await Running.start();
@@ -38,57 +26,6 @@ test("what a page cannot have asked for is refused in words, and fails nothing",
     expect(status).toBe(400);
   await running.end();
 });
-
-test("a code opens one session, within a minute, from the page itself", async () => {
-  const clock = new ManualClock();
-  const running = await Running.start({ clock });
-  const code = await codeOf(running);
-  const foreign = await running.raw("/console/session", {
-    method: "POST",
-    headers: { ...json, origin: "http://evil.test" },
-    body: JSON.stringify({ code }),
-  });
-  expect(foreign.status).toBe(403);
-  expect((await exchange(running, code)).status).toBe(200);
-  expect((await exchange(running, code)).status).toBe(401);
-  const late = await codeOf(running);
-  clock.advance(60_000);
-  expect((await exchange(running, late)).status).toBe(401);
-  const { status } = await running.raw("/console/code", {
-    method: "POST",
-    headers: { ...json, apikey: "rk_wrong" },
-    body: "{}",
-  });
-  expect(status).toBe(401);
-  await running.end();
-});
-
-test("the stream of a page ends with its session, and with its client", async () => {
-  const running = await Running.start();
-  const { store } = running.options;
-  const place = store === undefined ? { dataDir: running.service.dataDir } : { store };
-  const { secret } = await withClients(place, (all) => all.add("looker", ["/status"]));
-  const ends = {
-    "the key": (headers: Record<string, string>) =>
-      running.raw("/console/session", {
-        method: "DELETE",
-        headers: { ...headers, origin: running.service.url },
-      }),
-    "a client": () => withClients(place, (all) => all.revoke("looker")),
-  };
-  for (const [name, end] of Object.entries(ends)) {
-    const headers = await signIn(running, {}, name === "a client" ? secret : undefined);
-    const { body } = await request(`${running.service.url}/console/api/live`, { headers });
-    const lines: string[] = [];
-    for await (const line of body) {
-      lines.push(String(line));
-      if (lines.length === 1) await end(headers);
-    }
-    expect(lines).toHaveLength(1);
-    expect((await running.raw("/console/api/live", { headers })).status).toBe(401);
-  }
-  await running.end();
-}, 60_000);
 
 test("records are read page by page and found by what they hold; refused ones are told, whoever refused them", async () => {
   const running = await Running.start();
@@ -213,6 +150,102 @@ test("a search ends when nobody waits for it any more", async () => {
   const { body } = await search({});
   await body.json();
   expect(read - ofFirst).toBeLessThan(1.5 * steps);
+  jest.restoreAllMocks();
+  await running.end();
+});
+
+test("odd values do not empty the screen of a dataset, and none is offered that would find nothing", async () => {
+  const clock = new ManualClock();
+  const running = await Running.start({ clock });
+  const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
+  const { itemDatasetId } = await running.call("createItemDataset", { name: "items", numShards: 1 });
+  const { eventDatasetId } = await running.call("createEventDataset", { name: "events", numShards: 1 });
+  const over = { userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "view" };
+  const { projectId } = await running.call("createProject", { name: "p", ...over });
+  const long = (end: string) => `${"x".repeat(199)}😀${end}`;
+  const items = ["a", "b"].map((itemId) => ({
+    itemId,
+    attributes: { price: 1e308, text: long(itemId), brand: "c" },
+  }));
+  await running.call("upsertDatasetItems", { itemDatasetId, items });
+  const day = 24 * 60 * 60 * 1000;
+  const times = {
+    now: clock.now(),
+    later: clock.now() + 100 * 365 * day,
+    far: clock.now() + 200 * 365 * day,
+  };
+  const events = Object.entries(times).map(([eventId, ts]) => ({
+    eventId,
+    userId: "u",
+    itemId: "a",
+    ts,
+    eventType: "view",
+  }));
+  await running.call("upsertDatasetEvents", { eventDatasetId, events });
+  // As an earlier version stored it.
+  await running.ask(`update events set ts = ${Number.MAX_SAFE_INTEGER} where event_id = 'far'`);
+  const headers = await signIn(running);
+  const read = async (path: string) => {
+    const { status, body } = await running.raw(`/console/api/${path}`, { headers });
+    expect(status).toBe(200);
+    return body;
+  };
+  const { attributes } = await read(`dataset?id=${itemDatasetId}`);
+  const of = (name: string, all = attributes) => all.find((one: { name: string }) => one.name === name);
+  expect(of("price").range.mean).toBe(1e308);
+  const cut = { value: `${"x".repeat(199)}…`, count: 1, isWhole: false };
+  expect(of("text")).toMatchObject({ distinct: 2, values: [cut, cut] });
+  const asking = await read(`asking?project=${projectId}`);
+  expect([of("text", asking.attributes).values, of("brand", asking.attributes).values]).toMatchObject([
+    [],
+    [{ value: "c" }],
+  ]);
+  const today = new Date(times.now).toISOString().slice(0, 10);
+  const shown = await read(`dataset?id=${eventDatasetId}`);
+  expect([shown.events.sampled, shown.events.days]).toEqual([3, [{ day: today, counts: [1] }]]);
+  await running.end();
+});
+
+test("models are compared only while somebody waits, and few at once", async () => {
+  const running = await Running.start();
+  const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
+  const { itemDatasetId } = await running.call("createItemDataset", { name: "items", numShards: 1 });
+  const { eventDatasetId } = await running.call("createEventDataset", { name: "events", numShards: 1 });
+  const over = { userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "view" };
+  const { projectId } = await running.call("createProject", { name: "p", ...over });
+  await running.ask(`
+    insert into models (id, number, project_id, name, algorithm_type, algorithm_parameters, created_ts)
+    values ('m', 1, '${projectId}', 'm', 'G1', '{}', 1)`);
+  const headers = await signIn(running);
+  const compare = (signal: AbortSignal | null = null) =>
+    request(`${running.service.url}/console/api/beside?models=m,m&users=["u"]`, { headers, signal });
+  const left = new AbortController();
+  let atWork = () => {};
+  const allAtWork = new Promise<void>((resolve) => {
+    atWork = resolve;
+  });
+  const run = jest.spyOn(Pool.prototype, "run").mockImplementation(async (_task, signal) => {
+    const leaving = once(signal as AbortSignal, "abort");
+    if (run.mock.calls.length === 4) atWork();
+    await leaving;
+    throw signal?.reason;
+  });
+  const waiting = Array.from({ length: 4 }, () => compare(left.signal));
+  const ended = Promise.allSettled(waiting);
+  await Promise.race([allAtWork, ended]);
+  const { statusCode, body } = await compare();
+  expect([statusCode, (await body.json()) as object]).toMatchObject([
+    429,
+    { error: { code: "RATE_LIMITED" } },
+  ]);
+  left.abort();
+  await ended;
+  const works = await Promise.allSettled(run.mock.results.map(({ value }) => value));
+  expect(works.map((one) => one.status === "rejected" && one.reason.message)).toEqual(
+    Array(4).fill("The caller has left."),
+  );
+  run.mockImplementation(async () => [] as never);
+  expect((await compare()).statusCode).toBe(200);
   jest.restoreAllMocks();
   await running.end();
 });
