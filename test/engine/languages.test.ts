@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import type { EngineEvent, StepEventMetadata } from "@pulumi/pulumi/automation";
-import { parse, stringify } from "yaml";
 import { compareStack } from "../../cli/drift/compare";
 import { OpenStack } from "../../cli/stack/open";
 import { invoked } from "../../console/parts/code";
@@ -266,10 +265,10 @@ testUnless(withoutPython)("what the console gives as Python means the same to th
 testUnless(withoutGo)("what the console gives as YAML means the same to the engine", async () => {
   const texts = { of: asked.userId, more: "$${y} $$ $5 $", maps: [{ "${z}": "$$" }] };
   const workspace = await exampleWorkspace("yaml", { PATH: [hosts, process.env.PATH].join(delimiter) });
-  const { variables } = parse(invoked("said", "recommend", texts).YAML as string);
-  const outputs = { said: variables.said["fn::invoke"].arguments };
-  const program = { name: "record-shop-yaml", runtime: "yaml", outputs };
-  await writeFile(join(workspace.directory, "examples/yaml/Pulumi.yaml"), stringify(program));
+  // As it is written, for a parser's own writer may escape less.
+  const [, said] = invoked("said", "recommend", texts).YAML?.split("arguments:") ?? [];
+  const program = `name: record-shop-yaml\nruntime: yaml\noutputs:\n  said:${said}\n`;
+  await writeFile(join(workspace.directory, "examples/yaml/Pulumi.yaml"), program);
   const up = await workspace.stack.up();
   expect(up.outputs.said?.value).toEqual(texts);
   await workspace.dispose();
