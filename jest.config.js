@@ -85,7 +85,7 @@ const betweenProcesses = [
   "serving/live",
   "store/forgotten",
   "http/idempotency",
-  "http/console",
+  "http/console*",
   "http/token",
 ].map((name) => `<rootDir>/test/service/${name}.test.ts`);
 
