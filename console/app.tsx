@@ -45,7 +45,9 @@ function Outside({ why }: { why?: string }) {
       </div>
       <p class="muted">
         It opens this page with a link that works once, for a minute. For the service of a stack, add{" "}
-        <code>--stack NAME</code>.
+        <code>--stack NAME</code>; in a clone of pulumi-recommender run{" "}
+        <code>npm run recommender -- open --stack local</code>. A session holds for one tab: another tab needs
+        a link of its own.
       </p>
     </main>
   );

@@ -18,6 +18,8 @@ export class Refused extends Error {
     readonly status: number,
     message: string,
     readonly code = "",
+    /** What is wrong with which field, where the service says so. */
+    readonly details: readonly { readonly path: string; readonly message: string }[] = [],
   ) {
     super(message);
   }
@@ -40,11 +42,14 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     throw new Refused(0, "The service does not answer. It may have been stopped, or it restarts.");
   });
   if (answer.ok) return answer;
-  const body = (await answer.json().catch(() => ({}))) as { error?: { code?: string; message?: string } };
+  const body = (await answer.json().catch(() => ({}))) as {
+    error?: { code?: string; message?: string; details?: Refused["details"] };
+  };
   const refused = new Refused(
     answer.status,
     body.error?.message ?? `The service answered ${answer.status}.`,
     body.error?.code,
+    body.error?.details,
   );
   if (answer.status === 401 && signedIn.value.state === "in") signOutHere(refused.message);
   throw refused;

@@ -17,6 +17,7 @@ runCommand(async () => {
   table(Object.entries(outputs).flatMap(([name, value]) => rowsOf(name, value)));
   console.log("\nTry next");
   table([
+    ["npm run recommender -- open --stack local", "look at it in the browser"],
     ["npm start", "again: nothing changes"],
     ["examples/quickstart/index.ts", "change it, then npm start"],
     ["npm run pulumi -- preview --diff", "what a change would do"],

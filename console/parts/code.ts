@@ -60,9 +60,9 @@ export function invoked(
 ): Pick<Texts, "TypeScript" | "Python" | "YAML"> {
   const given = entriesOf(args);
   return {
-    TypeScript: `export const ${name} = recommender.${fn}Output({\n${given.map(([key, value]) => `  ${key}: ${literal(value)},\n`).join("")}});`,
+    TypeScript: `export const ${name} = recommender.${fn}Output({${given.map(([key, value]) => `\n  ${key}: ${literal(value)},`).join("")}${given.length > 0 ? "\n" : ""}});`,
     Python: `${snake(name)} = recommender.${snake(fn)}_output(${given.map(([key, value]) => `\n    ${snake(key)}=${pythonic(value, false)}`).join(",")})`,
-    YAML: `variables:\n  ${name}:\n    fn::invoke:\n      function: recommender:${fn}\n      arguments:${given.map(([key, value]) => `\n        ${key}: ${yaml(value)}`).join("")}`,
+    YAML: `variables:\n  ${name}:\n    fn::invoke:\n      function: recommender:${fn}\n      arguments:${given.length > 0 ? "" : " {}"}${given.map(([key, value]) => `\n        ${key}: ${yaml(value)}`).join("")}`,
   };
 }
 

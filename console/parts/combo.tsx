@@ -11,6 +11,7 @@ export function Combo({
   label,
   value,
   placeholder,
+  adds = false,
   onPick,
 }: {
   kind: "user" | "item";
@@ -18,43 +19,56 @@ export function Combo({
   label: string;
   value: string;
   placeholder?: string;
+  /** Whether it adds something that is there: others are refused, and the field is emptied. */
+  adds?: boolean;
   onPick: (id: string) => void;
 }) {
   const id = useId();
   const text = useSignal(value);
   const found = useSignal<readonly Suggestion[]>([]);
-  const refused = useSignal<string | undefined>(undefined);
   const isOpen = useSignal(false);
   const at = useSignal(-1);
+  const refused = useSignal("");
   const asked = useRef<AbortController>(undefined);
   useEffect(() => {
     text.value = value;
   }, [value, text]);
 
+  const suggestions = (typed: string, signal?: AbortSignal) =>
+    view<Suggestion[]>("suggest", { project: projectId, kind, text: typed }, signal);
+  const failed = (error: unknown) => {
+    if (error instanceof Refused) refused.value = `No suggestions: ${error.message}`;
+  };
   const ask = (typed: string) => {
     asked.current?.abort();
     const stop = new AbortController();
     asked.current = stop;
     setTimeout(() => {
       if (stop.signal.aborted) return;
-      view<Suggestion[]>("suggest", { project: projectId, kind, text: typed }, stop.signal).then(
-        (rows) => {
-          found.value = rows;
-          refused.value = undefined;
-          at.value = -1;
-        },
-        (error) => {
-          if (error instanceof Refused) refused.value = error.message;
-        },
-      );
+      suggestions(typed, stop.signal).then((rows) => {
+        found.value = rows;
+        at.value = -1;
+      }, failed);
     }, 80);
   };
   const pick = (chosen: string) => {
     asked.current?.abort();
     isOpen.value = false;
     if (!chosen.trim()) return;
-    text.value = chosen;
+    text.value = adds ? "" : chosen;
+    refused.value = "";
     onPick(chosen);
+  };
+  const enter = async () => {
+    const typed = text.value.trim();
+    const marked = found.value[at.value]?.id;
+    if (marked !== undefined || !adds || !typed) return pick(marked ?? text.value);
+    const rows = await suggestions(typed).catch(failed);
+    if (!rows) return;
+    const known = rows.find(({ id }) => id === typed) ?? only(rows.filter(isNamed(typed))) ?? only(rows);
+    if (known) pick(known.id);
+    else
+      refused.value = rows.length > 0 ? `Several ${kind}s match: choose one.` : `There is no such ${kind}.`;
   };
   const onKey = (event: KeyboardEvent) => {
     const last = found.value.length - 1;
@@ -63,7 +77,7 @@ export function Combo({
       isOpen.value = true;
       const step = event.key === "ArrowDown" ? 1 : -1;
       at.value = Math.max(-1, Math.min(last, at.value + step));
-    } else if (event.key === "Enter") pick(found.value[at.value]?.id ?? text.value);
+    } else if (event.key === "Enter") void enter();
     else if (event.key === "Escape") isOpen.value = false;
   };
   const isShown = isOpen.value && found.value.length > 0;
@@ -84,6 +98,7 @@ export function Combo({
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value;
+          refused.value = "";
           isOpen.value = true;
           ask(text.value);
         }}
@@ -111,11 +126,17 @@ export function Combo({
           </div>
         ))}
       </div>
-      {refused.value !== undefined && (
-        <p class="muted" role="status">
-          No suggestions: {refused.value}
-        </p>
-      )}
+      <p class="muted" role="status">
+        {refused.value}
+      </p>
     </div>
   );
 }
+
+const only = <T,>(rows: readonly T[]): T | undefined => (rows.length === 1 ? rows[0] : undefined);
+
+/** Whether something has a text for one of its attributes, as people type it. */
+const isNamed =
+  (typed: string) =>
+  ({ attributes }: Suggestion): boolean =>
+    Object.values(attributes).some((value) => String(value).toLowerCase() === typed.toLowerCase());

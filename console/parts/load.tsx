@@ -19,8 +19,8 @@ export function useLoad<T>(
   const turn = useSignal(0);
   useEffect(() => {
     const stop = new AbortController();
-    const { value } = loaded.peek();
-    loaded.value = value === undefined ? { state: "loading" } : { state: "loading", value };
+    const before = loaded.peek();
+    loaded.value = "value" in before ? { state: "loading", value: before.value as T } : { state: "loading" };
     read(stop.signal).then(
       (value) => {
         if (!stop.signal.aborted) loaded.value = { state: "ready", value };
@@ -79,7 +79,8 @@ export function Load<T>({
   children: (value: T) => ComponentChildren;
 }) {
   if (loaded.state === "failed") return <Failed error={loaded.error} again={again} />;
-  if (loaded.value === undefined) return <Skeleton lines={lines} />;
+  // What was read may be that there is nothing.
+  if (!("value" in loaded)) return <Skeleton lines={lines} />;
   return <div aria-busy={loaded.state === "loading"}>{children(loaded.value as T)}</div>;
 }
 

@@ -9,13 +9,20 @@ import { Refused, request, signedIn } from "../session";
 
 interface Operation {
   readonly summary?: string;
-  readonly parameters?: readonly { readonly name: string }[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: Schema }[];
   readonly requestBody?: { readonly content?: Record<string, { readonly schema?: Schema }> };
 }
 
 interface Schema {
-  readonly properties?: Record<string, unknown>;
+  readonly type?: string;
+  readonly properties?: Record<string, Schema>;
   readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly minimum?: number;
 }
 
 interface OpenApi {
@@ -75,22 +82,29 @@ function OneOperation(of: { path: string; method: string; operation: Operation; 
   );
 }
 
-/** An example with this service's own ids, as far as they are known. */
-function exampleOf({ parameters, requestBody }: Operation): Record<string, unknown> {
-  const schema = requestBody?.content?.["application/json"]?.schema;
-  const names =
-    parameters?.map(({ name }) => name) ?? schema?.required ?? Object.keys(schema?.properties ?? {});
-  const known: Record<string, unknown> = {
-    project_id: project.value?.id ?? "",
-    user_id: "ada",
-    name: "example",
-  };
-  return Object.fromEntries(
-    names
-      .filter((name) => !/^(apikey|idempotency-key)$/i.test(name))
-      .map((name) => [name, known[name] ?? ""]),
-  );
+/** An example with this service's own ids, as far as they are known; what may be left out is left out. */
+function exampleOf({ parameters = [], requestBody }: Operation): unknown {
+  const body = requestBody?.content?.["application/json"]?.schema;
+  if (body) return exampleBy("", body);
+  const asked = parameters.filter((one) => one.in === "query");
+  return Object.fromEntries(asked.map(({ name, schema = {} }) => [name, exampleBy(name, schema)]));
 }
+
+function exampleBy(name: string, schema: Schema): unknown {
+  const { properties, required = [], items, enum: [first] = [], const: only } = schema;
+  const [choice] = schema.oneOf ?? schema.anyOf ?? [];
+  if (choice) return exampleBy(name, choice);
+  if (properties)
+    return Object.fromEntries(required.map((one) => [one, exampleBy(one, properties[one] ?? {})]));
+  if (schema.type === "array") return items ? [exampleBy(name, items)] : [];
+  if (schema.type === "object") return {};
+  if (schema.type === "integer" || schema.type === "number") return schema.minimum ?? 1;
+  if (schema.type === "boolean") return true;
+  if (name === "project_id" && project.value) return project.value.id;
+  return only ?? first ?? known[name] ?? name.toUpperCase();
+}
+
+const known: Readonly<Record<string, string>> = { user_id: "ada", name: "example" };
 
 function TryOut({
   path,
@@ -123,7 +137,13 @@ function TryOut({
       answer.value = JSON.stringify(await asked.json(), null, 2).slice(0, 20_000);
     } catch (error) {
       answer.value =
-        error instanceof Refused ? `${error.status} ${error.code}\n${error.message}` : String(error);
+        error instanceof Refused
+          ? [
+              `${error.status} ${error.code}`,
+              error.message,
+              ...error.details.map(({ path, message }) => `${path}: ${message}`),
+            ].join("\n")
+          : String(error);
     }
   };
   const body = parsed(text.value);

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { BesideAnswer, ModelRow, Suggestion } from "../../service/console/answers";
 import { cut, grouped, lasting, measure } from "../format";
-import { AsCode, serviceUrl } from "../parts/as-code";
+import { AsCode, ofService, serviceUrl } from "../parts/as-code";
 import { Card, Name, stackOf } from "../parts/basics";
 import { command, curl, declared } from "../parts/code";
 import { Combo } from "../parts/combo";
@@ -29,9 +29,9 @@ export function Compared({ ids }: { ids: readonly [string, string] | readonly st
                 models={models}
                 rows={[
                   ["NDCG@20", ({ quality }) => measure(quality?.ndcgAt20)],
-                  ["… of popularity", ({ quality }) => measure(quality?.popularityNdcgAt20)],
+                  ["… of popular items", ({ quality }) => measure(quality?.popularityNdcgAt20)],
                   ["Recall@20", ({ quality }) => measure(quality?.recallAt20)],
-                  ["… of popularity", ({ quality }) => measure(quality?.popularityRecallAt20)],
+                  ["… of popular items", ({ quality }) => measure(quality?.popularityRecallAt20)],
                   [
                     "Held-out pairs",
                     ({ quality }) => (quality?.heldOutPairs == null ? "–" : grouped(quality.heldOutPairs)),
@@ -47,7 +47,7 @@ export function Compared({ ids }: { ids: readonly [string, string] | readonly st
               <p class="muted">
                 {isSameHoldOut(models)
                   ? "Both were measured on the same hold-out, so their figures can be compared."
-                  : "They were measured on different hold-outs: compare each with popularity rather than with the other."}
+                  : "They were measured on different hold-outs: compare each with popular items rather than with the other."}
               </p>
             </Card>
             <Card title="Parameters">
@@ -55,6 +55,8 @@ export function Compared({ ids }: { ids: readonly [string, string] | readonly st
             </Card>
             <Beside models={models} />
             <AsCode
+              projectId={models[0]?.projectId}
+              notes={{ program: "With existingId a program takes over both; nothing is trained." }}
               texts={{
                 ...declared(
                   models.map(({ id: existingId, name, projectId }) => ({
@@ -62,7 +64,9 @@ export function Compared({ ids }: { ids: readonly [string, string] | readonly st
                   })),
                 ),
                 CLI: models
-                  .map(({ id, projectId }) => command("models get", { project: projectId }, id))
+                  .map(({ id, projectId }) =>
+                    command("models get", { ...ofService(projectId), project: projectId }, id),
+                  )
                   .join("\n"),
                 curl: models
                   .map(({ id, projectId }) =>

@@ -1,6 +1,6 @@
 import type { ModelRow, QualityAnswer } from "../../service/console/answers";
 import { counted, grouped, lasting, measure, percent, shown } from "../format";
-import { AsCode, serviceUrl } from "../parts/as-code";
+import { AsCode, ofService, serviceUrl } from "../parts/as-code";
 import { Card, Figure, Id, Name, OriginFigure, Time } from "../parts/basics";
 import { command, curl, declared } from "../parts/code";
 import { Load, useLoad } from "../parts/load";
@@ -28,16 +28,13 @@ export function OneModel({ id }: { id: string }) {
           <div class="stack">
             <Card title="Quality" aside="measured on what the training held out">
               <dl class="figures">
-                <Figure
-                  name="NDCG@20"
-                  hint="Right items count more the higher they stand; 1 would be perfect"
-                >
+                <Figure name="NDCG@20">
                   {measure(one.quality?.ndcgAt20)}{" "}
-                  <small>popularity {measure(one.quality?.popularityNdcgAt20)}</small>
+                  <small>popular items {measure(one.quality?.popularityNdcgAt20)}</small>
                 </Figure>
-                <Figure name="Recall@20" hint="Share of the held-out items among the first 20">
+                <Figure name="Recall@20">
                   {measure(one.quality?.recallAt20)}{" "}
-                  <small>popularity {measure(one.quality?.popularityRecallAt20)}</small>
+                  <small>popular items {measure(one.quality?.popularityRecallAt20)}</small>
                 </Figure>
                 <Figure name="Held out">
                   {one.quality?.heldOutPairs == null ? "–" : grouped(one.quality.heldOutPairs)}{" "}
@@ -52,6 +49,10 @@ export function OneModel({ id }: { id: string }) {
                 <Figure name="Took">{one.trainingMs === null ? "–" : lasting(one.trainingMs)}</Figure>
                 <OriginFigure name="Made by stack" of={one.origin} />
               </dl>
+              <p class="muted">
+                NDCG@20 counts the held-out items among the first 20, more the higher they stand; Recall@20 is
+                the share of them that is there. 1 would be perfect.
+              </p>
               {(one.quality?.heldOutPairs ?? 100) < 100 && (
                 <div class="note warn">
                   <strong>Few pairs were held out</strong>
@@ -69,12 +70,15 @@ export function OneModel({ id }: { id: string }) {
               </p>
             )}
             <AsCode
-              note="With existingId a program takes over this model as it is; nothing is trained."
+              projectId={one.projectId}
+              notes={{
+                program: "With existingId a program takes over this model as it is; nothing is trained.",
+              }}
               texts={{
                 ...declared([
                   { type: "Model", name: one.name, fields: { existingId: one.id, projectId: one.projectId } },
                 ]),
-                CLI: command("models get", { project: one.projectId }, one.id),
+                CLI: command("models get", { ...ofService(one.projectId), project: one.projectId }, one.id),
                 curl: curl(
                   serviceUrl(),
                   `/get-model?${new URLSearchParams({ project_id: one.projectId, model_id: one.id })}`,
@@ -102,7 +106,7 @@ function Exposure({ of }: { of: QualityAnswer }) {
         <Figure name="Diversity" hint="How unlike the items of a list are; 0 where all are the same">
           {measure(of.diversityAt20)}
         </Figure>
-        <Figure name="Popularity" hint="Mean place in the order of popularity; 1 for the most popular item">
+        <Figure name="How popular" hint="Mean place in the order of popularity; 1 for the most popular item">
           {measure(of.shownPopularityAt20)} <small>of what users chose {measure(of.chosenPopularity)}</small>
         </Figure>
       </dl>

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ModelRow, Origin } from "../../service/console/answers";
 import { counted, cut, lasting, measure } from "../format";
 import { latest } from "../live";
-import { AsCode, serviceUrl } from "../parts/as-code";
+import { AsCode, ofService, serviceUrl } from "../parts/as-code";
 import { Card, More, Name, stackOf, Time } from "../parts/basics";
 import { LineChart } from "../parts/charts";
 import { command, curl, declared } from "../parts/code";
@@ -33,7 +33,7 @@ function AllModels() {
     <>
       <ScreenHead
         title="Models"
-        lead="The quality of each model, measured on what its training held out. Choose two to compare them."
+        lead="The quality of each model, measured on what its training held out: NDCG@20 counts right items more the higher they stand, 1 would be perfect. Choose two to compare them."
       >
         <button
           type="button"
@@ -51,7 +51,10 @@ function AllModels() {
             return (
               <Card>
                 <Empty title="No model yet">
-                  <p>A Model of a program is trained by `pulumi up`, and shows here with its quality.</p>
+                  <p>
+                    A Model of a program is trained by <code>pulumi up</code>, and shows here with its
+                    quality.
+                  </p>
                 </Empty>
               </Card>
             );
@@ -96,12 +99,12 @@ function QualityChart({ models }: { models: readonly ModelRow[] }) {
       aside="NDCG@20 on each model's own hold-out; figures on different data cannot be compared"
     >
       <LineChart
-        title="NDCG@20 of the models over time, beside popularity"
+        title="NDCG@20 of the models over time, beside popular items"
         format={(y) => measure(y, 2)}
         series={[
           { name: "Model", points: points(({ quality }) => quality?.ndcgAt20) },
           {
-            name: "Most popular items, on the same hold-out",
+            name: "Popular items, on the same hold-out",
             points: points(({ quality }) => quality?.popularityNdcgAt20),
             drawn: "dashes",
           },
@@ -132,7 +135,7 @@ function ModelTable({
             <th>Model</th>
             {hasOrigin && <th>Stack</th>}
             <th class="num">NDCG@20</th>
-            <th class="num">Popularity</th>
+            <th class="num">Popular items</th>
             <th class="num">Recall@20</th>
             <th>Held out</th>
             <th>Trained</th>
@@ -190,10 +193,14 @@ function Code({ models, projectId }: { models: readonly ModelRow[]; projectId: s
   if (!model) return null;
   return (
     <AsCode
-      note="With existingId a program takes over a model that is there; with algorithmId it trains one."
+      projectId={projectId}
+      notes={{
+        program:
+          "With existingId a program takes over a model that is there; with algorithmId it trains one.",
+      }}
       texts={{
         ...declared([{ type: "Model", name: model.name, fields: { existingId: model.id, projectId } }]),
-        CLI: command("models list", { project: projectId }),
+        CLI: command("models list", { ...ofService(projectId), project: projectId }),
         curl: curl(serviceUrl(), `/list-models?${new URLSearchParams({ project_id: projectId })}`),
       }}
     />

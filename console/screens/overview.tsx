@@ -1,7 +1,7 @@
 import type { Attention, JobRow, OverviewAnswer, OverviewProject } from "../../service/console/answers";
 import { compact, counted, grouped, measure, titled } from "../format";
 import { latest } from "../live";
-import { AsCode, serviceUrl } from "../parts/as-code";
+import { AsCode, serviceUrl, statusCommands } from "../parts/as-code";
 import { Card, Meter, Name, Time } from "../parts/basics";
 import { curl, type Declared, declared, quoted } from "../parts/code";
 import { Empty, Load, useLoad } from "../parts/load";
@@ -43,10 +43,15 @@ export function Screen() {
             <AsCode
               texts={{
                 ...declared(all.projects.flatMap(declaredIn), leftOut(all)),
-                CLI: "recommender status\nrecommender drift --stack dev",
+                CLI: statusCommands(),
                 curl: curl(serviceUrl(), "/list-event-datasets"),
               }}
-              note="Adopts what is here into a program by its ids; nothing is created or changed by it."
+              notes={{
+                program:
+                  "Adopts what is here into a program by its ids; nothing is created or changed by it.",
+                CLI: "Tells what the service holds.",
+                curl: "Lists the event datasets.",
+              }}
             />
           </div>
         )}
@@ -144,7 +149,7 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
               </p>
               <p title="Of the hold-out; 1 would be perfect">
                 NDCG@20 <strong>{measure(quality?.ndcgAt20)}</strong>{" "}
-                <span class="muted">popularity {measure(quality?.popularityNdcgAt20)}</span>
+                <span class="muted">popular items {measure(quality?.popularityNdcgAt20)}</span>
               </p>
               <p class="muted">
                 trained <Time ts={(deployment?.generator ?? newest).createdTs} />
@@ -167,7 +172,7 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
                 up to {counted(deployment.qps, "query").replace("querys", "queries")} per second
               </p>
               <p class="muted">
-                since <Time ts={deployment.deployedTs} />
+                deployed <Time ts={deployment.deployedTs} />
               </p>
               <p>
                 {deployment.eventsSince

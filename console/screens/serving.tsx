@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { ModelRow, ServingAnswer } from "../../service/console/answers";
 import { exact, grouped, lasting, measure } from "../format";
 import { latest } from "../live";
-import { AsCode, serviceUrl } from "../parts/as-code";
+import { AsCode, ofService, serviceUrl } from "../parts/as-code";
 import { Card, Figure, Id, Meter, Name, State, Time } from "../parts/basics";
 import { Columns } from "../parts/charts";
 import { command, curl, declared } from "../parts/code";
@@ -60,7 +60,7 @@ function Serving({ now }: { now: ServingAnswer }) {
         <dl class="figures">
           <Served name="Model" model={now.generator} />
           {now.ranker && <Served name="Ranker" model={now.ranker} />}
-          <Figure name="Since">
+          <Figure name="Deployed">
             <Time ts={now.deployedTs} />
           </Figure>
           <Figure name="In memory">{now.isLoaded ? "yes" : "not yet"}</Figure>
@@ -125,7 +125,13 @@ function Serving({ now }: { now: ServingAnswer }) {
                   <td>
                     <State of={job.status} />
                   </td>
-                  <td>{job.modelId && <Id href={to("models", [job.modelId])}>{job.modelId}</Id>}</td>
+                  <td>
+                    {job.modelId && (
+                      <a href={to("models", [job.modelId])}>
+                        <Name>{now.modelNames[job.modelId] ?? job.modelId}</Name>
+                      </a>
+                    )}
+                  </td>
                   <td>
                     <Time ts={job.finishedTs ?? job.createdTs} />
                   </td>
@@ -155,23 +161,23 @@ function Served({ name, model }: { name: string; model: ModelRow | null }) {
 }
 
 function Code({ now }: { now: ServingAnswer }) {
-  const { projectId, qps, generator, ranker } = now;
+  const { projectId, jobId, qps, generator, ranker } = now;
+  const of = { ...ofService(projectId), project: projectId };
   const models = { generatorModelId: generator?.id ?? "", ...(ranker && { rankerModelId: ranker.id }) };
   return (
     <AsCode
-      note="With existingId a program takes over what serves now, without deploying anew."
+      projectId={projectId}
+      notes={{
+        program: "With existingId a program takes over what serves now, without deploying anew.",
+        CLI: "Shows the job that deployed it.",
+        curl: "Reads the job that deployed it; the API has no call that reads a deployment.",
+      }}
       texts={{
         ...declared([
           { type: "Deployment", name: "live", fields: { existingId: projectId, projectId, ...models, qps } },
         ]),
-        CLI: `${command("shutdown", { project: projectId })}   # takes it out of service`,
-        curl: curl(serviceUrl(), "/submit-deployment-job", {
-          project_id: projectId,
-          name: "live",
-          generator_model_id: models.generatorModelId,
-          ...(ranker && { ranker_model_id: ranker.id }),
-          qps,
-        }),
+        CLI: `${command("jobs get", of, jobId)}\n\n# This takes the project out of service:\n# ${command("shutdown", of)}`,
+        curl: curl(serviceUrl(), `/get-job?${new URLSearchParams({ project_id: projectId, job_id: jobId })}`),
       }}
     />
   );

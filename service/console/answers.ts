@@ -93,6 +93,8 @@ export interface JobRow {
 
 export interface JobAnswer extends JobRow {
   readonly data: Readonly<Record<string, unknown>>;
+  /** Null where the model was deleted, or there is none yet. */
+  readonly modelName: string | null;
   readonly result: Readonly<Record<string, unknown>> | null;
   /** Why it was tried again, each time. */
   readonly retries: readonly { readonly ts: number; readonly reason: string }[];
@@ -174,6 +176,8 @@ export interface ServingAnswer extends DeploymentAnswer {
   readonly recent: RecentCalls;
   /** What was deployed before, newest first. */
   readonly history: readonly JobRow[];
+  /** By the ids of models that are still there. */
+  readonly modelNames: Readonly<Record<string, string>>;
 }
 
 export interface OverviewProject extends ProjectChoice {
@@ -265,6 +269,8 @@ export interface TryAnswer {
   readonly rankedBy: string | null;
   /** The attribute that people know items by, where there is one. */
   readonly labelledBy: string | null;
+  /** Where a user would be stored. */
+  readonly userDatasetId: string;
 }
 
 export interface Suggestion {

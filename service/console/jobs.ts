@@ -3,7 +3,7 @@ import type { Context } from "../handlers/handler";
 import type { Db } from "../store/database";
 import type { Job } from "../store/tables";
 import type { JobAnswer, JobRow, LiveLine } from "./answers";
-import { jobCounts, jobRow, jobsOf, namedJobs } from "./rows";
+import { jobCounts, jobRow, jobsOf, modelsById, namedJobs } from "./rows";
 
 /** How many jobs of the same kind say how long one takes. */
 const compared = 20;
@@ -19,9 +19,11 @@ export async function jobAnswer({ store: { db } }: Context, id: string): Promise
     origin: _,
     ...data
   } = JSON.parse(job.data) as JobAnswer["data"] & Partial<JobAnswer>;
+  const row = jobRow(job, job.project_name);
+  const model = (await modelsById(db, row.modelId === null ? [] : [row.modelId])).get(row.modelId ?? "");
   return {
-    ...jobRow(job, job.project_name),
-    ...{ data, retries, trials },
+    ...row,
+    ...{ data, retries, trials, modelName: model?.name ?? null },
     result: job.result === null ? null : JSON.parse(job.result),
     requestId: job.request_id,
     worker: job.worker,

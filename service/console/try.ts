@@ -67,6 +67,7 @@ export async function tryOut(context: Context, body: unknown): Promise<TryAnswer
     modelId,
     rankedBy,
     labelledBy,
+    userDatasetId: (await projectOf(context.store.db, given.projectId)).user_dataset_id,
   };
 }
 

@@ -9,7 +9,8 @@ import { globSync } from "tinyglobby";
 import { request } from "undici";
 import { type Service, startService } from "../../service";
 import type { Caller } from "../service/running";
-import { barriers, hostile, overhang, picture, Shop, show } from "./page";
+import { barriers, broken, hostile, overhang, picture, Shop, show } from "./page";
+import { recordShop } from "./shop";
 
 let shop: Shop;
 let [service, caller, browser, projectId] = [] as unknown as [Service, Caller, Browser, string];
@@ -84,6 +85,7 @@ describe("signing in", () => {
     await stranger.getByText("was used already or is older than a minute").waitFor();
     const text = await stranger.evaluate<string>("document.body.innerText");
     expect(text).toContain("npx recommender open");
+    expect(text).toContain("A session holds for one tab");
     for (const told of ["record-shop", projectId, service.dataDir]) expect(text).not.toContain(told);
     await first.close();
     await second.close();
@@ -148,18 +150,53 @@ test("Try it shows why, and what other events would change, and stores nothing",
   const parts = await first.locator(".why .num").allTextContents();
   expect(parts.length).toBeGreaterThan(1);
   expect(parts.reduce((sum, part) => sum + Number(part), 0)).toBeCloseTo(score, 1);
-  await page
-    .getByRole("button", { name: /^Take out/ })
-    .first()
-    .click();
+  const own = page.getByRole("region", { name: "What if" });
+  const out = own.getByRole("button", { name: /^Take out/ }).first();
+  const title = (await out.getAttribute("aria-label"))?.replace("Take out ", "");
+  await out.click();
+  await own.getByRole("button", { name: `Put back ${title}`, exact: true }).waitFor();
   await page.getByText("Undo all").waitFor();
   await page.locator(".moved").first().waitFor();
   const again = await caller.call("recommendItemsToUser", { userId: "ada", limit: 10 });
   expect(again.results).toEqual(results);
+  // Enter adds the item that a title means, and nothing that is not there.
+  const had = new Set(recordShop().events.flatMap((event) => (event.userId === "ada" ? event.itemId : [])));
+  const other = recordShop().items?.find(({ itemId }) => !had.has(itemId)) as {
+    itemId: string;
+    attributes: { title: string };
+  };
+  const field = own.getByRole("combobox");
+  await field.fill(other.attributes.title.toUpperCase());
+  await field.press("Enter");
+  await own.getByText("added").waitFor();
+  expect([await field.inputValue(), await own.locator(`bdi[title="${other.itemId}"]`).count()]).toEqual([
+    ...["", 1],
+  ]);
+  await field.fill("No Such Record");
+  await field.press("Enter");
+  await own.getByText("There is no such item.").waitFor();
+  expect(await own.getByText("added").count()).toBe(1);
+  const code = page.locator("details.code");
+  await code.locator("summary").click();
+  await code.getByRole("button", { name: "curl" }).click();
+  await code.getByText("The API has no call for other events").waitFor();
+  await page.setViewportSize({ width: 1024, height: 900 });
+  expect([await overhang(page), await broken(page)]).toEqual([0, []]);
+  await picture(page, "try-1024");
   // Somebody of whom only attributes are known.
   await page.getByRole("button", { name: "A user without events" }).click();
-  await page.getByLabel(/Attributes of somebody/).fill('{"country": "FR"}');
+  const attributes = page.getByLabel(/Attributes of somebody/);
+  await attributes.fill('{"country": "FR"}');
   await page.locator(".ranked > li").first().waitFor();
+  await page.getByText("Nothing is stored about this user").waitFor();
+  expect(await own.getByText("added").count()).toBe(0);
+  await code.locator("summary").click();
+  const text = code.locator("pre");
+  await text.getByText('"attributes":{"country":"FR"}').waitFor();
+  expect(await text.textContent()).toContain("/upsert-dataset-users");
+  await attributes.fill('{"country": ');
+  await page.getByText("This is not JSON yet").waitFor();
+  expect(await text.isVisible()).toBe(true);
   expect(faults).toEqual([]);
   await context.close();
 });
@@ -211,6 +248,7 @@ test.each(["light", "dark"] as const)(
       await page.getByText(text).first().waitFor();
       const wider = await overhang(page);
       if (wider > 0) found.push(`${place} is ${wider} px too wide`);
+      found.push(...(await broken(page)).map((word) => `${place} breaks ${word}`));
       found.push(...(await barriers(look)).map((fault) => `${place}: ${fault}`));
       await picture(page, `${place.split("/")[0]}-${scheme}`);
     }
@@ -227,9 +265,25 @@ test("the API is tried out by what the session may do", async () => {
   await operation("/list-models").locator("summary").first().click();
   await operation("/list-models").getByRole("button", { name: "Call it" }).click();
   await operation("/list-models").getByText('"models"').waitFor();
+  // What is filled in is a call that the service takes; what it refuses, it refuses by field.
+  const recommend = operation("/recommend-items-to-user");
+  await recommend.locator("summary").first().click();
+  await recommend.getByRole("button", { name: "Call it" }).click();
+  await recommend.getByText('"results"').waitFor();
+  await recommend.getByRole("textbox").fill('{"user_id": 1}');
+  await recommend.getByRole("button", { name: "Call it" }).click();
+  const answer = recommend.getByText("400 BAD_REQUEST");
+  await answer.waitFor();
+  expect(await answer.textContent()).toMatch(/\nuser_id: /);
+  const submit = operation("/submit-querying-job");
+  await submit.locator("summary").first().click();
+  expect(JSON.parse(await submit.getByRole("textbox").inputValue())).toEqual({
+    ...{ name: "example", project_id: projectId, model_id: "MODEL_ID", query_type: "user_list" },
+    queries: [{ conditions: [{ attribute: "ATTRIBUTE", value: "VALUE" }] }],
+  });
   await operation("/create-project").locator("summary").first().click();
   expect(await operation("/create-project").getByRole("button", { name: "Call it" }).isDisabled()).toBe(true);
-  expect(faults).toEqual([]);
+  expect(faults).toEqual([expect.stringContaining("status of 400")]);
   await context.close();
 });
 

@@ -93,6 +93,26 @@ export async function barriers({ page, context }: Look): Promise<string[]> {
   return JSON.parse(String(result.value)) as string[];
 }
 
+/** Words and figures that are broken in the middle; ids and names of others may be, and what no line has room for. */
+export async function broken(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (text.parentElement.closest("bdi, code, .id, .name, h1, h2, svg")) continue;
+      for (const { 0: word, index } of text.data.matchAll(/[\\p{L}\\p{N}.+]+/gu)) {
+        if (word.length > 40) continue;
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) found.push(word);
+      }
+    }
+    return found;
+  })()`);
+}
+
 /** How far a page is wider than its window. */
 export async function overhang(page: Page): Promise<number> {
   return Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"));

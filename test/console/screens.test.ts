@@ -11,7 +11,7 @@ import { connect } from "../../service/store/database";
 import { isThere } from "../../tools/sdk/generate.js";
 import { command } from "../service/process";
 import { testUnless } from "../tools/sdk";
-import { barriers, hostile, overhang, picture, Shop, show } from "./page";
+import { barriers, broken, hostile, overhang, picture, Shop, show } from "./page";
 import { recordShop } from "./shop";
 
 let shop: Shop;
@@ -30,17 +30,15 @@ async function codeOf(page: Page, language: string): Promise<string> {
 
 /** What a shell prints for a text, which names the command as users have it. */
 async function inShell(text: string): Promise<string> {
-  const { service } = shop;
-  const env = {
-    ...process.env,
-    RECOMMENDER_BASE_URL: service.url,
-    RECOMMENDER_API_KEY: service.key,
-    RECOMMENDER_TOKEN_URL: `${service.url}/oauth/token`,
-    RECOMMENDER_CLIENT_ID: "me",
-    RECOMMENDER_CLIENT_SECRET: service.key,
-  };
   const whole = `recommender() { '${process.execPath}' '${command}' "$@"; }\n${text}`;
-  return (await promisify(execFile)("bash", ["-c", whole], { env, cwd: folder })).stdout;
+  return (await promisify(execFile)("bash", ["-c", whole], { cwd: folder })).stdout;
+}
+
+/** What curl gets, with the key from where the screen says that it lies. */
+async function byCurl(page: Page): Promise<Record<string, unknown>> {
+  const text = await codeOf(page, "curl");
+  const key = await page.locator("details.code").last().locator("p code").textContent();
+  return JSON.parse(await inShell(`${key}\n${text}`)) as Record<string, unknown>;
 }
 
 const folder = mkdtempSync(join(__dirname, "texts-"));
@@ -51,7 +49,7 @@ function faultsOf(programs: Readonly<Record<string, string>>): string[] {
   const root = join(__dirname, "../..");
   const files = Object.entries(programs).map(([name, text]) => {
     const file = join(folder, `${name}.ts`);
-    writeFileSync(file, `import * as recommender from "pulumi-recommender";\n${text}\nexport {};\n`);
+    writeFileSync(file, text);
     return file;
   });
   const program = ts.createProgram(files, {
@@ -75,9 +73,10 @@ const pythons: string[] = [];
 /** Looks at a page as it is at other widths too. */
 async function check(look: Awaited<ReturnType<Shop["signIn"]>>, name: string): Promise<void> {
   const { page } = look;
-  for (const width of [390, 820, 1600]) {
+  for (const width of [390, 1024, 1600]) {
     await page.setViewportSize({ width, height: 900 });
     expect([name, width, await overhang(page)]).toEqual([name, width, 0]);
+    expect([name, width, await broken(page)]).toEqual([name, width, []]);
     await picture(page, `${name}-${width}`);
   }
   expect([name, ...(await barriers(look))]).toEqual([name]);
@@ -95,7 +94,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
   await page.getByLabel("Item attribute").fill("genre");
   await page.getByRole("combobox", { name: "Value", exact: true }).fill("jazz");
   await ask();
-  await page.getByRole("heading", { name: "Usage of genre = jazz" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "Usage of genre = jazz" }).waitFor();
   const drawn = await page.locator(".chart rect").count();
   expect(drawn).toBe(20);
   await check(look, "distribution");
@@ -131,7 +130,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
     await page.getByRole("combobox", { name: "Value", exact: true }).fill(value);
     await page.getByLabel("Minimum share of usage").fill(least);
     const [written = "", asking] = (await codeOf(page, "CLI")).split("\n");
-    expect(asking).toMatch(/^recommender query --project=\S+ --model=\S+ --file=query\.json$/);
+    expect(asking).toMatch(/^recommender query --service=\S+ --project=\S+ --model=\S+ --file=query\.json$/);
     await inShell(written);
     const bound = least === "" ? {} : { lowerBound: Number(least) };
     const conditions = [{ attribute, value, ...bound }];
@@ -143,7 +142,30 @@ test("a question asks before it is submitted, is answered by a chart, and can be
   await page.locator(".groups .markers").first().waitFor();
   await check(look, "groups");
   programs.groups = await codeOf(page, "TypeScript");
-  expect(parse(await codeOf(page, "YAML")).groups.properties.parameters).toEqual({ minUserNum: 2 });
+  const { groupsOfUsers } = parse(await codeOf(page, "YAML")).resources;
+  expect(groupsOfUsers.properties.parameters).toEqual({ minUserNum: 2 });
+  const asked = ["Groups of users", "Who uses genre = jazz", "Usage of genre = jazz"];
+  await show(page, "questions", "Questions");
+  await page.locator("tbody tr").first().waitFor();
+  expect(await page.locator("tbody .name").allTextContents()).toEqual(expect.arrayContaining(asked));
+
+  // What reads a job and what serves runs as it stands, and does no more than read.
+  await show(page, "jobs", "Jobs");
+  await page.locator("details.code").waitFor();
+  expect(await inShell(await codeOf(page, "CLI"))).toContain("SUCCEED");
+  await show(page, "serving", "Serving");
+  const deployments = page.getByRole("region", { name: "Deployments" });
+  await deployments.getByRole("cell", { name: "record-shop" }).first().waitFor();
+  expect(await deployments.textContent()).not.toContain("model-");
+  const shutdown = await codeOf(page, "CLI");
+  expect(shutdown).toMatch(
+    /^recommender jobs get .*\n\n# This takes the project out of service:\n# recommender shutdown /,
+  );
+  expect(await inShell(shutdown)).toContain("SUCCEED");
+  expect(await byCurl(page)).toMatchObject({ job_status: "SUCCEED" });
+  await show(page, "datasets", "Datasets");
+  await page.locator("details.code").waitFor();
+  expect(await inShell(await codeOf(page, "CLI"))).toContain("record-shop");
   expect(faults).toEqual([]);
   await context.close();
 });
@@ -182,6 +204,7 @@ test("two models are compared by figures, parameters, and what they recommend to
   expect(marked).toBe(2 * lists[0]?.filter((id) => !lists[1]?.includes(id)).length);
   await check(look, "compared");
   programs.compared = await codeOf(page, "TypeScript");
+  expect(await codeOf(page, "CLI")).toContain("--stack=dev ");
   await page.getByRole("cell", { name: "shop/dev" }).first().waitFor();
   await show(page, `models/${one}`, "wide");
   await page.getByText("resource wide, release prod-7").waitFor();
@@ -227,6 +250,7 @@ test("a dataset shows its events by day, its long tail, what was refused, and th
   const last = new Date(Math.max(...events.map(({ ts }) => ts))).toISOString().slice(0, 10);
   expect([titles.length, titles.at(-1)]).toEqual([60, expect.stringContaining(last)]);
   await region("Refused records").getByText("cut-off").waitFor();
+  await region("Look up").getByText("Attributes and newest events appear here").waitFor();
   await page.getByLabel("Id", { exact: true }).fill("ada");
   await page.getByRole("button", { name: "Look up" }).click();
   const rows = region("Look up").locator("tbody tr");
@@ -328,8 +352,16 @@ test("hostile names are harmless on every screen, and in every text", async () =
       expect(programs[id]).toMatch(/^\/\/ Left out: 2 further algorithms of "<b>bold.*"\.$/m);
     }
     pythons.push(await codeOf(page, "Python"));
-    parse(await codeOf(page, "YAML"));
+    const yaml = parse(await codeOf(page, "YAML"));
+    if (place === "datasets") expect(yaml.variables.datasets["fn::invoke"].arguments).toEqual({});
   }
+  // A project that does not serve.
+  await page.locator(".project select").selectOption(odds.projectId);
+  await show(page, "serving", "Serving");
+  await page.getByText("Nothing serves").waitFor();
+  await show(page, "try", "Try it");
+  await page.getByText("The project does not serve").waitFor();
+  await page.locator(".project select").selectOption(shop.projectId);
   // Its records page by page, what is found among them, and what was refused.
   await show(page, `datasets/${userDatasetId}`, /^<b>bold/);
   const records = page.getByRole("region", { name: "All records" });
@@ -379,12 +411,14 @@ test("hostile names are harmless on every screen, and in every text", async () =
   const ids = results.map(({ item }) => item.itemId);
   await show(page, `try/${encodeURIComponent(odd)}`, "Try it");
   await page.locator(".ranked").waitFor();
-  const byCurl = JSON.parse(await inShell(await codeOf(page, "curl")));
-  expect(byCurl.user_id).toBe(odd);
-  expect(byCurl.results.map(({ item }: { item: { item_id: string } }) => item.item_id)).toEqual(ids);
-  const said = JSON.parse(
-    await inShell((await codeOf(page, "CLI")).replace("recommend ", "recommend --json ")),
+  const got = (await byCurl(page)) as { user_id: string; results: { item: { item_id: string } }[] };
+  expect(got.user_id).toBe(odd);
+  expect(got.results.map(({ item }) => item.item_id)).toEqual(ids);
+  const cli = (await codeOf(page, "CLI")).replace(
+    "--stack=dev",
+    `--service=embedded:${shop.service.dataDir} --json`,
   );
+  const said = JSON.parse(await inShell(cli));
   expect(JSON.stringify(said)).toContain(JSON.stringify(odd));
   const { forUser } = parse(await codeOf(page, "YAML")).variables;
   // Pulumi reads two dollar signs as one: test/engine/languages.test.ts has it do so.

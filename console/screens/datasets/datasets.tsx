@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import type { DatasetAnswer, OverviewAnswer } from "../../../service/console/answers";
 import { compact, counted, day, grouped, percent, titled } from "../../format";
-import { AsCode, serviceUrl } from "../../parts/as-code";
+import { AsCode, ofService, serviceUrl, statusCommands } from "../../parts/as-code";
 import { Card, Figure, Id, Meter, Name, Time } from "../../parts/basics";
 import { command, curl, declared, invoked } from "../../parts/code";
 import { Empty, Load, useLoad } from "../../parts/load";
@@ -69,15 +69,19 @@ function AllDatasets() {
         )}
       </Load>
       <AsCode
+        notes={{ program: onlyEvents, curl: onlyEvents }}
         texts={{
           ...invoked("datasets", "listEventDatasets", {}),
-          CLI: "recommender datasets list --stack dev\nrecommender status",
+          CLI: statusCommands(),
           curl: curl(serviceUrl(), "/list-event-datasets"),
         }}
       />
     </>
   );
 }
+
+const onlyEvents =
+  "The API lists event datasets alone; user and item datasets have programs on screens of their own.";
 
 function OneDataset({ id }: { id: string }) {
   const lookUp = useRef<HTMLInputElement>(null);
@@ -153,13 +157,19 @@ function Code({ of }: { of: DatasetAnswer }) {
       : Object.fromEntries(declaredOnes.map(({ name, handling }) => [name, handling]));
   const { id: existingId, numShards } = of;
   const upsert = {
-    user: { user_dataset_id: of.id, users: [{ user_id: "ID" }] },
-    item: { item_dataset_id: of.id, items: [{ item_id: "ID" }] },
-    event: { event_dataset_id: of.id, events: [] },
-  }[of.kind];
+    [`${of.kind}_dataset_id`]: of.id,
+    [`${of.kind}s`]: [{ [`${of.kind}_id`]: `new-${of.kind}` }],
+  };
   return (
     <AsCode
-      note="With existingId a program takes over the dataset that is there, with all of its records."
+      notes={{
+        program: "With existingId a program takes over the dataset that is there, with all of its records.",
+        CLI: "The first lists datasets; the second adds the records of a file to this one.",
+        curl:
+          of.kind === "event"
+            ? "Reads what the dataset is."
+            : `The API has no call that reads ${of.kind} datasets; this one writes a record.`,
+      }}
       texts={{
         ...declared([
           {
@@ -168,8 +178,14 @@ function Code({ of }: { of: DatasetAnswer }) {
             fields: { existingId, numShards, attributeSchema },
           },
         ]),
-        CLI: command(`import ${of.kind}s`, { dataset: of.id }, `${of.kind}s.csv`),
-        curl: curl(serviceUrl(), `/upsert-dataset-${of.kind}s`, upsert),
+        CLI: [
+          command("datasets list", ofService()),
+          command(`import ${of.kind}s`, { ...ofService(), dataset: of.id }, `${of.kind}s.csv`),
+        ].join("\n"),
+        curl:
+          of.kind === "event"
+            ? curl(serviceUrl(), `/get-event-dataset?${new URLSearchParams({ event_dataset_id: of.id })}`)
+            : curl(serviceUrl(), `/upsert-dataset-${of.kind}s`, upsert),
       }}
     />
   );

@@ -4,6 +4,10 @@ import { Name, State, Time } from "../../parts/basics";
 import { to } from "../../router";
 import { JobProgress } from "./job-progress";
 
+/** What a job does, in a word. */
+const kinds: Readonly<Record<string, string>> = { QUERYING: "Question", CLUSTERING: "Question" };
+export const kindOf = (type: string): string => kinds[type] ?? titled(type);
+
 /** Jobs, each with where it stands. */
 export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; screen?: string }) {
   return (
@@ -25,7 +29,7 @@ export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; s
                   <Name>{job.name}</Name>
                 </a>{" "}
                 <span class="muted">
-                  {titled(job.type)}
+                  {kindOf(job.type)}
                   {job.retryCount > 0 && `, retried ${job.retryCount} ×`}
                 </span>
                 <JobProgress job={job} />

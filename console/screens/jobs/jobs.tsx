@@ -1,16 +1,16 @@
 import { useSignal } from "@preact/signals";
 import type { JobAnswer, JobRow } from "../../../service/console/answers";
-import { exact, lasting, measure, titled } from "../../format";
+import { exact, lasting, measure } from "../../format";
 import { latest } from "../../live";
-import { AsCode, serviceUrl } from "../../parts/as-code";
-import { Block, Card, Figure, Id, More, Name, OriginFigure, State, Time } from "../../parts/basics";
+import { AsCode, ofService, serviceUrl } from "../../parts/as-code";
+import { Block, Card, Figure, More, Name, OriginFigure, State, Time } from "../../parts/basics";
 import { command, curl, invoked } from "../../parts/code";
 import { Empty, Load, useLoad, usePages } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
 import { place, to } from "../../router";
 import { view } from "../../session";
 import { JobProgress } from "./job-progress";
-import { JobTable } from "./job-table";
+import { JobTable, kindOf } from "./job-table";
 import { Trials } from "./trials";
 
 /** Jobs as they run, newest first. */
@@ -19,13 +19,18 @@ export function Screen() {
   return id ? <OneJob key={id} id={id} /> : <AllJobs />;
 }
 
-const types = ["TRAINING", "DEPLOYMENT", "QUERYING", "CLUSTERING"];
+const types = {
+  TRAINING: "Training",
+  DEPLOYMENT: "Deployment",
+  "QUERYING,CLUSTERING": "Question",
+};
 const statuses = { PENDING: "Waits", RUNNING: "Runs", SUCCEED: "Done", FAILED: "Failed" };
 
 function AllJobs() {
   const [type, status, search] = [useSignal(""), useSignal(""), useSignal("")];
   const filter = { type: type.value, status: status.value, search: search.value };
   const jobs = usePages<JobRow>("jobs", filter, Object.values(filter));
+  const [newest] = jobs.first.loaded.value?.rows ?? [];
   return (
     <>
       <ScreenHead
@@ -47,9 +52,9 @@ function AllJobs() {
             onChange={(event) => (type.value = event.currentTarget.value)}
           >
             <option value="">Every kind</option>
-            {types.map((one) => (
+            {Object.entries(types).map(([one, words]) => (
               <option key={one} value={one}>
-                {titled(one)}
+                {words}
               </option>
             ))}
           </select>
@@ -82,13 +87,9 @@ function AllJobs() {
           }}
         </Load>
       </Card>
-      <AsCode
-        texts={{
-          ...invoked("job", "getJob", { projectId: "PROJECT", jobId: "JOB" }),
-          CLI: "recommender jobs get JOB --project PROJECT --json",
-          curl: curl(serviceUrl(), "/get-job?project_id=PROJECT&job_id=JOB"),
-        }}
-      />
+      {newest && (
+        <JobCode job={newest} words="The API has no list of jobs: this reads the newest of these." />
+      )}
     </>
   );
 }
@@ -100,7 +101,7 @@ function fresh(
 ): JobRow[] {
   const now = latest.value?.jobs ?? [];
   const fits = (job: JobRow) =>
-    (!type || job.type === type) &&
+    (!type || type.split(",").includes(job.type)) &&
     (!status || job.status === status) &&
     (!search || job.name.includes(search));
   const newest = rows[0]?.number ?? 0;
@@ -125,7 +126,7 @@ function OneJob({ id }: { id: string }) {
               title={one.name.slice(0, 120)}
               lead={
                 <>
-                  {titled(one.type)} in <Name>{one.projectName}</Name> · <a href={to("jobs")}>all jobs</a>
+                  {kindOf(one.type)} in <Name>{one.projectName}</Name> · <a href={to("jobs")}>all jobs</a>
                 </>
               }
             >
@@ -147,7 +148,7 @@ function OneJob({ id }: { id: string }) {
                     <Time ts={one.createdTs} />
                   </Figure>
                   <Figure
-                    name={one.finishedTs === null ? "Since" : "Took"}
+                    name={one.finishedTs === null ? "So far" : "Took"}
                     hint={one.finishedTs === null ? "" : exact(one.finishedTs)}
                   >
                     {lasting((one.finishedTs ?? Math.max(Date.now(), one.createdTs)) - one.createdTs)}
@@ -159,13 +160,15 @@ function OneJob({ id }: { id: string }) {
                   {one.quality && (
                     <Figure name="NDCG@20">
                       {measure(one.quality.ndcgAt20)}{" "}
-                      <small>popularity {measure(one.quality.popularityNdcgAt20)}</small>
+                      <small>popular items {measure(one.quality.popularityNdcgAt20)}</small>
                     </Figure>
                   )}
                   <OriginFigure name="Submitted by stack" of={one.origin} />
                   {one.modelId && (
                     <Figure name="Model">
-                      <Id href={to("models", [one.modelId])}>{one.modelId}</Id>
+                      <a href={to("models", [one.modelId])}>
+                        <Name>{read.modelName ?? one.modelId}</Name>
+                      </a>
                     </Figure>
                   )}
                 </dl>
@@ -214,14 +217,16 @@ function Json({ title, value }: { title: string; value: unknown }) {
   );
 }
 
-function JobCode({ job }: { job: JobAnswer }) {
+function JobCode({ job, words = "" }: { job: JobRow; words?: string }) {
   const of = { projectId: job.projectId, jobId: job.id };
   const query = new URLSearchParams({ project_id: job.projectId, job_id: job.id });
   return (
     <AsCode
+      projectId={job.projectId}
+      notes={{ program: words, CLI: words, curl: words }}
       texts={{
         ...invoked("job", "getJob", of),
-        CLI: command("jobs get", { project: job.projectId }, job.id),
+        CLI: command("jobs get", { ...ofService(job.projectId), project: job.projectId }, job.id),
         curl: curl(serviceUrl(), `/get-job?${query}`),
       }}
     />

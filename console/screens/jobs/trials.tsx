@@ -21,7 +21,7 @@ export function Trials({ of: { trials, quality } }: { of: JobAnswer }) {
             ? []
             : [
                 {
-                  name: "Most popular items",
+                  name: "Popular items",
                   points: points.map((point) => ({ ...point, y: popularity })),
                   drawn: "dashes" as const,
                 },

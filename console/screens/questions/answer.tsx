@@ -1,5 +1,5 @@
 import type { JobAnswer, ResultAnswer } from "../../../service/console/answers";
-import { counted, grouped, percent, shown, titled } from "../../format";
+import { counted, grouped, percent, shown } from "../../format";
 import { latest } from "../../live";
 import { AsCode } from "../../parts/as-code";
 import { Card, Id, Meter, Name, State, Time } from "../../parts/basics";
@@ -8,7 +8,7 @@ import { Empty, Load, useLoad } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
 import { to } from "../../router";
 import { view } from "../../session";
-import { questionCode, questionOf } from "./question";
+import { asksTheSame, questionCode, questionOf } from "./question";
 
 /** The answer to one question, as a chart. */
 export function OneAnswer({ id }: { id: string }) {
@@ -26,9 +26,11 @@ export function OneAnswer({ id }: { id: string }) {
               title={one.name.slice(0, 120)}
               lead={
                 <>
-                  {titled(one.type)} asked <Time ts={one.createdTs} /> of{" "}
-                  <Id href={to("models", [String(one.data.modelId)])}>{String(one.data.modelId)}</Id> ·{" "}
-                  <a href={to("questions")}>all questions</a> · <a href={to("jobs", [one.id])}>the job</a>
+                  Asked <Time ts={one.createdTs} /> of the model{" "}
+                  <a href={to("models", [String(one.data.modelId)])}>
+                    <Name>{one.modelName ?? String(one.data.modelId)}</Name>
+                  </a>{" "}
+                  · <a href={to("questions")}>all questions</a> · <a href={to("jobs", [one.id])}>the job</a>
                 </>
               }
             >
@@ -51,7 +53,9 @@ export function OneAnswer({ id }: { id: string }) {
                   </Card>
                 )
               )}
-              {question && <AsCode texts={questionCode(question)} note="Asks the same question." />}
+              {question && (
+                <AsCode texts={questionCode(question)} notes={asksTheSame} projectId={one.projectId} />
+              )}
             </div>
           </>
         );

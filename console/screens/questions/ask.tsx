@@ -6,7 +6,7 @@ import { Card, Name } from "../../parts/basics";
 import { Load, useLoad } from "../../parts/load";
 import { go, to } from "../../router";
 import { Refused, send, signedIn, view } from "../../session";
-import { kinds, pathOf, type Question, questionCode, wireOf } from "./question";
+import { asksTheSame, kinds, pathOf, type Question, questionCode, wireOf } from "./question";
 
 /** A form that asks a model, after it has said what that does. */
 export function Ask({ chosen }: { chosen: ProjectChoice }) {
@@ -163,7 +163,7 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer })
           <strong>It was refused.</strong> <bdi>{refused.value.slice(0, 1000)}</bdi>
         </p>
       )}
-      <AsCode texts={questionCode(asked)} note="Asks the same question from a program or a terminal." />
+      <AsCode texts={questionCode(asked)} notes={asksTheSame} projectId={asked.projectId} />
     </Card>
   );
 }

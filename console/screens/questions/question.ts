@@ -1,5 +1,5 @@
 import { firstOf } from "../../format";
-import { serviceUrl } from "../../parts/as-code";
+import { ofService, serviceUrl } from "../../parts/as-code";
 import { command, curl, declared, type Texts, visible, word } from "../../parts/code";
 
 /** The questions that there are. */
@@ -33,7 +33,12 @@ function fieldsOf({ kind, attribute, value, least, minUsers }: Question) {
 }
 
 const nameOf = ({ kind, attribute, value }: Question): string =>
-  kind === "groups" ? "groups" : firstOf(`${attribute} ${value}`.replace(/\p{Cc}+/gu, " "), 100);
+  kind === "groups"
+    ? "Groups of users"
+    : firstOf(
+        `${kind === "list" ? "Who uses" : "Usage of"} ${attribute} = ${value}`.replace(/\p{Cc}+/gu, " "),
+        100,
+      );
 
 /** The question as the service takes it. */
 export function wireOf(question: Question): object {
@@ -61,15 +66,23 @@ const isCondition = ({ attribute, value, least }: Question): boolean =>
 
 function byFile(question: Question): string {
   const { projectId: project, modelId: model } = question;
+  const of = { ...ofService(project), project, model };
   const queries = word(visible(JSON.stringify(fieldsOf(question).queries)));
-  return `printf '%s' ${queries} > query.json\n${command("query", { project, model, file: "query.json" })}`;
+  return `printf '%s' ${queries} > query.json\n${command("query", { ...of, file: "query.json" })}`;
 }
+
+/** What each text does. */
+export const asksTheSame = {
+  program: "Asks the same question with each run in which it or the model has changed.",
+  CLI: "Asks the same question and waits for the answer.",
+  curl: "Submits the job that answers the same question.",
+};
 
 /** What asks the same. */
 export function questionCode(question: Question): Texts {
   const { projectId, modelId, kind, attribute, value, least, minUsers } = question;
   const type = kind === "groups" ? "UserClustering" : "UserQuery";
-  const of = { project: projectId, model: modelId };
+  const of = { ...ofService(projectId), project: projectId, model: modelId };
   const pair = `${attribute}=${value}`;
   const cli = {
     // The command has no other way to name an attribute.

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { TryAnswer } from "../../../service/console/answers";
 import { lasting } from "../../format";
-import { AsCode, serviceUrl } from "../../parts/as-code";
-import { Card } from "../../parts/basics";
+import { AsCode, ofService, serviceUrl } from "../../parts/as-code";
+import { Card, Name } from "../../parts/basics";
 import { command, curl, invoked } from "../../parts/code";
 import { Combo } from "../../parts/combo";
 import { Empty, Load, useLoad } from "../../parts/load";
@@ -19,6 +19,7 @@ export function Screen() {
   const [userId = ""] = place.value.rest;
   const changes = useSignal<Changes>(none);
   const stranger = useSignal<string | undefined>(undefined);
+  const lastRead = useRef<Record<string, unknown>>(undefined);
   useEffect(() => {
     changes.value = none;
   }, [userId, chosen?.id]);
@@ -33,8 +34,23 @@ export function Screen() {
         </Card>
       </>
     );
+  if (!chosen.isDeployed)
+    return (
+      <>
+        <ScreenHead title="Try it" />
+        <Card>
+          <Empty title="The project does not serve">
+            <p>
+              A Deployment of a program puts a trained model of <Name>{chosen.name}</Name> into service.
+            </p>
+          </Empty>
+        </Card>
+      </>
+    );
   const isStranger = stranger.value !== undefined;
   const attributes = parsed(stranger.value);
+  // While it is being typed, the last that could be read stays.
+  if (attributes.value || !isStranger) lastRead.current = attributes.value;
   return (
     <>
       <ScreenHead
@@ -46,6 +62,7 @@ export function Screen() {
           aria-pressed={isStranger}
           onClick={() => {
             stranger.value = isStranger ? undefined : "{}";
+            changes.value = none;
           }}
         >
           {isStranger ? "Back to a user" : "A user without events"}
@@ -70,12 +87,12 @@ export function Screen() {
             />
           )}
         </Card>
-        {(userId && !isStranger) || (isStranger && attributes.value) ? (
+        {(userId && !isStranger) || (isStranger && lastRead.current) ? (
           <Answer
             key={chosen.id}
             projectId={chosen.id}
             userId={isStranger ? undefined : userId}
-            attributes={attributes.value}
+            attributes={lastRead.current}
             changes={changes.value}
             onChange={(next) => (changes.value = next)}
           />
@@ -178,7 +195,11 @@ function Answer({
             </Card>
           )}
         </Load>
-        <Code projectId={projectId} userId={userId} />
+        {userId === undefined ? (
+          <StrangerCode answer={answer} attributes={attributes ?? {}} />
+        ) : (
+          <Code projectId={projectId} userId={userId} isChanged={isChanged} />
+        )}
       </div>
       {answer && <Own answer={answer} projectId={projectId} changes={changes} onChange={onChange} />}
     </>
@@ -192,15 +213,39 @@ const bases: Readonly<Record<TryAnswer["basis"], string>> = {
   popularity: "nothing is known about this user: popular items",
 };
 
-function Code({ projectId, userId = "somebody" }: { projectId: string; userId?: string | undefined }) {
+function Code({ projectId, userId, isChanged }: { projectId: string; userId: string; isChanged: boolean }) {
   const url = serviceUrl();
   const servingUri = `${url}/serving/${projectId}`;
+  const asStored = isChanged
+    ? "The API has no call for other events: this asks for the user as stored."
+    : "Asks for the same recommendations.";
   return (
     <AsCode
+      projectId={projectId}
+      notes={{ program: asStored, CLI: asStored, curl: asStored }}
       texts={{
         ...invoked("forUser", "recommend", { userId, limit: 10, servingUri }),
-        CLI: command("recommend", { limit: 10, "serving-uri": servingUri }, userId),
+        CLI: command("recommend", { ...ofService(projectId), limit: 10, "serving-uri": servingUri }, userId),
         curl: curl(url, `/serving/${projectId}/recommend-items-to-user`, { user_id: userId, limit: 10 }),
+      }}
+    />
+  );
+}
+
+function StrangerCode({
+  answer,
+  attributes,
+}: {
+  answer: TryAnswer | undefined;
+  attributes: Record<string, unknown>;
+}) {
+  if (!answer) return null;
+  const users = [{ user_id: "new-user", attributes }];
+  return (
+    <AsCode
+      notes={{ curl: "The API recommends to stored users alone: this stores one who has these attributes." }}
+      texts={{
+        curl: curl(serviceUrl(), "/upsert-dataset-users", { user_dataset_id: answer.userDatasetId, users }),
       }}
     />
   );

@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import type { TryAnswer } from "../../../service/console/answers";
 import { shown } from "../../format";
 import { Card } from "../../parts/basics";
@@ -26,6 +27,9 @@ export function Own({
   const isChanged = changes.add.length > 0 || changes.remove.length > 0;
   const name = (id: string, record: Readonly<Record<string, unknown>>) =>
     shown(answer.labelledBy === null ? id : (record[answer.labelledBy] ?? id));
+  // An answer without an item does not name it.
+  const names = useRef(new Map<string, string>()).current;
+  for (const { itemId, attributes } of answer.own) names.set(itemId, name(itemId, attributes));
   return (
     <Card
       title="What if"
@@ -54,6 +58,7 @@ export function Own({
           label="Add an event on an item"
           placeholder="Item"
           value=""
+          adds
           onPick={(itemId) =>
             onChange({
               add: [...changes.add.filter((one) => one.itemId !== itemId), { itemId, weight: 1 }],
@@ -92,10 +97,11 @@ export function Own({
             ))}
             {changes.remove.map((itemId) => (
               <li key={itemId} class="removed">
-                <bdi>{shown(itemId)}</bdi>
+                <bdi title={itemId}>{names.get(itemId) ?? shown(itemId)}</bdi>
                 <button
                   type="button"
                   class="quiet"
+                  aria-label={`Put back ${names.get(itemId) ?? shown(itemId)}`}
                   onClick={() =>
                     onChange({ ...changes, remove: changes.remove.filter((id) => id !== itemId) })
                   }

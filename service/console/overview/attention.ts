@@ -51,14 +51,19 @@ function ofProject(project: OverviewProject): Attention[] {
         text: "Its models serve on with what they learned; nothing can be trained. Create a project over another dataset.",
       },
     ];
+  const events = project.datasets[2];
+  const isEmpty = events !== undefined && "records" in events && events.records === 0;
   if (!newest)
     return isTraining
       ? []
       : [
           {
             level: "hint",
-            title: `${name} has no model yet`,
-            text: "Declare an Algorithm and a Model in the program and run `pulumi up`.",
+            title: `${name} has no ${isEmpty ? "events" : "model"} yet`,
+            text: isEmpty
+              ? "A model learns from events: declare UserRecords, ItemRecords and EventRecords in the program, or add records with recommender import."
+              : "Declare an Algorithm and a Model in the program and run pulumi up.",
+            ...(isEmpty && { href: "#/datasets" }),
           },
         ];
   if (!deployment)
@@ -83,11 +88,10 @@ function ofProject(project: OverviewProject): Attention[] {
   if (ndcgAt20 != null && popularityNdcgAt20 != null && ndcgAt20 < popularityNdcgAt20)
     found.push({
       level: "warn",
-      title: `${name} serves a model that is worse than popularity`,
-      text: `${generator?.name} reached ${ndcgAt20.toFixed(3)} NDCG@20, the most popular items alone ${popularityNdcgAt20.toFixed(3)}.`,
+      title: `${name} serves a model that is worse than popular items`,
+      text: `${generator?.name} reached ${ndcgAt20.toFixed(3)} NDCG@20, popular items ${popularityNdcgAt20.toFixed(3)}.`,
       href: `#/models/${generator?.id}`,
     });
-  const events = project.datasets[2];
   if (since && events && "records" in events && since.count > 0.1 * events.records && since.count >= 100)
     found.push({
       level: "warn",
@@ -106,5 +110,6 @@ function ofProject(project: OverviewProject): Attention[] {
 }
 
 function titled(type: string): string {
+  if (type === "QUERYING" || type === "CLUSTERING") return "Question";
   return type.charAt(0) + type.slice(1).toLowerCase();
 }

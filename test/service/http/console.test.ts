@@ -109,6 +109,11 @@ test("the overview says how many projects and algorithms it leaves out", async (
   const ids: string[] = [];
   for (let at = 0; at < 50; at++)
     ids.push((await running.call("createProject", { name: `p${at}`, ...over })).projectId);
+  // Without events there is nothing to train on.
+  expect((await read()).attention[0]).toMatchObject({
+    title: expect.stringMatching(/^p\d+ has no events yet$/),
+    text: expect.stringContaining("EventRecords"),
+  });
   const projectId = ids.at(-1) as string;
   for (let at = 0; at < 23; at++) await running.call("createAlgorithm", { projectId, name: `a${at}` });
   const full = await read();
