@@ -33,7 +33,7 @@ async function reader(store: string, projectId: string): Promise<(userId: string
   const pool = new Pool({ connectionString: store, max: 10 });
   const stamps = new Map<string, string>();
   return async (userId) => {
-    const values = parametersOf(projectId, data, userId, stamps.get(userId) ?? "");
+    const values = parametersOf(projectId, data, [{ userId, knownStamp: stamps.get(userId) ?? "" }]);
     const { rows } = await pool.query({ name: "bare", text: currentStatement, values });
     stamps.set(userId, rows[0].stamp);
   };

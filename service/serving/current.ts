@@ -19,8 +19,8 @@ export interface Current {
 }
 
 /**
- * Out of the covering index alone and in one walk, which costs less than a second one where the stamp is not known.
- * Where events of several types count, with a list of their types too.
+ * For each user out of the covering index alone and in one walk, which costs less than a second one where the stamp is
+ * not known. Where events of several types count, with a list of their types too.
  */
 function statement(name: string, types: "one" | "several"): string {
   const ofType = { one: "= $5::text", several: "= any($5::text[])" }[types];
@@ -34,37 +34,89 @@ function statement(name: string, types: "one" | "several"): string {
   (select changes from datasets where number = $2::int) as "itemChanges",
   (select deletions from datasets where number = $3::int and kind = 'event') as deletions,
   stamp,
-  case when stamp <> $6::text then json_build_array(to_json(items), to_json(event_values)${json})::text end as events
-  from (
+  case when stamp <> known then json_build_array(to_json(items), to_json(event_values)${json})::text end as events
+  from unnest($4::text[], $6::text[]) with ordinality as asked (asked_user, known, place)
+  cross join lateral (
     select count(*) || ':' || coalesce(bit_xor(hashint8extended(seq, 0)), 0) as stamp,
       coalesce(array_agg(item_id), '{}') as items, coalesce(array_agg(event_value), '{}') as event_values${array}
-    from events where dataset = $3::int and user_id = $4::text and event_type ${ofType}
-  ) as walked`;
+    from events where dataset = $3::int and user_id = asked_user and event_type ${ofType}
+  ) as walked order by place`;
 }
 
 /** The statement of a model that counts its target events alone. */
 export const currentStatement = statement("current", "one");
 const currentOfTypes = statement("currentOfTypes", "several");
 
-/** What the statement is asked with: for whom, and which stamp is known of him. */
+/** For whom is asked, and which stamp is known of him. */
+interface User {
+  readonly userId: string;
+  readonly knownStamp: string;
+}
+
+/** What the statement is asked with. */
 export function parametersOf(
   projectId: string,
   { items, events, targetEventType }: ProjectData,
-  userId: string,
-  knownStamp: string,
+  users: readonly User[],
 ): unknown[] {
-  return [projectId, items.number, events.number, userId, targetEventType, knownStamp];
+  const [ids, stamps] = [users.map(({ userId }) => userId), users.map(({ knownStamp }) => knownStamp)];
+  return [projectId, items.number, events.number, ids, targetEventType, stamps];
 }
 
-/** All that an answer depends on beside the models, in one reading; with the events of other types, where some count. */
-export async function readCurrent(
-  db: Db,
-  otherTypes: readonly string[],
-  ...about: Parameters<typeof parametersOf>
-): Promise<Current> {
-  const parameters = parametersOf(...about);
-  if (otherTypes.length > 0) parameters[4] = [parameters[4], ...otherTypes];
-  const asked = otherTypes.length > 0 ? currentOfTypes : currentStatement;
-  const { rows } = await db.executeQuery(CompiledQuery.raw(asked, parameters));
-  return rows[0] as Current;
+interface Asked extends User {
+  resolve(current: Current): void;
+  reject(error: unknown): void;
+}
+
+/** Statements at once, and users of one of them. */
+const [atOnce, most] = [2, 64];
+
+/**
+ * All that an answer depends on beside the models, in one reading; with the events of other types, where some count.
+ * Who comes while it is read for others is read for with all who wait too: a statement costs more than a user of it.
+ */
+export class CurrentReader {
+  private readonly waiting: Asked[] = [];
+  private reading = 0;
+
+  constructor(
+    private readonly db: Db,
+    private readonly projectId: string,
+    private readonly data: ProjectData,
+    private readonly otherTypes: readonly string[],
+  ) {}
+
+  read(userId: string, knownStamp: string): Promise<Current> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ userId, knownStamp, resolve, reject });
+      this.next();
+    });
+  }
+
+  private next(): void {
+    if (this.reading === atOnce || this.waiting.length === 0) return;
+    this.reading++;
+    void this.readFor(this.waiting.splice(0, most)).then(() => {
+      this.reading--;
+      this.next();
+    });
+  }
+
+  private async readFor(asked: readonly Asked[]): Promise<void> {
+    try {
+      const { rows } = await this.db.executeQuery(this.query(asked));
+      for (const [at, { resolve }] of asked.entries()) resolve(rows[at] as Current);
+    } catch (error) {
+      if (asked.length === 1) asked[0]?.reject(error);
+      // What cannot be read for one is no reason to fail the others.
+      else await Promise.all(asked.map((one) => this.readFor([one])));
+    }
+  }
+
+  private query(asked: readonly User[]): CompiledQuery {
+    const parameters = parametersOf(this.projectId, this.data, asked);
+    if (this.otherTypes.length === 0) return CompiledQuery.raw(currentStatement, parameters);
+    parameters[4] = [parameters[4], ...this.otherTypes];
+    return CompiledQuery.raw(currentOfTypes, parameters);
+  }
 }

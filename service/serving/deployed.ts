@@ -8,7 +8,7 @@ import type { ProjectData } from "../store/project-data";
 import { changesOf, deletionsOf, snapshot, weightOf, writtenRecords } from "../store/snapshot";
 import type { DeploymentTable } from "../store/tables";
 import { type Build, otherTypes, type PlacedModel } from "../threads/build";
-import { type Current, readCurrent } from "./current";
+import { type Current, CurrentReader } from "./current";
 import { candidatesFor, type DeployedContext, notDeployed } from "./deployed-context";
 import { History } from "./history";
 import { KeptAttributes } from "./kept-attributes";
@@ -25,11 +25,11 @@ export class Deployed {
   readonly items: Places;
   /** Null once the event dataset is deleted: then the models serve with what they learned. */
   private history: History | null;
-  /** The types of events beside the target event that count, and the events of each. */
-  private readonly otherTypes: readonly string[];
+  /** The events of each type beside the target event that counts. */
   private readonly others: ReadonlyMap<string, History>;
   private readonly attributes: KeptAttributes;
   /** Where the events lie in a database that others write to as well. */
+  private readonly current: CurrentReader;
   private readonly keptEvents: KeptEvents;
   /** Items that only the events of forgotten users had placed, until their attributes place them. */
   private readonly unplaced = new Set<string>();
@@ -52,7 +52,8 @@ export class Deployed {
     this.users = new Places(userIds);
     this.items = new Places(itemIds);
     this.history = history && new History(history);
-    this.otherTypes = otherTypes([generator.model, ranker?.model]);
+    const counting = otherTypes([generator.model, ranker?.model]);
+    this.current = new CurrentReader(context.store.db, row.project_id, data, counting);
     this.others = new Map(Array.from(others, ([type, pairs]) => [type, new History(pairs)]));
     this.keptEvents = new KeptEvents(this.items, data.targetEventType);
     const serve = (placed: PlacedModel, modelId: string, users: Places, items: Places) =>
@@ -208,12 +209,12 @@ export class Deployed {
 
   /** The events of a user out of the store, after everything else in memory was brought up to what stands there. */
   private async storedEvents(userId: string, isAddressed: boolean): Promise<UserEvents | null> {
-    const { store, onOutdated, onSeveral } = this.context;
+    const { onOutdated, onSeveral } = this.context;
     const { project_id, job_id } = this.row;
     for (;;) {
       const kept = this.keptEvents.find(userId);
       const stamp = kept?.stamp ?? "";
-      const now = await readCurrent(store.db, this.otherTypes, project_id, this.data, userId, stamp);
+      const now = await this.current.read(userId, stamp);
       if (now.jobId !== job_id) onOutdated();
       if (now.hasOthers && !isAddressed) await onSeveral();
       if (now.jobId === null) throw notDeployed(project_id);
