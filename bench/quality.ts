@@ -17,7 +17,7 @@ const splits = [1, 2, 3, 4, 5].slice(0, Number(process.env.BENCH_DIVISIONS ?? 5)
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "recommender-bench-"));
-  const service = await startProcess("--data", join(folder, "data"));
+  const service = await startProcess("--data", join(folder, "data"), "--plan-shards", "10000");
   try {
     const films = await movieLens();
     const recommender = await Recommender.of(films, service);
