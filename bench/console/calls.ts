@@ -1,0 +1,73 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Agent, request } from "undici";
+import { type ServiceProcess, startProcess } from "../service/api";
+import { type Address, shop, signIn, tokenOf } from "./session";
+
+const [rounds, callsPerRound] = [9, 4000];
+
+/**
+ * Recommendations of two services by turns, call by call: a page follows one of them, then the other one. What slows the
+ * machine meanwhile slows both, and in what one of them is slower than the other cancels out.
+ */
+export async function recommendationsWithThePageOpen(folder: string) {
+  const seedFile = join(folder, "shop.json");
+  writeFileSync(seedFile, JSON.stringify(shop()));
+  const start = (name: string) => startProcess("--data", join(folder, name), "--seed", seedFile);
+  const services = [await start("one"), await start("other")] as const;
+  const asks = await Promise.all(services.map(asking));
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const at = round % 2;
+    const followed = services[at] as ServiceProcess;
+    const leave = await follow(followed, await signIn(followed));
+    const took = services.map((): number[] => []);
+    for (let call = 0; call < callsPerRound; call++)
+      for (const [which, ask] of asks.entries()) took[which]?.push(await ask());
+    await leave();
+    const [open, closed] = [at, 1 - at].map((which) => middle(took[which] as number[])) as [number, number];
+    // The first round warms up.
+    if (round > 0) ratios.push(open / closed);
+  }
+  for (const { kill } of services) await kill();
+  return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+}
+
+/** Asks for one recommendation, and gives the milliseconds. */
+async function asking(service: Address): Promise<() => Promise<number>> {
+  const dispatcher = new Agent({ connections: 1 });
+  const authorization = `Bearer ${await tokenOf(service)}`;
+  const headers = { "content-type": "application/json", apikey: service.key, authorization };
+  return async () => {
+    const began = performance.now();
+    const { body } = await request(`${service.url}/recommend-items-to-user`, {
+      ...{ method: "POST", headers, dispatcher },
+      body: JSON.stringify({ user_id: "u1", limit: 10 }),
+    });
+    await body.text();
+    return performance.now() - began;
+  };
+}
+
+/** Follows the service as an open page does, from its first line on, until it is left. */
+async function follow(service: Address, headers: Record<string, string>): Promise<() => Promise<void>> {
+  const left = new AbortController();
+  const { body } = await request(`${service.url}/console/api/live`, { headers, signal: left.signal });
+  const lines = body[Symbol.asyncIterator]();
+  await lines.next();
+  const rest = (async () => {
+    while (!(await lines.next()).done);
+    throw new Error("the stream has ended");
+  })().catch((error) => {
+    if (!left.signal.aborted) throw error;
+  });
+  return () => {
+    left.abort();
+    return rest;
+  };
+}
+
+/** The middle one of some values. */
+export function middle(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
+}
