@@ -78,6 +78,9 @@ const onlyEmbedded = [
   "serving/kept-events",
 ];
 
+/** What only a service over PostgreSQL has. */
+const onlyPostgres = ["service/serving/current"];
+
 /** What would show that a process remembers what another has changed since. */
 const betweenProcesses = [
   "concurrency",
@@ -102,7 +105,10 @@ module.exports = {
   globalTeardown: "<rootDir>/tools/jest/global-teardown.js",
   reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   projects: [
-    { ...tests, testPathIgnorePatterns: left.map((name) => `<rootDir>/test/${name}\\.test\\.ts`) },
+    {
+      ...tests,
+      testPathIgnorePatterns: [...left, ...onlyPostgres].map((name) => `<rootDir>/test/${name}\\.test\\.ts`),
+    },
     {
       ...tests,
       displayName: "PostgreSQL",

@@ -1,0 +1,81 @@
+import { CurrentReader } from "../../../service/serving/current";
+import { connect, type Db } from "../../../service/store/database";
+import { projectOf } from "../../../service/store/find";
+import { projectData } from "../../../service/store/project-data";
+import { Running } from "../running";
+import { openShop, shopRecords } from "../shop";
+
+const { users, items, events } = shopRecords({ users: 150, perUser: 3 });
+const userIds = users.map(({ userId }) => userId);
+const views = events
+  .slice(0, 20)
+  .map((event) => ({ ...event, eventId: `view-${event.eventId}`, eventType: "view" }));
+
+let api: Running;
+let db: Db;
+let newReader: (otherTypes?: readonly string[]) => CurrentReader;
+beforeAll(async () => {
+  api = await Running.start();
+  const { projectId } = await openShop(api, { users, items, events: [...events, ...views] });
+  db = connect(api.options.store as string);
+  const data = await projectData(db, await projectOf(db, projectId));
+  newReader = (otherTypes = []) => new CurrentReader(db, projectId, data, otherTypes);
+});
+afterEach(() => jest.restoreAllMocks());
+afterAll(async () => {
+  await db.destroy();
+  await api.end();
+});
+
+/** The items of a user's events, as they were uploaded. */
+const bought = (userId: string, among = events) =>
+  among.filter((event) => event.userId === userId).map(({ itemId }) => itemId);
+
+/** The same, as they were read. */
+const itemsIn = (events: string | null) => (JSON.parse(events as string) as string[][])[0]?.sort();
+
+test("users who are asked for at once are read together, and each gets their own events", async () => {
+  const statements = jest.spyOn(db, "executeQuery");
+  const reader = newReader();
+  const all = await Promise.all([...userIds, "stranger"].map((userId) => reader.read(userId, "")));
+  for (const [at, userId] of userIds.entries())
+    expect([userId, itemsIn(all[at]?.events ?? null)]).toEqual([userId, bought(userId).sort()]);
+  expect(all.at(-1)).toMatchObject({ stamp: "0:0", events: "[[], []]", jobId: null, deletions: 0 });
+  // Two begin alone, and those who came meanwhile share what follows.
+  expect(statements).toHaveBeenCalledTimes(5);
+  // Whose stamp is known is told no event.
+  const known = await Promise.all(all.slice(0, 5).map(({ stamp }, at) => reader.read(`u${at}`, stamp)));
+  expect(known).toEqual(all.slice(0, 5).map((one) => ({ ...one, events: null })));
+});
+
+test("where events of other types count, each user gets them with their types", async () => {
+  const reader = newReader(["view"]);
+  const read = await Promise.all(userIds.map((userId) => reader.read(userId, "")));
+  for (const [at, userId] of userIds.entries()) {
+    const [ids, , types] = JSON.parse(read[at]?.events as string) as string[][];
+    const of = (type: string) => ids?.filter((_, place) => types?.[place] === type).sort();
+    expect([of("purchase"), of("view")]).toEqual([bought(userId).sort(), bought(userId, views).sort()]);
+  }
+});
+
+test("a user who cannot be read fails none of those who are read together with him", async () => {
+  const reader = newReader();
+  // No database of PostgreSQL takes a NUL character.
+  const asked = [...userIds.slice(0, 10), "no\0user", ...userIds.slice(10, 20)];
+  const read = await Promise.allSettled(asked.map((userId) => reader.read(userId, "")));
+  for (const [at, userId] of asked.entries()) {
+    const one = read[at];
+    if (userId === "no\0user")
+      expect(one).toMatchObject({
+        status: "rejected",
+        reason: { message: expect.stringContaining("byte sequence") },
+      });
+    else
+      expect([userId, one?.status === "fulfilled" && itemsIn(one.value.events)]).toEqual([
+        userId,
+        bought(userId).sort(),
+      ]);
+  }
+  // Who asks later is answered too.
+  expect(itemsIn((await reader.read("u0", "")).events)).toEqual(bought("u0").sort());
+});
