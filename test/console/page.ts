@@ -125,3 +125,15 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.evaluate("scrollTo(0, 0)");
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
+
+/** Looks at a page as it is at other widths too. */
+export async function check(look: Look, name: string): Promise<void> {
+  const { page } = look;
+  for (const width of [390, 1024, 1600]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect([name, width, await overhang(page)]).toEqual([name, width, 0]);
+    expect([name, width, await broken(page)]).toEqual([name, width, []]);
+    await picture(page, `${name}-${width}`);
+  }
+  expect([name, ...(await barriers(look))]).toEqual([name]);
+}

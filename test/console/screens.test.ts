@@ -1,18 +1,17 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { sql } from "kysely";
-import type { Page } from "playwright-core";
-import ts from "typescript";
 import { parse } from "yaml";
-import { folderAt, withClients } from "../../service";
+import { folderAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { isThere } from "../../tools/sdk/generate.js";
-import { command } from "../service/process";
 import { testUnless } from "../tools/sdk";
-import { barriers, broken, hostile, overhang, picture, Shop, show } from "./page";
+import { addHostile, odd } from "./hostile-shop";
+import { check, overhang, Shop, show } from "./page";
 import { recordShop } from "./shop";
+import { byCurl, codeOf, faultsOf, folder, inShell } from "./texts";
 
 let shop: Shop;
 beforeAll(async () => {
@@ -20,67 +19,9 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.close());
 
-/** The text that a screen gives in a language. */
-async function codeOf(page: Page, language: string): Promise<string> {
-  const code = page.locator("details.code").last();
-  if ((await code.getAttribute("open")) === null) await code.locator("summary").click();
-  await code.getByRole("button", { name: language, exact: true }).click();
-  return (await code.locator("pre").textContent()) ?? "";
-}
-
-/** What a shell prints for a text, which names the command as users have it. */
-async function inShell(text: string): Promise<string> {
-  const whole = `recommender() { '${process.execPath}' '${command}' "$@"; }\n${text}`;
-  return (await promisify(execFile)("bash", ["-c", whole], { cwd: folder })).stdout;
-}
-
-/** What curl gets, with the key from where the screen says that it lies. */
-async function byCurl(page: Page): Promise<Record<string, unknown>> {
-  const text = await codeOf(page, "curl");
-  const key = await page.locator("details.code").last().locator("p code").textContent();
-  return JSON.parse(await inShell(`${key}\n${text}`)) as Record<string, unknown>;
-}
-
-const folder = mkdtempSync(join(__dirname, "texts-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** What the compiler says of programs. */
-function faultsOf(programs: Readonly<Record<string, string>>): string[] {
-  const root = join(__dirname, "../..");
-  const files = Object.entries(programs).map(([name, text]) => {
-    const file = join(folder, `${name}.ts`);
-    writeFileSync(file, text);
-    return file;
-  });
-  const program = ts.createProgram(files, {
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    types: ["node"],
-    typeRoots: [join(root, "node_modules/@types")],
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.CommonJS,
-    paths: { "pulumi-recommender": [join(root, "dist/provider/index.d.ts")] },
-  });
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
-}
-
+/** What screens gave, to be compiled at the end. */
 const programs: Record<string, string> = {};
 const pythons: string[] = [];
-
-/** Looks at a page as it is at other widths too. */
-async function check(look: Awaited<ReturnType<Shop["signIn"]>>, name: string): Promise<void> {
-  const { page } = look;
-  for (const width of [390, 1024, 1600]) {
-    await page.setViewportSize({ width, height: 900 });
-    expect([name, width, await overhang(page)]).toEqual([name, width, 0]);
-    expect([name, width, await broken(page)]).toEqual([name, width, []]);
-    await picture(page, `${name}-${width}`);
-  }
-  expect([name, ...(await barriers(look))]).toEqual([name]);
-}
 
 test("a question asks before it is submitted, is answered by a chart, and can be had as text", async () => {
   const look = await shop.signIn();
@@ -231,106 +172,9 @@ test("two models are compared by figures, parameters, and what they recommend to
   await context.close();
 });
 
-test("a dataset shows its events by day, its long tail, what was refused, and the events of a user", async () => {
-  const { caller } = shop;
-  const { eventDatasets } = await caller.call("listEventDatasets", {});
-  const eventDatasetId = eventDatasets.find(({ name }) => name === "record-shop")?.eventDatasetId as string;
-  const event = { eventId: "cut-off", userId: "ada", itemId: "lp-001", ts: 1, eventType: "purchase" };
-  const { itemId: _, ...withoutItem } = event;
-  const refused = [withoutItem, { ...event, eventId: "no-number", eventValue: "one" }];
-  await caller.call("upsertDatasetEvents", { eventDatasetId, events: refused as never });
-  const look = await shop.signIn();
-  const { page, context, faults } = look;
-  await show(page, `datasets/${eventDatasetId}`, "record-shop");
-  const region = (name: string) => page.getByRole("region", { name });
-  const { events } = recordShop();
-  const perDay = region("Events per day");
-  await perDay.getByText(`60 days, of the newest ${events.length} events`).waitFor();
-  const titles = await perDay.locator(".chart g > title").allTextContents();
-  const last = new Date(Math.max(...events.map(({ ts }) => ts))).toISOString().slice(0, 10);
-  expect([titles.length, titles.at(-1)]).toEqual([60, expect.stringContaining(last)]);
-  await region("Refused records").getByText("cut-off").waitFor();
-  await region("Look up").getByText("Attributes and newest events appear here").waitFor();
-  await page.getByLabel("Id", { exact: true }).fill("ada");
-  await page.getByRole("button", { name: "Look up" }).click();
-  const rows = region("Look up").locator("tbody tr");
-  await rows.first().waitFor();
-  const ofAda = events.filter(({ userId }) => userId === "ada").length;
-  expect(await rows.count()).toBe(Math.min(50, ofAda));
-  await check(look, "events");
-  expect(faults).toEqual([]);
-  await context.close();
-});
-
-test("a session is told what it may not do or see, and a screen that fails says so", async () => {
-  const { dataDir } = shop.service;
-  const { secret } = await withClients({ dataDir }, (all) =>
-    all.add("looker", ["/status", "/get-event-dataset"]),
-  );
-  const { page, context } = await shop.signIn({}, {}, secret);
-  await show(page, "try/ada", "Try it");
-  await page.getByText("The client looker does not have the scope /recommend-items-to-user").waitFor();
-  await page.route("**/console/api/overview*", (route) => route.fulfill({ json: {} }));
-  await page.evaluate("location.hash = '#/toString'");
-  await page.getByRole("alert").getByText("This cannot be shown").waitFor();
-  await page.unroute("**/console/api/overview*");
-  await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
-  await show(page, "questions", "Questions");
-  await page.getByText("This session may not ask").waitFor();
-  expect(await page.getByRole("button", { name: "Ask", exact: true }).isDisabled()).toBe(true);
-  const status = await page.evaluate(
-    `fetch("submit-clustering-job", { method: "POST", body: "{}", headers: { "content-type": "application/json",
-      "x-console-token": sessionStorage.getItem("recommender-console-token") } }).then((answer) => answer.status)`,
-  );
-  expect(status).toBe(403);
-  await context.close();
-});
-
 test("hostile names are harmless on every screen, and in every text", async () => {
   const { caller } = shop;
-  const name = hostile.slice(0, 256);
-  const odd = `--it's "$(id)" \`x\` \${y} \\ \u202E<b>\u2028`;
-  const { userDatasetId } = await caller.call("createUserDataset", { name, numShards: 1 });
-  const { itemDatasetId } = await caller.call("createItemDataset", { name, numShards: 1 });
-  const { eventDatasetId } = await caller.call("createEventDataset", { name, numShards: 1 });
-  await caller.call("upsertDatasetUsers", {
-    userDatasetId,
-    users: [{ userId: odd, attributes: { [name]: name, long: "y".repeat(10_000) } }],
-  });
-  await caller.call("upsertDatasetItems", {
-    itemDatasetId,
-    items: [{ itemId: name, attributes: { title: "z".repeat(10_000) } }],
-  });
-  const more = Array.from({ length: 120 }, (_, at) => ({ userId: `u${at}`, attributes: { city: "Oslo" } }));
-  await caller.call("upsertDatasetUsers", {
-    userDatasetId,
-    users: [...more, { userId: name, attributes: { long: "y".repeat(100_000) } }, { [odd]: 1 } as never],
-  });
-  await caller.raw("/upsert-dataset-users", {
-    method: "POST",
-    headers: { ...(await caller.headers("/upsert-dataset-users")), "content-type": "application/json" },
-    body: JSON.stringify({
-      user_dataset_id: userDatasetId,
-      users: Array.from({ length: 10 }, (_, at) => ({ user_id: `u${at}`, [`field${at}`]: at })),
-    }),
-  });
-  const event = { eventId: "e", userId: odd, itemId: name, ts: 1, eventType: name };
-  await caller.call("upsertDatasetEvents", { eventDatasetId, events: [event, { ...event, eventId: "far" }] });
-  // An earlier version took times that are no date.
-  const db = connect(folderAt(shop.service.dataDir).database, { writes: true });
-  await sql`update events set ts = ${Number.MAX_SAFE_INTEGER} where event_id = 'far'`.execute(db);
-  await db.destroy();
-  const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
-  const odds = await caller.call("createProject", { name, ...datasets, targetEventType: name });
-  await caller.call("createAlgorithm", { projectId: odds.projectId, name, algorithmParameters: {} });
-  await caller.call("createAlgorithm", {
-    projectId: odds.projectId,
-    name,
-    algorithmParameters: { alpha: 2 },
-  });
-  for (let at = 0; at < 20; at++)
-    await caller.call("createAlgorithm", { projectId: odds.projectId, name: "a", algorithmParameters: {} });
+  const { projectId, userDatasetId, itemDatasetId, eventDatasetId } = await addHostile(shop);
   const look = await shop.signIn({ viewport: { width: 390, height: 800 } });
   const { page, context, faults } = look;
   const places = [
@@ -356,7 +200,7 @@ test("hostile names are harmless on every screen, and in every text", async () =
     if (place === "datasets") expect(yaml.variables.datasets["fn::invoke"].arguments).toEqual({});
   }
   // A project that does not serve.
-  await page.locator(".project select").selectOption(odds.projectId);
+  await page.locator(".project select").selectOption(projectId);
   await show(page, "serving", "Serving");
   await page.getByText("Nothing serves").waitFor();
   await show(page, "try", "Try it");

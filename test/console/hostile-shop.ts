@@ -1,0 +1,49 @@
+import { sql } from "kysely";
+import { folderAt } from "../../service";
+import { connect } from "../../service/store/database";
+import { hostile, type Shop } from "./page";
+
+/** An id that means something in every language that a screen writes. */
+export const odd = `--it's "$(id)" \`x\` \${y} \\ \u202E<b>\u2028`;
+
+/** Puts a project into the shop whose every name and id is hostile, long or many. */
+export async function addHostile({ caller, service }: Shop) {
+  const name = hostile.slice(0, 256);
+  const { userDatasetId } = await caller.call("createUserDataset", { name, numShards: 1 });
+  const { itemDatasetId } = await caller.call("createItemDataset", { name, numShards: 1 });
+  const { eventDatasetId } = await caller.call("createEventDataset", { name, numShards: 1 });
+  await caller.call("upsertDatasetUsers", {
+    userDatasetId,
+    users: [{ userId: odd, attributes: { [name]: name, long: "y".repeat(10_000) } }],
+  });
+  await caller.call("upsertDatasetItems", {
+    itemDatasetId,
+    items: [{ itemId: name, attributes: { title: "z".repeat(10_000) } }],
+  });
+  const more = Array.from({ length: 120 }, (_, at) => ({ userId: `u${at}`, attributes: { city: "Oslo" } }));
+  await caller.call("upsertDatasetUsers", {
+    userDatasetId,
+    users: [...more, { userId: name, attributes: { long: "y".repeat(100_000) } }, { [odd]: 1 } as never],
+  });
+  await caller.raw("/upsert-dataset-users", {
+    method: "POST",
+    headers: { ...(await caller.headers("/upsert-dataset-users")), "content-type": "application/json" },
+    body: JSON.stringify({
+      user_dataset_id: userDatasetId,
+      users: Array.from({ length: 10 }, (_, at) => ({ user_id: `u${at}`, [`field${at}`]: at })),
+    }),
+  });
+  const event = { eventId: "e", userId: odd, itemId: name, ts: 1, eventType: name };
+  await caller.call("upsertDatasetEvents", { eventDatasetId, events: [event, { ...event, eventId: "far" }] });
+  // An earlier version took times that are no date.
+  const db = connect(folderAt(service.dataDir).database, { writes: true });
+  await sql`update events set ts = ${Number.MAX_SAFE_INTEGER} where event_id = 'far'`.execute(db);
+  await db.destroy();
+  const datasets = { userDatasetId, itemDatasetId, eventDatasetId };
+  const { projectId } = await caller.call("createProject", { name, ...datasets, targetEventType: name });
+  await caller.call("createAlgorithm", { projectId, name, algorithmParameters: {} });
+  await caller.call("createAlgorithm", { projectId, name, algorithmParameters: { alpha: 2 } });
+  for (let at = 0; at < 20; at++)
+    await caller.call("createAlgorithm", { projectId, name: "a", algorithmParameters: {} });
+  return { ...datasets, projectId };
+}
