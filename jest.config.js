@@ -29,6 +29,8 @@ const tests = {
   },
 };
 
+const isShort = process.env.RECOMMENDER_TESTS === "short";
+
 /**
  * What takes minutes and is broken by few changes: `npm test` leaves it out, `npm test -- --all` and CI do not.
  * @type {Readonly<Record<string, readonly string[]>>}
@@ -45,11 +47,14 @@ const atLength = {
   ],
   "the long lives of stacks": [
     "engine/backup",
+    "engine/carrier",
     "engine/drift",
     "engine/many",
+    "engine/many-at-once",
     "engine/options",
     "engine/other-service",
     "engine/promotion",
+    "engine/recorded-state",
     "engine/serving",
     "engine/shared",
     "engine/stack-command",
@@ -57,9 +62,11 @@ const atLength = {
     "engine/surgery",
     "engine/walk",
   ],
+  "exports and restores that are broken off": ["service/backup/broken-off"],
+  "the width of what every command prints": ["cli/terminal/width"],
 };
 
-const left = process.env.RECOMMENDER_TESTS === "short" ? Object.values(atLength).flat() : [];
+const left = isShort ? Object.values(atLength).flat() : [];
 
 /** What the API does must not depend on where its data lies. */
 const service = ["handlers", "jobs", "serving", "store", "http"].map(
@@ -94,6 +101,14 @@ const betweenProcesses = [
 
 const testPathIgnorePatterns = onlyEmbedded.map((name) => `<rootDir>/test/service/${name}\\.test\\.ts`);
 
+const onPostgres = {
+  ...tests,
+  displayName: "PostgreSQL",
+  testMatch: service,
+  testPathIgnorePatterns,
+  globals: { testStore: "postgres" },
+};
+
 /** @type {import("jest").Config} */
 module.exports = {
   // A guard against hanging for ever; a suite that needs more says so itself.
@@ -109,13 +124,8 @@ module.exports = {
       ...tests,
       testPathIgnorePatterns: [...left, ...onlyPostgres].map((name) => `<rootDir>/test/${name}\\.test\\.ts`),
     },
-    {
-      ...tests,
-      displayName: "PostgreSQL",
-      testMatch: service,
-      testPathIgnorePatterns,
-      globals: { testStore: "postgres" },
-    },
+    // `npm test` leaves this one out too: two APIs run over PostgreSQL.
+    ...(isShort ? [] : [onPostgres]),
     {
       ...tests,
       displayName: "two APIs",

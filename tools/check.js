@@ -5,11 +5,13 @@ const path = require("node:path");
 const { runCommand, runNpm } = require("./command.js");
 const { installPackages, root } = require("./setup.js");
 
-/** `npm run check`: everything that can be said about the code without running it. Builds dist/ beside what needs none. */
-async function check() {
+/**
+ * `npm run check`: everything that can be said about the code without running it. Builds dist/ beside what needs none.
+ * Without the package, nothing is said of what would be published.
+ */
+async function check({ withPackage = true } = {}) {
   const types = run({ name: "types", script: path.join(__dirname, "types.js"), args: [] });
-  const tarball = types.then(packPackage);
-  const checks = [
+  const ofCode = [
     {
       name: "lint and format",
       bin: ["@biomejs/biome", "biome"],
@@ -32,6 +34,9 @@ async function check() {
       ],
     },
     { name: "unused code", bin: ["knip", "knip"], args: types.then(() => ["--no-progress"]) },
+  ];
+  const tarball = withPackage ? types.then(packPackage) : undefined;
+  const ofPackage = tarball && [
     {
       name: "package (publint)",
       bin: ["publint", "publint"],
@@ -43,9 +48,11 @@ async function check() {
       args: tarball.then((file) => [file]),
     },
   ];
-  const others = checks.map(({ bin, ...check }) => run({ ...check, script: binOf(bin) }));
+  const others = [...ofCode, ...(ofPackage ?? [])].map(({ bin, ...check }) =>
+    run({ ...check, script: binOf(bin) }),
+  );
   const results = await Promise.all([types, ...others]);
-  await fs.promises.rm(path.dirname(await tarball), { recursive: true });
+  if (tarball) await fs.promises.rm(path.dirname(await tarball), { recursive: true });
   for (const { name, passed, output, seconds } of results) {
     if (!passed) console.log(output.trimEnd());
     console.log(`${passed ? "✓" : "✗"} ${name} (${seconds} s)`);

@@ -2,17 +2,18 @@ const { CommandFailed, run, runCommand } = require("./command.js");
 const { installPackages, root } = require("./setup.js");
 
 /**
- * `npm test`: the set-up, the checks, and all tests but those that jest.config.js leaves to `npm test -- --all`. With
- * other arguments, which are jest's, what they name; with `--changed`, only what a change touches.
+ * `npm test`: the set-up, the checks of the code, and all tests but those that jest.config.js leaves to
+ * `npm test -- --all`. With other arguments, which are jest's, what they name; with `--changed`, only what a change touches.
  */
 runCommand(async () => {
   const [first = "", ...rest] = process.argv.slice(2);
   if (/^--changed(=|$)/.test(first)) return testChanged(first.split("=")[1], rest);
-  const checks = await setUpAndCheck();
+  const isShort = first === "";
+  const checks = await setUpAndCheck({ withPackage: !isShort });
   const failed = checks.filter(({ passed }) => !passed).length;
 
   // The tests run even if a check failed, and the last line of the run counts both.
-  const short = first === "" ? { RECOMMENDER_TESTS: "short", SEQUENCES: process.env.SEQUENCES ?? "20" } : {};
+  const short = isShort ? { RECOMMENDER_TESTS: "short", SEQUENCES: process.env.SEQUENCES ?? "10" } : {};
   const env = { ...process.env, ...short, RECOMMENDER_CHECKS: `${checks.length - failed} ${failed}` };
   const named = first === "--all" ? rest : process.argv.slice(2);
   try {
@@ -41,14 +42,14 @@ async function testChanged(commit, rest) {
   await run(process.execPath, args, { cwd: root, env: { SEQUENCES: "20", ...process.env } });
 }
 
-/** Without the set-up nothing can be tested, which is one failure. */
-async function setUpAndCheck() {
+/** Without the set-up nothing can be tested, which is one failure. @param {{ withPackage: boolean }} options */
+async function setUpAndCheck(options) {
   try {
     await installPackages();
     const { provideBucketServer, provideEngine } = require("./engine/provide.js");
     await provideEngine();
     await provideBucketServer();
-    return await require("./check.js").check();
+    return await require("./check.js").check(options);
   } catch (error) {
     process.once("exit", () => console.log("0 passed, 1 failed"));
     throw error;

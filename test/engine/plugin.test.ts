@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { stringify } from "yaml";
 import { routes } from "../../contract";
 import { provideHosts } from "../../tools/engine/provide.js";
+import { fixed } from "../faults/program";
 import { ObservedService } from "./observed-service";
 import { secretsProvider } from "./workspace";
 
@@ -168,7 +169,7 @@ test("a model, a deployment, a query and a clustering are one line each, with th
       itemDatasetId: ref("items.itemDatasetId"),
       eventDatasetId: ref("events.eventDatasetId"),
     }),
-    g1: of("Algorithm", { projectId: about.projectId, algorithmParameters: { dimensions: 8 } }),
+    g1: of("Algorithm", { projectId: about.projectId, algorithmParameters: { dimensions: 8, ...fixed } }),
     weekly: weekly(1),
     live: of("DeployedModel", { projectId: about.projectId, generatorModelId: about.modelId }),
     asked: of("UserQueryResult", { ...about, queryType: "user_list", queries }),

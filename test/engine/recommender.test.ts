@@ -1,5 +1,6 @@
 import type { EngineEvent, OutputMap } from "@pulumi/pulumi/automation";
 import { routes } from "../../contract";
+import { fixed } from "../faults/program";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
 
@@ -29,7 +30,7 @@ const events = new recommender.EventDataset("events", { numShards: ${eventShards
 const project = new recommender.Project("shop", {
   userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "purchase",
 });
-const algorithm = new recommender.Algorithm("g1", { projectId: project.id, algorithmParameters: { dimensions: 8 } });
+const algorithm = new recommender.Algorithm("g1", { projectId: project.id, algorithmParameters: ${JSON.stringify({ dimensions: 8, ...fixed })} });
 export const ids = { users: users.id, items: items.id, events: events.id, project: project.projectId };
 ${trained ? "" : "//"}const model = new recommender.Model("weekly", { projectId: project.id, algorithmId: algorithm.id, name: "${modelName}", triggers: ["${trigger}"] });
 ${trained ? "" : "//"}const live = new recommender.Deployment("live", { projectId: project.id, generatorModelId: model.modelId, qps: ${qps}, check: { userIds: ["u1"] } });

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fixed } from "../faults/program";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
 
@@ -12,7 +13,7 @@ const events = new recommender.EventDataset("events", { numShards: ${eventShards
 const project = new recommender.Project("shop", {
   userDatasetId: users.id, itemDatasetId: items.id, eventDatasetId: events.id, targetEventType: "buy",
 });
-const algorithm = new recommender.Algorithm("g1", { projectId: project.id, algorithmParameters: { dimensions: 4 } });
+const algorithm = new recommender.Algorithm("g1", { projectId: project.id, algorithmParameters: ${JSON.stringify({ dimensions: 4, ...fixed })} });
 const people = new recommender.UserRecords("people", { userDatasetId: users.id, source: ${users} });
 const goods = new recommender.ItemRecords("goods", { itemDatasetId: items.id, source: new pulumi.asset.FileAsset("goods.csv"), numShards: items.numShards });
 const acts = new recommender.EventRecords("acts", { eventDatasetId: events.id, source: "acts/*.ndjson" });

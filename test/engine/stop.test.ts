@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../contract";
+import { fixed } from "../faults/program";
 import { trainedProject } from "../provider/trained-project";
 import { ObservedService } from "./observed-service";
 import { type EngineWorkspace, engineWorkspace } from "./workspace";
@@ -13,7 +14,7 @@ beforeAll(async () => {
   observed = await ObservedService.start({ faults: true });
   const { projectId } = await trainedProject(observed);
   const { algorithmId } = await observed.call(routes.createAlgorithm, {
-    ...{ projectId, name: "g1", algorithmParameters: { dimensions: 4 } },
+    ...{ projectId, name: "g1", algorithmParameters: { dimensions: 4, ...fixed } },
   });
   const program = `
     import * as recommender from "pulumi-recommender";

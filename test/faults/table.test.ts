@@ -14,6 +14,11 @@ import { type Trouble, troubles } from "./troubles";
 const rounds = Number(process.env.ROUNDS ?? 1);
 jest.setTimeout(rounds * 300_000);
 
+/** In the short form a trouble meets a call at one of the two services, and the next trouble meets it at the other. */
+const isShort = process.env.RECOMMENDER_TESTS === "short";
+const isTried = (trouble: string, scene: Scene, keys: boolean) =>
+  !isShort || (Object.keys(troubles).indexOf(trouble) + all.indexOf(scene)) % 2 === Number(keys);
+
 type Outcome = "once" | "next run" | "asks";
 
 /** The table of the page for users: what is promised there is what is tried here. */
@@ -107,6 +112,7 @@ describe.each([
   test.each(Object.keys(troubles))("%s", async (what) => {
     const trouble = troubles[what] as Trouble;
     for (const scene of Array<Scene[]>(rounds).fill(all).flat()) {
+      if (!isTried(what, scene, keys)) continue;
       const outcome = promised(what, scene.kind, keys);
       const { act, error, waitedMs } = await play(scene, trouble, keys);
       const seen = { call: scene.call, outcome: outcome as string, error: error?.message };

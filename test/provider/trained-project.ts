@@ -1,5 +1,6 @@
 import { routes } from "../../contract";
 import type { ObservedService } from "../engine/observed-service";
+import { fixed } from "../faults/program";
 
 /** A project with two models, each of a training of its own. */
 export async function trainedProject(
@@ -16,7 +17,7 @@ export async function trainedProject(
     targetEventType: "purchase",
     ...datasets,
   });
-  const algorithmParameters = { dimensions: 8 };
+  const algorithmParameters = { dimensions: 8, ...fixed };
   const { algorithmId } = await observed.call(routes.createAlgorithm, {
     projectId,
     name: "g1",

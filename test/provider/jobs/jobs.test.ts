@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../../contract";
 import { entriesOf } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
+import { fixed } from "../../faults/program";
 import { DynamicProvider } from "../dynamic-provider";
 
 type Properties = Record<string, unknown>;
@@ -26,7 +27,7 @@ beforeAll(async () => {
     targetEventType: "purchase",
     ...datasets,
   });
-  const algorithmParameters = { dimensions: 8 };
+  const algorithmParameters = { dimensions: 8, ...fixed };
   algorithmId = await create("Algorithm", {
     name: "g1",
     projectId,
