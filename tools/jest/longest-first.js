@@ -9,6 +9,8 @@ const longest = [
   // They mostly wait, which costs nothing beside tests that compute.
   "/cli/commands/service.",
   "/faults/table.",
+  "/console/screens.",
+  "/console/console.",
   "/engine/packed.",
   "/service/store/forgotten.",
   "/cli/commands/commands.",
@@ -30,6 +32,8 @@ const longest = [
   "/records/import",
   "/provider/jobs/jobs.",
   "/cli/terminal/width.",
+  "/console/",
+  "/tools/schema.",
   "/cli/commands/",
   "/provider/lifecycle/belonging.",
   "/faults/",
