@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
+import { useEffect, useErrorBoundary } from "preact/hooks";
 import { titled } from "./format";
 import { connection, follow, latest } from "./live";
 import { Copy, Name } from "./parts/basics";
@@ -155,7 +155,6 @@ function ProjectChooser() {
 function CurrentScreen({ name }: { name: string }) {
   const loaded = useSignal<ComponentType | undefined>(undefined);
   const failed = useSignal(false);
-  const heading = useRef<HTMLDivElement>(null);
   const [broken, again] = useErrorBoundary();
   useEffect(again, [place.value]);
   useEffect(() => {
@@ -179,5 +178,5 @@ function CurrentScreen({ name }: { name: string }) {
       </p>
     );
   if (broken) return <Failed error={broken} again={again} />;
-  return <div ref={heading}>{Screen ? <Screen /> : <Skeleton lines={6} />}</div>;
+  return Screen ? <Screen /> : <Skeleton lines={6} />;
 }

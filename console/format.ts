@@ -60,6 +60,12 @@ export function measure(value: number | null | undefined, digits = 3): string {
   return value == null || value < -1e29 ? "–" : value.toFixed(digits);
 }
 
+/** A number of any size, to four digits. */
+export function rounded(value: number): string {
+  const few = Number(value.toPrecision(4));
+  return String(Number.isFinite(few) ? few : value);
+}
+
 /** The beginning of a text, without half a sign at its end. */
 export const firstOf = (text: string, most: number): string =>
   text.slice(0, most).replace(/[\ud800-\udbff]$/, "");

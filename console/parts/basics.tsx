@@ -66,7 +66,8 @@ export function Id({ children, href, onClick }: { children: string; href?: strin
   );
 }
 
-const states: Readonly<Record<string, string>> = {
+/** The states of jobs, in words. */
+export const states: Readonly<Record<string, string>> = {
   PENDING: "waits",
   RUNNING: "runs",
   SUCCEED: "done",

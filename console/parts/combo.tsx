@@ -11,7 +11,7 @@ export function Combo({
   label,
   value,
   placeholder,
-  adds = false,
+  adds,
   onPick,
 }: {
   kind: "user" | "item";
@@ -19,8 +19,8 @@ export function Combo({
   label: string;
   value: string;
   placeholder?: string;
-  /** Whether it adds something that is there: others are refused, and the field is emptied. */
-  adds?: boolean;
+  /** Set where it adds to a list and is emptied then: only what is stored, or any id. */
+  adds?: "stored" | "any";
   onPick: (id: string) => void;
 }) {
   const id = useId();
@@ -62,7 +62,7 @@ export function Combo({
   const enter = async () => {
     const typed = text.value.trim();
     const marked = found.value[at.value]?.id;
-    if (marked !== undefined || !adds || !typed) return pick(marked ?? text.value);
+    if (marked !== undefined || adds !== "stored" || !typed) return pick(marked ?? text.value);
     const rows = await suggestions(typed).catch(failed);
     if (!rows) return;
     const known = rows.find(({ id }) => id === typed) ?? only(rows.filter(isNamed(typed))) ?? only(rows);

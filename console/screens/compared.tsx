@@ -2,15 +2,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { BesideAnswer, ModelRow, Suggestion } from "../../service/console/answers";
 import { cut, grouped, lasting, measure } from "../format";
-import { AsCode, ofService, serviceUrl } from "../parts/as-code";
 import { Card, Name, stackOf } from "../parts/basics";
-import { command, curl, declared } from "../parts/code";
 import { Combo } from "../parts/combo";
 import { Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { to } from "../router";
 import { view } from "../session";
-import { Parameters, Rows } from "./model";
+import { ModelCode, Parameters, Rows } from "./model";
 
 /** Two models beside each other; what differs is marked. */
 export function Compared({ ids }: { ids: readonly [string, string] | readonly string[] }) {
@@ -54,30 +52,7 @@ export function Compared({ ids }: { ids: readonly [string, string] | readonly st
               <Parameters models={models} />
             </Card>
             <Beside models={models} />
-            <AsCode
-              projectId={models[0]?.projectId}
-              notes={{ program: "With existingId a program takes over both; nothing is trained." }}
-              texts={{
-                ...declared(
-                  models.map(({ id: existingId, name, projectId }) => ({
-                    ...{ type: "Model", name, fields: { existingId, projectId } },
-                  })),
-                ),
-                CLI: models
-                  .map(({ id, projectId }) =>
-                    command("models get", { ...ofService(projectId), project: projectId }, id),
-                  )
-                  .join("\n"),
-                curl: models
-                  .map(({ id, projectId }) =>
-                    curl(
-                      serviceUrl(),
-                      `/get-model?${new URLSearchParams({ project_id: projectId, model_id: id })}`,
-                    ),
-                  )
-                  .join("\n"),
-              }}
-            />
+            <ModelCode models={models} />
           </div>
         )}
       </Load>
@@ -130,6 +105,7 @@ function Beside({ models }: { models: readonly ModelRow[] }) {
           label="Another user"
           placeholder="Type an id, or choose one"
           value=""
+          adds="any"
           onPick={(id) => (users.value = [id, ...asked.filter((one) => one !== id)].slice(0, 5))}
         />
         <Load of={beside} lines={6}>

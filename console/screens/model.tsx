@@ -1,5 +1,5 @@
 import type { ModelRow, QualityAnswer } from "../../service/console/answers";
-import { counted, grouped, lasting, measure, percent, shown } from "../format";
+import { counted, grouped, lasting, measure, percent, rounded, shown } from "../format";
 import { AsCode, ofService, serviceUrl } from "../parts/as-code";
 import { Card, Figure, Id, Name, OriginFigure, Time } from "../parts/basics";
 import { command, curl, declared } from "../parts/code";
@@ -69,26 +69,41 @@ export function OneModel({ id }: { id: string }) {
                 <a href={to("jobs", [one.jobId])}>The job that trained it</a>
               </p>
             )}
-            <AsCode
-              projectId={one.projectId}
-              notes={{
-                program: "With existingId a program takes over this model as it is; nothing is trained.",
-              }}
-              texts={{
-                ...declared([
-                  { type: "Model", name: one.name, fields: { existingId: one.id, projectId: one.projectId } },
-                ]),
-                CLI: command("models get", { ...ofService(one.projectId), project: one.projectId }, one.id),
-                curl: curl(
-                  serviceUrl(),
-                  `/get-model?${new URLSearchParams({ project_id: one.projectId, model_id: one.id })}`,
-                ),
-              }}
-            />
+            <ModelCode models={[one]} />
           </div>
         </>
       )}
     </Load>
+  );
+}
+
+/** What adopts or reads models. */
+export function ModelCode({ models }: { models: readonly ModelRow[] }) {
+  return (
+    <AsCode
+      projectId={models[0]?.projectId}
+      notes={{
+        program: `With existingId a program adopts ${models.length > 1 ? "both as they are" : "this model as it is"}; nothing is trained.`,
+      }}
+      texts={{
+        ...declared(
+          models.map(({ id: existingId, name, projectId }) => ({
+            ...{ type: "Model", name, fields: { existingId, projectId } },
+          })),
+        ),
+        CLI: models
+          .map(({ id, projectId }) =>
+            command("models get", { ...ofService(projectId), project: projectId }, id),
+          )
+          .join("\n"),
+        curl: models
+          .map(({ id, projectId }) => {
+            const query = new URLSearchParams({ project_id: projectId, model_id: id });
+            return curl(serviceUrl(), `/get-model?${query}`);
+          })
+          .join("\n"),
+      }}
+    />
   );
 }
 
@@ -122,7 +137,7 @@ export function Parameters({ models }: { models: readonly ModelRow[] }) {
   const textOf = (name: string) => (model: ModelRow) => {
     const given = model.algorithmParameters[name];
     const value = given ?? model.chosenParameters?.[name];
-    return `${typeof value === "number" ? Number(value.toPrecision(4)) : shown(value)}${given === undefined ? "" : " (given)"}`;
+    return `${typeof value === "number" ? rounded(value) : shown(value)}${given === undefined ? "" : " (given)"}`;
   };
   return <Rows models={models} rows={names.map((name) => [name, textOf(name)])} />;
 }

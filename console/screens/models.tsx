@@ -195,8 +195,7 @@ function Code({ models, projectId }: { models: readonly ModelRow[]; projectId: s
     <AsCode
       projectId={projectId}
       notes={{
-        program:
-          "With existingId a program takes over a model that is there; with algorithmId it trains one.",
+        program: "With existingId a program adopts a model that is there; with algorithmId it trains one.",
       }}
       texts={{
         ...declared([{ type: "Model", name: model.name, fields: { existingId: model.id, projectId } }]),

@@ -168,7 +168,7 @@ function Code({ now }: { now: ServingAnswer }) {
     <AsCode
       projectId={projectId}
       notes={{
-        program: "With existingId a program takes over what serves now, without deploying anew.",
+        program: "With existingId a program adopts what serves now, without deploying anew.",
         CLI: "Shows the job that deployed it.",
         curl: "Reads the job that deployed it; the API has no call that reads a deployment.",
       }}

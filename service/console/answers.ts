@@ -282,6 +282,6 @@ export interface Suggestion {
 export interface LiveLine {
   readonly jobs: readonly JobRow[];
   readonly counts: OverviewAnswer["jobs"];
-  /** Changes whenever models or deployments do. */
+  /** Changes whenever datasets, projects, algorithms, models or deployments come or go. */
   readonly version: string;
 }

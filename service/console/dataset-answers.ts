@@ -59,6 +59,8 @@ export interface RefusalsAnswer {
     /** The last few. */
     readonly last: readonly { readonly id: string | null; readonly reason: string }[];
   }[];
+  /** Reasons that are not among these. */
+  readonly otherReasons: number;
 }
 
 export interface EventsAnswer {

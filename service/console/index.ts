@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { routes } from "../../contract";
 import { version } from "../../package.json";
-import { ServiceError, shortened } from "../base/error";
+import { notFound, ServiceError, shortened } from "../base/error";
 import type { Context } from "../handlers/handler";
 import { withoutPassword } from "../store/address";
 import type { Db } from "../store/database";
@@ -19,7 +19,7 @@ import { jobAnswer, live } from "./jobs";
 import { overview } from "./overview/overview";
 import { sendPage } from "./pages";
 import { askingAnswer, resultAnswer } from "./questions";
-import { jobsOf, modelsById, modelsOf } from "./rows";
+import { jobsOf, modelsById, modelsOf, projectChoices } from "./rows";
 import { servingAnswer } from "./serving";
 import { type Access, refuseBeyond, Sessions, type Visitor } from "./sessions";
 import { suggest, tryOut } from "./try";
@@ -113,8 +113,7 @@ const views: Readonly<Record<string, readonly [scope: string, view: View]>> = {
 
 async function modelAnswer(db: Db, id: string): Promise<ModelRow> {
   const model = (await modelsById(db, [id])).get(id);
-  if (!model)
-    throw new ServiceError("NOT_FOUND", `There is no model ${shortened(id)}; it may have been deleted.`);
+  if (!model) throw notFound("model", id, "it may have been deleted");
   return model;
 }
 
@@ -225,13 +224,6 @@ async function open(context: ConsoleContext, request: FastifyRequest, reply: Fas
 
 async function sessionAnswer(context: ConsoleContext, visitor: Visitor): Promise<SessionAnswer> {
   const { store, addresses, clock, startedTs, folder } = context;
-  const rows = await store.db
-    .selectFrom("projects")
-    .leftJoin("deployments", "deployments.project_id", "projects.id")
-    .select(["projects.id", "projects.name", "deployments.job_id"])
-    .orderBy("created_ts", "desc")
-    .limit(200)
-    .execute();
   return {
     ...visitor,
     service: {
@@ -240,7 +232,7 @@ async function sessionAnswer(context: ConsoleContext, visitor: Visitor): Promise
       place: store.shared ? withoutPassword(store.place) : folder.path,
       uptimeSec: (clock.now() - startedTs) / 1000,
     },
-    projects: rows.map((row) => ({ id: row.id, name: row.name, isDeployed: row.job_id !== null })),
+    projects: await projectChoices(store.db, { limit: 200 }),
   };
 }
 

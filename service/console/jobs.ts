@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { notFound } from "../base/error";
 import type { Context } from "../handlers/handler";
 import type { Db } from "../store/database";
@@ -73,15 +74,18 @@ export async function* live(
 
 async function liveLine(db: Db): Promise<LiveLine> {
   const { rows } = await jobsOf(db, { limit: 30 });
-  const model = await db
-    .selectFrom("models")
-    .select((of) => [of.fn.max<number | null>("number").as("last"), of.fn.countAll<number>().as("count")])
-    .executeTakeFirstOrThrow();
+  const { rows: there } = await sql<object>`select
+    (select max(number) from models) as "lastModel",
+    (select count(*) from models) as models,
+    (select max(number) from datasets) as "lastDataset",
+    (select count(*) from datasets where kind <> 'deleted') as datasets,
+    (select count(*) from projects) as projects,
+    (select count(*) from algorithms) as algorithms`.execute(db);
   const deployed = await db.selectFrom("deployments").select("job_id").orderBy("project_id").execute();
   return {
     jobs: rows,
     counts: await jobCounts(db),
-    version: [model.last, model.count, ...deployed.map(({ job_id }) => job_id)].join(" "),
+    version: [JSON.stringify(there), ...deployed.map(({ job_id }) => job_id)].join(" "),
   };
 }
 

@@ -1,8 +1,18 @@
+import type { ExpressionBuilder } from "kysely";
 import { limits } from "../../contract";
 import type { Db } from "../store/database";
 import { unindexed } from "../store/database";
-import type { Dataset, Job, ModelTable } from "../store/tables";
-import type { Counted, DatasetShort, JobRow, ModelRow, Origin, Page, QualityAnswer } from "./answers";
+import type { Dataset, Job, ModelTable, Tables } from "../store/tables";
+import type {
+  Counted,
+  DatasetShort,
+  JobRow,
+  ModelRow,
+  Origin,
+  Page,
+  ProjectChoice,
+  QualityAnswer,
+} from "./answers";
 
 const rowsPerPage = 50;
 
@@ -159,6 +169,31 @@ export async function modelsById(db: Db, ids: readonly string[]): Promise<Map<st
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("models").selectAll().where("id", "in", ids).execute();
   return new Map((await modelRows(db, rows)).map((row) => [row.id, row]));
+}
+
+/** Projects, as people choose among them. */
+export async function projectChoices(
+  db: Db,
+  { over, limit }: { over?: string; limit: number },
+): Promise<ProjectChoice[]> {
+  let query = db
+    .selectFrom("projects")
+    .leftJoin("deployments", "deployments.project_id", "projects.id")
+    .select(["projects.id", "projects.name", "deployments.job_id"])
+    .orderBy("created_ts", "desc")
+    .limit(limit);
+  if (over !== undefined) query = query.where((of) => isOver(of, over));
+  const rows = await query.execute();
+  return rows.map((row) => ({ id: row.id, name: row.name, isDeployed: row.job_id !== null }));
+}
+
+/** Whether a project is over a dataset. */
+export function isOver(of: ExpressionBuilder<Tables, "projects">, datasetId: string) {
+  return of.or([
+    of("user_dataset_id", "=", datasetId),
+    of("item_dataset_id", "=", datasetId),
+    of("event_dataset_id", "=", datasetId),
+  ]);
 }
 
 /** Datasets with how full they are. */

@@ -20,17 +20,21 @@ export async function addHostile({ caller, service }: Shop) {
     itemDatasetId,
     items: [{ itemId: name, attributes: { title: "z".repeat(10_000) } }],
   });
-  const more = Array.from({ length: 120 }, (_, at) => ({ userId: `u${at}`, attributes: { city: "Oslo" } }));
+  const more = Array.from({ length: 120 }, (_, at) => ({
+    userId: `u${at}`,
+    attributes: { city: "Oslo", far: Number.MAX_VALUE },
+  }));
+  const large = (userId: string) => ({ userId, attributes: { long: "y".repeat(100_000) } });
   await caller.call("upsertDatasetUsers", {
     userDatasetId,
-    users: [...more, { userId: name, attributes: { long: "y".repeat(100_000) } }, { [odd]: 1 } as never],
+    users: [...more, ...[name, "large"].map(large), { [odd]: 1 } as never],
   });
   await caller.raw("/upsert-dataset-users", {
     method: "POST",
     headers: { ...(await caller.headers("/upsert-dataset-users")), "content-type": "application/json" },
     body: JSON.stringify({
       user_dataset_id: userDatasetId,
-      users: Array.from({ length: 10 }, (_, at) => ({ user_id: `u${at}`, [`field${at}`]: at })),
+      users: Array.from({ length: 25 }, (_, at) => ({ user_id: `u${at}`, [`field${at}`]: at })),
     }),
   });
   const event = { eventId: "e", userId: odd, itemId: name, ts: 1, eventType: name };

@@ -113,9 +113,14 @@ export async function broken(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** How far a page is wider than its window. */
+/** How far a page, or what does not scroll by itself, is wider than its place. */
 export async function overhang(page: Page): Promise<number> {
-  return Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"));
+  return page.evaluate<number>(`(() => {
+    const scrolls = (one) => getComputedStyle(one).overflowX !== "visible";
+    const places = [...document.querySelectorAll("main div, main section")].filter((one) => !scrolls(one));
+    const { scrollWidth } = document.documentElement;
+    return Math.max(scrollWidth - innerWidth, ...places.map((one) => one.scrollWidth - one.clientWidth));
+  })()`);
 }
 
 /** Keeps a picture of a page in the folder that RECOMMENDER_SCREENSHOTS names, to be looked at. */

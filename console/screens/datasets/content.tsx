@@ -1,11 +1,10 @@
-import { useSignal } from "@preact/signals";
 import type {
   AttributeAnswer,
   DatasetAnswer,
   EventsAnswer,
   RefusalsAnswer,
 } from "../../../service/console/answers";
-import { compact, counted, grouped, percent, shown, titled } from "../../format";
+import { compact, counted, grouped, percent, rounded, shown, titled } from "../../format";
 import { Card, Id, Meter, Name, Time } from "../../parts/basics";
 import { Columns } from "../../parts/charts";
 import { Empty } from "../../parts/load";
@@ -39,7 +38,7 @@ function Attribute({ of, records }: { of: AttributeAnswer; records: number }) {
       <p class="muted">
         {percent(of.filled / Math.max(1, records))} have it, {counted(of.distinct, "value")}
         {of.range &&
-          `, from ${shown(of.range.min)} to ${shown(of.range.max)}, mean ${shown(of.range.mean && Number(of.range.mean.toPrecision(4)))}`}
+          `, from ${shown(of.range.min)} to ${shown(of.range.max)}, mean ${rounded(of.range.mean)}`}
       </p>
       <div class="bars">
         {of.values.slice(0, 8).map(({ value, count }, at) => (
@@ -130,13 +129,8 @@ export function Events({ of }: { of: EventsAnswer }) {
   );
 }
 
-/** There may be hundreds. */
-const fewReasons = 10;
-
 /** What upserts refused, and why; the most frequent reasons first. */
-export function Refusals({ of: { days, reasons } }: { of: RefusalsAnswer }) {
-  const isAll = useSignal(false);
-  const rows = isAll.value ? reasons : reasons.slice(0, fewReasons);
+export function Refusals({ of: { days, reasons, otherReasons } }: { of: RefusalsAnswer }) {
   return (
     <Card title="Refused records" aside={`of the last ${days} days, by reason`}>
       {reasons.length === 0 ? (
@@ -153,7 +147,7 @@ export function Refusals({ of: { days, reasons } }: { of: RefusalsAnswer }) {
               </tr>
             </thead>
             <tbody>
-              {rows.map(({ reason, records, lastTs, last }) => (
+              {reasons.map(({ reason, records, lastTs, last }) => (
                 <tr key={reason}>
                   <td class="num">{grouped(records)}</td>
                   <td class="prose">
@@ -173,13 +167,7 @@ export function Refusals({ of: { days, reasons } }: { of: RefusalsAnswer }) {
               ))}
             </tbody>
           </table>
-          {rows.length < reasons.length && (
-            <p class="more">
-              <button type="button" onClick={() => (isAll.value = true)}>
-                Show all {grouped(reasons.length)} reasons
-              </button>
-            </p>
-          )}
+          {otherReasons > 0 && <p class="muted">and {counted(otherReasons, "more reason")}</p>}
         </div>
       )}
     </Card>

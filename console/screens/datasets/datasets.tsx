@@ -1,6 +1,7 @@
 import { useRef } from "preact/hooks";
 import type { DatasetAnswer, OverviewAnswer } from "../../../service/console/answers";
 import { compact, counted, day, grouped, percent, titled } from "../../format";
+import { latest } from "../../live";
 import { AsCode, ofService, serviceUrl, statusCommands } from "../../parts/as-code";
 import { Card, Figure, Id, Meter, Name, Time } from "../../parts/basics";
 import { command, curl, declared, invoked } from "../../parts/code";
@@ -18,7 +19,7 @@ export function Screen() {
 }
 
 function AllDatasets() {
-  const overview = useLoad<OverviewAnswer>((signal) => view("overview", {}, signal), []);
+  const overview = useLoad<OverviewAnswer>((signal) => view("overview", {}, signal), [latest.value?.version]);
   return (
     <>
       <ScreenHead title="Datasets" lead="Users, items and events, and how full their shards are." />
@@ -30,40 +31,37 @@ function AllDatasets() {
                 <p>A UserDataset, an ItemDataset and an EventDataset of a program show here.</p>
               </Empty>
             ) : (
-              <div class="scroll">
-                <table>
-                  <thead>
-                    <tr>
-                      <th>Dataset</th>
-                      <th>Kind</th>
-                      <th class="num">Records</th>
-                      <th>Full</th>
-                      <th class="num">Shards</th>
+              <table class="fits">
+                <thead>
+                  <tr>
+                    <th>Dataset</th>
+                    <th class="num">Records</th>
+                    <th>Full</th>
+                    <th class="num">Shards</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {datasets.map((dataset) => (
+                    <tr key={dataset.id}>
+                      <td>
+                        <a href={to("datasets", [dataset.id])}>
+                          <Name>{dataset.name}</Name>
+                        </a>{" "}
+                        <span class="muted">{titled(dataset.kind)}s</span>
+                      </td>
+                      <td class="num">{grouped(dataset.records)}</td>
+                      <td>
+                        <Meter
+                          value={dataset.records}
+                          of={dataset.capacity}
+                          label={`${percent(dataset.records / dataset.capacity)} of ${grouped(dataset.capacity)}`}
+                        />
+                      </td>
+                      <td class="num">{grouped(dataset.numShards)}</td>
                     </tr>
-                  </thead>
-                  <tbody>
-                    {datasets.map((dataset) => (
-                      <tr key={dataset.id}>
-                        <td>
-                          <a href={to("datasets", [dataset.id])}>
-                            <Name>{dataset.name}</Name>
-                          </a>
-                        </td>
-                        <td>{titled(dataset.kind)}s</td>
-                        <td class="num">{grouped(dataset.records)}</td>
-                        <td>
-                          <Meter
-                            value={dataset.records}
-                            of={dataset.capacity}
-                            label={`${percent(dataset.records / dataset.capacity)} of ${grouped(dataset.capacity)}`}
-                          />
-                        </td>
-                        <td class="num">{grouped(dataset.numShards)}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+                  ))}
+                </tbody>
+              </table>
             )}
           </Card>
         )}
@@ -163,7 +161,7 @@ function Code({ of }: { of: DatasetAnswer }) {
   return (
     <AsCode
       notes={{
-        program: "With existingId a program takes over the dataset that is there, with all of its records.",
+        program: "With existingId a program adopts the dataset that is there, with all of its records.",
         CLI: "The first lists datasets; the second adds the records of a file to this one.",
         curl:
           of.kind === "event"

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { JobAnswer, JobRow } from "../../../service/console/answers";
-import { exact, lasting, measure } from "../../format";
+import { exact, lasting, measure, titled } from "../../format";
 import { latest } from "../../live";
 import { AsCode, ofService, serviceUrl } from "../../parts/as-code";
-import { Block, Card, Figure, More, Name, OriginFigure, State, Time } from "../../parts/basics";
+import { Block, Card, Figure, More, Name, OriginFigure, State, states, Time } from "../../parts/basics";
 import { command, curl, invoked } from "../../parts/code";
 import { Empty, Load, useLoad, usePages } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
@@ -24,7 +24,6 @@ const types = {
   DEPLOYMENT: "Deployment",
   "QUERYING,CLUSTERING": "Question",
 };
-const statuses = { PENDING: "Waits", RUNNING: "Runs", SUCCEED: "Done", FAILED: "Failed" };
 
 function AllJobs() {
   const [type, status, search] = [useSignal(""), useSignal(""), useSignal("")];
@@ -64,9 +63,9 @@ function AllJobs() {
             onChange={(event) => (status.value = event.currentTarget.value)}
           >
             <option value="">Every state</option>
-            {Object.entries(statuses).map(([one, words]) => (
+            {Object.entries(states).map(([one, word]) => (
               <option key={one} value={one}>
-                {words}
+                {titled(word)}
               </option>
             ))}
           </select>
@@ -190,7 +189,7 @@ function OneJob({ id }: { id: string }) {
 
 function Retries({ of }: { of: JobAnswer["retries"] }) {
   return (
-    <Card title="Tried again" aside="each time after this">
+    <Card title="Retries" aside="what each of them came after">
       <ol class="plain">
         {of.map(({ ts, reason }) => (
           <li key={ts}>

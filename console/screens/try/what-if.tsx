@@ -58,7 +58,7 @@ export function Own({
           label="Add an event on an item"
           placeholder="Item"
           value=""
-          adds
+          adds="stored"
           onPick={(itemId) =>
             onChange({
               add: [...changes.add.filter((one) => one.itemId !== itemId), { itemId, weight: 1 }],

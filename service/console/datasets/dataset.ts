@@ -6,12 +6,12 @@ import type { Db } from "../../store/database";
 import { refusalsKeptDays, refusalsOf } from "../../store/history/refusals";
 import { growthOf } from "../../store/history/sizes";
 import type { Dataset } from "../../store/tables";
-import type { AttributeAnswer, DatasetAnswer, DatasetShort, ProjectChoice } from "../answers";
-import { datasetsShort } from "../rows";
+import type { AttributeAnswer, DatasetAnswer, DatasetShort } from "../answers";
+import { datasetsShort, projectChoices } from "../rows";
 import { eventsAnswer } from "./events";
 
 const sampled = 2000;
-const shownValues = 12;
+const [shownValues, shownReasons] = [12, 20];
 
 /** A dataset with what is in it, as far as a sample shows. */
 export async function datasetAnswer({ store, clock }: Context, id: string): Promise<DatasetAnswer> {
@@ -27,16 +27,21 @@ export async function datasetAnswer({ store, clock }: Context, id: string): Prom
   const counts = new Array<number>(Math.min(dataset.num_shards, 1000)).fill(0);
   for (const { shard, records } of shards) if (shard < counts.length) counts[shard] = records;
   const now = clock.now();
+  const reasons = await refusalsOf(db, dataset, now);
   const events = dataset.kind === "event" ? await eventsAnswer(db, dataset, now) : null;
   return {
     ...short,
     createdTs: dataset.created_ts,
     shards: counts,
-    projects: await projectsOver(db, dataset),
+    projects: await projectChoices(db, { over: id, limit: 50 }),
     ...(await attributesOf(db, dataset)),
     events,
     growth: await growthOf(db, dataset, { ts: now, records: short.records }, short.capacity),
-    refusals: { days: refusalsKeptDays, reasons: await refusalsOf(db, dataset, now) },
+    refusals: {
+      days: refusalsKeptDays,
+      reasons: reasons.slice(0, shownReasons),
+      otherReasons: Math.max(0, reasons.length - shownReasons),
+    },
   };
 }
 
@@ -69,23 +74,6 @@ export async function existing(db: Db, id: string): Promise<Dataset> {
   return found;
 }
 
-async function projectsOver(db: Db, { id }: Dataset): Promise<ProjectChoice[]> {
-  const rows = await db
-    .selectFrom("projects")
-    .leftJoin("deployments", "deployments.project_id", "projects.id")
-    .select(["projects.id", "projects.name", "deployments.job_id"])
-    .where((of) =>
-      of.or([
-        of("user_dataset_id", "=", id),
-        of("item_dataset_id", "=", id),
-        of("event_dataset_id", "=", id),
-      ]),
-    )
-    .limit(50)
-    .execute();
-  return rows.map((row) => ({ id: row.id, name: row.name, isDeployed: row.job_id !== null }));
-}
-
 function attributesIn({ attribute_schema }: Dataset, records: readonly Attributes[]): AttributeAnswer[] {
   const declared = attribute_schema === null ? null : (JSON.parse(attribute_schema) as AttributeSchema);
   const schema: Readonly<Record<string, string>> = { ...inferSchema(records), ...declared };
@@ -100,6 +88,12 @@ function attributesIn({ attribute_schema }: Dataset, records: readonly Attribute
       }
       const numbers = values.filter((value): value is number => typeof value === "number");
       const isRange = handling === "NUMERICAL" && numbers.length > 0;
+      const [min, max] = [
+        numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
+        numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY),
+      ];
+      // A sum of all might be larger than any number, and even this one by its last digit.
+      const mean = numbers.reduce((sum, value) => sum + value / numbers.length, 0);
       return {
         name,
         handling,
@@ -110,14 +104,7 @@ function attributesIn({ attribute_schema }: Dataset, records: readonly Attribute
           .slice(0, shownValues)
           .map(([value, count]) => ({ value: shortened(value), count, isWhole: value === shortened(value) })),
         distinct: counts.size,
-        range: isRange
-          ? {
-              min: numbers.reduce((a, b) => Math.min(a, b)),
-              // A sum of all might be larger than any number.
-              mean: numbers.reduce((sum, value) => sum + value / numbers.length, 0),
-              max: numbers.reduce((a, b) => Math.max(a, b)),
-            }
-          : null,
+        range: isRange ? { min, mean: Math.max(min, Math.min(max, mean)), max } : null,
       };
     });
 }

@@ -2,6 +2,7 @@ import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
 import type { Dataset } from "../../store/tables";
 import type { EventRow, Page, RecordAnswer, Suggestion } from "../answers";
+import { isOver } from "../rows";
 import { existing } from "./dataset";
 import { eventOf, eventsOf } from "./events";
 
@@ -107,13 +108,7 @@ async function companion(
   const project = await db
     .selectFrom("projects")
     .selectAll()
-    .where((of) =>
-      of.or([
-        of("user_dataset_id", "=", id),
-        of("item_dataset_id", "=", id),
-        of("event_dataset_id", "=", id),
-      ]),
-    )
+    .where((of) => isOver(of, id))
     .orderBy("created_ts", "desc")
     .executeTakeFirst();
   if (!project) return undefined;

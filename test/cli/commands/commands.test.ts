@@ -20,6 +20,8 @@ describe("questions to a model", () => {
     expect(out).toMatch(/^# {2}ITEM +GENRE +TITLE\n1 {2}i\d+ +\w+ +Title \d+$/m);
     const direct = await shop.json("recommend", "u1", "--serving-uri", shop.servingUri);
     expect(direct).toMatchObject({ userId: "u1", limit: 10, results: expect.any(Array) });
+    const all = await shop.run("recommend", "u1", "--limit", "1000");
+    expect(all.err).toBe(`Only ${lines(all.out).length - 1} items came.\n`);
   });
 
   test("recommend --why shows what led to each item in 80 columns, and the same as JSON", async () => {

@@ -27,6 +27,14 @@ test("what a page cannot have asked for is refused in words, and fails nothing",
   await running.end();
 });
 
+/** Empty datasets, and what makes a project over them. */
+async function emptyDatasets(running: Running) {
+  const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
+  const { itemDatasetId } = await running.call("createItemDataset", { name: "items", numShards: 1 });
+  const { eventDatasetId } = await running.call("createEventDataset", { name: "events", numShards: 1 });
+  return { userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "view" };
+}
+
 test("records are read page by page and found by what they hold; refused ones are told, whoever refused them", async () => {
   const running = await Running.start();
   const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
@@ -100,10 +108,7 @@ test("records are read page by page and found by what they hold; refused ones ar
 
 test("the overview says how many projects and algorithms it leaves out", async () => {
   const running = await Running.start();
-  const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
-  const { itemDatasetId } = await running.call("createItemDataset", { name: "items", numShards: 1 });
-  const { eventDatasetId } = await running.call("createEventDataset", { name: "events", numShards: 1 });
-  const over = { userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "view" };
+  const over = await emptyDatasets(running);
   const headers = await signIn(running);
   const read = async () => (await running.raw("/console/api/overview", { headers })).body;
   const ids: string[] = [];
@@ -162,15 +167,13 @@ test("a search ends when nobody waits for it any more", async () => {
 test("odd values do not empty the screen of a dataset, and none is offered that would find nothing", async () => {
   const clock = new ManualClock();
   const running = await Running.start({ clock });
-  const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
-  const { itemDatasetId } = await running.call("createItemDataset", { name: "items", numShards: 1 });
-  const { eventDatasetId } = await running.call("createEventDataset", { name: "events", numShards: 1 });
-  const over = { userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "view" };
+  const over = await emptyDatasets(running);
+  const { itemDatasetId, eventDatasetId } = over;
   const { projectId } = await running.call("createProject", { name: "p", ...over });
   const long = (end: string) => `${"x".repeat(199)}😀${end}`;
-  const items = ["a", "b"].map((itemId) => ({
+  const items = ["a", "b", "c"].map((itemId) => ({
     itemId,
-    attributes: { price: 1e308, text: long(itemId), brand: "c" },
+    attributes: { price: Number.MAX_VALUE, text: long(itemId), brand: "c" },
   }));
   await running.call("upsertDatasetItems", { itemDatasetId, items });
   const day = 24 * 60 * 60 * 1000;
@@ -197,9 +200,9 @@ test("odd values do not empty the screen of a dataset, and none is offered that 
   };
   const { attributes } = await read(`dataset?id=${itemDatasetId}`);
   const of = (name: string, all = attributes) => all.find((one: { name: string }) => one.name === name);
-  expect(of("price").range.mean).toBe(1e308);
+  expect(of("price").range.mean).toBe(Number.MAX_VALUE);
   const cut = { value: `${"x".repeat(199)}…`, count: 1, isWhole: false };
-  expect(of("text")).toMatchObject({ distinct: 2, values: [cut, cut] });
+  expect(of("text")).toMatchObject({ distinct: 3, values: [cut, cut, cut] });
   const asking = await read(`asking?project=${projectId}`);
   expect([of("text", asking.attributes).values, of("brand", asking.attributes).values]).toMatchObject([
     [],
@@ -213,10 +216,7 @@ test("odd values do not empty the screen of a dataset, and none is offered that 
 
 test("models are compared only while somebody waits, and few at once", async () => {
   const running = await Running.start();
-  const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
-  const { itemDatasetId } = await running.call("createItemDataset", { name: "items", numShards: 1 });
-  const { eventDatasetId } = await running.call("createEventDataset", { name: "events", numShards: 1 });
-  const over = { userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "view" };
+  const over = await emptyDatasets(running);
   const { projectId } = await running.call("createProject", { name: "p", ...over });
   await running.ask(`
     insert into models (id, number, project_id, name, algorithm_type, algorithm_parameters, created_ts)
