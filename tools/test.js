@@ -13,7 +13,7 @@ runCommand(async () => {
   const failed = checks.filter(({ passed }) => !passed).length;
 
   // The tests run even if a check failed, and the last line of the run counts both.
-  const short = isShort ? { RECOMMENDER_TESTS: "short", SEQUENCES: process.env.SEQUENCES ?? "10" } : {};
+  const short = isShort ? { RECOMMENDER_TESTS: "short", SEQUENCES: process.env.SEQUENCES ?? "20" } : {};
   const env = { ...process.env, ...short, RECOMMENDER_CHECKS: `${checks.length - failed} ${failed}` };
   const named = first === "--all" ? rest : process.argv.slice(2);
   try {
