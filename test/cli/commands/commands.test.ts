@@ -271,10 +271,7 @@ test("nothing is written or sent where arguments are wrong", async () => {
     [["events", "prune", "--dataset", "d", "--before", "soon"], /Expected a date/],
     [["events", "prune", "--dataset", "d", "--before", "2026-02-30"], /there is no day 2026-02-30/],
     [["events", "prune", "--dataset", "d", "--older-than", "90"], /with its unit, as in 90d/],
-    [
-      ["events", "prune", "--dataset", "d", "--before", "2020-01-01", "--start", "2021-01-01"],
-      /nothing between/,
-    ],
+    [["events", "prune", "--dataset", "d", "--before", "2020", "--start", "2021"], /nothing between/],
     [["query", ...shop.asked, "--where", "genre"], /Expected ATTRIBUTE=VALUE/],
     [["query", ...shop.asked, "--where", "genre=x:0.9..0.1"], /0.9 is more than 0.1/],
     [["query", ...shop.asked], /--where ATTRIBUTE=VALUE, or --file/],
