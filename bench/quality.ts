@@ -129,7 +129,19 @@ function conclude(
     ratios,
     goals,
     absolute: { definitions, ...warm, latest, cold, others: sets },
+    rows: [warm, ...sets].map(rowOf),
   });
+}
+
+/** One set with all that were measured on it, Recall@20 / NDCG@20. */
+function rowOf(of: Compared): Record<string, string> {
+  const { users, items, pairs } = of.shape;
+  const figures = contenders.map((name) => {
+    const found = of[name];
+    return [name, found ? `${found.recall20.toFixed(4)} / ${found.ndcg20.toFixed(4)}` : "–"];
+  });
+  const shape = `${users} × ${items}, ${Math.round(pairs / users)}`;
+  return { set: of.name, "users × items, pairs of a user": shape, ...Object.fromEntries(figures) };
 }
 
 main().catch((error) => {

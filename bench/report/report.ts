@@ -20,6 +20,8 @@ export interface Outcome {
   readonly absolute: Readonly<Record<string, unknown>>;
   /** How much of what was measured. */
   readonly shape?: Readonly<Record<string, unknown>>;
+  /** What people want to see beside the goals; all rows have the same columns. */
+  readonly rows?: readonly Readonly<Record<string, string>>[];
 }
 
 const holds = {
@@ -41,7 +43,7 @@ export function goal(name: string, sign: keyof typeof holds, bound: number, valu
 }
 
 /** Prints the goals and writes `bench/results/NAME.json`, unless the run was a trial at another scale. */
-export function report(name: string, { ratios, goals, absolute, shape }: Outcome): void {
+export function report(name: string, { ratios, goals, absolute, shape, rows }: Outcome): void {
   console.table(Object.fromEntries(goals.map(({ name, ...rest }) => [name, rest])));
   if (Number(process.env.BENCH_SCALE ?? 1) !== 1) return;
   const machine = {
@@ -51,6 +53,6 @@ export function report(name: string, { ratios, goals, absolute, shape }: Outcome
     node: process.version,
   };
   mkdirSync(resultsFolder, { recursive: true });
-  const results = { ratios, goals, absolute, machine, ...(shape && { shape }) };
+  const results = { ratios, goals, absolute, machine, ...(shape && { shape }), ...(rows && { rows }) };
   writeFileSync(join(resultsFolder, `${name}.json`), `${JSON.stringify(results, null, 2)}\n`);
 }

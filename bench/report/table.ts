@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Goal, resultsFolder } from "./report";
+import { type Goal, type Outcome, resultsFolder } from "./report";
 
 const document = join(__dirname, "..", "..", "docs", "performance.md");
 const marks = { begin: "<!-- results: begin -->", end: "<!-- results: end -->" };
@@ -24,7 +24,11 @@ function tables(): string {
 }
 
 function tableOf(file: string): string {
-  const { goals, machine } = JSON.parse(readFileSync(join(resultsFolder, file), "utf8")) as {
+  const {
+    goals,
+    machine,
+    rows: beside = [],
+  } = JSON.parse(readFileSync(join(resultsFolder, file), "utf8")) as Pick<Outcome, "rows"> & {
     goals: Goal[];
     machine: { cpu: string; cores: number; memoryBytes: number; node: string };
   };
@@ -39,9 +43,18 @@ function tableOf(file: string): string {
     "|---|---|---|---|",
     ...rows,
     "",
+    ...besideGoals(beside),
     `${machine.cores} cores of ${machine.cpu}, ${gigabytes} GB, Node.js ${machine.node}`,
     "",
   ].join("\n");
+}
+
+function besideGoals(rows: NonNullable<Outcome["rows"]>): string[] {
+  const [first] = rows;
+  if (!first) return [];
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const columns = Object.keys(first);
+  return [line(columns), line(columns.map(() => "---")), ...rows.map((row) => line(Object.values(row))), ""];
 }
 
 if (require.main === module) updateDocument();
