@@ -1,5 +1,5 @@
 import { masked } from "../run/masking";
-import type { Properties } from "../run/row";
+import { apart, type Properties } from "../run/row";
 import { seal } from "../run/sealed-value";
 import { keepingSecret, showsSecret } from "../run/secrecy";
 import { PartialStateError } from "./failure";
@@ -41,7 +41,7 @@ export function discreet(own: Lifecycle, config: (key: string) => string | undef
         return { inputs, failures: failures.map((fault) => ({ ...fault, reason: masked(fault.reason) })) };
       }),
     diff: async (id, olds, news) =>
-      keepingSecret([secretsIn(olds), secretsIn(news)], () => own.diff(id, olds, news)),
+      keepingSecret([secretsIn(olds), secretsIn(news)], () => own.diff(id, apart(olds), news)),
     create: async (inputs, call) =>
       keepingSecret([secretsIn(inputs)], async () => {
         const { id, outs } = await own.create(inputs, call).catch(sealedPart);
@@ -49,16 +49,16 @@ export function discreet(own: Lifecycle, config: (key: string) => string | undef
       }),
     read: async (id, properties = {}) =>
       keepingSecret([secretsIn(properties)], async () => {
-        const read = await own.read(id, properties);
+        const read = await own.read(id, apart(properties));
         return { ...read, props: sealed(read.props) };
       }),
     update: async (id, olds, news, call) =>
       keepingSecret([secretsIn(olds), secretsIn(news)], async () => {
-        const { outs } = await own.update(id, olds, news, call).catch(sealedPart);
+        const { outs } = await own.update(id, apart(olds), news, call).catch(sealedPart);
         return { outs: sealed(outs) };
       }),
     delete: async (id, properties) =>
-      keepingSecret([secretsIn(properties)], () => own.delete(id, properties)),
+      keepingSecret([secretsIn(properties)], () => own.delete(id, apart(properties))),
   };
 }
 

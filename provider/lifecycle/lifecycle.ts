@@ -27,9 +27,6 @@ import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
 import { changeTexts, type Replacement } from "./wording";
 
-/** Grows when the shape of what is kept in the state changes; older shapes stay understood. */
-const stateVersion = 1;
-
 /** Has a noun go through what every noun goes through; the types of its methods follow from its schemas. */
 export function lifecycle<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Lifecycle {
   type State = Args & Outputs;
@@ -51,7 +48,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   };
   const kept = (properties: Properties, outputs: object): Properties => {
     const { __provider, ...rest } = properties;
-    return { ...rest, ...outputs, __v: stateVersion, ...serviceMark(settings()) };
+    return { ...rest, ...outputs, ...serviceMark(settings()) };
   };
 
   const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();

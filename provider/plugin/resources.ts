@@ -20,7 +20,7 @@ import { PartialStateError } from "../lifecycle/failure";
 import { refusalOfHidden } from "../lifecycle/hidden";
 import type { Fault, Lifecycle } from "../lifecycle/protocol";
 import { nouns } from "../nouns";
-import type { Properties } from "../run/row";
+import { apart, type Properties, together } from "../run/row";
 import { logicalName, nounOf, partsOf, pluginTypePrefix } from "../run/urn";
 import { components } from "./components";
 import { checkFailure } from "./config";
@@ -164,7 +164,7 @@ function hiddenFaults(olds: Properties, given: Properties): Fault[] {
 
 /** What the lifecycles get of a row. State of before rows had tokens is told apart by the URN that it holds. */
 function inState(raw: Properties, urn: string): Properties {
-  const state = unsealed(raw);
+  const state = apart(unsealed(raw));
   const token = state.__made ?? state.__urn;
   return { ...state, __urn: urn, ...(token !== undefined && { __made: token }) };
 }
@@ -172,7 +172,7 @@ function inState(raw: Properties, urn: string): Properties {
 /** What the engine stores as outputs: secret where it was, where it repeats a secret, and where the noun says so. */
 function stateOf(
   noun: Lifecycle,
-  { __urn, __provider, __firstName, __named: _, ...rest }: Properties,
+  { __urn, __made, __provider, __firstName, __named: _, ...rest }: Properties,
   mayGoBack: boolean,
   ...origins: readonly Properties[]
 ): Properties {
@@ -180,7 +180,8 @@ function stateOf(
     ...rest,
     ...(__firstName !== logicalName(__urn) && { __firstName }),
     // The engine names the resource in every request; a dynamic provider looks for it, and for its lifecycle, in the state.
-    ...(mayGoBack && { __urn, __provider: stub(noun.type) }),
+    ...together(__made, mayGoBack ? __urn : undefined),
+    ...(mayGoBack && { __provider: stub(noun.type) }),
   };
   const sealed = sealedLike(state, ...origins);
   return withSealed(sealed, [...noun.secretOutputs, ...showingSecret(noun, sealed)]);

@@ -9,9 +9,11 @@ export interface HiddenProperties {
   readonly __provider?: string;
   /** The resource that the row is of; a dynamic provider is not told otherwise. */
   readonly __urn?: string | undefined;
-  /** The version of this shape. */
-  readonly __v?: number;
-  /** Tells rows of one id apart: a replacement may have adopted what it replaces. */
+  /**
+   * Tells rows of one id apart: a replacement may have adopted what it replaces. The URN stands behind it where the plugin
+   * carries the resource and a dynamic provider may have to later: the engine saves the whole state twice for each
+   * resource, and that takes the longer the more properties there are.
+   */
   readonly __made?: string;
   /** The service that the object belongs to, as configured. */
   readonly __service?: string;
@@ -51,7 +53,8 @@ export interface StackRow {
 }
 
 /** The row of a resource, as its lifecycle knows it. */
-export function rowOf(type: string, id: string, { __urn = "", __made = __urn }: Properties): StackRow {
+export function rowOf(type: string, id: string, properties: Properties): StackRow {
+  const { __urn = "", __made = __urn } = apart(properties);
   return { urn: __urn, type, id, made: isSealed(__made) ? undefined : __made };
 }
 
@@ -59,4 +62,20 @@ export function rowOf(type: string, id: string, { __urn = "", __made = __urn }: 
 export function isSame(a: StackRow, b: StackRow): boolean {
   const isMade = a.made === undefined || b.made === undefined ? a.urn === b.urn : a.made === b.made;
   return a.type === b.type && a.id === b.id && isMade;
+}
+
+const token = /^[0-9a-f]{8}$/;
+const tokenAndUrn = /^([0-9a-f]{8}) (urn:.*)$/s;
+
+/** What tells rows apart and the URN in one property; two where the former is not a token of ours. */
+export function together(made: string | undefined, urn: string | undefined): Properties {
+  if (made !== undefined && urn !== undefined && token.test(made)) return { __made: `${made} ${urn}` };
+  return { ...(urn !== undefined && { __urn: urn }), ...(made !== undefined && { __made: made }) };
+}
+
+/** The same as two properties again. */
+export function apart(properties: Properties): Properties {
+  const { __made } = properties;
+  const [, made, urn] = (typeof __made === "string" && tokenAndUrn.exec(__made)) || [];
+  return made === undefined ? properties : { __urn: urn, ...properties, __made: made };
 }

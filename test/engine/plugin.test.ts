@@ -82,7 +82,7 @@ const ref = (path: string) => `\${${path}}`;
 const clicks = (properties: object) => ({
   clicks: {
     ...{ type: "recommender:EventDataset", properties },
-    options: { additionalSecretOutputs: ["__made", "__service", "__v"] },
+    options: { additionalSecretOutputs: ["__made", "__service"] },
   },
 });
 

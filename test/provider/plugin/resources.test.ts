@@ -219,7 +219,7 @@ test("only a program that says what carries it stores what a dynamic provider ne
     expect(Object.keys(declared).sort()).toEqual(["name", "numShards"]);
     const created = await fromNode.create("EventDataset", declared);
     const kept = {
-      __urn: urnOf("EventDataset"),
+      __made: expect.stringMatching(new RegExp(`^[0-9a-f]{8} ${urnOf("EventDataset")}$`)),
       __provider: expect.stringMatching(/EventDataset\.lifecycle$/),
     };
     expect(created.state).toMatchObject(kept);
