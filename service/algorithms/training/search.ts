@@ -85,10 +85,12 @@ export function searchParameters(
 ): Choice {
   const mass = massOf(interactions);
   const budget = efforts[given.effort ?? DEFAULT_EFFORT];
+  const isAffordable = (dimensions: number, epochs: number) =>
+    workOf(interactions, others?.pairs ?? null, dimensions, epochs, budget.learnedPairs) <=
+    budget.multiplications;
   const affordable = budget.dimensions.filter(
     (dimensions) =>
-      dimensions * 4 <= Math.min(mass.users, mass.items) &&
-      workOf(interactions, others?.pairs ?? null, dimensions, budget.learnedPairs) <= budget.multiplications,
+      dimensions * 4 <= Math.min(mass.users, mass.items) && isAffordable(dimensions, TYPICAL_EPOCHS),
   );
   const larger = given.dimensions === undefined ? affordable : [given.dimensions];
   const bench = new TrialBench(
@@ -162,7 +164,9 @@ export function searchParameters(
   /** With the neighbours of each user's items, where these are worth it. */
   const neighboured = (from: Point): Point => {
     const shares = given.neighbours === undefined ? SHARES : [given.neighbours];
-    const exponents = given.popularityExponent === undefined ? EXPONENTS : [given.popularityExponent];
+    // Among some of the users nothing is as popular as among all: there what is best on most data stays.
+    const isGiven = given.popularityExponent !== undefined;
+    const exponents = isGiven || bench.isSample ? [from.neighbours.popularityExponent] : EXPONENTS;
     if (shares.length * exponents.length === 1 || given.neighbours === 0) return from;
     const { popularityExponent } = from.neighbours;
     const first = bestWay(
@@ -183,6 +187,12 @@ export function searchParameters(
     const isWorth = shares.length === 1 || third.gain > bestWay(from, [without]).gain * WORTHWHILE;
     return { ...from, neighbours: isWorth ? third.way : without };
   };
+
+  /** Passes to try: some of the users need fewer than all do, so that with them it is as many as there is time for. */
+  const momentsFor = ({ dimensions }: Point): readonly number[] =>
+    bench.isSample
+      ? budget.epochs.filter((epochs, at) => at === 0 || isAffordable(dimensions, epochs)).slice(-1)
+      : budget.epochs;
 
   best = walk(best, steps.coarse);
   best = walk(best, steps.along);
@@ -217,7 +227,7 @@ export function searchParameters(
   // The longer the vectors beside which neighbours count, the less is to be held back.
   if (best.neighbours.share > 0) best = walk(best, steps.weaker);
   best = neighboured(best);
-  const moments = given.epochs === undefined ? budget.epochs : [given.epochs];
+  const moments = given.epochs === undefined ? momentsFor(best) : [given.epochs];
   const qualities = bench.trace(best, moments);
   const gains = qualities.map(({ ndcg20 }) => ndcg20);
   const most = Math.max(...gains);
@@ -254,9 +264,10 @@ function workOf(
   { users, items, index }: Interactions,
   others: Interactions | null,
   dimensions: number,
+  epochs: number,
   learnedPairs: number,
 ): number {
   const pairs = index.length + (others?.index.length ?? 0);
   const share = Math.min(1, learnedPairs / pairs);
-  return TYPICAL_EPOCHS * (share * pairs * dimensions * 16 + (share * users + items) * dimensions ** 2 * 3);
+  return epochs * (share * pairs * dimensions * 16 + (share * users + items) * dimensions ** 2 * 3);
 }
