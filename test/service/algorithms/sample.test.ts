@@ -1,0 +1,20 @@
+import { trainG1 } from "../../../service/algorithms";
+import { efforts } from "../../../service/algorithms/training/effort";
+import { createWorld } from "./world";
+
+const given = {
+  ...{ dimensions: 8, alpha: 0.1, regularization: 0.01, damping: 0, weighting: "log" },
+  neighbours: 4,
+} as const;
+
+function chosenFor(users: number) {
+  const { interactions } = createWorld({ users, items: 600, eventsPerUser: 120 });
+  const { epochs, popularityExponent } = trainG1({ interactions }, given).parameters;
+  return { isSample: interactions.index.length > efforts.balanced.pairs, epochs, popularityExponent };
+}
+
+test("passes, and how far the popular is held back, are chosen where all users are tried, and not by some of them", () => {
+  expect(chosenFor(600)).toEqual({ isSample: false, epochs: 5, popularityExponent: 0.2 });
+  const most = efforts.balanced.epochs.at(-1);
+  expect(chosenFor(4600)).toEqual({ isSample: true, epochs: most, popularityExponent: 0.4 });
+});
