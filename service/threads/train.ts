@@ -81,6 +81,8 @@ export async function train(
     const [{ interactions }, ...others] = [...builders].map(([type, builder]) => ({
       ...{ type, interactions: builder.build(orderedUsers.ids.length, orderedItems.ids.length) },
     })) as [TypedPairs, ...TypedPairs[]];
+    // What they gathered is not needed a second time, and the training takes long.
+    builders.clear();
     const learned = trainG1({ interactions, others, ...tables }, given, onProgress, team);
     const exposure = measureExposure(learned, interactions);
     const model = { ...learned, report: { ...learned.report, exposure } };

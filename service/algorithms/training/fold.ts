@@ -49,12 +49,9 @@ export class Fold implements HoldOut {
     recommendSeen = true,
   ) {
     const all = withOthers(train, others);
-    this.train = { ...all, time: undefined, start: shared(all.start), index: shared(all.index) };
-    this.test = { ...test, start: shared(test.start), index: shared(test.index) };
-    this.had =
-      others && recommendSeen
-        ? { ...train, start: shared(train.start), index: shared(train.index) }
-        : this.train;
+    this.train = sharedPairs(all);
+    this.test = sharedPairs(test);
+    this.had = others && recommendSeen ? sharedPairs(train) : this.train;
     this.itemCounts = shared(itemCounts(this.train));
     this.users = shared(users);
     this.step = Math.ceil(neighbourCost(this.train, users) / neighbourPairs);
@@ -145,6 +142,12 @@ export class Fold implements HoldOut {
     }
     return this.units.get(exponent) as number;
   }
+}
+
+/** Without copies, threads see the same. */
+function sharedPairs(of: Interactions): Interactions {
+  const { start, index, weight } = of;
+  return { ...of, time: undefined, start: shared(start), index: shared(index), weight: shared(weight) };
 }
 
 /** Pairs that are looked at to find the neighbours of all users and what they chose, roughly. */
