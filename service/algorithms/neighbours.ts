@@ -1,5 +1,5 @@
 import { type Interactions, itemCounts, transpose } from "./interactions";
-import { arrayBytes, Kernel } from "./kernel";
+import { arrayBytes, Kernel, type KernelExports } from "./kernel";
 import { nthLowest } from "./top";
 
 /**
@@ -25,41 +25,52 @@ export const MOST_ENTRIES = 300_000;
 /** Rows of users or of items, as they lie in the kernel's memory. */
 type Rows = Pick<Interactions, "start" | "index">;
 
+/** The items of each user and the users of each item in a kernel's memory, with room to reckon in, zero at first. */
+export interface PlacedRows {
+  readonly run: KernelExports;
+  readonly itemsOf: Rows;
+  readonly usersOf: Rows;
+  /** How near each user is, zero between two calls. */
+  readonly nearness: Float32Array;
+  /** One more than there are users: the kernel writes one place ahead. */
+  readonly met: Uint32Array;
+  readonly kept: Uint32Array;
+  readonly said: Float32Array;
+}
+
+function placedRows(interactions: Interactions, of: Rows): PlacedRows {
+  const { users, items, index } = interactions;
+  const lengths = [users + 1, items + 1, index.length, index.length, users, users + 1, users, items];
+  const kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
+  const placed = (rows: Rows): Rows => {
+    const [starts, indices] = [kernel.integers(rows.start.length), kernel.integers(index.length)];
+    starts.set(rows.start);
+    indices.set(rows.index);
+    return { start: starts, index: indices };
+  };
+  return {
+    ...{ run: kernel.run, itemsOf: placed(interactions), usersOf: placed(of) },
+    ...{ nearness: kernel.floats(users), met: kernel.integers(users + 1) },
+    ...{ kept: kernel.integers(users), said: kernel.floats(items) },
+  };
+}
+
 /** Finds what the neighbours of a user say about items: those who chose what he chose. */
 export class Neighbours {
-  private readonly kernel: Kernel;
-  /** The items of each user. */
-  readonly itemsOf: Rows;
-  private readonly usersOf: Rows;
   private readonly ofItem: Float32Array;
   private readonly ofUser: Float32Array;
   private readonly ofScore: Float32Array;
-  /** How near each user is, zero between two calls. */
-  private readonly nearness: Float32Array;
-  private readonly met: Uint32Array;
-  private readonly kept: Uint32Array;
   private readonly ordered: Float32Array;
-  private readonly said: Float32Array;
 
   constructor(
     interactions: Interactions,
     private readonly rule: NeighbourRule,
     /** How many users chose each item, where the interactions are those of some users only. */
     private readonly counts = itemCounts(interactions),
-    /** The users of each item, where they are known already. */
-    usersOf: Rows = transpose(interactions),
+    /** Where the rows lie already. */
+    private readonly placed = placedRows(interactions, transpose(interactions)),
   ) {
-    const { users, items, start, index } = interactions;
-    const lengths = [users + 1, items + 1, index.length, index.length, users, users + 1, users, items];
-    this.kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
-    const placed = (rows: Rows): Rows => {
-      const [starts, indices] = [this.kernel.integers(rows.start.length), this.kernel.integers(index.length)];
-      starts.set(rows.start);
-      indices.set(rows.index);
-      return { start: starts, index: indices };
-    };
-    this.itemsOf = placed(interactions);
-    this.usersOf = placed(usersOf);
+    const { users, start } = interactions;
     this.ofItem = Float32Array.from(this.counts, (count) => power(count, rule.itemExponent));
     this.ofScore = Float32Array.from(
       this.counts,
@@ -68,21 +79,22 @@ export class Neighbours {
     this.ofUser = Float32Array.from({ length: users }, (_, user) =>
       power((start[user + 1] as number) - (start[user] as number), rule.userExponent),
     );
-    this.nearness = this.kernel.floats(users);
-    // The kernel writes one place ahead.
-    this.met = this.kernel.integers(users + 1);
-    this.kept = this.kernel.integers(users);
-    this.said = this.kernel.floats(items);
     this.ordered = new Float32Array(users);
+  }
+
+  /** The items of each user. */
+  get itemsOf(): Rows {
+    return this.placed.itemsOf;
   }
 
   /** Adds to the scores what is said about the items by those who chose what a user chose. */
   add(scores: Float32Array, chosen: ArrayLike<number>): void {
-    const { itemsOf, nearness, ofScore, said } = this;
+    const { ofScore } = this;
+    const { run, itemsOf, nearness, said } = this.placed;
     const met = this.meet(chosen);
     const users = this.nearest(met);
     said.fill(0);
-    this.kernel.run.addEntries(
+    run.addEntries(
       users.byteOffset,
       users.length,
       itemsOf.start.byteOffset,
@@ -112,7 +124,7 @@ export class Neighbours {
       const adds = new Float64Array(targets.length);
       const { from, to, step, says } = this.speakersOf(item, chosen.length);
       for (let entry = from; entry < to; entry += step) {
-        const user = this.usersOf.index[entry] as number;
+        const user = this.placed.usersOf.index[entry] as number;
         const near = says * (this.ofUser[user] as number) * damped;
         for (const at of said.get(user) ?? [])
           adds[at] = (adds[at] as number) + near * (this.ofScore[targets[at] as number] as number);
@@ -123,13 +135,14 @@ export class Neighbours {
 
   /** Reckons how near the users are who chose the same; `part` ends it. */
   private meet(chosen: ArrayLike<number>): Uint32Array {
-    const { ofUser, nearness, met, usersOf } = this;
+    const { ofUser } = this;
+    const { run, nearness, met, usersOf } = this.placed;
     let length = 0;
     for (let at = 0; at < chosen.length; at++) {
       const { from, to, step, says } = this.speakersOf(chosen[at] as number, chosen.length);
       // An item says nothing once all who chose it are forgotten.
       if (!(says > 0)) continue;
-      length = this.kernel.run.meet(
+      length = run.meet(
         usersOf.index.byteOffset,
         from,
         to,
@@ -149,12 +162,12 @@ export class Neighbours {
   }
 
   private part(met: Uint32Array): void {
-    for (let at = 0; at < met.length; at++) this.nearness[met[at] as number] = 0;
+    for (let at = 0; at < met.length; at++) this.placed.nearness[met[at] as number] = 0;
   }
 
   /** Which of an item's users speak, and what each says: of very many every other, or every third, speaks for all. */
   private speakersOf(item: number, chosen: number) {
-    const { start } = this.usersOf;
+    const { start } = this.placed.usersOf;
     const from = start[item] ?? 0;
     const to = start[item + 1] ?? from;
     const step = Math.max(1, Math.ceil((to - from) / Math.ceil(MOST_ENTRIES / chosen)));
@@ -176,8 +189,9 @@ export class Neighbours {
 
   /** The users who are nearest, as many as there is time for. */
   private nearest(users: Uint32Array): Uint32Array {
-    const { nearness, ordered, kept } = this;
-    const { start } = this.itemsOf;
+    const { ordered } = this;
+    const { nearness, kept, itemsOf } = this.placed;
+    const { start } = itemsOf;
     let entries = 0;
     for (let at = 0; at < users.length; at++) {
       const user = users[at] as number;
@@ -205,10 +219,9 @@ export function scalesOf(
   of: Interactions,
   rule: Omit<NeighbourRule, "scale" | "popularityExponent">,
   exponents: readonly number[],
-  usersOf?: Pick<Interactions, "start" | "index">,
 ): number[] {
   const counts = itemCounts(of);
-  const neighbours = new Neighbours(of, { ...rule, scale: 1, popularityExponent: 0 }, counts, usersOf);
+  const neighbours = new Neighbours(of, { ...rule, scale: 1, popularityExponent: 0 }, counts);
   const factors = exponents.map((exponent) => Float32Array.from(counts, (count) => power(count, exponent)));
   const sums = exponents.map(() => 0);
   const said = new Float32Array(of.items);

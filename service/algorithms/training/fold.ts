@@ -1,6 +1,6 @@
 import { withOthers } from "../event-weights";
 import type { ExposureRule } from "../exposure";
-import { type Interactions, itemCounts, transpose } from "../interactions";
+import { type Interactions, itemCounts } from "../interactions";
 import { MOST_ENTRIES, scalesOf } from "../neighbours";
 import { scaleWeights, weightScaleOf } from "../weighting";
 import type { HoldOut, Quality } from "./evaluation";
@@ -9,7 +9,6 @@ import type { G1Parameters } from "./model";
 import { EXPONENTS, factorParameters, type Point } from "./point";
 import { Scales } from "./scale";
 import { shared, type Team } from "./team";
-import type { MeasureWork } from "./work";
 
 interface Factorization {
   readonly key: string;
@@ -35,7 +34,6 @@ export class Fold implements HoldOut {
   private readonly itemCounts: Uint32Array;
   private readonly step: number;
   private last: Factorization | undefined;
-  private graph: NonNullable<MeasureWork["neighbours"]> | undefined;
   private readonly units = new Map<number, number>();
 
   constructor(
@@ -98,7 +96,7 @@ export class Fold implements HoldOut {
       test: { start: test.start, index: test.index },
       itemCounts: this.itemCounts,
       byLength: exposure || withNeighbours ? null : factorizer.byLength(),
-      neighbours: withNeighbours ? this.neighbours() : null,
+      neighbours: withNeighbours ? EXPONENTS : null,
     });
     return blends.map((_, blend) => {
       const mean = (which: number) => {
@@ -121,22 +119,11 @@ export class Fold implements HoldOut {
     return this.last;
   }
 
-  private neighbours(): NonNullable<MeasureWork["neighbours"]> {
-    if (!this.graph) {
-      const { start, index } = transpose(this.train);
-      this.graph = {
-        usersOf: { start: shared(start), index: shared(index) },
-        exponents: EXPONENTS,
-      };
-    }
-    return this.graph;
-  }
-
   /** The scale at which neighbours say as much as vectors. */
   private unitOf(exponent: number): number {
     if (!this.units.has(exponent)) {
       const exponents = [...USUAL_EXPONENTS, exponent];
-      scalesOf(this.train, EXPONENTS, exponents, this.neighbours().usersOf).forEach((scale, at) => {
+      scalesOf(this.train, EXPONENTS, exponents).forEach((scale, at) => {
         this.units.set(exponents[at] as number, scale);
       });
     }

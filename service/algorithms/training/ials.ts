@@ -4,7 +4,7 @@ import { createRandom } from "../random";
 import { eigenOf } from "./eigen";
 import { type ItemsByLength, lengthOf } from "./products";
 import { shared, type Team } from "./team";
-import { CHUNK, type MeasureWork, type Side, usersAtOnce } from "./work";
+import { CHUNK, type MeasureWork, neighbourRoom, type Side, usersAtOnce } from "./work";
 
 /** What the factorisation itself needs to know; see G1Parameters for the meaning of each. */
 export interface FactorParameters {
@@ -70,7 +70,7 @@ export class Factorizer {
     interactions: Interactions,
     maxDimensions: number,
     private readonly team: Team,
-    /** Whether there is to be room for `byLength`. */
+    /** Whether there is to be room to measure. */
     isMeasured = false,
     /** One whose random numbers are taken over. */
     former?: Factorizer,
@@ -79,7 +79,8 @@ export class Factorizer {
     const stride = strideOf(maxDimensions);
     const { users, items } = interactions;
     const entries = interactions.index.length;
-    const scratch = Math.max(scratchLength(stride), usersAtOnce(items) * paddedRows(items));
+    const measuring = usersAtOnce(items) * paddedRows(items) + neighbourRoom(users, items);
+    const scratch = Math.max(scratchLength(stride), isMeasured ? measuring : 0);
     const sideBytes = (rows: number) =>
       arrayBytes(rows + 1) +
       2 * arrayBytes(entries) +
@@ -141,12 +142,17 @@ export class Factorizer {
   }
 
   /** What is to be known to measure the vectors as they stand. */
-  measured(): Pick<MeasureWork, "memory" | "stride" | "scratch" | "userVectors" | "itemVectors"> {
+  measured(): Pick<
+    MeasureWork,
+    "memory" | "stride" | "scratch" | "userVectors" | "itemVectors" | "itemsOf" | "usersOf"
+  > {
     const { scratch, users, items, kernel } = this;
     const stride = strideOf(this.parameters.dimensions);
     return {
       ...{ memory: kernel.memory, stride, scratch },
       ...{ userVectors: users.vectors, itemVectors: items.vectors },
+      itemsOf: { start: users.start, index: users.index },
+      usersOf: { start: items.start, index: items.index },
     };
   }
 

@@ -1,7 +1,7 @@
 import { DIVERSIFIED, diversified, type ExposureRule, penalized, penaltyOf } from "../exposure";
 import type { Interactions } from "../interactions";
 import { type KernelMemory, kernelOn, paddedRows } from "../kernel";
-import { Neighbours } from "../neighbours";
+import { type NeighbourRule, Neighbours, type PlacedRows } from "../neighbours";
 import { topIndices, topOfSums } from "../top";
 import { CUT, measure } from "./evaluation";
 import { firstOfProducts, type ItemsByLength } from "./products";
@@ -74,15 +74,11 @@ export interface MeasureWork extends Step {
   readonly had: Pick<Interactions, "start" | "index">;
   readonly test: Pick<Interactions, "start" | "index">;
   readonly users: Uint32Array;
-  /** The users of each item, and the exponents; null where neighbours do not count. */
-  readonly neighbours: {
-    readonly usersOf: Pick<Interactions, "start" | "index">;
-    readonly exponents: {
-      readonly damping: number;
-      readonly itemExponent: number;
-      readonly userExponent: number;
-    };
-  } | null;
+  /** The rows of the vectors' two sides. */
+  readonly itemsOf: Pick<Interactions, "start" | "index">;
+  readonly usersOf: Pick<Interactions, "start" | "index">;
+  /** How neighbours count, null where they do not. */
+  readonly neighbours: Omit<NeighbourRule, "scale" | "popularityExponent"> | null;
   readonly blends: readonly Blend[];
   readonly exposure: ExposureRule | undefined;
   /** Where the products of the vectors alone count. */
@@ -152,9 +148,9 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
     work.neighbours &&
     new Neighbours(
       train,
-      { ...work.neighbours.exponents, scale: 1, popularityExponent: 0 },
+      { ...work.neighbours, scale: 1, popularityExponent: 0 },
       work.itemCounts,
-      work.neighbours.usersOf,
+      placedIn(work, scratch.subarray(batch * room)),
     );
   const wantedBy = (user: number) => test.index.subarray(test.start[user], test.start[user + 1]);
   const hadBy = (user: number) => work.had.index.subarray(work.had.start[user], work.had.start[user + 1]);
@@ -203,6 +199,23 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
       for (let at = begin; at < end; at++)
         measureUser(at, scratch.subarray((at - begin) * room, (at - begin) * room + items));
     }
+  };
+}
+
+/** Floats that neighbours are reckoned in. */
+export function neighbourRoom(users: number, items: number): number {
+  return 3 * users + 1 + items;
+}
+
+/** The rows as they lie beside the vectors, with room of the thread's own. */
+function placedIn({ memory, itemsOf, usersOf, train }: MeasureWork, room: Float32Array): PlacedRows {
+  const { users, items } = train;
+  const integers = (from: number, length: number) =>
+    new Uint32Array(room.buffer, room.byteOffset + from * 4, length);
+  return {
+    ...{ run: kernelOn(memory), itemsOf, usersOf, nearness: room.subarray(0, users).fill(0) },
+    ...{ met: integers(users, users + 1), kept: integers(2 * users + 1, users) },
+    said: room.subarray(3 * users + 1, neighbourRoom(users, items)),
   };
 }
 
