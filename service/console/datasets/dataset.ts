@@ -14,7 +14,10 @@ const sampled = 2000;
 const [shownValues, shownReasons] = [12, 20];
 
 /** A dataset with what is in it, as far as a sample shows. */
-export async function datasetAnswer({ store, clock }: Context, id: string): Promise<DatasetAnswer> {
+export async function datasetAnswer(
+  { store, clock }: Pick<Context, "store" | "clock">,
+  id: string,
+): Promise<DatasetAnswer> {
   const { db } = store;
   const dataset = await existing(db, id);
   const [short] = (await datasetsShort(db, [dataset])) as [DatasetShort];
