@@ -59,11 +59,13 @@ describe("a deployment", () => {
     });
   const genreOf = (itemId: string) =>
     records.items.find((item) => item.itemId === itemId)?.attributes.genre[0];
-  /** Does something when a job of that kind is about to be handed to its thread. */
+  /** Does something when a job of that kind is first about to be handed to its thread; others may load what it deploys. */
   const ahead = (kind: string, work: () => Promise<unknown>) => {
     const { run } = Pool.prototype;
+    let done: Promise<unknown> | undefined;
     jest.spyOn(Pool.prototype, "run").mockImplementation(async function (this: Pool, task) {
-      if (task.kind === kind) await work();
+      if (task.kind === kind) done ??= work();
+      await done;
       return (await run.call(this, task)) as never;
     });
   };
