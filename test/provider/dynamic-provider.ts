@@ -174,6 +174,8 @@ export class DynamicProvider {
   }
 
   #properties(type: string, properties: Properties): Struct {
+    // What has its lifecycle is a row of the state, which the engine hands over as it is.
+    if (properties.__provider) return struct(properties);
     const __provider = stub(type);
     const __urn = `urn:pulumi:test::test::pulumi-nodejs:dynamic/recommender:${type}::${properties.name ?? "unnamed"}`;
     return struct({ __provider, __urn, ...properties });

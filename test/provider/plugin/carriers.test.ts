@@ -47,6 +47,17 @@ test("what the plugin has created is the same to a dynamic provider, which chang
   expect(eventDatasets).toEqual([]);
 });
 
+test("a dynamic provider takes the URN out of a row that the plugin has written", async () => {
+  const fromNode = await PluginProcess.start({ ...observed.config, "recommender:carrier": "plugin" });
+  const { inputs } = await fromNode.check("EventDataset", args);
+  const { id, state } = await fromNode.create("EventDataset", inputs).finally(() => fromNode.stop());
+  const [, made, urn] = /^(\S+) (.+)$/.exec(String(state.__made)) ?? [];
+  const read = await dynamic.read("EventDataset", id, state);
+  expect(read.state).toMatchObject({ __made: made, __urn: urn });
+  await dynamic.delete("EventDataset", id, { ...read.state, ...state });
+  expect(observed.calls()).toContain("DELETE /delete-event-dataset");
+});
+
 test("state of which all is secret is read, changed and deleted", async () => {
   const { inputs } = await plugin.check("EventDataset", args);
   const { id, state } = await plugin.create("EventDataset", inputs);
