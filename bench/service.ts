@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "../tools/postgres/start.js";
 import { goal, report } from "./report/report";
-import { type Api, connect, type ServiceProcess, startProcess } from "./service/api";
+import { type Api, connect, type ServiceProcess, startProcess, watched } from "./service/api";
 import { inChild, startChild } from "./service/child";
 import { newDatabase } from "./service/database";
 import { generateEvents, type WireEvent } from "./service/events";
@@ -86,16 +86,6 @@ async function readyAfter(start: Turn["start"]): Promise<number> {
 /** Rows per second of a loop that does nothing but write them, in a process of its own. */
 function bareRate(place: string, count: number): Promise<number> {
   return inChild(part("bare"), place, String(count));
-}
-
-/** The most memory that the service has during some work, seen twice a second. */
-async function watched<T>(api: Api, work: () => Promise<T>): Promise<{ result: T; peakBytes: number }> {
-  let peakBytes = 0;
-  const watch = setInterval(async () => {
-    peakBytes = Math.max(peakBytes, (await api.status()).memory_bytes);
-  }, 500);
-  const result = await work().finally(() => clearInterval(watch));
-  return { result, peakBytes };
 }
 
 async function serve(service: ServiceProcess, api: Api, datasetId: string, store = "") {

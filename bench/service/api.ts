@@ -103,10 +103,17 @@ export class Api {
         path: `/get-job?${query}`,
         headers: await this.headers("/get-job"),
       });
-      const job = (await answer.body.json()) as { job_status: string; job_result: unknown };
+      const job = (await answer.body.json()) as {
+        job_status: string;
+        job_data: unknown;
+        job_result: unknown;
+      };
       if (job.job_status === "FAILED") throw new Error(JSON.stringify(job));
       if (job.job_status === "SUCCEED")
-        return { result: job.job_result, seconds: (performance.now() - began) / 1000 };
+        return {
+          ...{ result: job.job_result, data: job.job_data },
+          seconds: (performance.now() - began) / 1000,
+        };
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
@@ -142,4 +149,17 @@ export class Api {
 /** A way to a running service. */
 export function connect({ url, key }: Pick<ServiceProcess, "url" | "key">): Api {
   return new Api(new Pool(url, { connections: 32 }), key);
+}
+
+/** The most memory that the service has during some work, seen twice a second. */
+export async function watched<T>(
+  api: Api,
+  work: () => Promise<T>,
+): Promise<{ result: T; peakBytes: number }> {
+  let peakBytes = 0;
+  const watch = setInterval(async () => {
+    peakBytes = Math.max(peakBytes, (await api.status()).memory_bytes);
+  }, 500);
+  const result = await work().finally(() => clearInterval(watch));
+  return { result, peakBytes };
 }

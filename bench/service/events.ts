@@ -10,16 +10,11 @@ export interface WireEvent {
 }
 
 /** Events of the shape of MovieLens-1M: few very active users, few very popular items, tastes that can be learned. */
-export function generateEvents({
-  users,
-  items,
-  events,
-}: {
-  users: number;
-  items: number;
-  events: number;
-}): WireEvent[] {
-  const random = seeded(7);
+export function generateEvents(
+  { users, items, events }: { users: number; items: number; events: number },
+  seed = 7,
+): WireEvent[] {
+  const random = seeded(seed);
   const tastes = 18;
   const activity = Array.from({ length: users }, () => Math.exp(1.1 * normal(random)));
   const total = activity.reduce((sum, value) => sum + value, 0);

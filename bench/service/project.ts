@@ -70,14 +70,14 @@ export class Project {
     return algorithm_id;
   }
 
-  /** Trains a model and waits for it. */
+  /** Trains a model and waits for it; gives also what the job tells about itself. */
   async train(algorithmId: unknown) {
     const request = { project_id: this.id, algorithm_id: algorithmId, name: "m" };
-    const { result, seconds } = await this.api.job(
+    const { result, data, seconds } = await this.api.job(
       this.id,
       await this.api.call("/submit-training-job", request),
     );
-    return { modelId: (result as { model_id: string }).model_id, seconds };
+    return { modelId: (result as { model_id: string }).model_id, data, seconds };
   }
 
   /** Deploys a model; gives the address under which it answers, as users have it. */

@@ -25,6 +25,16 @@ export interface KernelExports {
   ): void;
   rotate(rows: number, count: number, stride: number, matrix: number, scratch: number): void;
   scores(rows: number, count: number, stride: number, vector: number, out: number): void;
+  turnPair(a: number, b: number, length: number, cosine: number, sine: number): void;
+  products(rows: number, count: number, stride: number, vector: number, length: number, out: number): void;
+  subtractOuter(
+    rows: number,
+    count: number,
+    stride: number,
+    left: number,
+    right: number,
+    length: number,
+  ): void;
   meet(
     index: number,
     from: number,
@@ -83,6 +93,11 @@ export class Kernel {
   /** Room for whole numbers, zero at first. */
   integers(length: number): Uint32Array {
     return new Uint32Array(this.memory.buffer, this.take(length), length);
+  }
+
+  /** Room for floats of double precision, zero at first. */
+  doubles(length: number): Float64Array {
+    return new Float64Array(this.memory.buffer, this.take(2 * length), length);
   }
 
   private take(length: number): number {

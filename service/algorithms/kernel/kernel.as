@@ -336,6 +336,69 @@ export function scores(y: usize, n: i32, d: i32, x: usize, out: usize): void {
   }
 }
 
+/** Turns two rows of n doubles by the angle of this cosine and sine. */
+export function turnPair(a: usize, b: usize, n: i32, cosine: f64, sine: f64): void {
+  const c = f64x2.splat(cosine), s = f64x2.splat(sine);
+  const end = (<usize>n) << 3;
+  let o: usize = 0;
+  for (; o + 16 <= end; o += 16) {
+    const x = v128.load(a + o), y = v128.load(b + o);
+    v128.store(a + o, f64x2.sub(f64x2.mul(c, x), f64x2.mul(s, y)));
+    v128.store(b + o, f64x2.add(f64x2.mul(s, x), f64x2.mul(c, y)));
+  }
+  if (o < end) {
+    const x = load<f64>(a + o), y = load<f64>(b + o);
+    store<f64>(a + o, cosine * x - sine * y);
+    store<f64>(b + o, sine * x + cosine * y);
+  }
+}
+
+/** Writes the products of `vector` with rows of n doubles, `stride` bytes apart, to `out`; each is added up in order. */
+export function products(rows: usize, count: i32, stride: usize, vector: usize, n: i32, out: usize): void {
+  const end = (<usize>n) << 3;
+  let row = 0;
+  for (; row + 4 <= count; row += 4) {
+    const p = rows + <usize>row * stride;
+    const q = p + stride;
+    const r = q + stride;
+    const s = r + stride;
+    let a: f64 = 0, b: f64 = 0, c: f64 = 0, e: f64 = 0;
+    for (let o: usize = 0; o < end; o += 8) {
+      const v = load<f64>(vector + o);
+      a += load<f64>(p + o) * v;
+      b += load<f64>(q + o) * v;
+      c += load<f64>(r + o) * v;
+      e += load<f64>(s + o) * v;
+    }
+    const at = out + ((<usize>row) << 3);
+    store<f64>(at, a);
+    store<f64>(at, b, 8);
+    store<f64>(at, c, 16);
+    store<f64>(at, e, 24);
+  }
+  for (; row < count; row++) {
+    const p = rows + <usize>row * stride;
+    let a: f64 = 0;
+    for (let o: usize = 0; o < end; o += 8) a += load<f64>(p + o) * load<f64>(vector + o);
+    store<f64>(out + ((<usize>row) << 3), a);
+  }
+}
+
+/** Subtracts `right`, times a number of `left` for each row, from rows of n doubles that are `stride` bytes apart. */
+export function subtractOuter(rows: usize, count: i32, stride: usize, left: usize, right: usize, n: i32): void {
+  const end = (<usize>n) << 3;
+  for (let row = 0; row < count; row++) {
+    const p = rows + <usize>row * stride;
+    const times = load<f64>(left + ((<usize>row) << 3));
+    const t = f64x2.splat(times);
+    let o: usize = 0;
+    for (; o + 16 <= end; o += 16) {
+      v128.store(p + o, f64x2.sub(v128.load(p + o), f64x2.mul(t, v128.load(right + o))));
+    }
+    if (o < end) store<f64>(p + o, load<f64>(p + o) - times * load<f64>(right + o));
+  }
+}
+
 /**
  * Adds `value` to the floats of `sums` at the places that every `step`-th number of `index` names, from `from` up to `to`.
  * Places where there was 0 are put into `met` after the `count` that it has; gives how many it has then.

@@ -1,3 +1,5 @@
+import { arrayBytes, Kernel } from "../kernel";
+
 /** Eigenvectors of a symmetric matrix. */
 export interface Eigen {
   /** Their matrix, one eigenvector per column. */
@@ -5,22 +7,45 @@ export interface Eigen {
   readonly values: Float64Array;
 }
 
-/** A tridiagonal matrix that a symmetric one was turned into; row k of `rows` is what the k-th axis has become. */
+/** A tridiagonal matrix that a symmetric one is turned into, in a kernel's memory. */
 interface Tridiagonal {
+  readonly kernel: Kernel;
+  readonly size: number;
   readonly diagonal: Float64Array;
   /** Beside the diagonal: the k-th element lies between k and k + 1. */
   readonly beside: Float64Array;
+  /** The matrix; then, in the place of each row that a reflection cleared, its mirror. */
+  readonly mirrors: Float64Array;
+  readonly scales: Float64Array;
+  readonly products: Float64Array;
+  /** Row k is what the k-th axis has become. */
   readonly rows: Float64Array;
 }
 
 const MAX_TURNS = 60;
+
+/** A training asks for one size again and again. */
+let last: Tridiagonal | undefined;
+
+function roomFor(size: number): Tridiagonal {
+  const kernel = new Kernel(2 * arrayBytes(2 * size * size) + 4 * arrayBytes(2 * size));
+  const numbers = () => kernel.doubles(size);
+  return {
+    ...{ kernel, size, diagonal: numbers(), beside: numbers(), scales: numbers(), products: numbers() },
+    ...{ mirrors: kernel.doubles(size * size), rows: kernel.doubles(size * size) },
+  };
+}
 
 /**
  * Finds the eigenvectors of a symmetric matrix, of which the upper triangle is read: reflections make it tridiagonal,
  * rotations make that diagonal (Golub, Van Loan: Matrix Computations, 8.3: the implicit QL form of the algorithm).
  */
 export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
-  const { diagonal, beside, rows } = tridiagonalize(upper, size);
+  const room = last?.size === size ? last : roomFor(size);
+  last = room;
+  tridiagonalize(upper, room);
+  reflectAxes(room);
+  const { diagonal, beside, rows } = room;
   // Rounding leaves as much anywhere, however small what lies around it: where vectors are fewer than dimensions,
   // much of the matrix is nothing else.
   const nothing = Number.EPSILON * largestOf(diagonal, beside);
@@ -29,7 +54,7 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
     for (let turn = 0; high > low; turn++) {
       // A few turns are enough for numbers; what is not a number never settles.
       if (turn === MAX_TURNS) throw new Error("the training diverged: a matrix of it has no eigenvectors");
-      turnBlock(diagonal, beside, rows, low, high);
+      turnBlock(room, low, high);
       high = blockEnd(beside, low, nothing);
     }
   }
@@ -37,25 +62,22 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
   for (let i = 0; i < size; i++) {
     for (let k = 0; k < size; k++) vectors[k * size + i] = rows[i * size + k] as number;
   }
-  return { vectors, values: diagonal };
+  return { vectors, values: diagonal.slice() };
 }
 
 /** Reflects the axes one after another, each so that its row has nothing beyond the element beside the diagonal. */
-function tridiagonalize(upper: ArrayLike<number>, size: number): Tridiagonal {
-  const matrix = new Float64Array(size * size);
+function tridiagonalize(upper: ArrayLike<number>, room: Tridiagonal): void {
+  const { kernel, size, diagonal, beside, mirrors: matrix, scales, products } = room;
   for (let i = 0; i < size; i++) {
     for (let j = i; j < size; j++)
       matrix[i * size + j] = matrix[j * size + i] = upper[i * size + j] as number;
   }
-  const beside = new Float64Array(size);
-  const scales = new Float64Array(size);
-  const product = new Float64Array(size);
+  beside.fill(0);
+  scales.fill(0);
   for (let k = 0; k < size - 1; k++) {
-    // The mirror of a reflection takes the place of the row that it clears.
-    const mirror = matrix.subarray(k * size, (k + 1) * size);
-    const from = k + 1;
-    const first = mirror[from] as number;
-    const beyond = dot(mirror, 0, mirror, 0, from + 1, size);
+    const mirror = matrix.subarray(k * size + k + 1, (k + 1) * size);
+    const first = mirror[0] as number;
+    const beyond = lengthSquared(mirror.subarray(1));
     if (beyond === 0) {
       beside[k] = first;
       continue;
@@ -63,34 +85,40 @@ function tridiagonalize(upper: ArrayLike<number>, size: number): Tridiagonal {
     const length = Math.sqrt(first * first + beyond);
     const reflected = first > 0 ? -length : length;
     beside[k] = reflected;
-    mirror[from] = first - reflected;
+    mirror[0] = first - reflected;
     const scale = 1 / (length * length - first * reflected);
     scales[k] = scale;
-    for (let i = from; i < size; i++) product[i] = scale * dot(matrix, i * size, mirror, 0, from, size);
-    const half = (scale / 2) * dot(product, 0, mirror, 0, from, size);
-    for (let i = from; i < size; i++) product[i] = (product[i] as number) - half * (mirror[i] as number);
-    for (let i = from; i < size; i++) {
-      add(matrix, i * size, product, -(mirror[i] as number), from, size);
-      add(matrix, i * size, mirror, -(product[i] as number), from, size);
+    const left = size - k - 1;
+    const product = products.subarray(0, left);
+    const [below, bytes] = [matrix.byteOffset + ((k + 1) * size + k + 1) * 8, size * 8];
+    kernel.run.products(below, left, bytes, mirror.byteOffset, left, product.byteOffset);
+    let along = 0;
+    for (let i = 0; i < left; i++) {
+      product[i] = scale * (product[i] as number);
+      along += (product[i] as number) * (mirror[i] as number);
     }
+    const half = (scale / 2) * along;
+    for (let i = 0; i < left; i++) product[i] = (product[i] as number) - half * (mirror[i] as number);
+    kernel.run.subtractOuter(below, left, bytes, mirror.byteOffset, product.byteOffset, left);
+    kernel.run.subtractOuter(below, left, bytes, product.byteOffset, mirror.byteOffset, left);
   }
-  const diagonal = Float64Array.from({ length: size }, (_, i) => matrix[i * size + i] as number);
-  return { diagonal, beside, rows: reflectAxes(matrix, scales, size) };
+  for (let i = 0; i < size; i++) diagonal[i] = matrix[i * size + i] as number;
 }
 
 /** Does all reflections to the axes. Those that a reflection does not reach yet are left out. */
-function reflectAxes(mirrors: Float64Array, scales: Float64Array, size: number): Float64Array {
-  const rows = new Float64Array(size * size);
+function reflectAxes({ kernel, size, mirrors, scales, products, rows }: Tridiagonal): void {
+  rows.fill(0);
   for (let i = 0; i < size; i++) rows[i * size + i] = 1;
   for (let k = size - 2; k >= 0; k--) {
     if (scales[k] === 0) continue;
-    const mirror = mirrors.subarray(k * size, (k + 1) * size);
-    for (let i = k + 1; i < size; i++) {
-      const share = (scales[k] as number) * dot(rows, i * size, mirror, 0, k + 1, size);
-      add(rows, i * size, mirror, -share, k + 1, size);
-    }
+    const left = size - k - 1;
+    const at = (k + 1) * size + k + 1;
+    const mirror = mirrors.byteOffset + (at - size) * 8;
+    const [below, bytes] = [rows.byteOffset + at * 8, size * 8];
+    kernel.run.products(below, left, bytes, mirror, left, products.byteOffset);
+    for (let i = 0; i < left; i++) products[i] = (scales[k] as number) * (products[i] as number);
+    kernel.run.subtractOuter(below, left, bytes, products.byteOffset, mirror, left);
   }
-  return rows;
 }
 
 /** The last row that is still tied to this one. */
@@ -105,14 +133,7 @@ function largestOf(...arrays: readonly Float64Array[]): number {
 }
 
 /** One pass of rotations from the end of a block to its beginning, with Wilkinson's shift. */
-function turnBlock(
-  diagonal: Float64Array,
-  beside: Float64Array,
-  rows: Float64Array,
-  low: number,
-  high: number,
-): void {
-  const size = diagonal.length;
+function turnBlock({ kernel, size, diagonal, beside, rows }: Tridiagonal, low: number, high: number): void {
   const off = beside[low] as number;
   const slope = ((diagonal[low + 1] as number) - (diagonal[low] as number)) / (2 * off);
   const shift = off / (slope + Math.sign(slope || 1) * Math.sqrt(slope * slope + 1));
@@ -135,36 +156,16 @@ function turnBlock(
     moved = sine * gap;
     diagonal[i + 1] = next + moved;
     ahead = cosine * gap - along;
-    rotate(rows, i * size, (i + 1) * size, cosine, sine, size);
+    const row = rows.byteOffset + i * size * 8;
+    kernel.run.turnPair(row, row + size * 8, size, cosine, sine);
   }
   diagonal[low] = (diagonal[low] as number) - moved;
   beside[low] = ahead;
   beside[high] = 0;
 }
 
-function rotate(of: Float64Array, i: number, j: number, cosine: number, sine: number, size: number): void {
-  for (let k = 0; k < size; k++) {
-    const a = of[i + k] as number;
-    const b = of[j + k] as number;
-    of[i + k] = cosine * a - sine * b;
-    of[j + k] = sine * a + cosine * b;
-  }
-}
-
-function dot(a: Float64Array, atA: number, b: Float64Array, atB: number, from: number, to: number): number {
+function lengthSquared(vector: Float64Array): number {
   let sum = 0;
-  for (let k = from; k < to; k++) sum += (a[atA + k] as number) * (b[atB + k] as number);
+  for (let k = 0; k < vector.length; k++) sum += (vector[k] as number) * (vector[k] as number);
   return sum;
-}
-
-/** Adds so many times the one vector to a row. */
-function add(
-  to: Float64Array,
-  at: number,
-  vector: Float64Array,
-  times: number,
-  from: number,
-  end: number,
-): void {
-  for (let k = from; k < end; k++) to[at + k] = (to[at + k] as number) + times * (vector[k] as number);
 }

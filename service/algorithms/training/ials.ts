@@ -234,11 +234,12 @@ export class Factorizer {
       ...{ memory: kernel.memory, stride, scratch, of: { vectors, rows }, size: rows * stride * stride },
     });
     team.run({ ...step(side), kind: "gram", grams, parts: GRAM_PARTS });
-    const gram = Float32Array.from({ length: stride * stride }, (_, at) => {
+    const gram = new Float32Array(stride * stride);
+    for (let at = 0; at < gram.length; at++) {
       let sum = 0;
-      for (let part = 0; part < GRAM_PARTS; part++) sum += grams[part * stride * stride + at] as number;
-      return sum;
-    });
+      for (let part = 0; part < GRAM_PARTS; part++) sum += grams[part * gram.length + at] as number;
+      gram[at] = sum;
+    }
     const { vectors, values } = eigenOf(gram, stride);
     matrix.set(vectors);
     for (const turned of other ? [side, other] : [side])

@@ -1,0 +1,154 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { startPostgres } from "../tools/postgres/start.js";
+import { goal, report } from "./report/report";
+import { connect, type ServiceProcess, startProcess, watched } from "./service/api";
+import { inChild } from "./service/child";
+import { newDatabase } from "./service/database";
+import { generateEvents } from "./service/events";
+import type { Answered } from "./service/load";
+import { Project } from "./service/project";
+import { upload, upsertBodies } from "./service/upload";
+
+const scale = Number(process.env.BENCH_SCALE ?? 1);
+/** The users and events of one part; all parts have the same items. */
+const shape = { users: Math.round(6040 * scale), items: 3700, events: Math.round(1_000_000 * scale) };
+const [few, some, many] = [1, 5, 10];
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "recommender-scale-"));
+  const postgres = await startPostgres({ durable: true });
+  try {
+    const figures: Figures[] = [];
+    for (const parts of [few, some, many]) {
+      const data = join(folder, `data-${parts}`);
+      const service = await startProcess("--data", data, "--plan-shards", String(20 * parts));
+      figures.push(await measure("embedded", service, parts, async () => bytesIn(data)));
+      rmSync(data, { recursive: true });
+    }
+    const store = await newDatabase(postgres.url, "scale");
+    const shared = await startProcess("--store", store, "--role", "all", "--plan-shards", String(20 * many));
+    figures.push(await measure("PostgreSQL", shared, many, () => bytesOf(store)));
+    conclude(figures);
+  } finally {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type Figures = Awaited<ReturnType<typeof measure>>;
+
+/** Fills a service with so many parts, trains, deploys and asks; then it ends. */
+async function measure(
+  where: string,
+  service: ServiceProcess,
+  parts: number,
+  storedBytes: () => Promise<number>,
+) {
+  const api = connect(service);
+  const { event_dataset_id } = await api.call("/create-event-dataset", {
+    name: "events",
+    num_shards: 20 * parts,
+  });
+  const uploaded = await watched(api, async () => {
+    let seconds = 0;
+    for (let part = 0; part < parts; part++) {
+      seconds += await upload(api, upsertBodies(event_dataset_id as string, eventsOf(part)));
+    }
+    return seconds;
+  });
+  const project = await Project.create(api, event_dataset_id as string, shape);
+  const trained = await watched(api, async () => project.train(await project.algorithm({})));
+  const { chosen_parameters, quality } = trained.result.data as {
+    chosen_parameters: { dimensions: number };
+    quality: { learned_on_users?: number };
+  };
+  const deployment = await project.deploy(trained.result.modelId);
+  const { pathname } = new URL(deployment.servingUri);
+  const load = join(__dirname, "service", "load.ts");
+  const answered = await inChild<Answered>(
+    load,
+    `${service.url}${pathname}`,
+    service.key,
+    String(shape.users),
+  );
+  const figures = {
+    ...{ where, events: parts * shape.events, users: parts * shape.users },
+    rowsPerSecond: (parts * shape.events) / uploaded.result,
+    uploadPeakBytes: uploaded.peakBytes,
+    storedBytes: await storedBytes(),
+    trainingSeconds: trained.result.seconds,
+    trainingPeakBytes: trained.peakBytes,
+    dimensions: chosen_parameters.dimensions,
+    learnedOnUsers: quality.learned_on_users ?? parts * shape.users,
+    deploymentSeconds: deployment.seconds,
+    servingBytes: (await api.status()).memory_bytes,
+    ...answered,
+  };
+  await service.kill();
+  console.log(JSON.stringify(figures));
+  return figures;
+}
+
+/** The events of a part, as JSON each; parts have users of their own. */
+function eventsOf(part: number): string[] {
+  const own = part === 0 ? "" : `p${part}-`;
+  return generateEvents(shape, 7 + part).map((event) =>
+    JSON.stringify({ ...event, event_id: `${own}${event.event_id}`, user_id: `${own}${event.user_id}` }),
+  );
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.includes(".db"))
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}
+
+async function bytesOf(store: string): Promise<number> {
+  const client = new Client(store);
+  await client.connect();
+  const { rows } = await client.query("select pg_database_size(current_database()) as size");
+  await client.end();
+  return Number(rows[0].size);
+}
+
+function conclude(figures: readonly Figures[]): void {
+  const [one, five, ten] = figures as [Figures, Figures, Figures];
+  const ratios = {
+    uploadRate: ten.rowsPerSecond / one.rowsPerSecond,
+    uploadMemory: ten.uploadPeakBytes / one.uploadPeakBytes,
+    answers: ten.answersPerSecond / one.answersPerSecond,
+    trainingSeconds: ten.trainingSeconds / one.trainingSeconds,
+  };
+  const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
+  report("scale", {
+    ratios,
+    goals: [
+      goal("training of 5 million events (s)", "≤", 60, five.trainingSeconds),
+      goal("dimensions of its vectors", "≥", 64, five.dimensions),
+      goal("upload rate with 10 million events / with 1 million", "≥", 0.7, ratios.uploadRate),
+      goal("memory of the upload of 10 million events / of 1 million", "≤", 1.5, ratios.uploadMemory),
+      goal("answers per second with 10 million events / with 1 million", "≥", 0.7, ratios.answers),
+    ],
+    absolute: { figures },
+    shape,
+    rows: figures.map((of) => ({
+      events: `${of.events / 1e6} million, ${of.where}`,
+      "upload (rows/s, memory)": `${Math.round(of.rowsPerSecond)}, ${megabytes(of.uploadPeakBytes)}`,
+      database: megabytes(of.storedBytes),
+      training: `${of.trainingSeconds.toFixed(1)} s, ${megabytes(of.trainingPeakBytes)}`,
+      dimensions: String(of.dimensions),
+      "learned from": `${Math.round((100 * of.learnedOnUsers) / of.users)} % of the users`,
+      "answers/s": String(Math.round(of.answersPerSecond)),
+      "p99 (ms)": of.p99Ms.toFixed(1),
+      "memory in service": megabytes(of.servingBytes),
+    })),
+  });
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
