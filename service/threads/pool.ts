@@ -2,7 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import { JobError } from "../base/job-error";
-import { ownFile, threadArguments } from "../base/own-file";
+import { ownFile, threadOptions } from "../base/own-file";
 import type { Basis, Options } from "../files/basis";
 import type { JobType } from "../store/tables";
 import type { Progress } from "./train";
@@ -150,7 +150,7 @@ export class Pool {
   private start(): Worker {
     const worker = new Worker(ownFile("service/threads/worker"), {
       workerData: { database: this.context.store.place, location: this.context.files.location },
-      execArgv: threadArguments(),
+      ...threadOptions(),
       env: process.env,
     });
     worker.on("message", (answer: Answer) => {

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { Team, Work } from "../algorithms";
-import { ownFile, threadArguments } from "../base/own-file";
+import { ownFile, threadOptions } from "../base/own-file";
 import { type Shared, takeParts } from "./helper";
 import type { Watched } from "./watch";
 
@@ -58,7 +58,7 @@ export class ThreadTeam implements Team {
     const watch = new Worker(ownFile("service/threads/watch"), {
       workerData: { helper: this.helper, ports, lost: this.lost } satisfies Watched,
       transferList: ports,
-      execArgv: threadArguments(),
+      ...threadOptions(),
     });
     watch.unref();
     return watch;

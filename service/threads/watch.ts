@@ -1,5 +1,5 @@
 import { isMainThread, type MessagePort, Worker, workerData } from "node:worker_threads";
-import { threadArguments } from "../base/own-file";
+import { threadOptions } from "../base/own-file";
 
 /** What helpers are started with: their file, the port at which each hears of steps, and where it is counted if one ends. */
 export interface Watched {
@@ -14,7 +14,7 @@ ports.forEach((port, at) => {
   const helper = new Worker(file, {
     workerData: { thread: at + 1, port },
     transferList: [port],
-    execArgv: threadArguments(),
+    ...threadOptions(),
   });
   // Its end follows, and is all that counts.
   helper.on("error", () => {});

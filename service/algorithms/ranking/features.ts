@@ -38,17 +38,17 @@ const DECAY = 0.8;
  * The features of candidates: the generator's score and rank, how many chose the item at all and of late, since when it
  * is there, how far its attributes are what this user chooses more than others do, how near it is to his last items, and
  * of each number among the attributes its value and how far that is from what he chooses. Each is scaled over the list.
+ * They stand one after another, candidate by candidate.
  */
-export function candidateFeatures(
-  of: KnownItems,
-  { items, scores, own, latest }: Candidates,
-): Float64Array[] {
+export function candidateFeatures(of: KnownItems, { items, scores, own, latest }: Candidates): Float64Array {
   const { space, ranking } = of;
   const numbers = numbersOf(space);
   const numberPlaces = new Set(numbers.map(({ at }) => at));
   const profile = profileOf(of, own);
   const direction = directionOf(of, latest);
-  const rows = items.map((item, place) => {
+  const size = rankingFeatures(space);
+  const features = new Float64Array(items.length * size);
+  items.forEach((item, place) => {
     const { places = [], values = [] } = of.featuresOf(item) ?? {};
     let affinity = 0;
     places.forEach((at, k) => {
@@ -56,7 +56,7 @@ export function candidateFeatures(
         affinity += ((profile[at] as number) - (ranking.usual[at] as number)) * (values[k] as number);
     });
     const valueAt = (at: number) => values[places.indexOf(at)] ?? 0;
-    return Float64Array.of(
+    const own = [
       scores[place] as number,
       Math.log(place + 1),
       Math.log1p(of.usersOf(item)),
@@ -64,11 +64,12 @@ export function candidateFeatures(
       ranking.age[item] ?? 0,
       affinity,
       direction ? cosine(direction, of.vectorOf(item)) : 0,
-      ...numbers.flatMap(({ at }) => [valueAt(at), Math.abs(valueAt(at) - (profile[at] as number))]),
-    );
+    ];
+    for (const { at } of numbers) own.push(valueAt(at), Math.abs(valueAt(at) - (profile[at] as number)));
+    features.set(own, place * size);
   });
-  scale(rows);
-  return rows;
+  for (let k = 0; k < size; k++) scale(features, k, size);
+  return features;
 }
 
 function numbersOf(space: FeatureSpace | null): FeatureSpace["attributes"] {
@@ -110,13 +111,15 @@ function cosine(direction: Float64Array, vector: Float32Array): number {
   return square === 0 ? 0 : product / Math.sqrt(square);
 }
 
-/** To a mean of 0 and a deviation of 1, in place: lists of different users and generators are alike then. */
-function scale(rows: readonly Float64Array[]): void {
-  const count = rows[0]?.length ?? 0;
-  for (let k = 0; k < count; k++) {
-    const mean = rows.reduce((sum, row) => sum + (row[k] as number), 0) / rows.length;
-    const variance = rows.reduce((sum, row) => sum + ((row[k] as number) - mean) ** 2, 0) / rows.length;
-    const deviation = Math.sqrt(variance) || 1;
-    for (const row of rows) row[k] = ((row[k] as number) - mean) / deviation;
-  }
+/** Every so many numbers, from one on, to a mean of 0 and a deviation of 1: lists of different users and generators are alike then. */
+function scale(features: Float64Array, from: number, step: number): void {
+  const count = features.length / step;
+  let sum = 0;
+  for (let at = from; at < features.length; at += step) sum += features[at] as number;
+  const mean = sum / count;
+  let squares = 0;
+  for (let at = from; at < features.length; at += step) squares += ((features[at] as number) - mean) ** 2;
+  const deviation = Math.sqrt(squares / count) || 1;
+  for (let at = from; at < features.length; at += step)
+    features[at] = ((features[at] as number) - mean) / deviation;
 }

@@ -1,6 +1,8 @@
-/** A list to learn from: the features of its candidates, and which of them were chosen. */
+import { scoreOf } from "./ranking";
+
+/** A list to learn from: the features of its candidates, one after another, and which of them were chosen. */
 export interface Example {
-  readonly features: readonly Float64Array[];
+  readonly features: Float64Array;
   readonly chosen: readonly boolean[];
 }
 
@@ -14,7 +16,8 @@ const NOTHING = 1e-9;
  * one maximum, climbed by Newton's method. Always the same for the same lists in the same order.
  */
 export function learnWeights(examples: readonly Example[]): number[] {
-  const size = examples[0]?.features[0]?.length ?? 0;
+  const [first] = examples;
+  const size = first ? first.features.length / first.chosen.length : 0;
   let weights = new Float64Array(size);
   for (let step = 0; step < STEPS; step++) {
     const slope = weights.map((weight) => -RIDGE * weight);
@@ -41,27 +44,27 @@ function addList(
   if (count === 0) return;
   // A user with many items must not outweigh all others.
   const share = 1 / Math.sqrt(count);
-  const scores = features.map((row) =>
-    row.reduce((sum, value, k) => sum + value * (weights[k] as number), 0),
-  );
+  const size = weights.length;
+  const scores = chosen.map((_, at) => scoreOf(features, at, weights));
   const highest = Math.max(...scores);
   const chances = scores.map((score) => Math.exp(score - highest));
   const total = chances.reduce((sum, chance) => sum + chance, 0);
-  const mean = new Float64Array(weights.length);
-  features.forEach((row, at) => {
-    for (let k = 0; k < row.length; k++)
-      mean[k] = (mean[k] as number) + ((row[k] as number) * (chances[at] as number)) / total;
-  });
-  features.forEach((row, at) => {
-    const off = row.map((value, k) => value - (mean[k] as number));
+  const [mean, off] = [new Float64Array(size), new Float64Array(size)];
+  for (let at = 0; at < chances.length; at++) {
+    const chance = (chances[at] as number) / total;
+    for (let k = 0; k < size; k++)
+      mean[k] = (mean[k] as number) + (features[at * size + k] as number) * chance;
+  }
+  for (let at = 0; at < chances.length; at++) {
     const part = (share * count * (chances[at] as number)) / total;
-    for (let i = 0; i < off.length; i++) {
+    for (let k = 0; k < size; k++) off[k] = (features[at * size + k] as number) - (mean[k] as number);
+    for (let i = 0; i < size; i++) {
       if (chosen[at]) slope[i] = (slope[i] as number) + share * (off[i] as number);
       const line = bend[i] as Float64Array;
-      for (let j = 0; j < off.length; j++)
-        line[j] = (line[j] as number) + part * (off[i] as number) * (off[j] as number);
+      const times = part * (off[i] as number);
+      for (let j = 0; j < size; j++) line[j] = (line[j] as number) + times * (off[j] as number);
     }
-  });
+  }
 }
 
 /** The solution of a system whose matrix is symmetric and positive definite. */

@@ -42,15 +42,22 @@ export function rankingOf(ranking: Ranking, users: Uint32Array): Ranking {
   return { ...ranking, latest };
 }
 
-/** Candidates in the order of their features by the weights; those that are equal keep theirs. */
+/** Candidates in the order of their features, which stand one after another, by the weights; those that are equal keep theirs. */
 export function ranked(
   candidates: readonly number[],
-  features: readonly Float64Array[],
-  weights: readonly number[],
+  features: Float64Array,
+  weights: ArrayLike<number>,
 ): number[] {
-  const score = (row: Float64Array) => row.reduce((sum, value, at) => sum + value * (weights[at] ?? 0), 0);
   return candidates
-    .map((item, place) => ({ item, place, score: score(features[place] as Float64Array) }))
+    .map((item, place) => ({ item, place, score: scoreOf(features, place, weights) }))
     .sort((a, b) => b.score - a.score || a.place - b.place)
     .map(({ item }) => item);
+}
+
+/** What the features of the candidate in a place come to by the weights. */
+export function scoreOf(features: Float64Array, place: number, weights: ArrayLike<number>): number {
+  const from = place * weights.length;
+  let sum = 0;
+  for (let k = 0; k < weights.length; k++) sum += (features[from + k] as number) * (weights[k] as number);
+  return sum;
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { type G1Model, type Team, trainG1, type Work } from "../../../service/algorithms";
-import { ownFile, threadArguments } from "../../../service/base/own-file";
+import { ownFile, threadOptions } from "../../../service/base/own-file";
 import { ThreadTeam } from "../../../service/threads/team";
 import { createWorld } from "../algorithms/world";
 
@@ -20,7 +20,7 @@ class OtherThread implements Team {
   private readonly helper = new Worker(ownFile("service/threads/helper"), {
     workerData: { thread: 1, port: this.channel.port2 },
     transferList: [this.channel.port2],
-    execArgv: threadArguments(),
+    ...threadOptions(),
   });
 
   run(work: Work): void {
