@@ -25,12 +25,12 @@ async function main(): Promise<void> {
     for (const parts of [few, some, many]) {
       const data = join(folder, `data-${parts}`);
       const service = await startProcess("--data", data, "--plan-shards", String(20 * parts));
-      figures.push(await measure("embedded", service, parts, async () => bytesIn(data)));
+      figures.push(await ended(service, measure("embedded", service, parts), async () => bytesIn(data)));
       rmSync(data, { recursive: true });
     }
     const store = await newDatabase(postgres.url, "scale");
     const shared = await startProcess("--store", store, "--role", "all", "--plan-shards", String(20 * many));
-    figures.push(await measure("PostgreSQL", shared, many, () => bytesOf(store)));
+    figures.push(await ended(shared, measure("PostgreSQL", shared, many), () => bytesOf(store)));
     conclude(figures);
   } finally {
     await postgres.stop();
@@ -38,15 +38,22 @@ async function main(): Promise<void> {
   }
 }
 
-type Figures = Awaited<ReturnType<typeof measure>>;
+type Figures = Awaited<ReturnType<typeof measure>> & { readonly storedBytes: number };
 
-/** Fills a service with so many parts, trains, deploys and asks; then it ends. */
-async function measure(
-  where: string,
+/** Ends the service after its work, when what was written ahead comes into the database, and measures that. */
+async function ended(
   service: ServiceProcess,
-  parts: number,
+  work: ReturnType<typeof measure>,
   storedBytes: () => Promise<number>,
-) {
+): Promise<Figures> {
+  const figures = await work.finally(() => service.kill());
+  const filled = { ...figures, storedBytes: await storedBytes() };
+  console.log(JSON.stringify(filled));
+  return filled;
+}
+
+/** Fills a service with so many parts, trains, deploys and asks. */
+async function measure(where: string, service: ServiceProcess, parts: number) {
   const api = connect(service);
   const { event_dataset_id } = await api.call("/create-event-dataset", {
     name: "events",
@@ -74,11 +81,10 @@ async function measure(
     service.key,
     String(shape.users),
   );
-  const figures = {
+  return {
     ...{ where, events: parts * shape.events, users: parts * shape.users },
     rowsPerSecond: (parts * shape.events) / uploaded.result,
     uploadPeakBytes: uploaded.peakBytes,
-    storedBytes: await storedBytes(),
     trainingSeconds: trained.result.seconds,
     trainingPeakBytes: trained.peakBytes,
     dimensions: chosen_parameters.dimensions,
@@ -87,9 +93,6 @@ async function measure(
     servingBytes: (await api.status()).memory_bytes,
     ...answered,
   };
-  await service.kill();
-  console.log(JSON.stringify(figures));
-  return figures;
 }
 
 /** The events of a part, as JSON each; parts have users of their own. */
@@ -102,7 +105,7 @@ function eventsOf(part: number): string[] {
 
 function bytesIn(folder: string): number {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.includes(".db"))
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".db"))
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 

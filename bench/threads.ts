@@ -46,12 +46,15 @@ async function measure(shape: (typeof shapes)["movies"]): Promise<Seconds> {
   const note = (way: keyof Seconds, seconds: number) => {
     least[way] = Math.min(least[way], seconds);
   };
-  for (let round = 0; round < rounds; round++) {
-    note("one", await first.ask<number>());
-    note("two", await double.ask<number>());
-    note("apart", Math.max(...(await Promise.all([first.ask<number>(), second.ask<number>()]))));
+  try {
+    for (let round = 0; round < rounds; round++) {
+      note("one", await first.ask<number>());
+      note("two", await double.ask<number>());
+      note("apart", Math.max(...(await Promise.all([first.ask<number>(), second.ask<number>()]))));
+    }
+  } finally {
+    for (const child of [first, second, double]) child.kill();
   }
-  for (const child of [first, second, double]) child.kill();
   return least;
 }
 

@@ -25,14 +25,14 @@ export interface KernelExports {
   ): void;
   rotate(rows: number, count: number, stride: number, matrix: number, scratch: number): void;
   scores(rows: number, count: number, stride: number, vector: number, out: number): void;
-  turnPair(a: number, b: number, length: number, cosine: number, sine: number): void;
+  rotatePair(a: number, b: number, length: number, cosine: number, sine: number): void;
   products(rows: number, count: number, stride: number, vector: number, length: number, out: number): void;
-  subtractOuter(
+  subtractMultiples(
     rows: number,
     count: number,
     stride: number,
-    left: number,
-    right: number,
+    factors: number,
+    vector: number,
     length: number,
   ): void;
   meet(

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { WorkerOptions } from "node:worker_threads";
 
 /** From the sources (tests, tsx) our files are TypeScript, and Node needs tsx to load them. */
 const fromSources = __filename.endsWith(".ts");
@@ -25,7 +26,7 @@ export function processArguments(): string[] {
 const youngMb = 6;
 
 /** How Node starts a thread; there the hooks of `--import` do not reach the entry file (Node 20). */
-export function threadOptions() {
+export function threadOptions(): Pick<WorkerOptions, "execArgv" | "resourceLimits"> {
   return {
     execArgv: fromSources ? ["--require", require.resolve("tsx/cjs")] : [],
     resourceLimits: { maxYoungGenerationSizeMb: youngMb },

@@ -152,7 +152,7 @@ export class ServedModel {
     const items = first.map((item) => this.items.find(placed.ids[item] as string) ?? NONE);
     const user = userId === undefined ? undefined : this.users.find(userId);
     const has = new Set(own);
-    const rows = candidateFeatures(
+    const ownFeatures = candidateFeatures(
       {
         ranking,
         usersOf: (item) => recommender.usersOf(item),
@@ -165,7 +165,7 @@ export class ServedModel {
         latest: user === undefined ? [] : latestOf(ranking, user).filter((item) => has.has(item)),
       },
     );
-    return [...ranked(first, rows, ranking.weights), ...candidates.slice(CANDIDATES)];
+    return [...ranked(first, ownFeatures, ranking.weights), ...candidates.slice(CANDIDATES)];
   }
 
   /** Takes note that the events of a user changed. */

@@ -12,8 +12,7 @@ export function sqlite(file: string, { writes = false } = {}): Dialect {
   database.exec("PRAGMA synchronous=FULL");
   // Checkpoints write the pages of the random-key index many times over; rarer ones double the rate of inserts.
   database.exec("PRAGMA wal_autocheckpoint=32000");
-  // Inserts come to places all over that index. Whoever only reads goes through the tables in their order, and what he
-  // has read is in the machine's own memory.
+  // Inserts come to places all over that index. Whoever only reads a table reads it once, in its order.
   database.exec(`PRAGMA cache_size=-${writes ? 65_536 : 8192}`);
   return new TransactionalDialect({ database: withKeptStatements(database, writes) });
 }

@@ -336,8 +336,8 @@ export function scores(y: usize, n: i32, d: i32, x: usize, out: usize): void {
   }
 }
 
-/** Turns two rows of n doubles by the angle of this cosine and sine. */
-export function turnPair(a: usize, b: usize, n: i32, cosine: f64, sine: f64): void {
+/** Rotates two rows of n doubles by the angle of this cosine and sine. */
+export function rotatePair(a: usize, b: usize, n: i32, cosine: f64, sine: f64): void {
   const c = f64x2.splat(cosine), s = f64x2.splat(sine);
   const end = (<usize>n) << 3;
   let o: usize = 0;
@@ -353,8 +353,9 @@ export function turnPair(a: usize, b: usize, n: i32, cosine: f64, sine: f64): vo
   }
 }
 
-/** Writes the products of `vector` with rows of n doubles, `stride` bytes apart, to `out`; each is added up in order. */
-export function products(rows: usize, count: i32, stride: usize, vector: usize, n: i32, out: usize): void {
+/** Writes the products of `vector` with rows of n doubles, which begin d doubles apart, to `out`; each is added up in order. */
+export function products(rows: usize, count: i32, d: i32, vector: usize, n: i32, out: usize): void {
+  const stride = (<usize>d) << 3;
   const end = (<usize>n) << 3;
   let row = 0;
   for (; row + 4 <= count; row += 4) {
@@ -384,18 +385,19 @@ export function products(rows: usize, count: i32, stride: usize, vector: usize, 
   }
 }
 
-/** Subtracts `right`, times a number of `left` for each row, from rows of n doubles that are `stride` bytes apart. */
-export function subtractOuter(rows: usize, count: i32, stride: usize, left: usize, right: usize, n: i32): void {
+/** Subtracts `vector`, times a number of `factors` for each row, from rows of n doubles, which begin d doubles apart. */
+export function subtractMultiples(rows: usize, count: i32, d: i32, factors: usize, vector: usize, n: i32): void {
+  const stride = (<usize>d) << 3;
   const end = (<usize>n) << 3;
   for (let row = 0; row < count; row++) {
     const p = rows + <usize>row * stride;
-    const times = load<f64>(left + ((<usize>row) << 3));
-    const t = f64x2.splat(times);
+    const factor = load<f64>(factors + ((<usize>row) << 3));
+    const f = f64x2.splat(factor);
     let o: usize = 0;
     for (; o + 16 <= end; o += 16) {
-      v128.store(p + o, f64x2.sub(v128.load(p + o), f64x2.mul(t, v128.load(right + o))));
+      v128.store(p + o, f64x2.sub(v128.load(p + o), f64x2.mul(f, v128.load(vector + o))));
     }
-    if (o < end) store<f64>(p + o, load<f64>(p + o) - times * load<f64>(right + o));
+    if (o < end) store<f64>(p + o, load<f64>(p + o) - factor * load<f64>(vector + o));
   }
 }
 

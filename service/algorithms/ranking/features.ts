@@ -56,7 +56,7 @@ export function candidateFeatures(of: KnownItems, { items, scores, own, latest }
         affinity += ((profile[at] as number) - (ranking.usual[at] as number)) * (values[k] as number);
     });
     const valueAt = (at: number) => values[places.indexOf(at)] ?? 0;
-    const own = [
+    const row = [
       scores[place] as number,
       Math.log(place + 1),
       Math.log1p(of.usersOf(item)),
@@ -65,8 +65,8 @@ export function candidateFeatures(of: KnownItems, { items, scores, own, latest }
       affinity,
       direction ? cosine(direction, of.vectorOf(item)) : 0,
     ];
-    for (const { at } of numbers) own.push(valueAt(at), Math.abs(valueAt(at) - (profile[at] as number)));
-    features.set(own, place * size);
+    for (const { at } of numbers) row.push(valueAt(at), Math.abs(valueAt(at) - (profile[at] as number)));
+    features.set(row, place * size);
   });
   for (let k = 0; k < size; k++) scale(features, k, size);
   return features;
@@ -111,15 +111,15 @@ function cosine(direction: Float64Array, vector: Float32Array): number {
   return square === 0 ? 0 : product / Math.sqrt(square);
 }
 
-/** Every so many numbers, from one on, to a mean of 0 and a deviation of 1: lists of different users and generators are alike then. */
-function scale(features: Float64Array, from: number, step: number): void {
+/** Scales one feature of all candidates to a mean of 0 and a deviation of 1: lists of different users and generators are alike then. */
+function scale(features: Float64Array, feature: number, step: number): void {
   const count = features.length / step;
   let sum = 0;
-  for (let at = from; at < features.length; at += step) sum += features[at] as number;
+  for (let at = feature; at < features.length; at += step) sum += features[at] as number;
   const mean = sum / count;
   let squares = 0;
-  for (let at = from; at < features.length; at += step) squares += ((features[at] as number) - mean) ** 2;
+  for (let at = feature; at < features.length; at += step) squares += ((features[at] as number) - mean) ** 2;
   const deviation = Math.sqrt(squares / count) || 1;
-  for (let at = from; at < features.length; at += step)
+  for (let at = feature; at < features.length; at += step)
     features[at] = ((features[at] as number) - mean) / deviation;
 }

@@ -51,9 +51,8 @@ function addList(
   const total = chances.reduce((sum, chance) => sum + chance, 0);
   const [mean, off] = [new Float64Array(size), new Float64Array(size)];
   for (let at = 0; at < chances.length; at++) {
-    const chance = (chances[at] as number) / total;
     for (let k = 0; k < size; k++)
-      mean[k] = (mean[k] as number) + (features[at * size + k] as number) * chance;
+      mean[k] = (mean[k] as number) + ((features[at * size + k] as number) * (chances[at] as number)) / total;
   }
   for (let at = 0; at < chances.length; at++) {
     const part = (share * count * (chances[at] as number)) / total;

@@ -54,7 +54,7 @@ export function ranked(
     .map(({ item }) => item);
 }
 
-/** What the features of the candidate in a place come to by the weights. */
+/** What the features of the candidate in a place come to by the weights, of which there are as many as it has features. */
 export function scoreOf(features: Float64Array, place: number, weights: ArrayLike<number>): number {
   const from = place * weights.length;
   let sum = 0;

@@ -7,8 +7,8 @@ export interface Eigen {
   readonly values: Float64Array;
 }
 
-/** A tridiagonal matrix that a symmetric one is turned into, in a kernel's memory. */
-interface Tridiagonal {
+/** Room in a kernel's memory for a symmetric matrix and for the tridiagonal one that it becomes. */
+interface Room {
   readonly kernel: Kernel;
   readonly size: number;
   readonly diagonal: Float64Array;
@@ -16,7 +16,9 @@ interface Tridiagonal {
   readonly beside: Float64Array;
   /** The matrix; then, in the place of each row that a reflection cleared, its mirror. */
   readonly mirrors: Float64Array;
+  /** How much of its mirror each reflection subtracts. */
   readonly scales: Float64Array;
+  /** Of the rows with a mirror. */
   readonly products: Float64Array;
   /** Row k is what the k-th axis has become. */
   readonly rows: Float64Array;
@@ -25,9 +27,9 @@ interface Tridiagonal {
 const MAX_TURNS = 60;
 
 /** A training asks for one size again and again. */
-let last: Tridiagonal | undefined;
+let last: Room | undefined;
 
-function roomFor(size: number): Tridiagonal {
+function roomFor(size: number): Room {
   const kernel = new Kernel(2 * arrayBytes(2 * size * size) + 4 * arrayBytes(2 * size));
   const numbers = () => kernel.doubles(size);
   return {
@@ -66,7 +68,7 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
 }
 
 /** Reflects the axes one after another, each so that its row has nothing beyond the element beside the diagonal. */
-function tridiagonalize(upper: ArrayLike<number>, room: Tridiagonal): void {
+function tridiagonalize(upper: ArrayLike<number>, room: Room): void {
   const { kernel, size, diagonal, beside, mirrors: matrix, scales, products } = room;
   for (let i = 0; i < size; i++) {
     for (let j = i; j < size; j++)
@@ -88,36 +90,36 @@ function tridiagonalize(upper: ArrayLike<number>, room: Tridiagonal): void {
     mirror[0] = first - reflected;
     const scale = 1 / (length * length - first * reflected);
     scales[k] = scale;
-    const left = size - k - 1;
-    const product = products.subarray(0, left);
-    const [below, bytes] = [matrix.byteOffset + ((k + 1) * size + k + 1) * 8, size * 8];
-    kernel.run.products(below, left, bytes, mirror.byteOffset, left, product.byteOffset);
+    const rest = size - k - 1;
+    const product = products.subarray(0, rest);
+    const below = matrix.byteOffset + ((k + 1) * size + k + 1) * 8;
+    kernel.run.products(below, rest, size, mirror.byteOffset, rest, product.byteOffset);
     let along = 0;
-    for (let i = 0; i < left; i++) {
+    for (let i = 0; i < rest; i++) {
       product[i] = scale * (product[i] as number);
       along += (product[i] as number) * (mirror[i] as number);
     }
     const half = (scale / 2) * along;
-    for (let i = 0; i < left; i++) product[i] = (product[i] as number) - half * (mirror[i] as number);
-    kernel.run.subtractOuter(below, left, bytes, mirror.byteOffset, product.byteOffset, left);
-    kernel.run.subtractOuter(below, left, bytes, product.byteOffset, mirror.byteOffset, left);
+    for (let i = 0; i < rest; i++) product[i] = (product[i] as number) - half * (mirror[i] as number);
+    kernel.run.subtractMultiples(below, rest, size, mirror.byteOffset, product.byteOffset, rest);
+    kernel.run.subtractMultiples(below, rest, size, product.byteOffset, mirror.byteOffset, rest);
   }
   for (let i = 0; i < size; i++) diagonal[i] = matrix[i * size + i] as number;
 }
 
 /** Does all reflections to the axes. Those that a reflection does not reach yet are left out. */
-function reflectAxes({ kernel, size, mirrors, scales, products, rows }: Tridiagonal): void {
+function reflectAxes({ kernel, size, mirrors, scales, products, rows }: Room): void {
   rows.fill(0);
   for (let i = 0; i < size; i++) rows[i * size + i] = 1;
   for (let k = size - 2; k >= 0; k--) {
     if (scales[k] === 0) continue;
-    const left = size - k - 1;
+    const rest = size - k - 1;
     const at = (k + 1) * size + k + 1;
     const mirror = mirrors.byteOffset + (at - size) * 8;
-    const [below, bytes] = [rows.byteOffset + at * 8, size * 8];
-    kernel.run.products(below, left, bytes, mirror, left, products.byteOffset);
-    for (let i = 0; i < left; i++) products[i] = (scales[k] as number) * (products[i] as number);
-    kernel.run.subtractOuter(below, left, bytes, products.byteOffset, mirror, left);
+    const below = rows.byteOffset + at * 8;
+    kernel.run.products(below, rest, size, mirror, rest, products.byteOffset);
+    for (let i = 0; i < rest; i++) products[i] = (scales[k] as number) * (products[i] as number);
+    kernel.run.subtractMultiples(below, rest, size, products.byteOffset, mirror, rest);
   }
 }
 
@@ -133,7 +135,7 @@ function largestOf(...arrays: readonly Float64Array[]): number {
 }
 
 /** One pass of rotations from the end of a block to its beginning, with Wilkinson's shift. */
-function turnBlock({ kernel, size, diagonal, beside, rows }: Tridiagonal, low: number, high: number): void {
+function turnBlock({ kernel, size, diagonal, beside, rows }: Room, low: number, high: number): void {
   const off = beside[low] as number;
   const slope = ((diagonal[low + 1] as number) - (diagonal[low] as number)) / (2 * off);
   const shift = off / (slope + Math.sign(slope || 1) * Math.sqrt(slope * slope + 1));
@@ -157,7 +159,7 @@ function turnBlock({ kernel, size, diagonal, beside, rows }: Tridiagonal, low: n
     diagonal[i + 1] = next + moved;
     ahead = cosine * gap - along;
     const row = rows.byteOffset + i * size * 8;
-    kernel.run.turnPair(row, row + size * 8, size, cosine, sine);
+    kernel.run.rotatePair(row, row + size * 8, size, cosine, sine);
   }
   diagonal[low] = (diagonal[low] as number) - moved;
   beside[low] = ahead;

@@ -92,6 +92,8 @@ test.each([
   [16, 10, 20],
   [8, 8, 0],
   [1, 1, 4],
+  [7, 7, 20],
+  [13, 13, 40],
 ])("eigenvectors take a symmetric matrix apart (%i wide, %i filled, from %i rows)", (size, filled, from) => {
   const random = createRandom(6);
   const rows = Float32Array.from({ length: from * size }, (_, at) =>
@@ -143,6 +145,22 @@ test("eigenvectors are found where vectors are fewer than dimensions, so that mu
 
 test("a matrix of what is no number is refused instead of answered with more of it", () => {
   expect(() => eigenOf([1, Number.NaN, Number.NaN, 1], 2)).toThrow(/diverged/);
+});
+
+test("eigenvectors stay what they are when others of the size are found, also after a matrix that is refused", () => {
+  const random = createRandom(8);
+  const size = 7;
+  const [one, other] = [0, 1].map(() => {
+    const rows = Float32Array.from({ length: 20 * size }, () => random.normal());
+    return plainGram(rows, 20, size).flat();
+  }) as [number[], number[]];
+  const first = eigenOf(one, size);
+  const [vectors, values] = [[...first.vectors], [...first.values]];
+  eigenOf(other, size);
+  expect(() => eigenOf(new Float64Array(size * size).fill(Number.NaN), size)).toThrow(/diverged/);
+  expect([[...first.vectors], [...first.values]]).toEqual([vectors, values]);
+  const again = eigenOf(one, size);
+  expect([[...again.vectors], [...again.values]]).toEqual([vectors, values]);
 });
 
 test("a user folded in from his items gets nearly the trained vector", () => {
