@@ -131,13 +131,12 @@ describe("a service that is the same under another address", () => {
   test("needs no word where it says that it holds the data which the state knows: it is asked once, and nothing changes", async () => {
     const observed = await ObservedService.start();
     const { config, service } = observed;
-    const { instanceId } = (await (
-      await fetch(`${service.url}/status`, { headers: { apikey: service.key } })
-    ).json()) as { instanceId: string };
+    const reply = await fetch(`${service.url}/healthz`);
+    const { instance_id } = (await reply.json()) as { instance_id: string };
     observed.calls();
     const provider = await DynamicProvider.start(config);
     providers.push(provider);
-    const state = { ...dataset, __service: "embedded:data", __instance: instanceId };
+    const state = { ...dataset, __service: "embedded:data", __instance: instance_id };
     for (let time = 0; time < 2; time++)
       expect(await provider.diff("UserDataset", "id", state, dataset)).toMatchObject({ changes: false });
     expect(observed.calls()).toEqual(["GET /healthz"]);
