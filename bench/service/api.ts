@@ -119,9 +119,9 @@ export class Api {
   }
 
   /** What the service tells about itself. */
-  async status(): Promise<{ memory_bytes: number; cpu_sec: number }> {
+  async status(): Promise<{ memory_bytes: number; cpu_sec: number; threads: number }> {
     const answer = await this.pool.request({ method: "GET", path: "/status", headers: { apikey: this.key } });
-    return (await answer.body.json()) as { memory_bytes: number; cpu_sec: number };
+    return (await answer.body.json()) as { memory_bytes: number; cpu_sec: number; threads: number };
   }
 
   /** The headers of a call to a path. */

@@ -17,7 +17,6 @@ export interface Answered {
 
 const path = "/recommend-items-to-user";
 const secondsEach = 10;
-const most = 3000;
 
 /** Calls after which everything that answers is compiled, and the few users that they are for. */
 const [callsBefore, usersBefore] = [5000, 100];
@@ -104,7 +103,8 @@ function quantile(values: number[], share: number): number {
   return values[Math.floor(values.length * share)] as number;
 }
 
-async function main([servingUri = "", key = "", count]: string[]): Promise<void> {
+/** Latencies are measured at half of `goal`, the rate that is to be reached, or of what was reached if that is less. */
+async function main([servingUri = "", key = "", count, goal = "3000"]: string[]): Promise<void> {
   const { origin, pathname } = new URL(servingUri);
   const api = connect({ url: origin, key });
   const users = Number(count);
@@ -112,7 +112,7 @@ async function main([servingUri = "", key = "", count]: string[]): Promise<void>
   const headers = { ...(await api.headers(path)), "content-type": "application/json" };
   const ask = (user: number) => api.post(`${pathname}${path}`, headers, bodies[user] as string);
   const rates = await answerRates(api, ask, users);
-  const paced = await latencies(ask, users, Math.min(rates.answersPerSecond, most) / 2);
+  const paced = await latencies(ask, users, Math.min(rates.answersPerSecond, Number(goal)) / 2);
   process.send?.({ ...rates, ...paced } satisfies Answered);
 }
 

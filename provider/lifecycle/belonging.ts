@@ -10,17 +10,17 @@ export function serviceMark({ baseUrl }: Settings): Properties {
 }
 
 /**
- * Where a thing is, as far as the state knows: at the configured service; there too, but remembered under another
- * address; or gone with the data of an embedded service. What belongs to another service is refused, for there it would
- * be taken for gone. State of before the service was kept in it is taken to be of the configured one.
+ * Where a thing is, as far as the state knows: at the configured service, whose data the state may know under another
+ * address; there too, as the user says; or gone with the data of an embedded service. What belongs to another service is
+ * refused, for there it would be taken for gone. State of before the service was kept in it is taken to be of the
+ * configured one.
  */
-export function whereabouts(row: Properties, settings: Settings): "here" | "moved" | "gone" {
+export async function whereabouts(row: Properties, settings: Settings): Promise<"here" | "moved" | "gone"> {
   const { __service: service, __instance: instance } = row;
   if (service === undefined) return "here";
   const { baseUrl } = settings;
   const isSameAddress = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");
-  const data = embeddedFolder(service) === undefined ? undefined : instanceHere(baseUrl);
-  if (isHeld(isSameAddress, instance, data)) return isSameAddress ? "here" : "moved";
+  if (await isHeld(isSameAddress, instance, baseUrl)) return "here";
   if (saysYes(process.env.RECOMMENDER_SERVICE_MOVED)) return "moved";
   if (isSameAddress) return "gone";
   throw new Error(
@@ -30,18 +30,24 @@ export function whereabouts(row: Properties, settings: Settings): "here" | "move
   );
 }
 
-/** Whether the configured service holds a thing, by the mark of its data; `data` is empty where there is none. */
-function isHeld(isSameAddress: boolean, instance: string | undefined, data: string | undefined): boolean {
-  // A service elsewhere has no mark, nor has data that an older version wrote.
+/** Whether the configured service holds a thing: by its address, or by the data that the state knows it to be in. */
+async function isHeld(
+  isSameAddress: boolean,
+  instance: string | undefined,
+  baseUrl: string,
+): Promise<boolean> {
+  const data = instanceHere(baseUrl);
+  // A service elsewhere is asked only when its address is not the known one.
+  if (embeddedFolder(baseUrl) === undefined)
+    return isSameAddress || (instance !== undefined && instance === (await instanceThere(baseUrl)));
+  // Data that an older version wrote has no mark, and older versions kept none in the state.
   if (data === undefined) return isSameAddress;
-  // Older versions kept none in the state.
-  if (instance === undefined) return isSameAddress && data !== "";
-  return data === instance;
+  return instance === undefined ? isSameAddress && data !== "" : data === instance;
 }
 
 /** The same, where what is gone cannot be worked with. */
-export function refuseGone(row: Properties, settings: Settings): "here" | "moved" {
-  const where = whereabouts(row, settings);
+export async function refuseGone(row: Properties, settings: Settings): Promise<"here" | "moved"> {
+  const where = await whereabouts(row, settings);
   if (where !== "gone") return where;
   const folder = resolve(embeddedFolder(settings.baseUrl) ?? "");
   throw new Error(
@@ -57,4 +63,20 @@ function instanceHere(baseUrl: string): string | undefined {
   // Loaded when it is needed: a program that uses a real service does not pay for it.
   const { instanceIn: read } = require("../../service/embedded") as { instanceIn: typeof instanceIn };
   return read(folder);
+}
+
+const asked = new Map<string, Promise<string | undefined>>();
+
+/** Which data a service elsewhere holds, asked once in a run; undefined where it does not say. */
+function instanceThere(baseUrl: string): Promise<string | undefined> {
+  const known = asked.get(baseUrl) ?? askInstance(baseUrl).catch(() => undefined);
+  asked.set(baseUrl, known);
+  return known;
+}
+
+async function askInstance(baseUrl: string): Promise<string | undefined> {
+  const address = `${baseUrl.replace(/\/+$/, "")}/healthz`;
+  const reply = await fetch(address, { signal: AbortSignal.timeout(10_000) });
+  const { instance_id: id } = (await reply.json()) as { instance_id?: unknown };
+  return typeof id === "string" ? id : undefined;
 }

@@ -129,7 +129,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
 
     async diff(id: string, olds: Properties, news: Properties) {
       return withoutStack(async () => {
-        const where = refuseGone(olds, settings());
+        const where = await refuseGone(olds, settings());
         runOf(settings()).reached.add(news.__urn);
         // The state keeps the name of before an alias, until it is next changed.
         const urns = [...new Set([olds.__urn, news.__urn])];
@@ -199,21 +199,28 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       return withoutStack(async () => {
         const { read } = noun;
         eraseStoredIn(id, properties);
-        if (whereabouts(properties, settings()) === "gone") return { id: "", props: {} };
+        const where = await whereabouts(properties, settings());
+        if (where === "gone") return { id: "", props: {} };
+        const { __service } = properties;
+        // Another address of the same data is no drift: it is noted with the next change.
+        const found = (outputs: object) => ({
+          ...kept(properties, outputs),
+          ...(where === "here" && __service !== undefined && { __service }),
+        });
         if (!read || lostCallOf(id)) {
-          return { id, props: kept(properties, {}), inputs: argumentsIn(properties, argKeys) };
+          return { id, props: found({}), inputs: argumentsIn(properties, argKeys) };
         }
         const context = await contextOf(properties);
         const state = await titled(context, () => read.call(noun, id, properties as State, context));
         if (!state) return { id: "", props: {} };
-        const props = kept(properties, state);
+        const props = found(state);
         return { id, props, inputs: argumentsIn(props, argKeys) };
       });
     },
 
     async update(id: string, olds: Properties, news: Properties, call?: Call) {
       refuseUnknown(news);
-      const where = refuseGone(olds, settings());
+      const where = await refuseGone(olds, settings());
       const { update } = noun;
       // Only its service is remembered again: there is nothing to change.
       const isSettled = !olds.__partial && noun.unsettled?.(olds as State) !== true;
@@ -226,7 +233,13 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           if (!(error instanceof UnknownCreationError)) throw error;
           throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);
         });
-        const own = olds.__made ? { ...news, __made: olds.__made } : news;
+        const { __made, __instance } = olds;
+        const own = {
+          ...news,
+          ...(__made && { __made }),
+          // The data stays what it was, though a service elsewhere does not say at each change which it holds.
+          ...(where === "here" && __instance && { __instance }),
+        };
         const outputs = await partially(own, updated);
         return { outs: kept(own, outputs) };
       });
@@ -235,7 +248,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     async delete(id: string, properties: Properties) {
       return withoutStack(async () => {
         eraseStoredIn(id, properties);
-        if (whereabouts(properties, settings()) === "gone") return;
+        if ((await whereabouts(properties, settings())) === "gone") return;
         const context = await contextOf(properties);
         const lost = lostCallOf(id);
         if (lost) {

@@ -44,7 +44,8 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void
     await context.tokens.checkSecret(request.headers, "/status");
     return status(context);
   });
-  app.get("/healthz", async () => ({ status: "alive" }));
+  // The id tells a stack whose service has moved that it is the same data; it opens nothing.
+  app.get("/healthz", async () => ({ status: "alive", instance_id: context.store.instanceId }));
   app.get("/readyz", async (_, reply) => {
     const { ready, ...reasons } = await readiness(context);
     return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready", ...reasons });

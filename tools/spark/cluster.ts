@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { pythonFor } from "../../bench/quality/cache";
 
 /** A standalone cluster of Spark on loopback. */
 export interface Cluster {
@@ -11,8 +12,22 @@ export interface Cluster {
   stop(): void;
 }
 
+/** A cluster, and the command that trains on it: examples/trainer-spark, as `recommender serve --trainer` takes it. */
+export async function startSpark(folder: string): Promise<Cluster & { readonly trainer: string }> {
+  checkJava();
+  const example = join(__dirname, "..", "..", "examples", "trainer-spark");
+  const python = pythonFor("spark", join(example, "requirements.txt"));
+  const cluster = await startCluster(python, folder);
+  Object.assign(process.env, {
+    SPARK_MASTER: cluster.master,
+    SPARK_LOCAL_IP: "127.0.0.1",
+    PYSPARK_PYTHON: python,
+  });
+  return { ...cluster, trainer: `'${python}' '${join(example, "train.py")}'` };
+}
+
 /** Fails, in words for people, where there is no Java that Spark runs on. */
-export function checkJava(): void {
+function checkJava(): void {
   const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, "bin", "java") : "java";
   const { stderr = "" } = spawnSync(java, ["-version"], { encoding: "utf8" });
   const version = Number(/version "(\d+)/.exec(stderr ?? "")?.[1] ?? 0);
@@ -25,7 +40,7 @@ export function checkJava(): void {
 }
 
 /** Starts a master and two workers, each with one core, and waits until they know each other. */
-export async function startCluster(python: string, folder: string): Promise<Cluster> {
+async function startCluster(python: string, folder: string): Promise<Cluster> {
   const found = execFileSync(python, ["-c", "import pyspark; print(pyspark.__file__)"], { encoding: "utf8" });
   const home = dirname(found.trim());
   const port = await freePort();

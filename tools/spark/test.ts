@@ -4,39 +4,25 @@ import { strict as assert } from "node:assert";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pythonFor } from "../../bench/quality/cache";
 import { movieLens } from "../../bench/quality/data";
 import { cut, quality } from "../../bench/quality/measure";
 import { Recommender } from "../../bench/quality/recommender";
 import { holdOutPairs, itemsByUser } from "../../bench/quality/split";
 import { startProcess } from "../../bench/service/api";
-import { checkJava, startCluster } from "./cluster";
+import { startSpark } from "./cluster";
 
 /** How far Spark may lie behind, as a share. */
 const tolerance = 0.03;
 const twins = 200;
 
 async function main(): Promise<void> {
-  checkJava();
-  const example = join(__dirname, "..", "..", "examples", "trainer-spark");
-  const python = pythonFor("spark", join(example, "requirements.txt"));
+  const folder = mkdtempSync(join(tmpdir(), "recommender-spark-"));
+  const cluster = await startSpark(join(folder, "workers"));
   const data = await movieLens();
   const { train, wanted } = holdOutPairs(data.pairs, 0.2, 1);
-  const folder = mkdtempSync(join(tmpdir(), "recommender-spark-"));
-  const cluster = await startCluster(python, join(folder, "workers"));
-  Object.assign(process.env, {
-    SPARK_MASTER: cluster.master,
-    SPARK_LOCAL_IP: "127.0.0.1",
-    PYSPARK_PYTHON: python,
-  });
   const services = [
     await startProcess("--data", join(folder, "in-process")),
-    await startProcess(
-      "--data",
-      join(folder, "spark"),
-      "--trainer",
-      `'${python}' '${join(example, "train.py")}'`,
-    ),
+    await startProcess("--data", join(folder, "spark"), "--trainer", cluster.trainer),
   ];
   try {
     const deployed = [];

@@ -48,7 +48,8 @@ describe("what belongs to the data of an embedded service", () => {
     const moved = join(folder, "moved");
     renameSync(data, moved);
     const after = await start({ baseUrl: `embedded:${moved}` });
-    expect(await after.diff("UserDataset", id, state, dataset)).toEqual({ changes: true, replaces: [] });
+    expect(await after.diff("UserDataset", id, state, dataset)).toMatchObject({ changes: false });
+    expect((await after.read("UserDataset", id, state)).state).toEqual(state);
     expect(await after.update("UserDataset", id, state, dataset)).toMatchObject({
       ...{ __service: `embedded:${moved}`, __instance: state.__instance },
     });
@@ -125,6 +126,30 @@ describe("a service that is the same under another address", () => {
     const later = await start(here);
     expect(await later.diff(type, "id", updated, args)).toMatchObject({ changes: false });
     await observed.close();
+  });
+
+  test("needs no word where it says that it holds the data which the state knows: it is asked once, and nothing changes", async () => {
+    const observed = await ObservedService.start();
+    const { config, service } = observed;
+    const reply = await fetch(`${service.url}/healthz`);
+    const { instance_id } = (await reply.json()) as { instance_id: string };
+    observed.calls();
+    const provider = await DynamicProvider.start(config);
+    providers.push(provider);
+    const state = { ...dataset, __service: "embedded:data", __instance: instance_id };
+    for (let time = 0; time < 2; time++)
+      expect(await provider.diff("UserDataset", "id", state, dataset)).toMatchObject({ changes: false });
+    expect(observed.calls()).toEqual(["GET /healthz"]);
+    expect(await provider.read("UserDataset", "id", state)).toMatchObject({ state });
+    const changed = { ...dataset, numShards: 2 };
+    expect(await provider.diff("UserDataset", "id", state, changed)).toMatchObject({ changes: true });
+    await expect(
+      provider.diff("UserDataset", "id", { ...state, __instance: "of-other-data" }, dataset),
+    ).rejects.toThrow(/belongs to the service at embedded:data, but \S+ is configured/);
+    await observed.close();
+    const away = await DynamicProvider.start(config);
+    providers.push(away);
+    await expect(away.diff("UserDataset", "id", state, dataset)).rejects.toThrow(/belongs to the service at/);
   });
 });
 

@@ -1,0 +1,35 @@
+// `npm run test:spark -- --larger`: 5 million events, learned by examples/trainer-spark on a cluster, and served.
+
+import { strict as assert } from "node:assert";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { measure } from "../../bench/scale/measure";
+import { startProcess } from "../../bench/service/api";
+import { startSpark } from "./cluster";
+
+const parts = 5;
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "recommender-spark-"));
+  const cluster = await startSpark(join(folder, "workers"));
+  const plan = ["--plan-shards", String(20 * parts)];
+  const service = await startProcess(
+    ...["--data", join(folder, "data"), ...plan, "--trainer", cluster.trainer],
+  );
+  try {
+    const { events, trainingSeconds, dimensions, answersPerSecond } = await measure("spark", service, parts);
+    console.table({ spark: { events, trainingSeconds, dimensions, answersPerSecond } });
+    assert.equal(cluster.used(), 2, "both workers of the cluster take part");
+    console.log("Passed.");
+  } finally {
+    service.kill();
+    cluster.stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+main().catch((error) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
