@@ -5,6 +5,7 @@ import { components } from "../../provider/plugin/components";
 import { packageSchema } from "../../tools/schema";
 import { convertedExamples, exampleOf, writtenExamples } from "../../tools/schema/examples";
 import { renewedPage } from "../../tools/schema/resources-page";
+import { Sources } from "../../tools/schema/sources";
 
 const examples = convertedExamples();
 const schema = packageSchema(examples);
@@ -79,4 +80,35 @@ test("a component takes what its job and its result take, but for what links the
   expect(trained?.requiredInputs).toEqual(["projectId", "algorithmId"]);
   expect(trained?.properties).toMatchObject({ modelId: { type: "string" } });
   expect(trained?.properties).not.toHaveProperty("submittedJobId");
+});
+
+describe("what its TSDoc calls deprecated", () => {
+  const deprecated = packageSchema(examples, new Sources(join(__dirname, "deprecated-package.ts")));
+
+  /** The messages of everything in a schema that is deprecated, by its path. */
+  const messagesIn = (whole: object) => Object.fromEntries(entriesIn(whole, []));
+  function entriesIn(value: unknown, path: readonly string[]): [string, unknown][] {
+    if (typeof value !== "object" || value === null) return [];
+    return Object.entries(value).flatMap(([key, inner]) =>
+      key === "deprecationMessage"
+        ? [[path.join(" "), inner] as [string, unknown]]
+        : entriesIn(inner, [...path, key.replace("recommender:index:", "")]),
+    );
+  }
+
+  test("has its message in the schema: resources, arguments, outputs, members of objects, lookups and what they take", () => {
+    expect(messagesIn(deprecated)).toEqual({
+      ...messagesIn(schema),
+      "resources Algorithm": "Use a recipe.",
+      "resources Algorithm inputProperties name": "Use the logical name.",
+      "resources Algorithm properties algorithmId": "Use `id`.",
+      "types DeploymentCheck properties minResults": "Use `enough`.",
+      "resources UserClustering": "Use a `UserQuery`.",
+      "resources UserClusteringResult": "Use a `UserQuery`.",
+      "functions getModel": "Use `listModels`.",
+      "functions recommend inputs properties servingUri": "Name a provider.",
+    });
+    const { description } = deprecated.resources["recommender:index:Algorithm"] ?? {};
+    expect(description).toMatch(/^A configuration\.\n\nModels are trained from it\.\n\n\{\{% examples/);
+  });
 });
