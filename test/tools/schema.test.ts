@@ -21,6 +21,13 @@ test("docs/resources.md is what the schema says now (npm run schema writes it)",
   expect(page).toBe(renewedPage(schema, examples));
 });
 
+test("every resource and every lookup has a heading in docs/resources.md", () => {
+  const page = renewedPage(schema, examples);
+  const headings = [...page.matchAll(/^#+ (\w+)$/gm)].map(([, heading]) => heading);
+  const names = Object.keys({ ...schema.resources, ...schema.functions }).map((one) => one.split(":")[2]);
+  expect(headings).toEqual(expect.arrayContaining(names));
+});
+
 test("every resource and every lookup has an example that was converted from what is written beside it", () => {
   const yaml = Object.fromEntries(Object.entries(examples).map(([name, example]) => [name, example.yaml]));
   expect(yaml).toEqual(writtenExamples());
@@ -110,5 +117,18 @@ describe("what its TSDoc calls deprecated", () => {
     });
     const { description } = deprecated.resources["recommender:index:Algorithm"] ?? {};
     expect(description).toMatch(/^A configuration\.\n\nModels are trained from it\.\n\n\{\{% examples/);
+  });
+
+  test("says so on the page", () => {
+    const page = renewedPage(deprecated, examples);
+    expect(page).toContain(
+      "## Algorithm\n\nA configuration.\n\nModels are trained from it.\n\n**Deprecated:** Use a recipe.\n",
+    );
+    expect(page).toContain(
+      "| Name of the algorithm. **Deprecated:** Use the logical name. | the logical name |",
+    );
+    expect(page).toContain("| The id of the algorithm. **Deprecated:** Use `id`. |");
+    expect(page).toContain("### getModel\n\nReads one model.\n\n**Deprecated:** Use `listModels`.\n");
+    expect(page).toContain("| `servingUri` | Where to ask. **Deprecated:** Name a provider. |");
   });
 });
