@@ -28,15 +28,16 @@ export const datasetFields = z.strictObject({
 
 /** Answers carry handling kinds as free text: plans exist that know more kinds than the specification names. */
 const answered = {
-  name: maybe(z.string()),
-  numShards: maybe(z.int()),
-  attributeSchema: maybe(mapOf(z.string())),
+  name: maybe(z.string()).describe("Name of the dataset."),
+  numShards: maybe(z.int()).describe("Number of shards, each of at most 100,000 records."),
+  attributeSchema: maybe(mapOf(z.string())).describe("Handling of attributes; null: inferred."),
 };
 
-const userDataset = z.object({ userDatasetId: id, ...answered });
-const itemDataset = z.object({ itemDatasetId: alsoUnder(id, "user_dataset_id"), ...answered });
-const eventDataset = z.object({ eventDatasetId: alsoUnder(id, "user_dataset_id"), ...answered });
-const eventDatasetRef = z.strictObject({ eventDatasetId: id });
+const datasetId = id.describe("Id of the dataset.");
+const userDataset = z.object({ userDatasetId: datasetId, ...answered });
+const itemDataset = z.object({ itemDatasetId: alsoUnder(datasetId, "user_dataset_id"), ...answered });
+const eventDataset = z.object({ eventDatasetId: alsoUnder(datasetId, "user_dataset_id"), ...answered });
+const eventDatasetRef = z.strictObject({ eventDatasetId: datasetId });
 
 export const createUserDataset = route({
   method: "POST",
@@ -67,7 +68,7 @@ export const updateEventDataset = route({
   path: "/update-event-dataset",
   summary: "Changes the name and the attribute schema of an event dataset.",
   request: z.strictObject({
-    eventDatasetId: id,
+    eventDatasetId: datasetId,
     name: datasetFields.shape.name,
     attributeSchema: attributeSchema.describe("Handling of attributes; null: inferred."),
   }),
@@ -87,7 +88,7 @@ export const listEventDatasets = route({
   path: "/list-event-datasets",
   summary: "Lists the event datasets of the account.",
   request: z.strictObject({}),
-  reply: z.object({ eventDatasets: z.array(eventDataset) }),
+  reply: z.object({ eventDatasets: z.array(eventDataset).describe("The event datasets that there are.") }),
 });
 
 export const deleteEventDataset = route({

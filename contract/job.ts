@@ -134,11 +134,16 @@ export function isUncertain(heldOutPairs: number | null | undefined): boolean {
 
 /** What a training measured on the part of the data that it held out. */
 export const quality = z.object({
-  recallAt20: maybe(z.number()),
-  ndcgAt20: maybe(z.number()),
-  // What recommending the most popular items to everyone reached on the same pairs.
-  popularityRecallAt20: maybe(z.number()),
-  popularityNdcgAt20: maybe(z.number()),
+  recallAt20: maybe(z.number()).describe(
+    "Share of the held-out items that are among the first 20 recommended.",
+  ),
+  ndcgAt20: maybe(z.number()).describe("The same, weighted by rank."),
+  popularityRecallAt20: maybe(z.number()).describe(
+    "The Recall@20 that recommending the most popular items to everyone would have reached.",
+  ),
+  popularityNdcgAt20: maybe(z.number()).describe(
+    "The NDCG@20 that recommending the most popular items to everyone would have reached.",
+  ),
   heldOutPairs: maybe(z.int()).describe(
     `Pairs of user and item that the figures rest on; fewer than ${certainPairs} make them uncertain.`,
   ),
@@ -177,62 +182,78 @@ export const progress = z.object({
   ndcgAt20: maybe(z.number()).describe("The best that was found until now."),
 });
 
+const answeredValue = {
+  attribute: maybe(z.string()).describe("Item attribute."),
+  value: maybe(json).describe("Value of the item attribute."),
+};
+
 const answeredQuery = z.object({
   conditions: maybe(
     z.array(
       z.object({
-        attribute: maybe(z.string()),
-        value: maybe(json),
-        lowerBound: maybe(z.number()),
-        upperBound: maybe(z.number()),
+        ...answeredValue,
+        lowerBound: maybe(z.number()).describe("Least usage, included."),
+        upperBound: maybe(z.number()).describe("Greatest usage, included."),
       }),
     ),
-  ),
-  attribute: maybe(z.string()),
-  value: maybe(json),
-  bins: maybe(z.int()),
+  ).describe("Conditions, all of which a user must meet."),
+  ...answeredValue,
+  bins: maybe(z.int()).describe("Number of histogram bins."),
 });
 
 /** The fields of all four kinds, each there for its kind only. */
 const jobData = z.object({
-  algorithmType: maybe(z.string()),
-  algorithmParameters: maybe(jsonMap),
+  algorithmType: maybe(z.string()).describe("Training: the kind of its algorithm."),
+  algorithmParameters: maybe(jsonMap).describe("Training: the parameters of its algorithm."),
   // What our own service reports beyond the specification: the parameters it chose and how good they measured.
-  chosenParameters: maybe(jsonMap),
-  quality: maybe(quality),
-  progress: maybe(progress),
-  generatorModelId: maybe(z.string()),
-  rankerModelId: maybe(z.string()),
-  qps: maybe(z.int()),
-  modelId: maybe(z.string()),
-  queryType: maybe(z.string()),
-  queries: maybe(z.array(answeredQuery)),
-  clusterType: maybe(z.string()),
-  parameters: maybe(z.object({ minUserNum: maybe(z.int()) })),
+  chosenParameters: maybe(jsonMap).describe(
+    "Training: the parameters that the service chose, where it reports them.",
+  ),
+  quality: maybe(quality).describe("Training: what it measured, where the service reports it."),
+  progress: maybe(progress).describe("Training: how far it is, where the service reports it."),
+  generatorModelId: maybe(z.string()).describe("Deployment: the model that produces the results."),
+  rankerModelId: maybe(z.string()).describe(
+    "Deployment: the model that puts the generator's results in a new order.",
+  ),
+  qps: maybe(z.int()).describe("Deployment: queries per second that the recommendation call may use."),
+  modelId: maybe(z.string()).describe("Querying and clustering: the model that is asked."),
+  queryType: maybe(z.string()).describe("Querying: whether users are listed or their distribution is drawn."),
+  queries: maybe(z.array(answeredQuery)).describe("Querying: the queries."),
+  clusterType: maybe(z.string()).describe("Clustering: what is grouped."),
+  parameters: maybe(
+    z.object({ minUserNum: maybe(z.int()).describe("Groups with fewer users are dropped.") }),
+  ).describe("Clustering: its parameters."),
 });
 
 const jobResult = z.object({
-  modelId: maybe(z.string()),
-  servingUri: maybe(z.string()),
-  downloadUrl: maybe(z.string()),
-  expiredAtSec: maybe(z.number()),
-  message: maybe(z.string()),
+  modelId: maybe(z.string()).describe("Training: the model."),
+  servingUri: maybe(z.string()).describe("Deployment: the address of the project's recommendation service."),
+  downloadUrl: maybe(z.string()).describe(
+    "Querying and clustering: where the result can be fetched until it expires.",
+  ),
+  expiredAtSec: maybe(z.number()).describe("When that address stops working, in seconds since 1970."),
+  message: maybe(z.string()).describe("What the service says of the result, if anything."),
 });
 
 export const getJob = route({
   method: "GET",
   path: "/get-job",
   summary: "Reads a job with its status and its result.",
-  request: z.strictObject({ projectId: id, jobId: id }),
+  request: z.strictObject({
+    projectId: id.describe("Id of the project."),
+    jobId: id.describe("Id of the job."),
+  }),
   reply: z.object({
-    projectId: maybe(z.string()),
-    jobId: maybe(z.string()),
-    jobType: maybe(z.string()),
-    createdTs: maybe(z.int()),
-    name: maybe(z.string()),
-    jobData: maybe(jobData),
-    jobResult: maybe(jobResult),
+    projectId: maybe(z.string()).describe("Id of its project."),
+    jobId: maybe(z.string()).describe("Id of the job."),
+    jobType: maybe(z.string()).describe("TRAINING, DEPLOYMENT, QUERYING or CLUSTERING."),
+    createdTs: maybe(z.int()).describe(
+      "When it was submitted, in milliseconds since 1970; another service may have another unit.",
+    ),
+    name: maybe(z.string()).describe("Name of the job, for people."),
+    jobData: maybe(jobData).describe("What it was asked for, and what it reports."),
+    jobResult: maybe(jobResult).describe("Its result, once it has succeeded."),
     jobStatus: z.string().describe("SUCCEED when done; an unknown word is a job still under way."),
-    retryCount: maybe(z.int()),
+    retryCount: maybe(z.int()).describe("How often the service has retried it."),
   }),
 });

@@ -2,22 +2,26 @@ import { z } from "zod";
 import { id, jsonMap, label, maybe } from "./field";
 import { route } from "./route";
 
+const modelName = "Name of the model, for people only.";
 const model = z.object({
-  projectId: maybe(z.string()),
-  modelId: id,
-  name: maybe(z.string()),
-  algorithmType: maybe(z.string()),
-  algorithmParameters: maybe(jsonMap),
+  projectId: maybe(z.string()).describe("Id of its project."),
+  modelId: id.describe("Id of the model."),
+  name: maybe(z.string()).describe(modelName),
+  algorithmType: maybe(z.string()).describe("Kind of the algorithm that it was trained with."),
+  algorithmParameters: maybe(jsonMap).describe("The parameters it was trained with."),
   // The specification shows no unit; our own service answers milliseconds, as events do.
-  createdTs: maybe(z.int()),
+  createdTs: maybe(z.int()).describe(
+    "When it was created, in milliseconds since 1970; another service may have another unit.",
+  ),
 });
-const modelRef = z.strictObject({ projectId: id, modelId: id });
+const projectId = id.describe("Id of the project.");
+const modelRef = z.strictObject({ projectId, modelId: id.describe("Id of the model.") });
 
 export const updateModel = route({
   method: "PUT",
   path: "/update-model",
   summary: "Renames a model; nothing else can be changed.",
-  request: modelRef.extend({ name: label.describe("Name of the model, for people only.") }),
+  request: modelRef.extend({ name: label.describe(modelName) }),
   reply: model,
 });
 
@@ -33,8 +37,8 @@ export const listModels = route({
   method: "GET",
   path: "/list-models",
   summary: "Lists the trained models of a project.",
-  request: z.strictObject({ projectId: id }),
-  reply: z.object({ models: z.array(model) }),
+  request: z.strictObject({ projectId }),
+  reply: z.object({ models: z.array(model).describe("The models that there are at the moment.") }),
 });
 
 export const deleteModel = route({

@@ -3,8 +3,13 @@ import { atMost, id, inline, json, jsonMap, maybe } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
+const itemId = id.describe("Id of the item.");
+
 /** The item attributes that were asked for lie beside `item_id` on the wire. */
-const item = z.object({ itemId: id, attributes: inline(jsonMap) });
+const item = z.object({
+  itemId,
+  attributes: inline(jsonMap.describe("Its attributes, of those that were asked for.")),
+});
 
 /** A header and no field, for a service that knows no more than the specification would refuse a field. */
 export const explainHeader = "recommender-explain";
@@ -15,10 +20,10 @@ const adds = z.number().describe("The part of the score that comes of it.");
 const why = z.object({
   score: z.number().nullable().describe("Score of the item; null where the model knows nothing of it."),
   items: z
-    .array(z.object({ itemId: id, adds }))
+    .array(z.object({ itemId, adds }))
     .describe("The user's own items that add most to the score, most first."),
   attributes: z
-    .array(z.object({ attribute: z.string(), adds }))
+    .array(z.object({ attribute: z.string().describe("Attribute of the user."), adds }))
     .describe("The user's attributes that add most, where the user has no events."),
   rest: z.number().describe("The part of the score that none of them explains."),
 });
@@ -29,10 +34,10 @@ export const recommendItemsToUser = route({
   summary: "Recommends items to a user.",
   repeatable: true,
   request: z.strictObject({
-    userId: id,
+    userId: id.describe("Id of the user."),
     attributes: atMost(z.array(atMost(z.string(), limits.nameCharacters)), limits.recommendedAttributes)
       .default([])
-      .describe("Item attributes to return."),
+      .describe("Item attributes to return; none unless given."),
     limit: atMost(z.int().min(1), limits.recommendedItems).default(10).describe("Number of items."),
   }),
   headers: z.object({
@@ -42,9 +47,10 @@ export const recommendItemsToUser = route({
       .describe("Has each item answered with up to so many reasons; beyond the specification."),
   }),
   reply: z.object({
-    userId: maybe(z.string()),
-    limit: maybe(z.int()),
-    attributes: maybe(z.array(z.string())),
+    userId: maybe(z.string()).describe("Id of the user."),
+    limit: maybe(z.int()).describe("Number of items that were asked for."),
+    attributes: maybe(z.array(z.string())).describe("Item attributes that were asked for."),
+    // The specification shows null alone, and no field of the request that sets it.
     filterQuery: maybe(json),
     basis: maybe(
       z.object({
@@ -55,8 +61,13 @@ export const recommendItemsToUser = route({
         rankedBy: z.string().nullable().describe("The ranker that has put the items in another order."),
       }),
     ).describe("Answered only where the call asks for reasons."),
-    results: z.array(
-      z.object({ item, why: maybe(why).describe("Answered only where the call asks for reasons.") }),
-    ),
+    results: z
+      .array(
+        z.object({
+          item: item.describe("The item."),
+          why: maybe(why).describe("Answered only where the call asks for reasons."),
+        }),
+      )
+      .describe("The recommended items, best first."),
   }),
 });

@@ -21,8 +21,17 @@ import {
 } from "./schema/examples";
 import { languages } from "./schema/languages";
 import { writePage } from "./schema/resources-page";
-import { type Field, Sources } from "./schema/sources";
-import { any, capital, type PropertySpec, type ResourceSpec, Types, token } from "./schema/types";
+import { type Field, type Fields, Sources } from "./schema/sources";
+import {
+  any,
+  capital,
+  deprecation,
+  type FunctionSpec,
+  type PropertySpec,
+  type ResourceSpec,
+  Types,
+  token,
+} from "./schema/types";
 
 const root = join(__dirname, "..");
 
@@ -38,8 +47,7 @@ const pinned: PropertySpec = {
 };
 
 /** The Pulumi package schema: what the nouns' own schemas, the TSDoc of their classes and their examples say. */
-export function packageSchema(examples: Examples) {
-  const sources = new Sources();
+export function packageSchema(examples: Examples, sources = new Sources()) {
   // What a resource keeps secret, a lookup answers as a secret.
   const secrets = new Set(Object.values(nouns).flatMap(({ secretOutputs }) => secretOutputs));
   const types = new Types(sources, secrets);
@@ -87,6 +95,7 @@ function resource(rules: Rules, types: Types, examples: Examples): ResourceSpec 
     .map(([key, spec]) => [key, accepted(spec, documented.args.get(key), types)] as const);
   return {
     description: pageOf(documented.text, exampleOf(type, examples)),
+    ...deprecation(documented.deprecated),
     inputProperties: Object.fromEntries(
       inputs.map(([key, spec]) => [
         key,
@@ -97,7 +106,10 @@ function resource(rules: Rules, types: Types, examples: Examples): ResourceSpec 
     properties: Object.fromEntries(
       Object.entries({ ...declared.properties, ...given.properties }).map(([key, spec]) => [
         key,
-        secretOutputs.includes(key) ? { ...withoutDefault(spec), secret: true } : withoutDefault(spec),
+        {
+          ...asOutput(spec, (documented.outputs.get(key) ?? documented.args.get(key))?.deprecated),
+          ...(secretOutputs.includes(key) && { secret: true }),
+        },
       ]),
     ),
     required: [...declared.required, ...given.required],
@@ -121,8 +133,12 @@ function mapped<T, U>(record: Readonly<Record<string, T>>, to: (value: T) => U):
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value)]));
 }
 
-function withoutDefault({ default: _, ...spec }: PropertySpec): PropertySpec {
-  return spec;
+/** An argument may be deprecated while it can still be read, and the other way round. */
+function asOutput(
+  { default: _, deprecationMessage: __, ...spec }: PropertySpec,
+  deprecated: string | undefined,
+): PropertySpec {
+  return { ...spec, ...deprecation(deprecated) };
 }
 
 /** One declaration of a job and its result: what lies between the two is not asked for. */
@@ -133,6 +149,7 @@ function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined)
       Object.entries(properties).filter(([key]) => key !== "submittedJobId" && key !== "existingId"),
     );
   return {
+    ...deprecation(result.deprecationMessage ?? job.deprecationMessage),
     inputProperties: own({ ...result.inputProperties, ...job.inputProperties }),
     requiredInputs: [...new Set([...job.requiredInputs, ...result.requiredInputs])],
     // What its resources mark as secret stays secret; a component cannot say it once more, SDKs of Java would not compile.
@@ -141,8 +158,8 @@ function joined(job: ResourceSpec | undefined, result: ResourceSpec | undefined)
   };
 }
 
-function lookup(name: string, { request, reply }: Route, types: Types, examples: Examples) {
-  const { text, args } = types.sources.lookup(name);
+function lookup(name: string, { request, reply }: Route, types: Types, examples: Examples): FunctionSpec {
+  const { text, deprecated, args } = types.sources.lookup(name);
   if (!text) types.undescribed.push(name);
   // `RecommendResult` is what the SDK of Go calls the whole answer.
   const prefix = name === "recommend" ? "Recommended" : capital(name);
@@ -150,16 +167,9 @@ function lookup(name: string, { request, reply }: Route, types: Types, examples:
   const { properties, required } = types.message(reply, prefix);
   return {
     description: pageOf(text, exampleOf(name, examples)),
-    inputs:
-      name === "recommend"
-        ? {
-            ...inputs,
-            properties: {
-              ...inputs.properties,
-              servingUri: { type: "string", description: args.get("servingUri")?.text },
-            },
-          }
-        : inputs,
+    ...deprecation(deprecated),
+    // Where the call goes is no field of the request.
+    inputs: { ...inputs, properties: { ...inputs.properties, ...servingUriIn(args) } },
     // The SDK of Python cannot read an answer with a field of any type.
     outputs: {
       properties: Object.fromEntries(
@@ -170,17 +180,27 @@ function lookup(name: string, { request, reply }: Route, types: Types, examples:
   };
 }
 
+/** The argument by which the client finds the address of a call. */
+function servingUriIn(args: Fields): Record<string, PropertySpec> {
+  const field = args.get("servingUri");
+  if (!field) return {};
+  return {
+    servingUri: { type: "string", description: field.text, ...deprecation(field.deprecated) },
+  };
+}
+
 /** The configuration of the provider. */
 function settings(types: Types): Record<string, PropertySpec> {
   const texts = types.sources.membersOf("client/settings.ts", "schema");
   const variable = (key: SettingKey): PropertySpec => {
-    const description = texts.get(key);
-    if (!description) types.undescribed.push(`recommender:${key}`);
+    const words = texts.get(key);
+    if (!words?.text) types.undescribed.push(`recommender:${key}`);
     return {
       type: "string",
       // The plugin reads the variable itself. With a default of its own an SDK would write it into the state, and could
       // not tell what the program gives from what lies around.
-      description: `${description} Also ${environmentName(key)} in the environment.`,
+      description: `${words?.text} Also ${environmentName(key)} in the environment.`,
+      ...deprecation(words?.deprecated),
       ...(secretKeys.some((one) => one === key) && { secret: true }),
     };
   };

@@ -14,26 +14,32 @@ export const components: readonly Component[] = [
     type: "TrainedModel",
     job: "TrainingJob",
     result: "Model",
-    description: "A model with the job that trains it: a `TrainingJob` and a `Model` in one declaration.",
+    description:
+      "A model with the job that trains it: a `TrainingJob` and a `Model` in one declaration. What holds for them is said " +
+      "there. In TypeScript `Model` declares both.",
   },
   {
     type: "DeployedModel",
     job: "DeploymentJob",
     result: "Deployment",
     description:
-      "A deployment with the job that makes it: a `DeploymentJob` and a `Deployment` in one declaration.",
+      "A deployment with the job that makes it: a `DeploymentJob` and a `Deployment` in one declaration. What holds for " +
+      "them is said there. In TypeScript `Deployment` declares both.",
   },
   {
     type: "UserQueryResult",
     job: "QueryingJob",
     result: "UserQuery",
-    description: "A query about users with its result: a `QueryingJob` and a `UserQuery` in one declaration.",
+    description:
+      "A query about users with its result: a `QueryingJob` and a `UserQuery` in one declaration. What holds for them is " +
+      "said there. In TypeScript `UserQuery` declares both.",
   },
   {
     type: "UserClusteringResult",
     job: "ClusteringJob",
     result: "UserClustering",
     description:
-      "A grouping of users with its result: a `ClusteringJob` and a `UserClustering` in one declaration.",
+      "A grouping of users with its result: a `ClusteringJob` and a `UserClustering` in one declaration. What holds for " +
+      "them is said there. In TypeScript `UserClustering` declares both.",
   },
 ];

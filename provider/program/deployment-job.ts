@@ -17,8 +17,10 @@ export interface DeploymentJobArgs {
 }
 
 /**
- * A deployment that was submitted. Every `Deployment` has one beside it, so that the job is in the state before the
- * wait for it begins.
+ * A deployment that was submitted. Its `Deployment` waits for it. As they are two, the job is in the state before the wait
+ * for it begins.
+ *
+ * In TypeScript a `Deployment` declares it itself, in other languages `DeployedModel` declares both.
  */
 export class DeploymentJob extends Resource {
   /** The id of the job, for `submittedJobId` of a `Deployment`. */

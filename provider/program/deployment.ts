@@ -39,7 +39,9 @@ export interface DeploymentArgs extends DeploymentJobArgs {
  *   as gone, and the next `pulumi up` creates it again. Without a `check` it is assumed to exist.
  * - Deleting it shuts it down. That it was shut down before is no error.
  *
- * Beside it stands a `DeploymentJob` of the same name, which submits the job.
+ * A `DeploymentJob` submits the deployment. In TypeScript a `Deployment` declares that job itself, under its own name. In
+ * other languages `DeployedModel` declares both; a `Deployment` alone is given the job as `submittedJobId`, or adopts with
+ * `existingId`.
  */
 export class Deployment extends Resource {
   declare readonly projectId: pulumi.Output<string>;
@@ -49,7 +51,7 @@ export class Deployment extends Resource {
   declare readonly qps: pulumi.Output<number>;
   /** Address under which the project's recommendations are called for; that of the service, unless it reports another. */
   declare readonly servingUri: pulumi.Output<string>;
-  /** The job that deployed it; undefined for an adopted deployment. */
+  /** The job that deployed it; an adopted deployment has none. */
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: DeploymentArgs, options?: pulumi.CustomResourceOptions) {

@@ -57,7 +57,7 @@ function outputForm<Args, Result>(from: Lookup<Args, Result>): LookupOutput<Args
   };
 }
 
-/** Reads one event dataset. */
+/** Reads one event dataset; it is an error if there is none. */
 export const getEventDataset = lookup("getEventDataset");
 /** Reads one event dataset. */
 export const getEventDatasetOutput = outputForm(getEventDataset);
@@ -68,17 +68,17 @@ export const listEventDatasets = (options?: pulumi.InvokeOptions) => lookup("lis
 export const listEventDatasetsOutput = (options?: pulumi.InvokeOptions) =>
   pulumi.output(listEventDatasets(options));
 
-/** Reads one model. */
+/** Reads one model; it is an error if there is none. */
 export const getModel = lookup("getModel");
 /** Reads one model. */
 export const getModelOutput = outputForm(getModel);
 
-/** Lists the models of a project. */
+/** Lists the models that a project has at the moment, not those that this run will train. */
 export const listModels = lookup("listModels");
 /** Lists the models of a project. */
 export const listModelsOutput = outputForm(listModels);
 
-/** Reads one job. */
+/** Reads one job; it is an error if there is none. */
 export const getJob = lookup("getJob");
 const openJobOutput = outputForm(getJob);
 /** Reads one job; it is secret where it has the address of a result, which needs no further credentials. */
@@ -89,7 +89,7 @@ export const getJobOutput: typeof openJobOutput = (args, options) =>
 
 export type { RecommendArgs } from "../lookups";
 
-/** Recommends items to a user. */
+/** Recommends items to a user. It asks for no reasons: `basis` and `why` are not answered. */
 export async function recommend(
   args: RecommendArgs,
   options?: pulumi.InvokeOptions,

@@ -21,19 +21,22 @@ export interface ModelArgs {
 /**
  * A trained model.
  *
- * Beside it stands a `TrainingJob` of the same name. It submits the job, so that its id is in the state before the wait
- * begins. A model that is deployed cannot be deleted; the error says how to free it. Within one program this does not
- * happen: the deployment moves first.
+ * A `TrainingJob` submits the training, so that its id is in the state before the wait begins. In TypeScript a `Model`
+ * declares that job itself, under its own name. In other languages `TrainedModel` declares both; a `Model` alone is given
+ * the job as `submittedJobId`, or adopts with `existingId`.
  *
- * With `existingId`, `algorithmId` and `triggers` are refused. Leaving `existingId` out later trains a new model and
- * deletes the one that was adopted.
+ * A model that is deployed cannot be deleted; the error says how to free it. Within one program this does not happen: the
+ * deployment moves first.
+ *
+ * With `existingId` there is no training: `algorithmId` is refused, and in TypeScript `triggers` too. A training in its
+ * place later trains a new model, and the one that was adopted is deleted.
  */
 export class Model extends Resource {
   /** The id, under the name that the API gives it. */
   declare readonly modelId: pulumi.Output<string>;
   declare readonly projectId: pulumi.Output<string>;
   declare readonly name: pulumi.Output<string>;
-  /** The job that trained it; undefined for an adopted model. */
+  /** The job that trained it; an adopted model has none. */
   declare readonly trainingJobId: pulumi.Output<string | undefined>;
   /** Kind of the algorithm that it was trained with. */
   declare readonly algorithmType: pulumi.Output<string | undefined>;

@@ -16,8 +16,10 @@ export interface TrainingJobArgs {
 }
 
 /**
- * A training that was submitted. Every `Model` has one beside it, so that the job is in the state before the wait
- * for it begins: whatever happens to the wait, no training is lost and none is run twice.
+ * A training that was submitted. Its `Model` waits for it. As they are two, the job is in the state before the wait for
+ * it begins: whatever happens to the wait, no training is lost and none is run twice.
+ *
+ * In TypeScript a `Model` declares it itself, in other languages `TrainedModel` declares both.
  */
 export class TrainingJob extends Resource {
   /** The id of the job, for `submittedJobId` of a `Model`. */

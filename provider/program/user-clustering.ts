@@ -27,7 +27,11 @@ export interface UserClusteringArgs {
   readonly existingId?: pulumi.Input<string>;
 }
 
-/** A clustering that was submitted; every `UserClustering` has one beside it. */
+/**
+ * A clustering that was submitted. Its `UserClustering` waits for it and holds the result.
+ *
+ * In TypeScript a `UserClustering` declares it itself, in other languages `UserClusteringResult` declares both.
+ */
 export class ClusteringJob extends Resource {
   /** The id of the job, for `submittedJobId` of a `UserClustering`. */
   declare readonly jobId: pulumi.Output<string>;
@@ -48,8 +52,12 @@ export class ClusteringJob extends Resource {
 /**
  * Groups of a model's users.
  *
- * Any change asks again. Deleting it only forgets it. An address that has expired is not renewed by itself; change the
- * `name` to ask the same once more. Beside it stands a `ClusteringJob` of the same name, which submits the job.
+ * A `ClusteringJob` submits the clustering, and any change of it asks again. In TypeScript a `UserClustering` declares
+ * that job itself, under its own name. In other languages `UserClusteringResult` declares both; a `UserClustering` alone is
+ * given the job as `submittedJobId`, or adopts with `existingId`.
+ *
+ * Deleting it only forgets it. An address that has expired is not renewed by itself. To ask the same once more, change
+ * the `name` of the job, or replace it: `pulumi up --replace '**ClusteringJob::NAME'`.
  */
 export class UserClustering extends Resource {
   /** The id of the job whose result it is. */

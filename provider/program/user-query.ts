@@ -52,7 +52,11 @@ export interface UserQueryArgs {
   readonly existingId?: pulumi.Input<string>;
 }
 
-/** A querying that was submitted; every `UserQuery` has one beside it. */
+/**
+ * A querying that was submitted. Its `UserQuery` waits for it and holds the result.
+ *
+ * In TypeScript a `UserQuery` declares it itself, in other languages `UserQueryResult` declares both.
+ */
 export class QueryingJob extends Resource {
   /** The id of the job, for `submittedJobId` of a `UserQuery`. */
   declare readonly jobId: pulumi.Output<string>;
@@ -73,9 +77,12 @@ export class QueryingJob extends Resource {
  * or boolean), and `lowerBound` and `upperBound` of the usage, both included, each optional: a share from 0 to 1 with the
  * embedded service. A query of a `user_distribution` has `attribute`, `value` and `bins` (20 unless set).
  *
- * Any change asks again. Deleting it only forgets it. An address that has expired is not renewed by itself. To ask the
- * same once more, change the `name`, or replace the job: `pulumi up --replace '**QueryingJob::NAME'`. Beside it stands a
- * `QueryingJob` of the same name, which submits the job.
+ * A `QueryingJob` submits the queries, and any change of them asks again. In TypeScript a `UserQuery` declares that job
+ * itself, under its own name. In other languages `UserQueryResult` declares both; a `UserQuery` alone is given the job as
+ * `submittedJobId`, or adopts with `existingId`.
+ *
+ * Deleting it only forgets it. An address that has expired is not renewed by itself. To ask the same once more, change
+ * the `name` of the job, or replace it: `pulumi up --replace '**QueryingJob::NAME'`.
  */
 export class UserQuery extends Resource {
   /** The id of the job whose result it is. */

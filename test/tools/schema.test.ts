@@ -5,6 +5,7 @@ import { components } from "../../provider/plugin/components";
 import { packageSchema } from "../../tools/schema";
 import { convertedExamples, exampleOf, writtenExamples } from "../../tools/schema/examples";
 import { renewedPage } from "../../tools/schema/resources-page";
+import { Sources } from "../../tools/schema/sources";
 
 const examples = convertedExamples();
 const schema = packageSchema(examples);
@@ -18,6 +19,13 @@ test("schema.json is what the nouns and their TSDoc say now (npm run schema writ
 test("docs/resources.md is what the schema says now (npm run schema writes it)", () => {
   const page = readFileSync(join(__dirname, "../../docs/resources.md"), "utf8");
   expect(page).toBe(renewedPage(schema, examples));
+});
+
+test("every resource and every lookup has a heading in docs/resources.md", () => {
+  const page = renewedPage(schema, examples);
+  const headings = [...page.matchAll(/^#+ (\w+)$/gm)].map(([, heading]) => heading);
+  const names = Object.keys({ ...schema.resources, ...schema.functions }).map((one) => one.split(":")[2]);
+  expect(headings).toEqual(expect.arrayContaining(names));
 });
 
 test("every resource and every lookup has an example that was converted from what is written beside it", () => {
@@ -79,4 +87,48 @@ test("a component takes what its job and its result take, but for what links the
   expect(trained?.requiredInputs).toEqual(["projectId", "algorithmId"]);
   expect(trained?.properties).toMatchObject({ modelId: { type: "string" } });
   expect(trained?.properties).not.toHaveProperty("submittedJobId");
+});
+
+describe("what its TSDoc calls deprecated", () => {
+  const deprecated = packageSchema(examples, new Sources(join(__dirname, "deprecated-package.ts")));
+
+  /** The messages of everything in a schema that is deprecated, by its path. */
+  const messagesIn = (whole: object) => Object.fromEntries(entriesIn(whole, []));
+  function entriesIn(value: unknown, path: readonly string[]): [string, unknown][] {
+    if (typeof value !== "object" || value === null) return [];
+    return Object.entries(value).flatMap(([key, inner]) =>
+      key === "deprecationMessage"
+        ? [[path.join(" "), inner] as [string, unknown]]
+        : entriesIn(inner, [...path, key.replace("recommender:index:", "")]),
+    );
+  }
+
+  test("has its message in the schema: resources, arguments, outputs, members of objects, lookups and what they take", () => {
+    expect(messagesIn(deprecated)).toEqual({
+      ...messagesIn(schema),
+      "resources Algorithm": "Use a recipe.",
+      "resources Algorithm inputProperties name": "Use the logical name.",
+      "resources Algorithm properties algorithmId": "Use `id`.",
+      "types DeploymentCheck properties minResults": "Use `enough`.",
+      "resources UserClustering": "Use a `UserQuery`.",
+      "resources UserClusteringResult": "Use a `UserQuery`.",
+      "functions getModel": "Use `listModels`.",
+      "functions recommend inputs properties servingUri": "Name a provider.",
+    });
+    const { description } = deprecated.resources["recommender:index:Algorithm"] ?? {};
+    expect(description).toMatch(/^A configuration\.\n\nModels are trained from it\.\n\n\{\{% examples/);
+  });
+
+  test("says so on the page", () => {
+    const page = renewedPage(deprecated, examples);
+    expect(page).toContain(
+      "## Algorithm\n\nA configuration.\n\nModels are trained from it.\n\n**Deprecated:** Use a recipe.\n",
+    );
+    expect(page).toContain(
+      "| Name of the algorithm. **Deprecated:** Use the logical name. | the logical name |",
+    );
+    expect(page).toContain("| The id of the algorithm. **Deprecated:** Use `id`. |");
+    expect(page).toContain("### getModel\n\nReads one model.\n\n**Deprecated:** Use `listModels`.\n");
+    expect(page).toContain("| `servingUri` | Where to ask. **Deprecated:** Name a provider. |");
+  });
 });

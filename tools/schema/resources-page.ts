@@ -1,28 +1,41 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { lookups } from "../../provider/lookups";
 import { nouns } from "../../provider/nouns";
-import { components } from "../../provider/plugin/components";
+import { type Component, components } from "../../provider/plugin/components";
 import { type Examples, exampleOf } from "./examples";
-import { type ObjectSpec, type PackageSchema, type PropertySpec, token } from "./types";
+import { block, code, codes, defaultOf, lead, meaning, table, withMembers } from "./tables";
+import { type PackageSchema, type PropertySpec, token } from "./types";
 
 const file = join(__dirname, "../../docs/resources.md");
 
-/** The nouns that programs declare, in the order in which a program needs them. */
+/** The nouns that programs in TypeScript declare, in the order in which a program needs them. */
 const order = [
   ...["UserDataset", "ItemDataset", "EventDataset", "UserRecords", "ItemRecords", "EventRecords"],
   ...["Project", "Algorithm", "Model", "Deployment", "UserQuery", "UserClustering"],
 ];
 
-const [begin, end] = ["<!-- npm run schema writes from here -->", "<!-- to here -->"];
+type Section = (schema: PackageSchema, examples: Examples) => string;
 
-/** docs/resources.md with what the schema says of every resource. */
+/** What stands between two comments of the page, by the name in the first one. */
+const parts: Readonly<Record<string, readonly Section[]>> = {
+  resources: order.map((type) => (schema, examples) => resourceSection(type, schema, examples)),
+  components: components.map((one) => (schema, examples) => componentSection(one, schema, examples)),
+  lookups: Object.keys(lookups).map((name) => (schema, examples) => lookupSection(name, schema, examples)),
+};
+
+/** docs/resources.md with what the schema says of every resource and every lookup. */
 export function renewedPage(schema: PackageSchema, examples: Examples): string {
-  const page = readFileSync(file, "utf8");
-  const [before, rest = ""] = page.split(begin);
-  const after = rest.split(end)[1];
-  if (after === undefined) throw new Error(`docs/resources.md lacks ${begin} or ${end}`);
-  const sections = order.map((type) => section(type, schema, examples));
-  return `${before}${begin}\n\n${sections.join("\n")}\n${end}${after}`;
+  let page = readFileSync(file, "utf8");
+  for (const [name, sections] of Object.entries(parts)) {
+    const begin = `<!-- npm run schema writes ${name} from here -->`;
+    const from = page.indexOf(begin);
+    const to = page.indexOf("<!-- to here -->", from);
+    if (from < 0 || to < 0) throw new Error(`docs/resources.md lacks ${begin} or what follows it`);
+    const texts = sections.map((section) => section(schema, examples));
+    page = `${page.slice(0, from)}${begin}\n\n${texts.join("\n")}\n${page.slice(to)}`;
+  }
+  return page;
 }
 
 /** Writes docs/resources.md. */
@@ -30,78 +43,84 @@ export function writePage(schema: PackageSchema, examples: Examples): void {
   writeFileSync(file, renewedPage(schema, examples));
 }
 
-function section(type: string, { resources, types }: PackageSchema, examples: Examples): string {
+function resourceSection(type: string, { resources, types }: PackageSchema, examples: Examples): string {
   const component = components.find(({ result }) => result === type);
   const job = component && nouns[component.job];
-  const { description, properties } = known(resources[token(type)], type);
+  const own = known(resources[token(type)], type);
   const whole = component && resources[token(component.type)];
-  const inputs = { ...whole?.inputProperties, ...resources[token(type)]?.inputProperties };
-  const required = [...(resources[token(type)]?.requiredInputs ?? [])];
+  const inputs = { ...whole?.inputProperties, ...own.inputProperties };
   const arguments_ = Object.entries(inputs)
     .filter(([key]) => key !== "submittedJobId")
-    .flatMap(([key, spec]) => [
-      row([
-        code(key),
-        meaning(spec, types),
-        defaultOf(key, spec, required),
-        consequence(key, type, job?.type),
+    .flatMap(([key, spec]) =>
+      withMembers(key, spec, types).map(([path, member]) => [
+        code(path),
+        meaning(member, types),
+        path === "name" ? "the logical name" : defaultOf(path, member, own.requiredInputs),
+        path === key ? consequence(key, type, job?.type) : "",
       ]),
-      ...membersOf(key, spec, types).map(([name, member]) =>
-        row([code(name), meaning(member, types), defaultOf("", member, []), ""]),
-      ),
-    ]);
-  const outputs = Object.entries(properties)
-    .filter(([key]) => !(key in inputs) && key !== "submittedJobId")
-    .flatMap(([key, spec]) => [[key, spec] as const, ...membersOf(key, spec, types)])
-    .map(([key, spec]) => row([code(key), meaning(spec, types)]));
-  const [text = ""] = description.split("\n\n{{% examples %}}");
-  const example = known(exampleOf(type, examples), type).typescript.trim();
+    );
+  const outputs = Object.entries(own.properties).filter(
+    ([key]) => !(key in inputs) && key !== "submittedJobId",
+  );
   return [
     `## ${type}\n`,
-    `${text}\n`,
-    `\`\`\`ts\n${example}\n\`\`\`\n`,
-    row(["argument", "meaning", "default", "another value"]),
-    "|---|---|---|---|",
-    ...arguments_,
-    "",
-    row(["output", "meaning"]),
-    "|---|---|",
-    ...outputs,
-    "",
+    lead(own),
+    block("ts", known(exampleOf(type, examples), type).typescript),
+    ...table(["argument", "meaning", "default", "another value"], arguments_),
+    ...outputTable(outputs, types),
   ].join("\n");
+}
+
+/** A component beside what it declares, each as other languages have it. */
+function componentSection(
+  { type, job, result }: Component,
+  { resources }: PackageSchema,
+  examples: Examples,
+): string {
+  const rows = [type, job, result].map((name) => {
+    const { inputProperties, requiredInputs, properties } = known(resources[token(name)], name);
+    const optional = Object.keys(inputProperties).filter((key) => !requiredInputs.includes(key));
+    const outputs = Object.keys(properties).filter((key) => !(key in inputProperties));
+    return [code(name), codes(requiredInputs), codes(optional), codes(outputs)];
+  });
+  const program = known(exampleOf(type, examples), type).yaml.replace(/^# .*\n/, "");
+  return [
+    `### ${type}\n`,
+    lead(known(resources[token(type)], type)),
+    block("yaml", program),
+    ...table(["resource", "required arguments", "optional arguments", "outputs"], rows),
+    `#### ${job}\n`,
+    lead(known(resources[token(job)], job)),
+  ].join("\n");
+}
+
+function lookupSection(name: string, { functions, types }: PackageSchema, examples: Examples): string {
+  const lookup = known(functions[token(name)], name);
+  const arguments_ = Object.entries(lookup.inputs.properties).map(([key, spec]) => [
+    code(key),
+    meaning(spec, types),
+    defaultOf(key, spec, lookup.inputs.required),
+  ]);
+  return [
+    `### ${name}\n`,
+    lead(lookup),
+    block("ts", known(exampleOf(name, examples), name).typescript),
+    ...table(["argument", "meaning", "default"], arguments_),
+    ...outputTable(Object.entries(lookup.outputs.properties), types),
+  ].join("\n");
+}
+
+function outputTable(outputs: readonly [string, PropertySpec][], types: PackageSchema["types"]): string[] {
+  const members = outputs.flatMap(([key, spec]) => withMembers(key, spec, types));
+  return table(
+    ["output", "meaning"],
+    members.map(([path, spec]) => [code(path), meaning(spec, types)]),
+  );
 }
 
 function known<T>(value: T | undefined, type: string): T {
   if (value === undefined) throw new Error(`docs/resources.md: nothing is known of ${type}`);
   return value;
-}
-
-const code = (text: string) => `\`${text}\``;
-const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-
-/** What a value means, and which ones there are. */
-function meaning({ description = "", secret, ...spec }: PropertySpec, types: PackageSchema["types"]): string {
-  const values = enumOf(spec.additionalProperties ?? spec, types);
-  const text = description.replaceAll("\n", " ").replaceAll("|", "\\|");
-  const words = values.length > 1 ? ` One of ${values.map(code).join(", ")}.` : "";
-  return `${text}${words}${secret ? " Secret." : ""}`;
-}
-
-/** What an object holds, by its path. */
-function membersOf(key: string, { $ref = "" }: PropertySpec, types: PackageSchema["types"]) {
-  const { properties = {} } = (types[$ref.replace("#/types/", "")] ?? {}) as Partial<ObjectSpec>;
-  return Object.entries(properties).map(([name, spec]) => [`${key}.${name}`, spec] as const);
-}
-
-function enumOf({ $ref = "" }: PropertySpec, types: PackageSchema["types"]): string[] {
-  const { enum: values = [] } = (types[$ref.replace("#/types/", "")] ?? {}) as { enum?: { value: string }[] };
-  return values.map(({ value }) => value);
-}
-
-function defaultOf(key: string, spec: PropertySpec, required: readonly string[]): string {
-  if (required.includes(key)) return "required";
-  if (key === "name") return "the logical name";
-  return spec.default === undefined ? "" : code(String(spec.default));
 }
 
 /** What another value of an argument leads to, by the rules of the noun and of its job. */

@@ -3,10 +3,16 @@ import ts from "typescript";
 
 const root = join(__dirname, "../..");
 
-/** What TypeScript knows of one field. */
-export interface Field {
-  /** Its TSDoc on one line; empty where it has none. */
+/** What the TSDoc of something says. */
+export interface Words {
+  /** Empty where it has none. */
   readonly text: string;
+  /** What to use instead, where it is deprecated. */
+  readonly deprecated: string | undefined;
+}
+
+/** What TypeScript knows of one field. */
+export interface Field extends Words {
   readonly optional: boolean;
   readonly type: ts.Type;
   /** The name by which its declaration refers to the type; the compiler forgets that of some. */
@@ -17,8 +23,7 @@ export interface Field {
 export type Fields = ReadonlyMap<string, Field>;
 
 /** A resource as the sources describe it. */
-export interface Documented {
-  readonly text: string;
+export interface Documented extends Words {
   readonly args: Fields;
   readonly outputs: Fields;
 }
@@ -29,10 +34,9 @@ export class Sources {
   readonly #exports: ReadonlyMap<string, ts.Symbol>;
   readonly #program: ts.Program;
 
-  constructor() {
+  constructor(private readonly entry = join(root, "provider/index.ts")) {
     const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
     const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
-    const entry = join(root, "provider/index.ts");
     this.#program = ts.createProgram([entry], options);
     this.#checker = this.#program.getTypeChecker();
     const module = this.#checker.getSymbolAtLocation(this.#program.getSourceFile(entry) as ts.SourceFile);
@@ -49,36 +53,36 @@ export class Sources {
     const args = declaration?.parameters[1];
     if (!args) throw new Error(`class ${name}: its constructor takes no arguments`);
     return {
-      text: this.#textOf(symbol),
+      ...this.#wordsOf(symbol),
       args: this.fieldsOf(this.#checker.getTypeOfSymbol(args)),
       outputs: this.fieldsOf(this.#checker.getDeclaredTypeOfSymbol(symbol)),
     };
   }
 
   /** What a function of the package does, in the words of its TSDoc, and what it takes. */
-  lookup(name: string): { readonly text: string; readonly args: Fields } {
+  lookup(name: string): Words & { readonly args: Fields } {
     const symbol = this.#exported(name);
     const [call] = this.#checker
       .getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration as ts.Node)
       .getCallSignatures();
     const args = call?.parameters[0];
     return {
-      text: this.#textOf(symbol),
+      ...this.#wordsOf(symbol),
       args: args ? this.fieldsOf(this.#checker.getTypeOfSymbol(args)) : new Map(),
     };
   }
 
   /** The comments on the members of the object that a constant of a file is built from. */
-  membersOf(file: string, constant: string): ReadonlyMap<string, string> {
+  membersOf(file: string, constant: string): ReadonlyMap<string, Words> {
     const source = this.#program.getSourceFile(join(root, file));
     if (!source) throw new Error(`${file} is not part of the package`);
-    const found = new Map<string, string>();
+    const found = new Map<string, Words>();
     const visit = (node: ts.Node): void => {
       if (ts.isObjectLiteralExpression(node)) {
         for (const member of node.properties) {
           const name = member.name?.getText(source);
           const symbol = member.name && this.#checker.getSymbolAtLocation(member.name);
-          if (name && symbol) found.set(name, this.#textOf(symbol));
+          if (name && symbol) found.set(name, this.#wordsOf(symbol));
         }
       } else ts.forEachChild(node, visit);
     };
@@ -101,7 +105,7 @@ export class Sources {
   textOf(type: ts.Type): string {
     const inner = this.#unwrapped(type);
     const symbol = inner.aliasSymbol ?? inner.symbol;
-    return symbol ? this.#textOf(symbol) : "";
+    return symbol ? this.#wordsOf(symbol).text : "";
   }
 
   /** The type of the entries of a list or a map. */
@@ -122,7 +126,7 @@ export class Sources {
       for (const symbol of this.#checker.getPropertiesOfType(form)) {
         if (fields.has(symbol.name)) continue;
         fields.set(symbol.name, {
-          text: this.#textOf(symbol),
+          ...this.#wordsOf(symbol),
           optional: (symbol.flags & ts.SymbolFlags.Optional) !== 0,
           type: this.#checker.getTypeOfSymbol(symbol),
           typeName: writtenName((symbol.declarations?.[0] as ts.PropertySignature | undefined)?.type),
@@ -161,7 +165,7 @@ export class Sources {
 
   #exported(name: string): ts.Symbol {
     const symbol = this.#exports.get(name);
-    if (!symbol) throw new Error(`provider/index.ts exports no ${name}`);
+    if (!symbol) throw new Error(`${this.entry} exports no ${name}`);
     return symbol;
   }
 
@@ -169,8 +173,14 @@ export class Sources {
     return symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol;
   }
 
-  #textOf(symbol: ts.Symbol): string {
-    return ts.displayPartsToString(symbol.getDocumentationComment(this.#checker)).trim();
+  #wordsOf(symbol: ts.Symbol): Words {
+    const tag = symbol.getJsDocTags(this.#checker).find(({ name }) => name === "deprecated");
+    const deprecated = tag && ts.displayPartsToString(tag.text).trim();
+    if (deprecated === "") throw new Error(`@deprecated of ${symbol.name}: say what to use instead`);
+    return {
+      text: ts.displayPartsToString(symbol.getDocumentationComment(this.#checker)).trim(),
+      deprecated,
+    };
   }
 }
 

@@ -12,8 +12,13 @@ export interface TypeSpec {
   readonly oneOf?: readonly TypeSpec[];
 }
 
+/** What a package schema says of something that is deprecated. */
+export interface Deprecation {
+  readonly deprecationMessage?: string;
+}
+
 /** A property in a package schema. */
-export interface PropertySpec extends TypeSpec {
+export interface PropertySpec extends TypeSpec, Deprecation {
   readonly description?: string;
   readonly default?: string | number | boolean;
   readonly secret?: true;
@@ -27,7 +32,7 @@ export interface ObjectSpec {
 }
 
 /** A resource in a package schema. */
-export interface ResourceSpec extends ObjectSpec {
+export interface ResourceSpec extends ObjectSpec, Deprecation {
   readonly description: string;
   readonly inputProperties: Readonly<Record<string, PropertySpec>>;
   readonly requiredInputs: readonly string[];
@@ -35,10 +40,18 @@ export interface ResourceSpec extends ObjectSpec {
   readonly aliases?: readonly { readonly type: string }[];
 }
 
-/** What a package schema says of resources. */
+/** A lookup in a package schema. */
+export interface FunctionSpec extends Deprecation {
+  readonly description: string;
+  readonly inputs: ObjectSpec;
+  readonly outputs: ObjectSpec;
+}
+
+/** What a package schema says of resources and lookups. */
 export interface PackageSchema {
   readonly types: Types["named"];
   readonly resources: Readonly<Record<string, ResourceSpec>>;
+  readonly functions: Readonly<Record<string, FunctionSpec>>;
 }
 
 /** What JSON Schema says of a value, as far as it is used here. */
@@ -66,6 +79,11 @@ export const token = (name: string): string => `recommender:index:${name}`;
 
 /** A name with a capital letter. */
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** That something is deprecated, where there is a message. */
+export function deprecation(message: string | undefined): Deprecation {
+  return message === undefined ? {} : { deprecationMessage: message };
+}
 
 /** Collects the named types of the package, as the schemas of the nouns turn out to need them. */
 export class Types {
@@ -104,7 +122,13 @@ export class Types {
       const named = fields[0]?.typeName ?? name + capital(key);
       const spec = this.#typeOf(value, named, fields[0]?.type, strict);
       const secret = !strict && this.secrets.has(key) && ({ secret: true } as const);
-      properties[key] = { ...spec, ...(description && { description }), ...defaultOf(value), ...secret };
+      properties[key] = {
+        ...spec,
+        ...(description && { description }),
+        ...deprecation(fields[0]?.deprecated),
+        ...defaultOf(value),
+        ...secret,
+      };
     }
     return { properties, required: json.required ?? [] };
   }
