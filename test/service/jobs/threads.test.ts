@@ -1,10 +1,34 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ManualClock } from "../../../service";
-import { Running } from "../running";
+import { testStore } from "../database";
+import { serve } from "../process";
+import { Caller, Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 import { eventually, openWatched, settled } from "./watched";
+
+/** How many threads of a process compute for a twentieth of a time or more. */
+async function threadsAtWork(pid: number, ms: number): Promise<number> {
+  const before = ticksOf(pid);
+  await sleep(ms);
+  // A tick is a hundredth of a second.
+  const isBusy = ([thread, ticks]: [string, number]) => ticks - (before.get(thread) ?? 0) >= ms / 200;
+  return [...ticksOf(pid)].filter(isBusy).length;
+}
+
+/** How long each thread of a process has computed. */
+function ticksOf(pid: number): Map<string, number> {
+  const folder = `/proc/${pid}/task`;
+  const ticks = (thread: string) => {
+    // The name of the process, which may hold spaces, stands before the last bracket.
+    const [, fields = ""] = /.*\) (.*)/s.exec(readFileSync(join(folder, thread, "stat"), "utf8")) ?? [];
+    const [user, system] = fields.split(" ").slice(11);
+    return Number(user) + Number(system);
+  };
+  return new Map(readdirSync(folder).map((thread) => [thread, ticks(thread)]));
+}
 
 describe("threads", () => {
   test("are few at a start with many deployments, do all of them, and end when there is nothing to do", async () => {
@@ -67,7 +91,7 @@ describe("threads", () => {
   });
 
   /** Training jobs that take for ever. */
-  const endless = async ({ api, shop: { projectId } }: Awaited<ReturnType<typeof openWatched>>) => {
+  const endless = async (api: Caller, { projectId }: { projectId: string }) => {
     const algorithmParameters = { dimensions: 512, regularization: 0.1, alpha: 0.3, epochs: 200 };
     const fields = { projectId, name: "endless", algorithmParameters };
     const { algorithmId } = await api.call("createAlgorithm", fields);
@@ -77,7 +101,7 @@ describe("threads", () => {
 
   test("are shared by as many trainings as have two each, whatever the machine has", async () => {
     const watched = await openWatched({ threads: 4 });
-    const submit = await endless(watched);
+    const submit = await endless(watched.api, watched.shop);
     const jobs = [await submit(), await submit(), await submit()];
     await eventually(async () => (await watched.threads()) === 2);
     await settled();
@@ -86,10 +110,39 @@ describe("threads", () => {
     await watched.end();
   });
 
+  // Only there the system tells how long each thread of a process has computed.
+  (process.platform === "linux" && testStore === "folder" ? test : test.skip)(
+    "that train are all of those allowed where one training is alone, and no more where there are three",
+    async () => {
+      const dataDir = mkdtempSync(join(tmpdir(), "threads-"));
+      const service = await serve("--data", dataDir, "--threads", "6");
+      const api = new Caller(service);
+      const shop = await openShop(api);
+      const submit = await endless(api, shop);
+      const read = (jobId: string) => api.call("getJob", { projectId: shop.projectId, jobId });
+      const isTraining = async (jobId: string) => (await read(jobId)).jobData?.progress?.phase !== undefined;
+      const computing = () => threadsAtWork(Number(service.child.pid), 2000);
+      const jobs = [await submit()];
+      await eventually(async () => (await computing()) === 6);
+      jobs.push(await submit(), await submit());
+      for (const jobId of jobs) await eventually(() => isTraining(jobId));
+      await computing();
+      const counts = [await computing(), await computing()];
+      expect(await Promise.all(jobs.map(isTraining))).toEqual([true, true, true]);
+      for (const count of counts) {
+        expect(count).toBeLessThanOrEqual(6);
+        expect(count).toBeGreaterThan(3);
+      }
+      await api.close();
+      await service.end();
+      rmSync(dataDir, { recursive: true });
+    },
+  );
+
   test("that take too long are ended, and the job says so", async () => {
     const watched = await openWatched();
     const { clock, api, submit, read, threads, end } = watched;
-    const jobId = await (await endless(watched))();
+    const jobId = await (await endless(api, watched.shop))();
     await eventually(async () => (await threads()) === 1);
     clock.advance(299 * 60_000);
     api.forgetTokens();
