@@ -136,7 +136,8 @@ test(`after ${kills} kills of an export under load there is no backup, and the s
     await load.end();
   }
   const { events, datasets: _, shards: __, dataset_sizes: ___, ...others } = await contentsOf(at("cut"));
-  expect(events).toEqual(expect.arrayContaining(whole.events ?? []));
+  const there = new Set(events);
+  expect(whole.events?.filter((row) => !there.has(row))).toEqual([]);
   expect(whole).toMatchObject(others);
 });
 
