@@ -157,7 +157,10 @@ export class Running extends Caller {
     const at = (base: string) =>
       url.startsWith("/") ? `${base}${url}` : url.replace(this.service.url, base);
     const { api, worker } = this.others;
-    if (url === "/faults") for (const { url } of [api, worker]) await super.raw(at(url), how);
+    if (url === "/faults") {
+      for (const { url } of [api, worker]) await super.raw(at(url), how);
+      return super.raw(url, how);
+    }
     this.toOther = !this.toOther;
     return super.raw(at((this.toOther ? api : this.service).url), how);
   }
