@@ -43,45 +43,49 @@ export function haveAnOrder(
     const id = jobs.find((job) => job.number === number)?.id;
     return calls.find(({ outcome }) => outcome === id)?.modelId;
   };
-  const serving = jobs.find(({ id }) => id === servingId)?.number ?? 0;
   const steps = calls.flatMap((call) => {
     const job = jobs.find(({ id }) => id === call.outcome);
-    return job ? [submitted(call, job), run(call, job)] : [call.does === "deploy" ? refused(call) : deleted(call)];
+    if (job) return [submitted(call, job), run(call, job)];
+    return [call.does === "deploy" ? refused(call) : deleted(call, modelOf)];
   });
+  const serving = jobs.find(({ id }) => id === servingId)?.number ?? 0;
   return leads(steps, { deleted: [], last: 0, serving: 0 }, serving);
+}
 
-  function submitted({ modelId, began, ended }: Call, { number }: EndedJob): Step {
-    const from = (state: State) =>
-      number > state.last && !state.deleted.includes(modelId) ? { ...state, last: number } : undefined;
-    return { began, ended, from };
-  }
+function submitted({ modelId, began, ended }: Call, { number }: EndedJob): Step {
+  const from = (state: State) =>
+    number > state.last && !state.deleted.includes(modelId) ? { ...state, last: number } : undefined;
+  return { began, ended, from };
+}
 
-  function run({ modelId, began }: Call, { number, status, finished_ts: at }: EndedJob): Step {
-    const succeeded = status === "SUCCEED";
-    const from = (state: State) => {
-      if (number > state.last || succeeded === state.deleted.includes(modelId)) return undefined;
-      return succeeded ? { ...state, serving: Math.max(state.serving, number) } : state;
-    };
-    // The end of one that succeeded is noted while no other call that writes is carried out; that of others is not.
-    return succeeded ? { began: at, ended: at, from } : { began, ended: Number.POSITIVE_INFINITY, from };
-  }
+function run({ modelId, began }: Call, { number, status, finished_ts: at }: EndedJob): Step {
+  const succeeded = status === "SUCCEED";
+  const from = (state: State) => {
+    if (number > state.last || succeeded === state.deleted.includes(modelId)) return undefined;
+    return succeeded ? { ...state, serving: Math.max(state.serving, number) } : state;
+  };
+  // The end of one that succeeded is noted while no other call that writes is carried out; that of others is not.
+  return succeeded ? { began: at, ended: at, from } : { began, ended: Number.POSITIVE_INFINITY, from };
+}
 
-  function refused({ modelId, began, ended, outcome }: Call): Step {
-    const isRight = (state: State) => outcome === "NOT_FOUND" && state.deleted.includes(modelId);
-    return { began, ended, from: (state) => (isRight(state) ? state : undefined) };
-  }
+function refused({ modelId, began, ended, outcome }: Call): Step {
+  const isRight = (state: State) => outcome === "NOT_FOUND" && state.deleted.includes(modelId);
+  return { began, ended, from: (state) => (isRight(state) ? state : undefined) };
+}
 
-  function deleted({ modelId, began, ended, outcome }: Call): Step {
-    const expected = (state: State) => {
-      if (state.deleted.includes(modelId)) return "NOT_FOUND";
-      return modelOf(state.serving) === modelId ? "MODEL_DEPLOYED" : "deleted";
-    };
-    const from = (state: State) => {
-      if (expected(state) !== outcome) return undefined;
-      return outcome === "deleted" ? { ...state, deleted: [...state.deleted, modelId].sort() } : state;
-    };
-    return { began, ended, from };
-  }
+function deleted(
+  { modelId, began, ended, outcome }: Call,
+  modelOf: (number: number) => string | undefined,
+): Step {
+  const expected = (state: State) => {
+    if (state.deleted.includes(modelId)) return "NOT_FOUND";
+    return modelOf(state.serving) === modelId ? "MODEL_DEPLOYED" : "deleted";
+  };
+  const from = (state: State) => {
+    if (expected(state) !== outcome) return undefined;
+    return outcome === "deleted" ? { ...state, deleted: [...state.deleted, modelId].sort() } : state;
+  };
+  return { began, ended, from };
 }
 
 /** Whether some order of the steps leads from a state to one in which that job serves. */

@@ -7,7 +7,6 @@ import { migrate, migrationsOf } from "../../service/store/migrations";
 import { projectData } from "../../service/store/project-data";
 import { take } from "../../service/store/queue";
 import { countShards, freePlaces } from "../../service/store/shards";
-import type { Dataset, ProjectTable } from "../../service/store/tables";
 import { newDatabase } from "./database";
 
 /** The last migration that the old processes of this test know. */
@@ -51,12 +50,12 @@ function repeated(step: (round: number) => Promise<void>) {
 }
 
 test("processes of an older version upsert, answer and run jobs while a newer one brings the tables up to date, and nothing is lost", async () => {
-  const events = (await db
+  const events = await db
     .selectFrom("datasets")
     .selectAll()
     .where("id", "=", "e")
-    .executeTakeFirstOrThrow()) as Dataset;
-  const project = (await db.selectFrom("projects").selectAll().executeTakeFirstOrThrow()) as ProjectTable;
+    .executeTakeFirstOrThrow();
+  const project = await db.selectFrom("projects").selectAll().executeTakeFirstOrThrow();
   const data = await projectData(db, project);
   const acknowledged = new Map<string, number>();
   const upserts = repeated(async (round) => {

@@ -3,11 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ManualClock } from "../../../service";
-import { testStore } from "../database";
+import { testInFolder } from "../database";
 import { serve } from "../process";
 import { Caller, Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 import { eventually, openWatched, settled } from "./watched";
+
+/** Only there the system tells how long each thread of a process has computed. */
+const testOnLinux: typeof testInFolder = process.platform === "linux" ? testInFolder : () => undefined;
 
 /** How many threads of a process compute for a twentieth of a time or more. */
 async function threadsAtWork(pid: number, ms: number): Promise<number> {
@@ -110,8 +113,7 @@ describe("threads", () => {
     await watched.end();
   });
 
-  // Only there the system tells how long each thread of a process has computed.
-  (process.platform === "linux" && testStore === "folder" ? test : test.skip)(
+  testOnLinux(
     "that train are all of those allowed where one training is alone, and no more where there are three",
     async () => {
       const dataDir = mkdtempSync(join(tmpdir(), "threads-"));
