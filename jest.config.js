@@ -105,7 +105,9 @@ const betweenProcesses = [
   "http/idempotency",
   "http/console*",
   "http/token",
-  ...(isShort ? [] : ["http/audit", "http/clients", "http/operations", "jobs/{result,runner,same-model,trainer}"]),
+  ...(isShort
+    ? []
+    : ["http/audit", "http/clients", "http/operations", "jobs/{result,runner,same-model,trainer}"]),
 ].map((name) => `<rootDir>/test/service/${name}.test.ts`);
 
 const testPathIgnorePatterns = onlyEmbedded.map((name) => `<rootDir>/test/service/${name}\\.test\\.ts`);

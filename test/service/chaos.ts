@@ -60,8 +60,7 @@ export class Member {
         (error) =>
           !/Connection terminated|terminating connection|database.*cannot\s+be\s+(reached|used)/s.test(
             String(error),
-          ) &&
-          Promise.reject(error),
+          ) && Promise.reject(error),
       ))
     );
   }

@@ -257,9 +257,12 @@ describe("16 clients at once", () => {
       `select id, number, status, finished_ts from jobs
        where project_id = '${projectId}' and job_type = 'DEPLOYMENT' order by number`,
     )) as EndedJob[];
-    const outcomeOf = (does: string) => calls.filter((call) => call.does === does).map(({ outcome }) => outcome);
+    const outcomeOf = (does: string) =>
+      calls.filter((call) => call.does === does).map(({ outcome }) => outcome);
     expect(jobs.map(({ id }) => id).sort()).toEqual(
-      outcomeOf("deploy").filter((outcome) => outcome !== "NOT_FOUND").sort(),
+      outcomeOf("deploy")
+        .filter((outcome) => outcome !== "NOT_FOUND")
+        .sort(),
     );
     const [row] = (await api.ask(`select * from deployments where project_id = '${projectId}'`)) as {
       job_id: string;

@@ -99,7 +99,13 @@ function leads(steps: readonly Step[], first: State, serving: number): boolean {
     const firstEnd = Math.min(...left.map(({ ended }) => ended));
     return left.some((step) => {
       const next = step.began > firstEnd ? undefined : step.from(state);
-      return next !== undefined && go(left.filter((other) => other !== step), next);
+      return (
+        next !== undefined &&
+        go(
+          left.filter((other) => other !== step),
+          next,
+        )
+      );
     });
   };
   return go(steps, first);

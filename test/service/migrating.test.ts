@@ -50,11 +50,7 @@ function repeated(step: (round: number) => Promise<void>) {
 }
 
 test("processes of an older version upsert, answer and run jobs while a newer one brings the tables up to date, and nothing is lost", async () => {
-  const events = await db
-    .selectFrom("datasets")
-    .selectAll()
-    .where("id", "=", "e")
-    .executeTakeFirstOrThrow();
+  const events = await db.selectFrom("datasets").selectAll().where("id", "=", "e").executeTakeFirstOrThrow();
   const project = await db.selectFrom("projects").selectAll().executeTakeFirstOrThrow();
   const data = await projectData(db, project);
   const acknowledged = new Map<string, number>();
@@ -103,7 +99,9 @@ test("processes of an older version upsert, answer and run jobs while a newer on
   } finally {
     await Promise.all(loops.map(({ end }) => end()));
   }
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(newer);
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+    newer,
+  );
   await newer.destroy();
   expect(rows.map(({ name }) => name)).toEqual(Object.keys(migrationsOf(true)).sort());
   expect(rows.at(-1)?.name).not.toBe(before);

@@ -27,7 +27,7 @@ describe("what those who run a service look at", () => {
 
   const metrics = async () => (await api.raw("/metrics", { headers: { apikey: api.service.key } })).text;
 
-  testOfOneApi("/metrics has calls, jobs, deployments and kept vectors, for those who have the key", async () => {
+  testOfOneApi("/metrics has calls, jobs, deployments and vectors, for those with the key", async () => {
     expect((await api.raw("/metrics")).status).toBe(401);
     for (let times = 0; times < 2; times++) await api.call("recommendItemsToUser", { userId: "u1" });
     await expect(api.call("getEventDataset", { eventDatasetId: "event-dataset-0" })).rejects.toMatchObject({
@@ -107,7 +107,10 @@ describe("what those who run a service look at", () => {
       const [row] = (await api.ask("select * from deployments")) as Record<string, string>[];
       await api.ask("update deployments set job_id = 'job-0', generator_model_id = 'model-0'");
       await eventually(async () => lines.some((line) => line.includes("the former one answers")));
-      expect(await readyz()).toMatchObject({ status: 200, body: { status: "ready", deployments_to_load: 1 } });
+      expect(await readyz()).toMatchObject({
+        status: 200,
+        body: { status: "ready", deployments_to_load: 1 },
+      });
       expect(await deployments()).toEqual([
         'recommender_deployments{loaded="true"} 0',
         'recommender_deployments{loaded="false"} 1',
