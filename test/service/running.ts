@@ -146,8 +146,9 @@ export class Running extends Caller {
     const stored = database && { store: database.url, key: "rk_the-key-of-the-tests" };
     const all: StartOptions = { log: "none", retryDelayMs: 0, ...stored, ...options };
     const isLast = options.dataDir === undefined;
-    const service = await startService(testTwoApis ? { ...all, role: "api" } : all);
-    const others = testTwoApis ? await startOthers(all, service) : undefined;
+    const isAlone = !testTwoApis || database === undefined;
+    const service = await startService(isAlone ? all : { ...all, role: "api" });
+    const others = isAlone ? undefined : await startOthers(all, service);
     return new Running(service, all, others, async () => (isLast ? database?.drop() : undefined));
   }
 
