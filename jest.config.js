@@ -93,7 +93,10 @@ const onlyEmbedded = [
 /** What only a service over PostgreSQL has. */
 const onlyPostgres = ["service/serving/current"];
 
-/** What would show that a process remembers what another has changed since. */
+/**
+ * What would show that a process remembers what another has changed since; the last few only at length. Not those of
+ * jobs that look at the threads, or at the end, of the one process that does everything.
+ */
 const betweenProcesses = [
   "concurrency",
   "handlers/*",
@@ -102,6 +105,9 @@ const betweenProcesses = [
   "http/idempotency",
   "http/console*",
   "http/token",
+  ...(isShort
+    ? []
+    : ["http/audit", "http/clients", "http/operations", "jobs/{result,runner,same-model,trainer}"]),
 ].map((name) => `<rootDir>/test/service/${name}.test.ts`);
 
 const testPathIgnorePatterns = onlyEmbedded.map((name) => `<rootDir>/test/service/${name}\\.test\\.ts`);

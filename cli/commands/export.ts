@@ -8,9 +8,10 @@ import { rowProgress } from "../terminal/progress";
 
 const help = `
 The service may run, and be written to: the backup is as the service was at one
-moment. An export that was broken off left no backup, and the same command
-starts it anew. The folder holds all records, the API key and the secret that
-signs tokens: keep it as you keep the service's own.
+moment. An export that was broken off left no backup. The same command makes it,
+and copies only the models that are not in the folder yet. The folder holds all
+records, the API key and the secret that signs tokens: keep it as you keep the
+service's own.
 
 Examples:
   recommender export backup-monday
@@ -32,7 +33,7 @@ export function addExport(program: Command): void {
         const progress = rowProgress(options);
         const callOff = onInterrupt(() => {
           progress.end();
-          note("Interrupted; the same command starts anew.");
+          note("Interrupted; the same command goes on.");
         });
         const began = performance.now();
         const manifest = await exportService(place, dir, progress.update).finally(() => {

@@ -13,8 +13,8 @@ interface RestoreOptions extends PlaceOptions, OutputOptions {
 const help = `
 All ids stay, so that a Pulumi stack goes on. The service must hold nothing yet,
 and nobody may serve it meanwhile. A restore that was broken off left nothing
-behind that counts, and the same command starts it anew. Jobs that ran when the
-backup was taken are run again.
+behind that counts. The same command restores it, and copies only the models
+that are not there yet. Jobs that ran when the backup was taken are run again.
 
 Exit codes:
   0  all of it was restored, or with --check the backup is whole

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { PassThrough, type Transform } from "node:stream";
@@ -12,6 +12,7 @@ import { type Content, modelName } from "../files/places/files";
 import { connect, type Db } from "../store/database";
 import { snapshot } from "../store/snapshot";
 import type { Tables } from "../store/tables";
+import { copiedBefore, forgetCopied, noteCopied } from "./copied";
 import { type Entry, type Manifest, manifestFile, writeManifest } from "./manifest";
 import { type Located, located, type Place } from "./place";
 import { columnsIn, heldTables, pagesOf, type Row } from "./rows";
@@ -33,7 +34,10 @@ export async function exportService(place: Place, dir: string, onProgress: OnPro
   try {
     const known = await columnsIn(db);
     if (!known.has("datasets")) throw new Error(nothingIn(source));
-    const manifest = await new Export(source, db, new Set(known.keys()), resolve(dir), onProgress).write();
+    const copied = await copiedBefore(resolve(dir));
+    const tables = new Set(known.keys());
+    const manifest = await new Export(source, db, tables, resolve(dir), onProgress, copied).write();
+    forgetCopied(dir);
     unlock();
     rmSync(join(dir, unfinished));
     return manifest;
@@ -64,9 +68,9 @@ function beginIn(dir: string): () => void {
   );
   try {
     refuseWhole(dir);
-    for (const name of ["tables", "models", "results", "key", "secret"])
+    for (const name of ["tables", "results", "key", "secret"])
       rmSync(join(dir, name), { recursive: true, force: true });
-    for (const name of ["tables", "models", "results"]) mkdirSync(join(dir, name), { mode: 0o700 });
+    for (const name of ["tables", "models", "results"]) ensureFolder(join(dir, name));
     // A backup inside a repository must not be committed, for it has the key.
     writeFileSync(join(dir, ".gitignore"), "*\n");
   } catch (error) {
@@ -85,7 +89,6 @@ const partBytes = 16 * 1024 * 1024;
 const mostSnapshots = 20;
 
 class Export {
-  private readonly files = new Map<string, Entry>();
   private rows = 0;
   private totalRows = 0;
 
@@ -95,6 +98,8 @@ class Export {
     private readonly known: ReadonlySet<string>,
     private readonly dir: string,
     private readonly onProgress: OnProgress,
+    /** What is in the backup by now. */
+    private readonly files: Map<string, Entry>,
   ) {}
 
   /** A snapshot counts only when the files of all its models are there: one may be deleted while the others are copied. */
@@ -166,7 +171,9 @@ class Export {
       // It ends early where the file was deleted meanwhile.
       if (entry.bytes === reading.bytes) this.files.set(name, entry);
     }
-    if (this.files.has(name) || !(await modelsIn(this.db)).includes(name)) return;
+    const entry = this.files.get(name);
+    if (entry) return noteCopied(this.dir, entry);
+    if (!(await modelsIn(this.db)).includes(name)) return;
     throw new Error(
       `There is no whole file ${name} in ${files.place}. Give --files as the service has it, or delete the model.`,
     );

@@ -88,6 +88,15 @@ export function readManifest(dir: string): Manifest {
   throw new Error(`${path} is not that of a backup (${at.join(".")}: ${message}); use another backup.`);
 }
 
+/** The file that a line of JSON describes; undefined where it does not, as one that a kill cut off. */
+export function entryIn(line: string): Entry | undefined {
+  try {
+    return entry.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The table that a file has rows of. */
 export function tableOf(name: string): string | undefined {
   return /^tables\/([a-z_]+)-\d+\./.exec(name)?.[1];

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { closeToOthers, makeFolder, writeWhole } from "../files/folder";
 import { FolderBusyError, forgetRunning, lockFolder, writeRunning } from "../files/lock";
@@ -5,7 +6,16 @@ import { type Db, openStore } from "../store/database";
 import { livingProcesses } from "../store/processes";
 import type { Tables } from "../store/tables";
 import type { Progress } from "./export";
-import { contentOf, faultsIn, type Manifest, readManifest, rowsIn, tableOf, textIn } from "./manifest";
+import {
+  contentOf,
+  type Entry,
+  faultsIn,
+  type Manifest,
+  readManifest,
+  rowsIn,
+  tableOf,
+  textIn,
+} from "./manifest";
 import { type Located, located, type Place } from "./place";
 import { columnsIn, heldTables, insertRows } from "./rows";
 
@@ -106,11 +116,23 @@ class Restore {
   async run(): Promise<void> {
     if (this.manifest.instanceId !== null) await this.target.files.check(this.manifest.instanceId);
     for (const file of this.manifest.files) {
-      if (/^(models|results)\//.test(file.name))
+      if (/^(models|results)\//.test(file.name) && !(await this.isThere(file)))
         await this.target.files.write(file.name, contentOf(this.dir, file));
     }
     await this.restoreTables();
     await this.restoreInstance();
+  }
+
+  /** Whether a restore that was broken off has brought a file already. */
+  private async isThere({ name, bytes, sha256 }: Entry): Promise<boolean> {
+    const reading = await this.target.files.read(name);
+    if (reading?.bytes !== bytes) {
+      reading?.stream.destroy();
+      return false;
+    }
+    const hash = createHash("sha256");
+    for await (const piece of reading.stream) hash.update(piece);
+    return hash.digest("hex") === sha256;
   }
 
   private async restoreTables(): Promise<void> {

@@ -47,7 +47,7 @@ export class Metrics {
   /** Projects that are deployed. */
   readonly deployments = new Gauge({
     name: "recommender_deployments",
-    help: "Deployed projects, by whether this process has their models in memory.",
+    help: "Deployed projects, by whether this process answers with what was deployed last.",
     labelNames: ["loaded"] as const,
     registers: this.registers,
   });

@@ -2,7 +2,9 @@ import type { ServerContext } from "./context";
 
 /**
  * Whether the service can do its work: its store is there, and the models of all deployments are in memory, which a
- * worker does without. One that was ready stays so while a new deployment loads, for it answers all other calls.
+ * worker does without. One that was ready stays so while a later deployment loads or cannot be loaded: it answers that
+ * project with the former models and all others as before, and the same file would keep every API from being ready, so
+ * that nobody answered; `deployments_to_load`, the metric and the log tell of it instead.
  */
 export async function readiness({ store, serving, log, role }: ServerContext): Promise<{
   readonly ready: boolean;
@@ -10,10 +12,8 @@ export async function readiness({ store, serving, log, role }: ServerContext): P
   readonly deployments_to_load?: number;
 }> {
   try {
-    const deployments = await store.db.selectFrom("deployments").select("project_id").execute();
-    const missing = deployments.filter(
-      ({ project_id }) => role !== "worker" && !serving.isLoaded(project_id),
-    ).length;
+    const { toLoad } = await deploymentsIn({ store, serving });
+    const missing = role === "worker" ? 0 : toLoad;
     serving.wasReady ||= missing === 0;
     return { ready: serving.wasReady, store: "reachable", deployments_to_load: missing };
   } catch (error) {
@@ -34,9 +34,15 @@ export async function measure({ store, serving, metrics, role }: ServerContext):
   for (const { job_type, status, count } of jobs)
     metrics.queue.set({ type: job_type, status }, Number(count));
   if (role === "worker") return metrics.text();
-  const deployments = await store.db.selectFrom("deployments").select("project_id").execute();
-  const loaded = deployments.filter(({ project_id }) => serving.isLoaded(project_id)).length;
+  const { loaded, toLoad } = await deploymentsIn({ store, serving });
   metrics.deployments.set({ loaded: "true" }, loaded);
-  metrics.deployments.set({ loaded: "false" }, deployments.length - loaded);
+  metrics.deployments.set({ loaded: "false" }, toLoad);
   return metrics.text();
+}
+
+/** How many projects are answered with what was deployed last, and how many are not yet. */
+async function deploymentsIn({ store, serving }: Pick<ServerContext, "store" | "serving">) {
+  const rows = await store.db.selectFrom("deployments").select(["project_id", "job_id"]).execute();
+  const loaded = rows.filter(({ project_id, job_id }) => serving.isLoaded(project_id, job_id)).length;
+  return { loaded, toLoad: rows.length - loaded };
 }

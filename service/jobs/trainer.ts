@@ -34,7 +34,7 @@ export function trainerOf({ options: { trainer } }: JobContext): Trainer {
 }
 
 const inProcess: Trainer = ({ data, parameters, modelId }, _, { pool }, signal, onProgress) =>
-  pool.run({ kind: "TRAINING", data, parameters, modelId, threads: 1 }, signal, onProgress);
+  pool.run({ kind: "TRAINING", data, parameters, modelId, share: pool.share }, signal, onProgress);
 
 /** Trains by a command: it gets tables, and writes a model. */
 function byCommand(command: string): Trainer {
@@ -107,7 +107,7 @@ async function carryOut(
       env: { ...withoutSecrets(process.env), ...files },
       signal: AbortSignal.any([late.signal, closing, lost]),
       onLine: (stream, line) => {
-        log.info({ jobId: job.id, stream, line }, "trainer");
+        log.info({ requestId: job.request_id ?? undefined, jobId: job.id, stream, line }, "trainer");
         if (stream === "stderr") errors.push(line);
         if (errors.length > quotedLines) errors.shift();
       },

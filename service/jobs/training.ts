@@ -75,7 +75,10 @@ function progressWriter(job: Job, data: object, { store, clock, log }: JobContex
     const progress = { phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 };
     void store
       .transaction((db) => note(db, job, { ...data, ...known, progress }))
-      .catch((error) => log.warn({ err: error, jobId: job.id }, "the progress of a job cannot be written"))
+      .catch((error) => {
+        const about = { requestId: job.request_id ?? undefined, jobId: job.id };
+        log.warn({ ...about, err: error }, "the progress of a job cannot be written");
+      })
       .finally(() => {
         writing = false;
       });

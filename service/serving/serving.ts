@@ -93,7 +93,10 @@ export class Serving {
       (error) => {
         entry.retryTs = clock.now() + Math.min(firstPauseMs * 2 ** failures, longestPauseMs);
         if (!closing.aborted)
-          log.error({ err: error, projectId: row.project_id }, "deployment cannot be loaded");
+          log.error(
+            { err: error, projectId: row.project_id, jobId: row.job_id },
+            `deployment cannot be loaded${former?.deployed ? "; the former one answers" : ""}`,
+          );
       },
     );
   }

@@ -9,12 +9,14 @@ const patienceMs = 240_000;
 /**
  * Brings the tables up to date, all of it or nothing; processes that start at once wait for each other. Processes of the
  * version before go on meanwhile and may start again, so a migration only adds: what they do not know has a default. One
- * that they cannot live with has a name that ends with `!`.
+ * that they cannot live with has a name that ends with `!`. No migration makes an index on a table that may be large by
+ * then, such as events or records, for nobody could write to it until that is done: such an index is made after the
+ * migrations by `create index concurrently if not exists`, which cannot run in their transaction, and until it is there
+ * its readers do without.
  */
 export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promise<void> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
-  const first = isPostgres ? inPostgres : embedded;
-  const own = { "01-tables": first, ...migrations, ...(isPostgres && onlyInPostgres) };
+  const own = migrationsOf(isPostgres);
   for (const until = Date.now() + patience; ; ) {
     const added = (await taken(db)).filter((name) => !(name in own));
     if (added.some((name) => name.endsWith("!"))) throw new Error(tooOld);
@@ -31,6 +33,12 @@ export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promis
     // Whoever waits for a table keeps all waiting that come after; those go first now.
     await sleep(lockMs);
   }
+}
+
+/** The migrations of a database by name. */
+export function migrationsOf(isPostgres: boolean): Record<string, Migration> {
+  const first = isPostgres ? inPostgres : embedded;
+  return { "01-tables": first, ...migrations, ...(isPostgres && onlyInPostgres) };
 }
 
 /** The names of the migrations that a database has had; none where it is new. */
@@ -94,6 +102,7 @@ const migrations: Record<string, Migration> = {
 /** What a single process does without. */
 const onlyInPostgres: Record<string, Migration> = {
   "03-shared": each(
+    // From before the first release with PostgreSQL, so that no database has records by then.
     "create index records_changed on records (dataset, changed)",
     "alter table instance add column signing_secret text",
   ),

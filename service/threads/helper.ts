@@ -1,18 +1,21 @@
 import { isMainThread, type MessagePort, workerData } from "node:worker_threads";
 import { carryOut, type Work } from "../algorithms";
+import { partOf, type Share } from "./share";
 
 /** A step that several threads carry out, and what they count: the next part, those done, those failed. */
 export interface Shared {
   readonly work: Work;
   readonly counters: Int32Array;
+  readonly share: Share;
 }
 
-/** Carries out parts of a step until none is left. */
-export function takeParts({ work, counters }: Shared, thread: number): void {
-  let next = Atomics.add(counters, 0, 1);
+/** Carries out parts of a step until none is left, or until another training has a right to this thread. */
+export function takeParts({ work, counters, share }: Shared, thread: number): void {
+  const take = () => (thread < partOf(share) ? Atomics.add(counters, 0, 1) : work.parts);
+  let next = take();
   if (next >= work.parts) return;
   const part = carryOut(work, thread);
-  for (; next < work.parts; next = Atomics.add(counters, 0, 1)) {
+  for (; next < work.parts; next = take()) {
     part(next);
     Atomics.add(counters, 1, 1);
     Atomics.notify(counters, 1);

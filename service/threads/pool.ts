@@ -5,6 +5,7 @@ import { JobError } from "../base/job-error";
 import { ownFile, threadOptions } from "../base/own-file";
 import type { Basis, Options } from "../files/basis";
 import type { JobType } from "../store/tables";
+import { type Share, shareOf } from "./share";
 import type { Progress } from "./train";
 import type { Answer, Task, TaskKind, TaskResult } from "./worker";
 
@@ -66,9 +67,12 @@ export class Pool {
   private readonly busy = new Map<Worker, { readonly asked: Asked; readonly since: number }>();
   private readonly idle: { readonly worker: Worker; readonly since: number }[] = [];
   private readonly lanes: readonly Lane[];
+  /** What all trainings share. */
+  readonly share: Share;
 
   constructor(private readonly context: Pick<Basis, "options" | "store" | "files" | "closing" | "clock">) {
     this.lanes = lanesOf(context.options);
+    this.share = shareOf(context.options.threads);
   }
 
   /** How many threads there are now. */
@@ -135,16 +139,13 @@ export class Pool {
         const worker = this.idle.pop()?.worker ?? this.start();
         worker.ref();
         this.busy.set(worker, { asked, since: this.context.clock.now() });
-        worker.postMessage(asked.task.kind === "TRAINING" ? this.shared(asked.task, taken) : asked.task);
+        worker.postMessage(asked.task);
       } catch (error) {
         asked.reject(error as Error);
       }
     }
-  }
-
-  /** Trainings share the threads: one that is alone has all of them. */
-  private shared(task: Task<"TRAINING">, others: number): Task<"TRAINING"> {
-    return { ...task, threads: Math.max(1, Math.floor(this.context.options.threads / (others + 1))) };
+    const trainings = [...this.busy.values()].filter(({ asked }) => asked.task.kind === "TRAINING");
+    Atomics.store(this.share.trainings, 0, trainings.length);
   }
 
   private start(): Worker {

@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { Team, Work } from "../algorithms";
 import { ownFile, threadOptions } from "../base/own-file";
 import { type Shared, takeParts } from "./helper";
+import { partOf, shareOf } from "./share";
 import type { Watched } from "./watch";
 
 /** Multiplications below which a step is done before another thread has heard of it. */
@@ -13,21 +14,23 @@ const checkMs = 100;
 /** Other threads that help this one: each takes the next part of a step until none is left. */
 export class ThreadTeam implements Team {
   private watch: Worker | undefined;
-  private ports: readonly MessagePort[] = [];
+  private readonly ports: MessagePort[] = [];
   /** How many threads have ended. */
   private readonly lost = new Int32Array(new SharedArrayBuffer(4));
 
-  /** The others begin when there is something to share. */
+  /** The others begin when there is something to share, and when no other training uses them. */
   constructor(
     readonly size: number,
+    private readonly share = shareOf(size),
     private readonly least = worthSharing,
     private readonly helper = ownFile("service/threads/helper"),
   ) {}
 
   run(work: Work): void {
     const counters = new Int32Array(new SharedArrayBuffer(12));
-    if (this.size > 1 && work.size >= this.least) this.share({ work, counters });
-    takeParts({ work, counters }, 0);
+    const shared = { work, counters, share: this.share };
+    if (work.size >= this.least) this.tellOthers(shared);
+    takeParts(shared, 0);
     // Only parts that a helper is at are waited for.
     for (;;) {
       const [, done = 0, failed] = counters;
@@ -45,22 +48,22 @@ export class ThreadTeam implements Team {
     await this.watch?.terminate();
   }
 
-  private share(shared: Shared): void {
-    this.watch ??= this.start();
-    for (const port of this.ports) port.postMessage(shared);
+  private tellOthers(shared: Shared): void {
+    const others = partOf(this.share) - 1;
+    if (this.ports.length < others) this.start(others - this.ports.length);
+    for (const port of this.ports.slice(0, others)) port.postMessage(shared);
   }
 
-  private start(): Worker {
-    const channels = Array.from({ length: this.size - 1 }, () => new MessageChannel());
-    this.ports = channels.map(({ port1 }) => port1);
-    for (const port of this.ports) port.unref();
-    const ports = channels.map(({ port2 }) => port2);
-    const watch = new Worker(ownFile("service/threads/watch"), {
-      workerData: { helper: this.helper, ports, lost: this.lost } satisfies Watched,
-      transferList: ports,
+  private start(more: number): void {
+    const channels = Array.from({ length: more }, () => new MessageChannel());
+    for (const { port1 } of channels) port1.unref();
+    this.ports.push(...channels.map(({ port1 }) => port1));
+    this.watch ??= new Worker(ownFile("service/threads/watch"), {
+      workerData: { helper: this.helper, lost: this.lost } satisfies Watched,
       ...threadOptions(),
     });
-    watch.unref();
-    return watch;
+    this.watch.unref();
+    const ports = channels.map(({ port2 }) => port2);
+    this.watch.postMessage(ports, ports);
   }
 }

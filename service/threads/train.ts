@@ -15,6 +15,7 @@ import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 import { attributeTable, eachEvent, snapshot } from "../store/snapshot";
 import { parametersOf, type Report, reportOf } from "./parameters";
+import type { Share } from "./share";
 import { ThreadTeam } from "./team";
 import { existingDeletions } from "./training-data";
 
@@ -25,8 +26,8 @@ export interface TrainingTask {
   readonly parameters: JsonMap;
   /** Under which the model is kept. */
   readonly modelId: string;
-  /** How many threads it may use. */
-  readonly threads: number;
+  /** The threads that it may use. */
+  readonly share: Share;
 }
 
 /** How far a training is. */
@@ -45,7 +46,7 @@ export interface Trained {
 export async function train(
   db: Db,
   files: Files,
-  { data, parameters, modelId, threads }: TrainingTask,
+  { data, parameters, modelId, share }: TrainingTask,
   onProgress: (progress: Progress) => void,
 ): Promise<Trained> {
   onProgress({ phase: "read", fraction: 0, quality: null });
@@ -76,7 +77,7 @@ export async function train(
   for (const builder of builders.values()) builder.renumber(orderedUsers.places, orderedItems.places);
   tables.userAttributes.records.renumber(orderedUsers.places);
   tables.itemAttributes.records.renumber(orderedItems.places);
-  const team = new ThreadTeam(threads);
+  const team = new ThreadTeam(share.threads, share);
   try {
     const [{ interactions }, ...others] = [...builders].map(([type, builder]) => ({
       ...{ type, interactions: builder.build(orderedUsers.ids.length, orderedItems.ids.length) },

@@ -58,8 +58,9 @@ export class Member {
       !(await this.serve().then(
         () => true,
         (error) =>
-          !/Connection terminated|database.*cannot\s+be\s+(reached|used)/s.test(String(error)) &&
-          Promise.reject(error),
+          !/Connection terminated|terminating connection|database.*cannot\s+be\s+(reached|used)/s.test(
+            String(error),
+          ) && Promise.reject(error),
       ))
     );
   }
@@ -88,13 +89,15 @@ export class Member {
 /** Longer than a struck process takes to come back, however busy the machine is. */
 const longestWaitMs = 120_000;
 
-/** What can happen to a process or to its connections. */
-const strokes = ["kill", "stop", "cut", "terminate"] as const;
+/** What can happen to a process, to its connections, or to the database. */
+export const strokes = ["kill", "stop", "cut", "terminate", "crash"] as const;
 
 /** Two APIs and two workers over one database. */
 export class Cluster {
   /** How often each stroke fell. */
   readonly fell = new Map<string, number>();
+  /** When the database was down: from, and until when. */
+  private readonly outages: [began: number, ended: number][] = [];
   private readonly recovering = new Set<Promise<void>>();
   private failure: unknown;
 
@@ -119,10 +122,14 @@ export class Cluster {
 
   /** Strikes somebody who may be struck: one API always lives. Fails where somebody does not come back. */
   async strike(): Promise<void> {
-    const stroke = strokes[Math.floor(this.random() * strokes.length)] as (typeof strokes)[number];
+    // Each kind once, then any.
+    const left = strokes.filter((kind) => !this.fell.has(kind));
+    const kinds = left.length > 0 ? left : strokes;
+    const stroke = kinds[Math.floor(this.random() * kinds.length)] as (typeof strokes)[number];
     const first = Math.floor(this.random() * this.members.length);
     this.fell.set(stroke, (this.fell.get(stroke) ?? 0) + 1);
     if (stroke === "terminate") return this.terminate();
+    if (stroke === "crash") return this.crash();
     const until = Date.now() + longestWaitMs;
     for (let at = first; ; at++) {
       if (this.failure !== undefined) throw this.failure;
@@ -157,12 +164,44 @@ export class Cluster {
 
   /** Ends a random connection at the side of the database. */
   private async terminate(): Promise<void> {
-    const rows = await askDatabase<{ pid: number }>(
-      this.databaseUrl,
-      "select pid from pg_stat_activity where datname = current_database() and application_name = 'recommender' order by pid",
+    await askDatabase(this.databaseUrl, `select pg_terminate_backend(${await this.backend()})`);
+  }
+
+  /** Kills a random backend, upon which PostgreSQL ends all of them and recovers as after a loss of power. */
+  private async crash(): Promise<void> {
+    const pid = await this.backend();
+    const witness = new Client({ connectionString: this.databaseUrl });
+    await witness.connect();
+    const ended = new Promise<void>((resolve) => witness.on("error", () => resolve()));
+    const outage: [number, number] = [performance.now(), Number.POSITIVE_INFINITY];
+    this.outages.push(outage);
+    process.kill(pid, "SIGKILL");
+    await ended;
+    const answers = () => askDatabase(this.databaseUrl, "select 1").then(Boolean, () => false);
+    while (!(await answers())) await sleep(5);
+    outage[1] = performance.now();
+  }
+
+  /** For how long the database was down between two moments: nobody can answer then, as events are read for each answer. */
+  downMs(from: number, to: number): number {
+    return this.outages.reduce(
+      (sum, [began, ended]) => sum + Math.max(0, Math.min(ended, to) - Math.max(began, from)),
+      0,
     );
-    const { pid } = rows[Math.floor(this.random() * rows.length)] ?? { pid: 0 };
-    await askDatabase(this.databaseUrl, `select pg_terminate_backend(${pid})`);
+  }
+
+  /** The process of a random connection, at the side of the database. */
+  private async backend(): Promise<number> {
+    const ofService = "datname = current_database() and application_name = 'recommender'";
+    for (;;) {
+      const rows = await askDatabase<{ pid: number }>(
+        this.databaseUrl,
+        `select pid from pg_stat_activity where ${ofService} order by pid`,
+      );
+      const row = rows[Math.floor(this.random() * rows.length)];
+      if (row) return row.pid;
+      await sleep(20);
+    }
   }
 
   /** How everybody is, for people. */

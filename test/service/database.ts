@@ -28,10 +28,11 @@ export const refusal = (condition: string): string =>
        create trigger refuse before update on jobs for each row when (${condition}) execute function refuse()`;
 export const allowance = testStore === "folder" ? "drop trigger refuse" : "drop trigger refuse on jobs";
 
-/** A new database of the server that the set-up has started. */
-export async function newDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+/** A new database of the server that the set-up has started, with the tables that a service makes, or an empty one. */
+export async function newDatabase({ empty = false } = {}): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await onServer(`create database ${name} template template0 strategy file_copy`);
+  const template = empty ? "template0" : process.env.TEST_DATABASE_TEMPLATE;
+  await onServer(`create database ${name} template ${template} strategy file_copy`);
   const url = new URL(process.env.TEST_DATABASE_URL as string);
   url.pathname = name;
   return { url: url.href, drop: () => onServer(`drop database ${name} with (force)`) };

@@ -146,8 +146,9 @@ export class Running extends Caller {
     const stored = database && { store: database.url, key: "rk_the-key-of-the-tests" };
     const all: StartOptions = { log: "none", retryDelayMs: 0, ...stored, ...options };
     const isLast = options.dataDir === undefined;
-    const service = await startService(testTwoApis ? { ...all, role: "api" } : all);
-    const others = testTwoApis ? await startOthers(all, service) : undefined;
+    const isAlone = !testTwoApis || database === undefined;
+    const service = await startService(isAlone ? all : { ...all, role: "api" });
+    const others = isAlone ? undefined : await startOthers(all, service);
     return new Running(service, all, others, async () => (isLast ? database?.drop() : undefined));
   }
 
@@ -157,7 +158,10 @@ export class Running extends Caller {
     const at = (base: string) =>
       url.startsWith("/") ? `${base}${url}` : url.replace(this.service.url, base);
     const { api, worker } = this.others;
-    if (url === "/faults") for (const { url } of [api, worker]) await super.raw(at(url), how);
+    if (url === "/faults") {
+      for (const { url } of [api, worker]) await super.raw(at(url), how);
+      return super.raw(url, how);
+    }
     this.toOther = !this.toOther;
     return super.raw(at((this.toOther ? api : this.service).url), how);
   }

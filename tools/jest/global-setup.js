@@ -4,6 +4,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { provideBucketServer, provideEngine } = require("../engine/provide.js");
 const { startPostgres } = require("../postgres/start.js");
+const { makeTemplate } = require("../postgres/template.js");
 const { buildForTests } = require("../setup.js");
 const { startKeyKeeper } = require("./key-keeper.js");
 const { shareCode } = require("./shared-code.js");
@@ -23,7 +24,14 @@ module.exports = async () => {
   // Before the folder below is made, which its own user could not enter.
   const postgres = await startPostgres();
   process.env.TEST_DATABASE_URL = postgres.url;
-  Object.assign(globalThis, { stopPostgres: postgres.stop });
+  const template = await makeTemplate(postgres.url);
+  process.env.TEST_DATABASE_TEMPLATE = template.name;
+  Object.assign(globalThis, {
+    stopPostgres: async () => {
+      await template.drop();
+      await postgres.stop();
+    },
+  });
   // A disk takes milliseconds to flush a file, and the service and the provider flush many.
   if (hasRoomInMemory() && !process.env.TMPDIR) {
     process.env.TMPDIR = fs.mkdtempSync(path.join(memory, "recommender-tests-"));

@@ -1,29 +1,44 @@
 import { once } from "node:events";
-import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { folderAt, startService } from "../../../service";
+import { folderAt } from "../../../service";
 import { readManifest } from "../../../service/backup/manifest";
 import { columnsIn, heldTables } from "../../../service/backup/rows";
+import { readRunning } from "../../../service/files/lock";
 import { connect } from "../../../service/store/database";
 import { newDatabase } from "../database";
 import { run } from "../process";
-import { Caller } from "../running";
-import { openShop } from "../shop";
+import { Running } from "../running";
+import { openShop, trainModel } from "../shop";
 import { contentsOf, done, start } from "./contents";
+import { underLoad } from "./load";
 
 const kills = Number(process.env.KILLS ?? 2);
 const folder = mkdtempSync(join(tmpdir(), "broken-off-"));
 const at = (name: string) => join(folder, name);
 let database: Awaited<ReturnType<typeof newDatabase>>;
 let whole: Awaited<ReturnType<typeof contentsOf>>;
+let api: Running;
+let shop: Awaited<ReturnType<typeof openShop>>;
 
 beforeAll(async () => {
   database = await newDatabase();
-  const service = await startService({ dataDir: at("data"), log: "none" });
-  const api = new Caller(service);
-  const { eventDatasetId } = await openShop(api);
+  api = await Running.start({ dataDir: at("data") }, "folder");
+  shop = await openShop(api);
+  const { eventDatasetId } = shop;
   for (let batch = 0; batch < 20; batch++) {
     const events = Array.from({ length: 1000 }, (_, at) => {
       const id = `${batch} ${at}`;
@@ -31,54 +46,130 @@ beforeAll(async () => {
     });
     await api.call("upsertDatasetEvents", { eventDatasetId, events });
   }
-  await api.close();
-  await service.close();
+  for (const name of ["one", "other"]) await trainModel(api, shop, name);
   await done("export", at("whole"), "--data", at("data"));
   whole = await contentsOf(at("whole"));
 });
 
 afterAll(async () => {
+  await api.end();
   await database.drop();
   rmSync(folder, { recursive: true });
 });
 
-/** Kills the command at some moment between a first sign that it works and its end; false where it had ended by then. */
-async function killed(
-  options: string[],
-  works: () => boolean | Promise<boolean>,
-  afterMs: number,
-): Promise<boolean> {
-  const child = start(...options);
-  const exit = once(child, "exit");
-  while (child.exitCode === null && !(await works())) await new Promise((resolve) => setTimeout(resolve, 2));
-  await new Promise((resolve) => setTimeout(resolve, afterMs));
-  child.kill("SIGKILL");
-  const [code] = await exit;
-  return code === null;
+/** A command that is killed, and how one sees what it is at. */
+interface Killed {
+  readonly options: readonly string[];
+  /** Whether a process has begun with its work, and does not only start. */
+  works(pid: number): boolean | Promise<boolean>;
+  isDone(): boolean | Promise<boolean>;
+  /** Takes away what it has done. */
+  undo(): Promise<void>;
+  /** Before each start. */
+  settle?(): Promise<void>;
 }
 
-test(`after ${kills} kills of an export there is no backup, or a whole one, and the same command makes it`, async () => {
-  let hits = 0;
-  for (let kill = 0; kill < kills; kill++) {
-    const hit = await killed(
-      ["export", at("cut"), "--data", at("data")],
-      () => existsSync(at("cut/tables")),
-      (500 * kill) / kills,
-    );
-    if (hit) hits++;
+/** Starts a command, waits until it works, and kills it so much later unless it has ended by then; says whether that hit it at its work. */
+async function kill(command: Killed, afterMs: number): Promise<boolean> {
+  await command.settle?.();
+  const child = start(...command.options);
+  const exit = once(child, "exit");
+  while (child.exitCode === null && !(await command.works(Number(child.pid)))) await sleep(1);
+  await sleep(afterMs);
+  child.kill("SIGKILL");
+  const [code] = await exit;
+  return code === null && !(await command.isDone());
+}
+
+/** Kills a command at moments that are spread over its work, until each has hit it. */
+async function killOften(command: Killed, check: () => Promise<void>): Promise<void> {
+  const began = performance.now();
+  await command.settle?.();
+  await done(...command.options);
+  // With its start, so that it is too long; a moment that came too late comes earlier the next time.
+  let workMs = performance.now() - began;
+  await check();
+  await command.undo();
+  for (let [hits, misses] = [0, 0]; hits < kills; ) {
+    if (await kill(command, (workMs * (hits + 0.5)) / kills)) hits++;
+    else {
+      workMs *= 0.8;
+      expect(++misses).toBeLessThan(20 + kills);
+    }
+    await check();
+    if (await command.isDone()) await command.undo();
+  }
+}
+
+test(`after ${kills} kills of an export under load there is no backup, and the same command makes a whole one`, async () => {
+  const load = underLoad(api, shop);
+  /** Changes when an export begins. */
+  const state = () => statSync(at("cut/tables"), { throwIfNoEntry: false })?.ctimeMs;
+  let former: number | undefined;
+  let acknowledged = load.acknowledged();
+  const command: Killed = {
+    options: ["export", at("cut"), "--data", at("data")],
+    works: () => state() !== undefined && state() !== former,
+    isDone: () => existsSync(at("cut/manifest.json")),
+    undo: async () => rmSync(at("cut"), { recursive: true }),
+    settle: async () => {
+      former = state();
+      acknowledged = load.acknowledged();
+    },
+  };
+  const check = async () => {
     const checked = await run("restore", at("cut"), "--check");
-    if (!existsSync(at("cut/manifest.json"))) {
+    if (!(await command.isDone())) {
       expect(checked).toMatchObject({ code: 1, err: expect.stringContaining("no whole backup") });
-      continue;
+      return;
     }
     expect(checked).toMatchObject({ code: 0 });
-    expect(await contentsOf(at("cut"))).toEqual(whole);
-    rmSync(at("cut"), { recursive: true });
+    load.check(await contentsOf(at("cut")), acknowledged);
+  };
+  try {
+    await killOften(command, check);
+    await command.settle?.();
+    await done(...command.options);
+    await check();
+    expect(load.acknowledged()).not.toEqual(acknowledged);
+  } finally {
+    await load.end();
   }
-  expect(hits).toBeGreaterThan(0);
-  await done("export", at("cut"), "--data", at("data"));
-  expect(await contentsOf(at("cut"))).toEqual(whole);
+  const { events, datasets: _, shards: __, dataset_sizes: ___, ...others } = await contentsOf(at("cut"));
+  const there = new Set(events);
+  expect(whole.events?.filter((row) => !there.has(row))).toEqual([]);
+  expect(whole).toMatchObject(others);
 });
+
+test("an export that was broken off keeps the models that it has copied, but none that was damaged since", async () => {
+  const dir = at("resumed");
+  const command: Killed = {
+    options: ["export", dir, "--data", at("data")],
+    // The models come first.
+    works: () => existsSync(join(dir, "tables/datasets-000001.ndjson.gz")),
+    isDone: () => existsSync(join(dir, "manifest.json")),
+    undo: async () => rmSync(dir, { recursive: true }),
+  };
+  while (!(await kill(command, 0))) await command.undo();
+  const [kept = "", damaged = ""] = readdirSync(join(dir, "models")).map((name) => join(dir, "models", name));
+  writeFileSync(join(dir, "models", "model-0"), "cut off");
+  flip(damaged);
+  const written = () => [kept, damaged].map((file) => statSync(file).mtimeMs);
+  const [before, after] = [written(), await done(...command.options).then(written)];
+  expect([after[0] === before[0], after[1] === before[1]]).toEqual([true, false]);
+  const models = readManifest(dir).files.filter(({ name }) => name.startsWith("models/"));
+  expect(models).toEqual(readManifest(at("whole")).files.filter(({ name }) => name.startsWith("models/")));
+  expect(await run("restore", dir, "--check")).toMatchObject({ code: 0 });
+  expect(readdirSync(dir).sort()).toEqual(readdirSync(at("whole")).sort());
+  expect(readdirSync(join(dir, "models")).sort()).toEqual(readdirSync(at("whole/models")).sort());
+});
+
+/** Changes a byte in the middle of a file. */
+function flip(file: string): void {
+  const bytes = readFileSync(file);
+  bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+  writeFileSync(file, bytes);
+}
 
 /** How many rows a store holds. */
 async function rowsOf(place: string): Promise<number> {
@@ -100,31 +191,43 @@ async function emptied(place: string): Promise<void> {
 }
 
 test.each(["a folder", "PostgreSQL"])(
-  `after ${kills} kills of a restore into %s it holds nothing, or everything, and the same command restores it`,
+  `after ${kills} kills of a restore into %s it holds nothing, and the same command restores it`,
   async (kind) => {
-    const target = kind === "a folder" ? ["--data", at("restored")] : ["--store", database.url];
-    const place = kind === "a folder" ? folderAt(at("restored")).database : database.url;
+    const isFolder = kind === "a folder";
+    const target = isFolder ? ["--data", at("restored")] : ["--store", database.url];
+    const place = isFolder ? folderAt(at("restored")).database : database.url;
     const all = Object.values(readManifest(at("whole")).rows).reduce((sum, rows) => sum + rows);
-    const isWorking = async () => {
-      if (kind === "a folder") return existsSync(`${place}-wal`);
+    const db = connect(database.url);
+    const isLocked = async () => {
       const { rows } = await sql<{ n: number }>`select count(*) as n from pg_locks
         where relation = to_regclass('instance') and mode = 'AccessExclusiveLock'`.execute(db);
       return (rows[0]?.n ?? 0) > 0;
     };
-    const db = connect(database.url);
-    let hits = 0;
-    for (let kill = 0; kill < kills; kill++) {
-      if (await killed(["restore", at("whole"), ...target], isWorking, (500 * kill) / kills)) hits++;
-      const rows = await rowsOf(place);
-      expect([0, all]).toContain(rows);
-      if (rows === all) await emptied(place);
-    }
-    expect(hits).toBeGreaterThan(0);
+    const command: Killed = {
+      options: ["restore", at("whole"), ...target],
+      works: (pid) => (isFolder ? readRunning(folderAt(at("restored")))?.pid === pid : isLocked()),
+      isDone: async () => (await rowsOf(place)) > 0,
+      undo: () => emptied(place),
+      // What a killed process has asked for is carried out to its end.
+      settle: async () => {
+        while (!isFolder && (await isLocked())) await sleep(2);
+      },
+    };
+    await killOften(command, async () => expect([0, all]).toContain(await rowsOf(place)));
+    const files = async () => {
+      if (!isFolder)
+        return (await sql`select name, written from files order by name`.execute(db)).rows as unknown[];
+      const models = at("restored/models");
+      return readdirSync(models).map((name) => [name, statSync(join(models, name)).ino]);
+    };
+    const before = await files();
+    expect(before).toHaveLength(2);
+    await done(...command.options);
+    expect(await files()).toEqual(before);
     await db.destroy();
-    await done("restore", at("whole"), ...target);
     await done("export", at(`again ${kind}`), ...target);
     const { key: _, ...withoutKey } = whole;
-    expect(await contentsOf(at(`again ${kind}`))).toEqual(kind === "a folder" ? whole : withoutKey);
+    expect(await contentsOf(at(`again ${kind}`))).toEqual(isFolder ? whole : withoutKey);
     const refused = await run("restore", at("whole"), ...target);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("already holds data") });
   },
@@ -133,9 +236,7 @@ test.each(["a folder", "PostgreSQL"])(
 test("each damaged or missing file of a backup is named, and nothing of it is restored", async () => {
   cpSync(at("whole"), at("damaged"), { recursive: true });
   const events = at("damaged/tables/events-000001.ndjson.gz");
-  const bytes = readFileSync(events);
-  bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
-  writeFileSync(events, bytes);
+  flip(events);
   rmSync(at("damaged/tables/jobs-000001.ndjson.gz"));
   const checked = await run("restore", at("damaged"), "--check", "--json");
   expect(checked).toMatchObject({ code: 2 });

@@ -2,16 +2,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startService } from "../../../service";
-import { newDatabase, testStore } from "../database";
+import { newDatabase, testOfOneApi, testOnPostgres, testStore } from "../database";
+import { eventually } from "../jobs/watched";
 import { Running } from "../running";
 import { deploy, openShop, trainModel } from "../shop";
 
 describe("what those who run a service look at", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "recommender-operations-"));
   let api: Running;
+  let shop: Awaited<ReturnType<typeof openShop>>;
   beforeAll(async () => {
-    api = await Running.start({ dataDir });
-    const shop = await openShop(api);
+    api = await Running.start({ dataDir, faults: true, retryDelayMs: 600_000 });
+    shop = await openShop(api);
     await deploy(api, shop.projectId, await trainModel(api, shop), { qps: 100 });
   });
   afterAll(async () => {
@@ -23,7 +25,9 @@ describe("what those who run a service look at", () => {
     expect(await api.raw("/healthz")).toMatchObject({ status: 200, body: { status: "alive" } });
   });
 
-  test("/metrics has calls, jobs, the queue, deployments and kept vectors, for those who have the key", async () => {
+  const metrics = async () => (await api.raw("/metrics", { headers: { apikey: api.service.key } })).text;
+
+  testOfOneApi("/metrics has calls, jobs, deployments and vectors, for those with the key", async () => {
     expect((await api.raw("/metrics")).status).toBe(401);
     for (let times = 0; times < 2; times++) await api.call("recommendItemsToUser", { userId: "u1" });
     await expect(api.call("getEventDataset", { eventDatasetId: "event-dataset-0" })).rejects.toMatchObject({
@@ -50,8 +54,29 @@ describe("what those who run a service look at", () => {
     expect(text).not.toContain(api.service.key);
   });
 
-  if (testStore === "postgres")
-    test("a worker is ready without models, which it never answers with, and counts no deployments", async () => {
+  test("/metrics counts the jobs of the queue by kind and status, in every process", async () => {
+    const { projectId, algorithmId } = shop;
+    await api.raw("/faults", {
+      method: "PUT",
+      headers: { apikey: api.service.key, "content-type": "application/json" },
+      body: JSON.stringify({ jobs: [{ name: "waits", times: 2 }] }),
+    });
+    expect(await metrics()).not.toMatch(/^recommender_jobs\{/m);
+    const jobs: string[] = [];
+    for (const name of ["waits", "waits"])
+      jobs.push((await api.call("submitTrainingJob", { projectId, algorithmId, name })).jobId);
+    // Each fails once, and waits for its next try.
+    for (const jobId of jobs)
+      await eventually(async () => (await api.call("getJob", { projectId, jobId })).retryCount === 1);
+    for (const text of [await metrics(), await metrics()]) {
+      expect(text.split("\n")).toContain('recommender_jobs{type="TRAINING",status="PENDING"} 2');
+      expect(text).not.toContain('status="RUNNING"');
+    }
+  });
+
+  testOnPostgres(
+    "a worker is ready without models, which it never answers with, and counts no deployments",
+    async () => {
       const { store = "", key = "" } = api.options;
       const worker = await startService({ store, key, role: "worker", log: "none" });
       expect(await api.raw(`${worker.url}/readyz`)).toMatchObject({
@@ -60,10 +85,44 @@ describe("what those who run a service look at", () => {
       });
       const headers = { apikey: worker.key };
       const { text } = await api.raw(`${worker.url}/metrics`, { headers });
-      expect(text).toContain("recommender_jobs");
+      expect(text).toMatch(/^recommender_jobs\{.*\} 2$/m);
       expect(text).not.toMatch(/^recommender_deployments\{/m);
       await worker.close();
-    });
+    },
+  );
+
+  testOnPostgres(
+    "an API that cannot load a later deployment answers with the former one, stays ready, and says what is to be loaded",
+    async () => {
+      const { store = "", key = "" } = api.options;
+      const lines: string[] = [];
+      const log = { write: (line: string) => void lines.push(line) };
+      const watched = await startService({ store, key, role: "api", log });
+      const headers = { apikey: key };
+      const readyz = () => api.raw(`${watched.url}/readyz`);
+      const deployments = async () =>
+        (await api.raw(`${watched.url}/metrics`, { headers })).text.match(/^recommender_deployments\{.*$/gm);
+      await eventually(async () => (await readyz()).status === 200);
+      const [row] = (await api.ask("select * from deployments")) as Record<string, string>[];
+      await api.ask("update deployments set job_id = 'job-0', generator_model_id = 'model-0'");
+      await eventually(async () => lines.some((line) => line.includes("the former one answers")));
+      expect(await readyz()).toMatchObject({
+        status: 200,
+        body: { status: "ready", deployments_to_load: 1 },
+      });
+      expect(await deployments()).toEqual([
+        'recommender_deployments{loaded="true"} 0',
+        'recommender_deployments{loaded="false"} 1',
+      ]);
+      const asked = api.call("recommendItemsToUser", { userId: "u1" }, { base: watched.url });
+      expect((await asked).results).toHaveLength(10);
+      await api.ask(
+        `update deployments set job_id = '${row?.job_id}', generator_model_id = '${row?.generator_model_id}'`,
+      );
+      await eventually(async () => (await readyz()).body.deployments_to_load === 0);
+      await watched.close();
+    },
+  );
 
   test("/readyz says so only once the models of every deployment are loaded", async () => {
     expect(await api.raw("/readyz")).toMatchObject({
@@ -71,7 +130,8 @@ describe("what those who run a service look at", () => {
       body: { status: "ready", store: "reachable", deployments_to_load: 0 },
     });
     await api.end();
-    rmSync(join(dataDir, "models"), { recursive: true });
+    if (testStore === "postgres") await api.ask("delete from files");
+    for (const name of ["models", "copies"]) rmSync(join(dataDir, name), { recursive: true, force: true });
     api = await Running.start({ dataDir });
     expect(await api.raw("/readyz")).toMatchObject({
       status: 503,
@@ -80,8 +140,9 @@ describe("what those who run a service look at", () => {
   });
 });
 
-if (testStore === "postgres")
-  test("a start over a database that is not there names it, without its password, and says what to do", async () => {
+testOnPostgres(
+  "a start over a database that is not there names it, without its password, and says what to do",
+  async () => {
     const { url, drop } = await newDatabase();
     await drop();
     const store = new URL(url);
@@ -91,4 +152,5 @@ if (testStore === "postgres")
       /^The database postgres\S+\/test_\w+ cannot be used \(.+\); start it, or correct its address\.$/,
     );
     await expect(started).rejects.not.toThrow(/secret/);
-  });
+  },
+);

@@ -34,7 +34,9 @@ async function trained(api: Running, seed: number): Promise<Buffer> {
   const modelId = await trainModel(api, { projectId, algorithmId });
   const { store: url } = api.options;
   const folder = api.service.dataDir;
-  const file = await openFiles(url === undefined ? { folder } : { folder, url }).open(modelName(modelId));
+  const files = openFiles(url === undefined ? { folder } : { folder, url });
+  const file = await files.open(modelName(modelId));
+  files.close();
   return buffer(file?.createReadStream() as NodeJS.ReadableStream);
 }
 

@@ -1,10 +1,28 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ManualClock } from "../../../service";
-import { Running } from "../running";
-import { deploy, openShop, trainModel } from "../shop";
+import { testInFolder } from "../database";
+import { serve } from "../process";
+import { Caller, Running } from "../running";
+import { deploy, openShop, shopRecords, trainModel } from "../shop";
 import { eventually, openWatched, settled } from "./watched";
+
+/** Only there the system tells how long each thread of a process has computed. */
+const testOnLinux: typeof testInFolder = process.platform === "linux" ? testInFolder : () => undefined;
+
+/** How long each thread of a process has computed, in hundredths of a second. */
+function ticksOf(pid: number): Map<string, number> {
+  const folder = `/proc/${pid}/task`;
+  const ticks = (thread: string) => {
+    // The name of the process, which may hold spaces, stands before the last bracket.
+    const [, fields = ""] = /.*\) (.*)/s.exec(readFileSync(join(folder, thread, "stat"), "utf8")) ?? [];
+    const [user, system] = fields.split(" ").slice(11);
+    return Number(user) + Number(system);
+  };
+  return new Map(readdirSync(folder).map((thread) => [thread, ticks(thread)]));
+}
 
 describe("threads", () => {
   test("are few at a start with many deployments, do all of them, and end when there is nothing to do", async () => {
@@ -66,9 +84,13 @@ describe("threads", () => {
     await end();
   });
 
-  /** Training jobs that take for ever. */
-  const endless = async ({ api, shop: { projectId } }: Awaited<ReturnType<typeof openWatched>>) => {
-    const algorithmParameters = { dimensions: 512, regularization: 0.1, alpha: 0.3, epochs: 200 };
+  /** Training jobs that take long, for ever where they have the most dimensions. */
+  const trainings = async (
+    api: Caller,
+    { projectId }: { projectId: string },
+    { dimensions = 512 }: { dimensions?: number } = {},
+  ) => {
+    const algorithmParameters = { dimensions, regularization: 0.1, alpha: 0.3, epochs: 200 };
     const fields = { projectId, name: "endless", algorithmParameters };
     const { algorithmId } = await api.call("createAlgorithm", fields);
     return async () =>
@@ -77,7 +99,7 @@ describe("threads", () => {
 
   test("are shared by as many trainings as have two each, whatever the machine has", async () => {
     const watched = await openWatched({ threads: 4 });
-    const submit = await endless(watched);
+    const submit = await trainings(watched.api, watched.shop);
     const jobs = [await submit(), await submit(), await submit()];
     await eventually(async () => (await watched.threads()) === 2);
     await settled();
@@ -86,10 +108,56 @@ describe("threads", () => {
     await watched.end();
   });
 
+  testOnLinux(
+    "that train are all of those allowed where one training is alone, and no more where there are three",
+    async () => {
+      const dataDir = mkdtempSync(join(tmpdir(), "threads-"));
+      const service = await serve("--data", dataDir, "--threads", "6");
+      const pid = Number(service.child.pid);
+      const api = new Caller(service);
+      // So much that others are asked to help.
+      const shop = await openShop(api, shopRecords({ users: 1000, items: 1000, perUser: 30 }));
+      const submit = await trainings(api, shop, { dimensions: 64 });
+      const read = (jobId: string) => api.call("getJob", { projectId: shop.projectId, jobId });
+      const isTraining = async (jobId: string) => {
+        const { phase, fraction } = (await read(jobId)).jobData?.progress ?? {};
+        return phase === "train" || (phase === "search" && Number(fraction) > 0);
+      };
+      // Those that tidy up memory for all others.
+      const own = new Set(ticksOf(pid).keys());
+      /** How many threads have computed for trainings within a while; undefined unless as many trainings ran all the time. */
+      const computing = async (running: number) => {
+        const before = ticksOf(pid);
+        const which = async () => {
+          const states = await Promise.all(jobs.map(isTraining));
+          return jobs.filter((_, at) => states[at]).join();
+        };
+        const first = await which();
+        await sleep(3000);
+        const after = [...ticksOf(pid)];
+        if (first.split(",").length !== running || first !== (await which())) return undefined;
+        return after.filter(([id, ticks]) => !own.has(id) && ticks - (before.get(id) ?? 0) >= 2).length;
+      };
+      const jobs = [await submit()];
+      await eventually(async () => (await computing(1)) === 6);
+      for (let more = 0; more < 8; more++) jobs.push(await submit());
+      const counts: number[] = [];
+      while (counts.length < 3) counts.push(...[(await computing(3)) ?? []].flat());
+      // In the first, helpers may have begun.
+      for (const count of counts.slice(1)) {
+        expect(count).toBeLessThanOrEqual(6);
+        expect(count).toBeGreaterThan(3);
+      }
+      await api.close();
+      await service.end();
+      rmSync(dataDir, { recursive: true });
+    },
+  );
+
   test("that take too long are ended, and the job says so", async () => {
     const watched = await openWatched();
     const { clock, api, submit, read, threads, end } = watched;
-    const jobId = await (await endless(watched))();
+    const jobId = await (await trainings(api, watched.shop))();
     await eventually(async () => (await threads()) === 1);
     clock.advance(299 * 60_000);
     api.forgetTokens();

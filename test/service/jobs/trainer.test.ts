@@ -122,8 +122,13 @@ describe("a trainer that is a command", () => {
       );
       expect(results.map(({ item }) => item.itemId)).toEqual([...items].map((item) => `i${item}`));
     }
+    const { jobId } = job;
+    const [row] = await api.ask(`select request_id as id from jobs where id = '${jobId}'`);
+    const { id: requestId } = row as { id: string };
+    expect(requestId).toMatch(/\w/);
+    // Under the id of the call that submitted it, and so found with what the API has logged.
     expect(lines).toContainEqual(
-      expect.objectContaining({ stream: "stdout", line: "trainer begins and trains" }),
+      expect.objectContaining({ requestId, jobId, stream: "stdout", line: "trainer begins and trains" }),
     );
     // What was held out has been put back.
     const { store } = api.options;

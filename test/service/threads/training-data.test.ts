@@ -64,7 +64,8 @@ test("a training holds the attributes of all users outside the heap", () => {
      const files = load("files/places/open.js").openFiles({ folder });
      const chosen = { alpha: 0.1, regularization: 1, regularization_exponent: 1, weighting: "log", damping: 0 };
      const parameters = { ...chosen, dimensions: 8, epochs: 1, neighbours: 0, popularity_exponent: 0 };
-     const { report } = await train(db, files, { data, parameters, modelId: "m", threads: 1 }, () => {});
+     const share = load("threads/share.js").shareOf(1);
+     const { report } = await train(db, files, { data, parameters, modelId: "m", share }, () => {});
      return Object.keys(report);`,
   );
   expect(said).toContain("chosenParameters");

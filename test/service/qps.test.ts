@@ -1,0 +1,76 @@
+import { ManualClock, type Service, startService } from "../../service";
+import { eventually } from "./jobs/watched";
+import { Refusal, Running } from "./running";
+import { deploy, openShop, trainModel } from "./shop";
+
+const qps = 10;
+const beatMs = 2000;
+
+describe("the qps of a deployment over PostgreSQL", () => {
+  // Each process has a clock of its own, so that one can stand still while the other goes on.
+  const clocks = { one: new ManualClock(), other: new ManualClock() };
+  let one: Running;
+  let other: Service;
+  beforeAll(async () => {
+    one = await Running.start({ clock: clocks.one }, "postgres");
+    const shop = await openShop(one);
+    await deploy(one, shop.projectId, await trainModel(one, shop), { qps });
+    const { store = "", key = "" } = one.options;
+    other = await startService({ store, key, role: "api", clock: clocks.other, log: "none" });
+  });
+  afterAll(async () => {
+    await other.close();
+    await one.end();
+  });
+
+  /** How many of more calls than all processes may answer pass at one of them, at one moment. */
+  async function passing({ url }: Service): Promise<number> {
+    let passed = 0;
+    for (let call = 0; call < 2 * qps; call++)
+      try {
+        await one.call("recommendItemsToUser", { userId: "u1" }, { base: url });
+        passed++;
+      } catch (error) {
+        if (!(error instanceof Refusal && error.status === 429)) throw error;
+      }
+    return passed;
+  }
+
+  /** What passes at each process after each of some seconds. */
+  async function inSeconds(seconds: number): Promise<[number, number][]> {
+    const counts: [number, number][] = [];
+    for (let second = 0; second < seconds; second++) {
+      for (const clock of Object.values(clocks)) clock.advance(1000);
+      counts.push([await passing(one.service), await passing(other)]);
+    }
+    return counts;
+  }
+
+  /** Waits until a process has seen how many there are, which is at its next sign of life. */
+  async function untilSeen(clock: ManualClock, service: Service, share: number): Promise<void> {
+    await eventually(async () => {
+      clock.advance(beatMs);
+      return (await passing(service)) === share;
+    });
+  }
+
+  test("is divided by the APIs: what passes in all of them together is no more", async () => {
+    await untilSeen(clocks.one, one.service, qps / 2);
+    await untilSeen(clocks.other, other, qps / 2);
+    expect(await inSeconds(3)).toEqual(Array(3).fill([qps / 2, qps / 2]));
+    expect([await passing(one.service), await passing(other)]).toEqual([0, 0]);
+  });
+
+  test("goes to the others where an API has given no sign of life for 6 s, and is divided anew when it does", async () => {
+    await one.ask("update processes set seen_ts = seen_ts - 6001");
+    await untilSeen(clocks.one, one.service, qps);
+    await untilSeen(clocks.other, other, qps / 2);
+    await untilSeen(clocks.one, one.service, qps / 2);
+    expect(await inSeconds(2)).toEqual(Array(2).fill([qps / 2, qps / 2]));
+  });
+
+  test("goes to the others where an API has ended", async () => {
+    await other.close();
+    await untilSeen(clocks.one, one.service, qps);
+  });
+});
