@@ -78,14 +78,26 @@ export function refuseUnreadable(noun: Lifecycle, id: string): void {
   if (!importers[noun.type]) throw unreadable(noun, id, "looked up");
 }
 
-function unreadable({ type, argumentNames }: Lifecycle, id: string, done: string): Error {
+function unreadable(noun: Lifecycle, id: string, done: string): Error {
   const shown = shortened(id);
-  const remedy = argumentNames.includes("existingId")
-    ? `Declare it with its arguments and existingId: "${shown}"; \`pulumi up\` adopts it.`
-    : type === "TrainingJob"
-      ? `Import the model that it has trained, as ${pluginTypePrefix}Model with the id ${importers.Model?.form}.`
-      : "Declare it with its arguments; `pulumi up` creates it.";
-  return new Error(`${type} ${shown} cannot be ${done}: the API cannot read it. ${remedy}`);
+  return new Error(
+    `${noun.type} ${shown} cannot be ${done}: the API cannot read it. ${remedyOf(noun, shown)}`,
+  );
+}
+
+/** How a program gets at what the API cannot read. */
+function remedyOf({ type, argumentNames }: Lifecycle, shown: string): string {
+  if (argumentNames.includes("existingId"))
+    return `Declare it with its arguments and existingId: "${shown}"; \`pulumi up\` adopts it.`;
+  if (type === "TrainingJob")
+    return (
+      'Declare the model that it has trained, a Model with existingId: "MODEL_ID"; `pulumi up` adopts it. ' +
+      `Or import it as ${pluginTypePrefix}Model with the id ${importers.Model?.form}.`
+    );
+  return (
+    "Declare the records with their source, and their dataset with existingId; `pulumi up` sends them again, and " +
+    "those with the same ids are replaced."
+  );
 }
 
 type Place = (projectId: string, jobId: string) => Imported;

@@ -101,8 +101,10 @@ export async function read(
   if (!row) return reply;
   const found = await noun.read(row.id, { ...row.state, __urn: urn });
   reply.setId(found.id);
-  reply.setProperties(toStruct(stateOf(noun, found.props, mayGoBack || raw.__provider !== undefined, raw)));
   const { __firstName, __named } = isImport ? { __named: true } : origin(rawInputs, found.inputs ?? {});
+  // A dynamic provider reads what is declared out of the state alone.
+  const props = { ...found.props, ...(__firstName && { __firstName }) };
+  reply.setProperties(toStruct(stateOf(noun, props, mayGoBack || raw.__provider !== undefined, raw)));
   const inputs = declared({
     ...found.inputs,
     ...(__firstName && { __firstName }),
@@ -130,6 +132,7 @@ export async function update(request: UpdateRequest, mayGoBack: boolean): Promis
   return reply;
 }
 
+/** No delete waits for a job, so that there is nothing for `customTimeouts` to limit. */
 export async function remove(request: DeleteRequest): Promise<void> {
   const urn = request.getUrn();
   await lifecycleOf(urn).delete(request.getId(), inState(fromStruct(request.getProperties()), urn));

@@ -75,7 +75,8 @@ const service: Partial<IResourceProviderServer> = {
     return new Empty();
   }),
   invoke: discreet(async (request) => (await import("./invoke.js")).invoke(request, clientHere)),
-  construct: discreet(async (request) => (await import("./construct.js")).construct(request)),
+  // The program waits for it, but not once the engine has asked to end; what it registers is created by calls of its own.
+  construct: discreet(async (request) => (await import("./construct.js")).construct(request), false),
 
   // It comes at the end of every run too. A call that creates is finished all the same.
   cancel: answering(async () => {
@@ -103,18 +104,21 @@ export function isAnswering(): boolean {
   return underWay > 0;
 }
 
+/** `isAwaited`: whether the engine waits for the answer at the end of a run too. */
 function answering<Request, Reply>(
   work: (request: Request) => Promise<Reply>,
+  isAwaited = true,
 ): handleUnaryCall<Request, Reply> {
+  const count = isAwaited ? 1 : 0;
   return ({ request }, callback) => {
-    underWay++;
+    underWay += count;
     work(request)
       .then(
         (reply) => callback(null, reply),
         (error: Error) => callback(failureOf(error)),
       )
       .finally(() => {
-        underWay--;
+        underWay -= count;
       });
   };
 }
@@ -122,11 +126,12 @@ function answering<Request, Reply>(
 /** The same for requests whose properties may be secret. */
 function discreet<Request extends object, Reply>(
   work: (request: Request) => Promise<Reply>,
+  isAwaited?: boolean,
 ): handleUnaryCall<Request, Reply> {
   return answering(async (request: Request) => {
     const { discreetly } = await import("./discretion.js");
     return discreetly(request, work, configuration?.secrets);
-  });
+  }, isAwaited);
 }
 
 /** The top folder of the package: above dist/ where this is compiled. */

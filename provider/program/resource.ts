@@ -101,13 +101,15 @@ export function siblingOptions(
       `${type}: with the option import, set existingId too; without it a ${sibling} is submitted.`,
     );
   }
-  const own = new RegExp(`(recommender:(?:index:)?)${type}::`, "g");
-  const renamed = (urn: string) => urn.replace(own, `$1${sibling}::`);
+  const own = new RegExp(`(recommender:(?:index:)?)${type}(?=::|$)`, "g");
+  const renamed = (text: string) => text.replace(own, `$1${sibling}`);
   if (!aliases) return rest;
-  const ofSibling = aliases.map((alias) =>
-    pulumi
-      .output(alias)
-      .apply((value) => (typeof value === "string" ? renamed(value) : (value as pulumi.Alias))),
+  const ofSibling = aliases.map((given) =>
+    pulumi.output(given).apply((known) => {
+      if (typeof known === "string") return renamed(known);
+      const alias = known as pulumi.Alias;
+      return typeof alias.type === "string" ? { ...alias, type: renamed(alias.type) } : alias;
+    }),
   );
   return { ...rest, aliases: ofSibling };
 }

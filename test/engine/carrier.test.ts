@@ -9,45 +9,65 @@ import * as pulumi from "@pulumi/pulumi";
 import * as recommender from "pulumi-recommender";
 `;
 
-/** Parents, components, renamings and a sibling: whatever decides on the name of a resource in the state. */
-const program = (items: string, more = "") => `${imports}
+/**
+ * Parents, components, siblings and renamings: whatever decides on the name of a resource in the state. Each generation of
+ * the program names or places some resources otherwise than the one before it, and says so by an alias of each kind.
+ */
+const program = (generation: number, more = "") => `${imports}
+const generation = ${generation};
+const before = generation - 1;
+const aliased = (alias) => (generation > 0 ? { aliases: [alias] } : {});
+const types = { dynamic: "pulumi-nodejs:dynamic/recommender:", plugin: "recommender:index:" };
+const here = new pulumi.Config("recommender").get("carrier") ?? "dynamic";
+const there = here === "plugin" ? "dynamic" : "plugin";
+const urnBefore = (carrier, type, name) => ["urn:pulumi:test::test", types[carrier] + type, name + before].join("::");
 class Shelf extends pulumi.ComponentResource {
-  constructor(name, items) {
+  constructor(name) {
     super("shop:Shelf", name);
-    this.items = new recommender.ItemDataset(items, { name: "goods", numShards: 1 },
-      { parent: this, aliases: items === "before" ? [] : [{ name: "before" }] });
+    this.items = new recommender.ItemDataset("items" + generation, { name: "goods", numShards: 1 },
+      { parent: this, ...aliased({ name: "items" + before }) });
   }
 }
-const shelf = new Shelf("shelf", "${items}");
+const shelf = new Shelf("shelf");
 const users = new recommender.UserDataset("users", { numShards: 1 });
-const events = new recommender.EventDataset("events", { numShards: 1 }, { parent: users });
+const [parent, parentBefore] = generation % 2 ? [shelf, users] : [users, shelf];
+const events = new recommender.EventDataset("events", { numShards: 1 },
+  { parent, ...aliased({ parent: parentBefore }) });
 const records = new recommender.UserRecords("people",
   { userDatasetId: users.id, source: [{ userId: "ada", attributes: { age: 36 } }] }, { parent: events });
-const project = new recommender.Project("shop", {
-  userDatasetId: users.id, itemDatasetId: shelf.items.id, eventDatasetId: events.id, targetEventType: "buy" });
+const project = new recommender.Project("shop" + generation, {
+  userDatasetId: users.id, itemDatasetId: shelf.items.id, eventDatasetId: events.id, targetEventType: "buy" },
+  aliased(urnBefore(here, "Project", "shop")));
 const projectId = project.id;
 const bought = new recommender.EventRecords("bought", { eventDatasetId: events.id, source: Array.from({ length: 12 },
   (_, at) => ({ eventId: "e" + at, userId: "u" + at % 3, itemId: "i" + at % 4, ts: 1700000000000 + at, eventType: "buy" })) });
 const { id: algorithmId } = new recommender.Algorithm("g1", { projectId,
   algorithmParameters: { dimensions: 4, epochs: 1, regularization: 0.1, alpha: 0.1 } });
-const { modelId } = new recommender.Model("weekly", { projectId, algorithmId, triggers: [bought.contentHash] });
+const { modelId } = new recommender.Model("weekly" + generation, { projectId, algorithmId, triggers: [bought.contentHash] },
+  aliased(urnBefore(there, "Model", "weekly")));
 new recommender.TrainingJob("nightly", { projectId, algorithmId });
-const live = new recommender.Deployment("live", { projectId, generatorModelId: modelId, qps: 5 });
+const live = new recommender.Deployment("live" + generation, { projectId, generatorModelId: modelId, qps: 5 },
+  aliased({ name: "live" + before, type: types[there] + "Deployment" }));
 new recommender.DeploymentJob("again", { projectId, generatorModelId: modelId, qps: 5 }, { dependsOn: live });
 const query = { projectId, modelId, queryType: "user_distribution", queries: [{ attribute: "age", value: 36, bins: 2 }] };
-new recommender.UserQuery("ages", query);
+const [place, placeBefore] = generation % 2 ? [project, shelf] : [shelf, project];
+new recommender.UserQuery("ages", query, { parent: place, ...aliased({ parent: placeBefore }) });
 new recommender.QueryingJob("ages-again", query);
-const groups = new recommender.UserClustering("groups", { projectId, modelId, parameters: { minUserNum: 1 } });
+const groups = new recommender.UserClustering("groups", { projectId, modelId, parameters: { minUserNum: 1 } },
+  generation > 0 ? { parent: users, ...aliased({ parent: pulumi.rootStackResource }) } : {});
 new recommender.ClusteringJob("groups-again", { projectId, modelId, parameters: { minUserNum: 1 } });
 export const hash = records.contentHash;
 ${more}`;
+
+/** What the program declares, and the stack itself. */
+const declared = 21;
 
 let observed: ObservedService;
 let workspace: EngineWorkspace;
 
 beforeAll(async () => {
   observed = await ObservedService.start();
-  workspace = await engineWorkspace(program("before"), observed.environment);
+  workspace = await engineWorkspace(program(0), observed.environment);
   await installPlugin(workspace.directory);
 });
 afterAll(async () => {
@@ -78,23 +98,24 @@ async function types(): Promise<string[]> {
   ];
 }
 
-const unchanged = { same: expect.any(Number) };
+const unchanged = { changes: { same: declared }, calls: [] };
 
 test("a stack moves to the plugin and back without a change: parents, components, aliases and jobs included", async () => {
-  const { hash } = await up();
+  const { changes, hash } = await up();
+  expect(changes).toEqual({ create: declared });
   expect(await types()).toEqual(["pulumi-nodejs:dynamic/recommender:"]);
-  await workspace.setProgram(program("after"));
+  await workspace.setProgram(program(1));
   await carryBy("plugin");
-  expect(await up()).toMatchObject({ changes: unchanged, hash, calls: [] });
+  expect(await up()).toEqual({ ...unchanged, hash });
   expect(await types()).toEqual(["recommender:index:"]);
   await workspace.stack.refresh();
-  expect(await up()).toMatchObject({ changes: unchanged, calls: [] });
+  expect(await up()).toEqual({ ...unchanged, hash });
   await carryBy("dynamic");
-  await workspace.setProgram(program("after").replaceAll('"before"', '"never"'));
-  expect(await up()).toMatchObject({ changes: unchanged, hash, calls: [] });
+  await workspace.setProgram(program(2));
+  expect(await up()).toEqual({ ...unchanged, hash });
   expect(await types()).toEqual(["pulumi-nodejs:dynamic/recommender:"]);
   await workspace.stack.refresh();
-  expect(await up()).toMatchObject({ changes: unchanged, calls: [] });
+  expect(await up()).toEqual({ ...unchanged, hash });
 });
 
 test("what dynamic resources cannot do names the plugin, which does it", async () => {
@@ -113,18 +134,20 @@ test("what dynamic resources cannot do names the plugin, which does it", async (
   const remedy = /recommender plugin install.*pulumi config set recommender:carrier plugin/;
   try {
     for (const more of [imported, elsewhere]) {
-      await workspace.setProgram(program("after", more));
+      await workspace.setProgram(program(2, more));
       await expect(workspace.stack.preview()).rejects.toThrow(remedy);
     }
     await carryBy("plugin");
-    await workspace.setProgram(program("after", imported + elsewhere));
-    expect(await up()).toMatchObject({ changes: { import: 1 }, found: "elsewhere", isJobSecret: true });
+    await workspace.setProgram(program(2, imported + elsewhere));
+    const { changes, found, isJobSecret } = await up();
+    expect(changes).toEqual({ same: declared, create: 2, import: 1 });
+    expect({ found, isJobSecret }).toEqual({ found: "elsewhere", isJobSecret: true });
     expect((await other.call(routes.listEventDatasets, {})).eventDatasets).toHaveLength(1);
     const stored = join(workspace.directory, "state/.pulumi/stacks/test/test.json");
     expect(await readFile(stored, "utf8")).not.toContain(other.service.key);
     await carryBy("dynamic");
-    await workspace.setProgram(program("after", imported.replace(/\{ import.*\}/, "{}")));
-    expect((await up()).changes).toEqual({ same: expect.any(Number), delete: 2 });
+    await workspace.setProgram(program(2, imported.replace(/\{ import.*\}/, "{}")));
+    expect((await up()).changes).toEqual({ same: declared + 1, delete: 2 });
     expect((await other.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
     await workspace.stack.refresh();
     await workspace.stack.destroy();
@@ -135,7 +158,7 @@ test("what dynamic resources cannot do names the plugin, which does it", async (
 });
 
 test("another carrier than the two is refused", async () => {
-  await workspace.setProgram(program("after"));
+  await workspace.setProgram(program(2));
   await carryBy("pigeon");
   await expect(workspace.stack.preview()).rejects.toThrow(/recommender:carrier: expected dynamic or plugin/);
 });

@@ -79,19 +79,18 @@ export class KilledStack {
   pendingSeen = 0;
   /** How often a killed engine had left its own files broken. */
   mended = 0;
-  /** How often a run had another carrier than the one before it. */
-  crossings = 0;
   /** What runs that were not killed measured. */
   readonly widths: Width[] = [];
-  /** What carried its last run. */
+  /** What carried its last run, and whether that was killed. */
   carrier: Carrier | undefined;
+  wasStruck = false;
 
   constructor(
     readonly name: string,
     private readonly ground: KillingGround,
     private readonly proxy: FaultProxy,
     private readonly dataDir: string,
-    private readonly drawCarrier: () => Carrier,
+    private readonly nextCarrier: () => Carrier,
   ) {}
 
   async init(): Promise<void> {
@@ -102,7 +101,7 @@ export class KilledStack {
   /** Brings it to a stage; a stack that a killed engine left locked is unlocked first, as its message says. */
   async bring(stage: Stage, kill?: Kill): Promise<Ended> {
     // What is destroyed is carried as the state says.
-    if (stage !== "destroyed") this.#changeCarrier();
+    if (stage !== "destroyed") this.carrier = this.nextCarrier();
     if (this.ground.mend(this.name)) this.mended++;
     if (this.ground.isLocked(this.name)) await this.#engine(["cancel", "--yes"], stage);
     this.pendingSeen += this.ground.state(this.name).pending.length;
@@ -111,6 +110,7 @@ export class KilledStack {
     const command = stage === "destroyed" ? "destroy" : "up";
     const ended = await this.#engine([command, "--yes", "--skip-preview"], stage, kill);
     end?.();
+    this.wasStruck = ended.struck;
     return ended;
   }
 
@@ -159,12 +159,6 @@ export class KilledStack {
     } finally {
       database.close();
     }
-  }
-
-  #changeCarrier(): void {
-    const former = this.carrier;
-    this.carrier = this.drawCarrier();
-    if (former !== undefined && former !== this.carrier) this.crossings++;
   }
 
   #engine(args: string[], stage: Stage, kill?: Kill): Promise<Ended> {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { LocalWorkspace, type Stack } from "@pulumi/pulumi/automation";
 import { version as pulumiVersion } from "@pulumi/pulumi/package.json";
+import { version } from "../../package.json";
 import { registryEnv } from "../tools/provide";
 import { readKeptState } from "./kept-state";
 import { OtherService } from "./other-service";
@@ -75,8 +76,34 @@ async function stackOf(folder: string, name: string, env: Record<string, string>
   return stack;
 }
 
+/** Moves a stack to the plugin out of the installed package and back again, neither of which changes anything. */
+async function movesToPlugin(folder: string, stack: Stack): Promise<void> {
+  const options = { cwd: folder, env: { ...process.env, ...stack.workspace.envVars } };
+  const { stdout: said } = await run("npx", ["recommender", "plugin", "install", "--json"], options);
+  expect(JSON.parse(said)).toEqual({ plugin: "recommender", version });
+  for (const [carrier, prefix] of [
+    ["plugin", "recommender:index:"],
+    ["dynamic", "pulumi-nodejs:dynamic/recommender:"],
+  ] as const) {
+    await run("pulumi", ["config", "set", "recommender:carrier", carrier, "--stack", stack.name], options);
+    expect((await stack.up()).summary.resourceChanges).toEqual({ same: 8 });
+    const { deployment } = await stack.exportStack();
+    const types = (deployment.resources as { type: string }[]).map(({ type }) => type);
+    expect(types).toContain(`${prefix}EventDataset`);
+    expect(types.filter((type) => /recommender:/.test(type) && !type.startsWith(prefix))).toEqual([]);
+  }
+  const { stdout: schema } = await run("pulumi", ["package", "get-schema", `recommender@${version}`], {
+    ...options,
+    maxBuffer: 2 ** 26,
+  });
+  const committed = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
+  const { resources, functions } = JSON.parse(schema);
+  expect(Object.keys(resources).sort()).toEqual(Object.keys(committed.resources).sort());
+  expect(Object.keys(functions).sort()).toEqual(Object.keys(committed.functions).sort());
+}
+
 describe("the package as a user gets it", () => {
-  test("works when npm installed it, with no configuration, on the embedded service", async () => {
+  test("works when npm installed it, with no configuration, on the embedded service, by either carrier", async () => {
     const folder = await install("npm");
     const lookup = "recommender.getEventDatasetOutput({ eventDatasetId: events.id })";
     await writeFile(join(folder, "index.ts"), `${program}export const found = ${lookup}.name;`);
@@ -89,6 +116,7 @@ describe("the package as a user gets it", () => {
     const recommender = join(folder, "node_modules/.bin/recommender");
     const { stdout } = await run(recommender, ["status", "--json"], { cwd: folder });
     expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1/) });
+    await movesToPlugin(folder, stack);
     // A later version of the package says it otherwise; the state holds no code that would not.
     const file = join(folder, "node_modules/pulumi-recommender/dist/provider/lifecycle/lifecycle.js");
     await writeFile(file, (await readFile(file, "utf8")).replace("is orphaned:", "stays behind:"));

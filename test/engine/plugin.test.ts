@@ -65,7 +65,8 @@ async function pulumi(...args: string[]): Promise<string> {
 }
 
 const up = (...args: string[]) => pulumi("up", "--yes", "--skip-preview", ...args);
-const preview = async () => JSON.parse(await pulumi("preview", "--json")) as { steps: Step[] };
+const preview = async (...args: string[]) =>
+  JSON.parse(await pulumi("preview", "--json", ...args)) as { steps: Step[] };
 const rows = async (): Promise<Row[]> =>
   JSON.parse(await pulumi("stack", "export")).deployment.resources ?? [];
 
@@ -194,4 +195,24 @@ test("a model, a deployment, a query and a clustering are one line each, with th
     servingUri: "[secret]",
   });
   expect(await pulumi("stack", "export")).not.toContain(new URL(observed.service.url).host);
+});
+
+test("pulumi import takes a model over that is trained already, after which the next preview leaves it alone", async () => {
+  const found = async (type: string) =>
+    (await rows()).find((row) => row.type === `recommender:index:${type}`)?.id as string;
+  const [projectId, algorithmId] = [await found("Project"), await found("Algorithm")];
+  const { jobId } = await observed.call(routes.submitTrainingJob, { projectId, algorithmId, name: "theirs" });
+  await observed.service.idle();
+  const modelId = (await observed.call(routes.getJob, { projectId, jobId })).jobResult?.modelId as string;
+  const said = await pulumi(
+    ...["import", "recommender:index:Model", "theirs", `${projectId}/${modelId}`],
+    ...["--yes", "--protect=false", "--generate-code=false"],
+  );
+  expect(said).toMatch(/1 imported/);
+  expect((await rows()).find(({ urn }) => urn.endsWith("Model::theirs"))?.id).toBe(modelId);
+  await declare({
+    theirs: { type: "recommender:Model", properties: { projectId, name: "theirs", existingId: modelId } },
+  });
+  const { steps } = await preview("--show-sames");
+  expect(steps.find(({ urn }) => urn.endsWith("Model::theirs"))?.op).toBe("same");
 });

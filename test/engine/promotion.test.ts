@@ -203,4 +203,37 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     expect(at.submissions("staging")).toEqual(["POST /submit-deployment-job"]);
     expect(await at.deployedBy("staging")).toBe(newer);
   });
+
+  test("a release of a stack on the plugin records what an update of it has changed, once", async () => {
+    await at.setProgram("w3");
+    await at.commit("w3");
+    const { model: former } = await at.state("staging");
+    await at.stacks.staging.up();
+    const { model } = await at.state("staging");
+    expect(model).not.toBe(former);
+    const count = (await at.released("staging")).length;
+    const { code, out } = await at.recommender("release", "staging");
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: `Release staging-${count + 1} is written to releases/staging.json: commit it\n`,
+    });
+    const release = (await at.released("staging")).at(-1);
+    expect(release).toMatchObject({
+      action: "release",
+      status: "done",
+      contents: {
+        records: [{ name: "history", recordCount: 240 }],
+        models: [{ name: "weekly", modelId: model, trainedParameters: { dimensions: 8 } }],
+        deployments: [
+          { name: "live", generator: { modelId: model, model: "weekly" }, check: { result: "passed" } },
+        ],
+      },
+    });
+    const text = JSON.stringify(release);
+    expect(text).not.toContain(at.services.staging.service.key);
+    expect(text).not.toContain(at.workspace.directory);
+    await at.commit(`Release staging-${count + 1}`);
+    const again = await at.recommender("release", "staging");
+    expect(again.out).toBe(`Release staging-${count + 1} still describes staging\n`);
+  });
 });

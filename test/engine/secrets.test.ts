@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ObservedService } from "./observed-service";
-import { type EngineWorkspace, engineWorkspace } from "./workspace";
+import { type EngineWorkspace, engineWorkspace, installPlugin } from "./workspace";
 
 const run = promisify(execFile);
 const program = `
@@ -20,6 +20,7 @@ describe("keys, tokens and secret addresses", () => {
     observed = await ObservedService.start();
     const passphrase = { PULUMI_CONFIG_PASSPHRASE: "test" };
     workspace = await engineWorkspace(program, { ...passphrase, RECOMMENDER_JOB_POLL_MS: "50" });
+    await installPlugin(workspace.directory);
     await configure(observed.config);
   });
   afterAll(async () => {
@@ -37,13 +38,17 @@ describe("keys, tokens and secret addresses", () => {
       ),
     );
 
-  test("are nowhere in the state in the clear", async () => {
-    await workspace.stack.up();
+  const expectNoneInState = async () => {
     for (const file of await filesUnder(join(workspace.directory, "state"))) {
       const text = await readFile(file, "utf8");
       expect(text).not.toContain(observed.service.key);
       expect(text).not.toContain(new URL(observed.service.url).host);
     }
+  };
+
+  test("are nowhere in the state in the clear", async () => {
+    await workspace.stack.up();
+    await expectNoneInState();
     const { deployment } = await workspace.stack.exportStack();
     const [dataset] = deployment.resources.filter(({ type }: { type: string }) =>
       type.endsWith("EventDataset"),
@@ -75,20 +80,33 @@ describe("keys, tokens and secret addresses", () => {
 
   const quietly = (environment: Record<string, string>) => loudly(["--skip-preview"], environment);
 
-  test("are nowhere in what a run and its preview say at -v=9", async () => {
-    const said = await loudly(["-v=9", "--debug", "--diff"], {});
+  const carriers = ["dynamic", "plugin"] as const;
+  /** By the environment, which wins: the configuration is changed in between. */
+  const by = (carrier: (typeof carriers)[number]) => ({ RECOMMENDER_CARRIER: carrier });
+
+  test.each(carriers)("are nowhere in what a run by %s and its preview say at -v=9", async (carrier) => {
+    const said = await loudly(["-v=9", "--debug", "--diff"], by(carrier));
     expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
+    const prefix = carrier === "plugin" ? "recommender:index:" : "pulumi-nodejs:dynamic/recommender:";
+    expect((await workspace.stack.exportStack()).deployment.resources).toContainEqual(
+      expect.objectContaining({ type: `${prefix}EventDataset` }),
+    );
+    await expectNoneInState();
   });
 
-  // The engine's own trace shows the configuration that it hands to any dynamic provider, decrypted; what comes from
-  // the environment it never sees.
-  test("that come from the environment are not even in the engine's own trace", async () => {
-    await workspace.stack.removeAllConfig(Object.keys(observed.config));
-    await quietly(observed.environment);
-    const said = await loudly(["-v=9", "--debug", "--logtostderr", "--logflow"], observed.environment);
-    expect(said.length).toBeGreaterThan(500);
-    expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
-  });
+  // The engine's own trace shows the configuration that it hands to any provider, decrypted; what comes from the
+  // environment it never sees.
+  test.each(carriers)(
+    "that come from the environment are not even in the engine's own trace of a run by %s",
+    async (carrier) => {
+      await workspace.stack.removeAllConfig(Object.keys(observed.config));
+      const environment = { ...observed.environment, ...by(carrier) };
+      await quietly(environment);
+      const said = await loudly(["-v=9", "--debug", "--logtostderr", "--logflow"], environment);
+      expect(said.length).toBeGreaterThan(500);
+      expect(said.filter((line) => line.includes(observed.service.key))).toEqual([]);
+    },
+  );
 
   test("that a stack keeps in the clear are warned of, by name and with the fix", async () => {
     await configure(observed.config, () => false);
@@ -99,21 +117,25 @@ describe("keys, tokens and secret addresses", () => {
     }
   });
 
-  test("that a command printed are neither in the state nor in what a run says", async () => {
-    const log = join(workspace.directory, "tokens.txt");
-    await writeFile(join(workspace.directory, "token.js"), tokenScript(observed, log));
-    const said = await loudly(["-v=9", "--debug"], {
-      RECOMMENDER_BASE_URL: observed.service.url,
-      RECOMMENDER_API_KEY: observed.service.key,
-      RECOMMENDER_TOKEN_COMMAND: "node token.js",
-    });
-    const tokens = (await readFile(log, "utf8")).trim().split("\n");
-    const texts = await Promise.all(
-      (await filesUnder(join(workspace.directory, "state"))).map((file) => readFile(file, "utf8")),
-    );
-    for (const token of tokens)
-      expect([...said, ...texts].filter((text) => text.includes(token))).toEqual([]);
-  });
+  test.each(carriers)(
+    "that a command printed are neither in the state nor in what a run by %s says",
+    async (carrier) => {
+      const log = join(workspace.directory, `tokens-${carrier}.txt`);
+      await writeFile(join(workspace.directory, "token.js"), tokenScript(observed, log));
+      const said = await loudly(["-v=9", "--debug"], {
+        ...by(carrier),
+        RECOMMENDER_BASE_URL: observed.service.url,
+        RECOMMENDER_API_KEY: observed.service.key,
+        RECOMMENDER_TOKEN_COMMAND: "node token.js",
+      });
+      const tokens = (await readFile(log, "utf8")).trim().split("\n");
+      const texts = await Promise.all(
+        (await filesUnder(join(workspace.directory, "state"))).map((file) => readFile(file, "utf8")),
+      );
+      for (const token of tokens)
+        expect([...said, ...texts].filter((text) => text.includes(token))).toEqual([]);
+    },
+  );
 
   test("in the environment win, so that a rotated key reaches a destroy", async () => {
     await configure({ ...observed.config, "recommender:apiKey": "revoked" });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 import { globSync } from "tinyglobby";
 
@@ -42,6 +42,14 @@ test("every link of a published page leads to a file and a heading that are publ
     ),
   );
   expect(dead).toEqual([]);
+});
+
+test("the plugin is published with the command that starts it and with its schema", () => {
+  const command = "plugin/pulumi-resource-recommender";
+  const needed = [command, `${command}.cmd`, "dist/provider/plugin/main.js", "schema.json"];
+  expect(packedFiles()).toEqual(expect.arrayContaining(needed));
+  // The engine starts it.
+  expect(statSync(join(root, command)).mode & 0o111).toBe(0o111);
 });
 
 test("benchmarks fetch packages by name and version, not archives by their address", () => {

@@ -58,6 +58,19 @@ test("a dynamic provider takes the URN out of a row that the plugin has written"
   expect(observed.calls()).toContain("DELETE /delete-event-dataset");
 });
 
+test("a dynamic provider knows the first name of what was renamed by an alias and then read by the plugin", async () => {
+  const fromNode = await PluginProcess.start({ ...observed.config, "recommender:carrier": "plugin" });
+  const urn = (name: string) => `urn:pulumi:test::test::recommender:index:EventDataset::${name}`;
+  const { inputs } = await fromNode.check(urn("before"), { numShards: 1 });
+  const { id, state } = await fromNode.create(urn("before"), inputs);
+  const renamed = await fromNode.check(urn("after"), { numShards: 1 }, inputs);
+  const refreshed = await fromNode.read(urn("after"), id, state, renamed.inputs);
+  await fromNode.stop();
+  const read = await dynamic.read("EventDataset", id, refreshed.state);
+  expect(read.inputs).toMatchObject({ name: "before", __firstName: "before" });
+  await dynamic.delete("EventDataset", id, read.state);
+});
+
 test("state of which all is secret is read, changed and deleted", async () => {
   const { inputs } = await plugin.check("EventDataset", args);
   const { id, state } = await plugin.create("EventDataset", inputs);

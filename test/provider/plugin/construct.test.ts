@@ -9,12 +9,18 @@ import { PluginProcess } from "./plugin-process";
 /** What the plugin has registered, by the last part of its type. */
 const registered = new Map<string, RegisterResourceRequest>();
 const monitor = new grpc.Server();
+/** Is resolved when a resource is registered that never comes about. */
+const held = { promise: Promise.resolve(), resolve: () => {} };
+held.promise = new Promise((resolve) => {
+  held.resolve = resolve;
+});
 let address: string;
 let plugin: PluginProcess;
 
 beforeAll(async () => {
   const service: Partial<IResourceMonitorServer> = {
     registerResource({ request }, callback) {
+      if (request.getName() === "held") return held.resolve();
       registered.set(request.getType().split(":")[2] as string, request);
       const reply = new RegisterResourceResponse();
       reply.setUrn(`urn:pulumi:test::test::${request.getType()}::${request.getName()}`);
@@ -101,4 +107,18 @@ test("a model is not deleted before its replacement, whatever the option says, a
       message: expect.stringMatching(/^deleteBeforeReplace does not apply to models/),
     }),
   );
+});
+
+test("a component that waits for its resources does not hold up the end of the plugin", async () => {
+  const own = await PluginProcess.start();
+  const request = new provider.ConstructRequest();
+  request.setMonitorendpoint(address);
+  request.setType("recommender:index:TrainedModel");
+  request.setName("held");
+  const constructing = own.call("construct", request).catch((error) => error);
+  await held.promise;
+  const began = performance.now();
+  expect(await own.stop()).toBe(0);
+  expect(performance.now() - began).toBeLessThan(1000);
+  expect(await constructing).toBeInstanceOf(Error);
 });

@@ -119,17 +119,25 @@ test.each(["Project", "Algorithm", "UserDataset", "ItemDataset"])(
   },
 );
 
+test.each(["UserRecords", "ItemRecords", "EventRecords"])(
+  "the API cannot read %s, so that an import says how to declare them",
+  async (type) => {
+    await expect(plugin.read(type, "x-1")).rejects.toThrow(
+      `${type} x-1 cannot be imported: the API cannot read it. Declare the records with their source, and their ` +
+        "dataset with existingId; `pulumi up` sends them again, and those with the same ids are replaced.",
+    );
+  },
+);
+
+test("the API cannot read a training job, so that an import says how to adopt its model", async () => {
+  await expect(plugin.read("TrainingJob", "x-1")).rejects.toThrow(
+    "TrainingJob x-1 cannot be imported: the API cannot read it. Declare the model that it has trained, a Model with " +
+      'existingId: "MODEL_ID"; `pulumi up` adopts it. ' +
+      "Or import it as recommender:index:Model with the id PROJECT_ID/MODEL_ID.",
+  );
+});
+
 test.each([
-  [
-    "EventRecords",
-    "to declare them",
-    "EventRecords x-1 cannot be imported: the API cannot read it. Declare it with",
-  ],
-  [
-    "TrainingJob",
-    "to import its model",
-    "Import the model that it has trained, as recommender:index:Model with",
-  ],
   ["TrainedModel", "to import its model", "import recommender:index:Model"],
   ["UserQueryResult", "to import its query", "import recommender:index:UserQuery"],
 ])("an import of %s says %s", async (type, _, words) => {

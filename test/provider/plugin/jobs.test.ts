@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../../contract";
+import { lookups } from "../../../provider/lookups";
 import { entriesOf } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
 import { partialState } from "../dynamic-provider";
 import { trainedProject } from "../trained-project";
-import { urnOf } from "./plugin-connection";
+import { type Properties, urnOf } from "./plugin-connection";
 import { PluginProcess, secret } from "./plugin-process";
 
 let observed: ObservedService;
@@ -86,6 +87,24 @@ test("customTimeouts limit the wait, and the message says what to change", async
   expect(performance.now() - began).toBeLessThan(6000);
 });
 
+test("customTimeouts limit an update too, and the next update waits for the same job", async () => {
+  const declared = (qps: number) => ({ name: "live", projectId, generatorModelId: modelId, qps });
+  const job = await plugin.create("DeploymentJob", declared(50));
+  const { id, state } = await plugin.create("Deployment", { ...declared(50), submittedJobId: job.id });
+  await observed.faults({ job_delay_ms: 4000 });
+  const { jobId } = await plugin.update("DeploymentJob", job.id, job.state, declared(60));
+  const news = { ...declared(60), submittedJobId: jobId };
+  const began = performance.now();
+  await expect(plugin.update("Deployment", id, state, news, { timeoutS: 1 })).rejects.toThrow(
+    /deployment job \S+ is still \w+ after 1 second\. .*Wait longer with the option customTimeouts\./,
+  );
+  expect(performance.now() - began).toBeLessThan(4000);
+  observed.calls();
+  const updated = await plugin.update("Deployment", id, state, news, { timeoutS: 60 });
+  expect(updated).toMatchObject({ qps: 60, deploymentJobId: jobId });
+  expect(observed.calls().join()).not.toContain("submit-deployment-job");
+});
+
 test("a check that fails keeps what was deployed, sealed as declared, and the next update settles it", async () => {
   const declared = { name: secret("hush"), projectId, generatorModelId: modelId, qps: 50 };
   const job = await plugin.create("DeploymentJob", declared);
@@ -105,7 +124,37 @@ test("a check that fails keeps what was deployed, sealed as declared, and the ne
   const settled = await plugin.update("Deployment", id, state, unchecked);
   expect(settled).toMatchObject({ deploymentJobId: job.id, name: secret("hush") });
   expect(settled).not.toHaveProperty("checkFailed");
-  expect(await plugin.invoke("recommend", { userId: "user-1", limit: 2 })).toHaveProperty("results");
+});
+
+test("every lookup answers what the service does", async () => {
+  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+  const events = eventDatasets.find(({ name }) => name === "events");
+  const job = { name: "served", projectId, generatorModelId: modelId, qps: 70 };
+  const { jobId } = await observed.call(routes.submitDeploymentJob, job);
+  await observed.service.idle();
+  const { models } = await observed.call(routes.listModels, { projectId });
+  const model = models.find((one) => one.modelId === modelId);
+  const item = { itemId: expect.stringMatching(/^i\d+$/), attributes: { genre: expect.any(String) } };
+  const questions: Record<keyof typeof lookups, [args: object, answer: object]> = {
+    getEventDataset: [{ eventDatasetId: events?.eventDatasetId }, { name: "events", numShards: 1 }],
+    listEventDatasets: [{}, { eventDatasets: eventDatasets.map(({ name }) => ({ name })) }],
+    getModel: [
+      { projectId, modelId },
+      { modelId, name: model?.name, algorithmType: "G1" },
+    ],
+    listModels: [{ projectId }, { models: models.map((one) => ({ modelId: one.modelId })) }],
+    getJob: [
+      { projectId, jobId },
+      { jobId, jobType: "DEPLOYMENT", jobStatus: "SUCCEED" },
+    ],
+    recommend: [
+      { userId: "u1", limit: 2, attributes: ["genre"] },
+      { userId: "u1", results: [{ item }, { item }] },
+    ],
+  };
+  expect(Object.keys(questions).sort()).toEqual(Object.keys(lookups).sort());
+  for (const [name, [args, answer]] of Object.entries(questions))
+    expect(await plugin.invoke(name, args as Properties)).toMatchObject(answer);
 });
 
 test("the address of a result is secret without the program saying so, in previews and lookups too", async () => {

@@ -7,6 +7,13 @@ import { fromStruct, toStruct } from "../../../provider/plugin/values";
 
 export type Properties = Record<string, unknown>;
 
+/** What the engine says of a change beside the resource. */
+interface Options {
+  readonly preview?: boolean;
+  /** How long it may take, by the option `customTimeouts`. */
+  readonly timeoutS?: number;
+}
+
 /** Its names for kinds of differences, by number. */
 const kinds = Object.keys(provider.PropertyDiff.Kind);
 
@@ -69,7 +76,7 @@ export class PluginConnection {
     return compared(await this.call<provider.DiffResponse>("diff", request));
   }
 
-  async create(whose: string, inputs: Properties, options: { preview?: boolean; timeoutS?: number } = {}) {
+  async create(whose: string, inputs: Properties, options: Options = {}) {
     const request = new provider.CreateRequest();
     request.setUrn(urnOf(whose));
     request.setProperties(toStruct(inputs));
@@ -90,13 +97,14 @@ export class PluginConnection {
     return { id: reply.getId(), state: read(reply.getProperties()), inputs: read(reply.getInputs()) };
   }
 
-  async update(whose: string, id: string, olds: Properties, news: Properties, preview = false) {
+  async update(whose: string, id: string, olds: Properties, news: Properties, options: Options = {}) {
     const request = new provider.UpdateRequest();
     request.setId(id);
     request.setUrn(urnOf(whose));
     request.setOlds(toStruct(olds));
     request.setNews(toStruct(news));
-    request.setPreview(preview);
+    request.setPreview(options.preview ?? false);
+    request.setTimeout(options.timeoutS ?? 0);
     const reply = await this.call<provider.UpdateResponse>("update", request);
     return fromStruct(reply.getProperties()) as Properties;
   }

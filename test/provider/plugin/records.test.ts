@@ -58,7 +58,7 @@ test("another content is a change of the hash, and its counts are not known befo
   expect((await plugin.diff("UserRecords", first.id, first.state, news)).detailed).toEqual({
     contentHash: "UPDATE",
   });
-  const preview = await plugin.update("UserRecords", first.id, first.state, news, true);
+  const preview = await plugin.update("UserRecords", first.id, first.state, news, { preview: true });
   expect(preview).toMatchObject({ recordCount: unknownValue, contentHash: news.contentHash });
 });
 

@@ -136,14 +136,20 @@ describe("a preview", () => {
     const { id, inputs, state } = await createDataset();
     const news = { ...inputs, name: "renamed" };
     observed.calls();
-    expect(await plugin.update("EventDataset", id, state, news, true)).toMatchObject({
+    expect(await plugin.update("EventDataset", id, state, news, { preview: true })).toMatchObject({
       name: "renamed",
       eventDatasetId: id,
     });
     expect(observed.calls()).toEqual([]);
     const job = { name: "live", projectId: "p", generatorModelId: "m", qps: 1 };
     const preview = (change: Properties) =>
-      plugin.update("DeploymentJob", "j-1", { ...job, jobId: "j-1" }, { ...job, ...change }, true);
+      plugin.update(
+        "DeploymentJob",
+        "j-1",
+        { ...job, jobId: "j-1" },
+        { ...job, ...change },
+        { preview: true },
+      );
     expect(await preview({ generatorModelId: "n" })).toMatchObject({ jobId: unknownValue });
     expect(await preview({})).toMatchObject({ jobId: "j-1" });
   });
@@ -198,14 +204,16 @@ test("the preview of another name of a model shows what its training has found, 
   const found = { modelId: "m-1", trainingJobId: "j-1", quality: { ndcgAt20: 0.4 } };
   const declared = { projectId: "p-1", submittedJobId: "j-1" };
   const model = { ...declared, name: "before", ...found };
-  expect(await plugin.update("Model", "m-1", model, { ...declared, name: "after" }, true)).toEqual({
+  expect(
+    await plugin.update("Model", "m-1", model, { ...declared, name: "after" }, { preview: true }),
+  ).toEqual({
     ...declared,
     ...found,
     name: "after",
   });
   const deployment = { ...declared, generatorModelId: "m-1", qps: 1, servingUri: "http://127.0.0.1:1" };
   const more = { ...declared, generatorModelId: "m-1", qps: 2 };
-  expect(await plugin.update("Deployment", "p-1", deployment, more, true)).toMatchObject({
+  expect(await plugin.update("Deployment", "p-1", deployment, more, { preview: true })).toMatchObject({
     servingUri: unknownValue,
   });
 });
