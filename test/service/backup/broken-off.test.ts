@@ -90,7 +90,8 @@ async function killOften(command: Killed, check: () => Promise<void>): Promise<v
   let workMs = performance.now() - began;
   await check();
   await command.undo();
-  for (let [hits, misses] = [0, 0]; hits < kills; ) {
+  let [hits, misses] = [0, 0];
+  while (hits < kills) {
     if (await kill(command, (workMs * (hits + 0.5)) / kills)) hits++;
     else {
       workMs *= 0.8;
@@ -99,6 +100,10 @@ async function killOften(command: Killed, check: () => Promise<void>): Promise<v
     await check();
     if (await command.isDone()) await command.undo();
   }
+  if (process.env.KILLS !== undefined)
+    process.stderr.write(
+      `${command.options[0]}: ${hits} kills have hit it at work, ${misses} came too late\n`,
+    );
 }
 
 test(`after ${kills} kills of an export under load there is no backup, and the same command makes a whole one`, async () => {
