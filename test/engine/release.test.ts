@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createReadStream, statSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { createReadStream, existsSync, statSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { createSecureServer, type Http2SecureServer, type Http2ServerResponse } from "node:http2";
 import type { AddressInfo } from "node:net";
@@ -12,14 +12,25 @@ import { promisify } from "node:util";
 import { stringify } from "yaml";
 import { version } from "../../package.json";
 import { provideHosts } from "../../tools/engine/provide.js";
-import { thisPlatform } from "../../tools/release/platforms.js";
-import { writeRelease } from "../../tools/release/write.js";
+import { readArchive } from "../../tools/release/archive.js";
+import { nodeVersion, platforms, thisPlatform } from "../../tools/release/platforms.js";
 import { providedBin, registryEnv } from "../tools/provide";
-import { testUnless, withoutGo } from "../tools/sdk";
+import { python, testUnless, withoutGo } from "../tools/sdk";
+import { bundledPackages, type PluginArchive, readPlugin } from "./released-files";
 
 const run = promisify(execFile);
-const released = testUnless(withoutGo);
-const archive = `pulumi-resource-recommender-v${version}-${thisPlatform()}.tar.gz`;
+const repository = join(__dirname, "../..");
+const { bin: pythonBin, missing: withoutPython } = withoutGo ? { bin: "", missing: withoutGo } : python();
+const missing = withoutGo ?? withoutPython;
+const released = testUnless(missing);
+const archiveOf = (platform: string) => `pulumi-resource-recommender-v${version}-${platform}.tar.gz`;
+const archive = archiveOf(thisPlatform());
+const npmPackage = `pulumi-recommender-${version}.tgz`;
+const wheel = `pulumi_recommender-${version}-py3-none-any.whl`;
+const sdkOf = (language: string) => `pulumi-recommender-sdk-${language}-v${version}.tar.gz`;
+
+/** Builds the generators where no earlier run has, and fetches Node for each platform; that takes minutes. */
+const setUpMs = 1_200_000;
 
 let directory: string;
 let server: Server;
@@ -29,15 +40,15 @@ let env: NodeJS.ProcessEnv;
 const asked: string[] = [];
 
 beforeAll(async () => {
-  if (withoutGo) return;
+  if (missing) return;
   directory = await realpath(await mkdtemp(join(tmpdir(), "recommender-release-")));
   for (const name of ["home", "state", "temporary"]) await mkdir(join(directory, name));
-  const folder = join(directory, "release");
-  Object.assign(process.env, registryEnv());
-  const [{ bin }, { files }] = await Promise.all([
-    provideHosts(),
-    writeRelease({ folder, only: [thisPlatform()] }),
-  ]);
+  const { bin } = await provideHosts();
+  // The Python of the tests has what builds a wheel, which would be fetched otherwise.
+  const path = [pythonBin, process.env.PATH].join(delimiter);
+  Object.assign(process.env, registryEnv(), { PATH: path, PIP_NO_BUILD_ISOLATION: "0" });
+  const { writeRelease } = await releaseTools();
+  const { files } = await writeRelease({ folder: join(directory, "release") });
   checksum = files.find(({ file }) => file === archive)?.sha256 ?? "";
   server = createServer(serve);
   address = `http://${await listen(server)}`;
@@ -52,7 +63,19 @@ beforeAll(async () => {
     PULUMI_SKIP_UPDATE_CHECK: "1",
     RECOMMENDER_JOB_POLL_MS: "50",
   };
-});
+}, setUpMs);
+
+/** What makes a release, in a copy of the checkout: it builds dist/ from nothing, which other tests run from meanwhile. */
+async function releaseTools(): Promise<typeof import("../../tools/release/write.js")> {
+  const copy = join(directory, "checkout");
+  const all = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
+  const { stdout } = await run("git", all, { cwd: repository, maxBuffer: 2 ** 26 });
+  const files = stdout.split("\0").filter((name) => name !== "" && existsSync(join(repository, name)));
+  for (const name of files) await cp(join(repository, name), join(copy, name));
+  await symlink(join(repository, "node_modules"), join(copy, "node_modules"), "junction");
+  return require(join(copy, "tools/release/write.js"));
+}
+
 function serve(
   { url = "" }: { url?: string | undefined },
   response: ServerResponse | Http2ServerResponse,
@@ -84,29 +107,131 @@ async function pulumi(folder: string, ...args: string[]): Promise<string> {
 
 const installed = () => join(directory, "home/plugins", `resource-recommender-v${version}`);
 
-released("the checksums of a release are those of its files", async () => {
-  const folder = join(directory, "release");
-  const names = (await readdir(folder)).filter((name) => name !== "SHA256SUMS").sort();
-  const lines = names.map(async (name) => {
-    const hash = createHash("sha256").update(await readFile(join(folder, name)));
-    return `${hash.digest("hex")}  ${name}\n`;
-  });
-  expect(await readFile(join(folder, "SHA256SUMS"), "utf8")).toBe((await Promise.all(lines)).join(""));
-  expect(names).toEqual(["RELEASE-NOTES.md", "manifest.json", archive, "sbom.cdx.json"]);
-});
+const hashOf = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+const read = (name: string) => readFile(join(directory, "release", name));
 
 released(
-  "the bill of materials names what is bundled, Node among it, and nothing for development",
+  "a release holds the package, a plugin for each platform and the SDKs, each with its checksum",
   async () => {
-    const text = await readFile(join(directory, "release/sbom.cdx.json"), "utf8");
-    const { components, metadata } = JSON.parse(text) as {
-      components: { name: string }[];
+    const folder = join(directory, "release");
+    const names = (await readdir(folder)).sort();
+    expect(names).toEqual(
+      [
+        ...["RELEASE-NOTES.md", "SHA256SUMS", "manifest.json", "sbom.cdx.json", npmPackage, wheel],
+        ...["go", "dotnet", "java"].map(sdkOf),
+        ...["linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64", "windows-amd64"].map(archiveOf),
+      ].sort(),
+    );
+    const summed = names.filter((name) => name !== "SHA256SUMS");
+    const lines = await Promise.all(summed.map(async (name) => `${hashOf(await read(name))}  ${name}\n`));
+    expect(await readFile(join(folder, "SHA256SUMS"), "utf8")).toBe(lines.join(""));
+    const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
+    expect(manifest).toMatchObject({ version, node: nodeVersion });
+    const described = summed.filter((name) => name !== "manifest.json");
+    expect(manifest.files).toEqual(
+      await Promise.all(
+        described.map(async (file) => {
+          const bytes = await read(file);
+          return { file, bytes: bytes.length, sha256: hashOf(bytes) };
+        }),
+      ),
+    );
+  },
+);
+
+released("the npm package holds what was compiled, the plugin and its schema, and no sources", async () => {
+  const files = await readArchive(join(directory, "release", npmPackage), () => true);
+  const names = files.map(({ name }) => name.replace(/^package\//, ""));
+  expect([...new Set(names.map((name) => name.split("/")[0]))].sort()).toEqual([
+    ...["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "deploy", "dist", "docs"],
+    ...["examples", "openapi.json", "package.json", "plugin", "schema.json"],
+  ]);
+  const entries = ["provider/index.js", "provider/index.d.ts", "provider/plugin/main.js", "cli/main.js"];
+  expect(names).toEqual(expect.arrayContaining(entries.map((name) => `dist/${name}`)));
+  expect(names.filter((name) => /^dist\/(\.|.*(?<!\.d)\.ts$)/.test(name))).toEqual([]);
+  const started = files.filter(({ executable }) => executable).map(({ name }) => name);
+  expect(started).toContain("package/plugin/pulumi-resource-recommender");
+  expect(started).toContain("package/dist/cli/main.js");
+});
+
+released("each SDK holds the files by which its language finds it", async () => {
+  const list = ["-m", "zipfile", "-l", join(directory, "release", wheel)];
+  const { stdout } = await run(join(pythonBin, "python"), list);
+  for (const name of ["__init__.py", "trained_model.py", "pulumi-plugin.json"])
+    expect(stdout).toContain(`pulumi_recommender/${name}`);
+  const needed = {
+    go: ["go.mod", "go.sum", "recommender/trainedModel.go", "recommender/pulumi-plugin.json"],
+    dotnet: ["Pulumi.Recommender.csproj", "TrainedModel.cs", "pulumi-plugin.json"],
+    java: ["pom.xml", "src/main/java/com/pulumi/recommender/TrainedModel.java"],
+  };
+  for (const [language, names] of Object.entries(needed)) {
+    const files = await readArchive(join(directory, "release", sdkOf(language)), () => true);
+    expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+  }
+});
+
+const plugins = new Map<string, Promise<PluginArchive>>();
+/** The archive for a platform; it takes a second to read. */
+function pluginOf(platform: string): Promise<PluginArchive> {
+  const plugin = plugins.get(platform) ?? readPlugin(join(directory, "release", archiveOf(platform)));
+  plugins.set(platform, plugin);
+  return plugin;
+}
+
+released(
+  "the plugin of each platform holds its command, Node, the database and the licences, of that platform",
+  async () => {
+    const schema = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
+    for (const [platform, { libsql, windows }] of Object.entries(platforms)) {
+      const { files, compiled } = await pluginOf(platform);
+      const [shim, node] = windows
+        ? ["pulumi-resource-recommender.cmd", "node.exe"]
+        : ["pulumi-resource-recommender", "node"];
+      const own = files.map(({ name }) => name).filter((name) => !name.startsWith("node_modules/"));
+      expect({ platform, own }).toEqual({
+        platform,
+        own: [
+          ...["LICENSE", "LICENSE-OF-NODE", "LICENSES-OF-OTHERS", "README.md", "schema.json", shim, node],
+          ...["cli/main", "provider/plugin/main"].map((name) => `dist/${name}.js`),
+          ...["helper", "watch", "worker"].map((name) => `dist/service/threads/${name}.js`),
+        ].sort(),
+      });
+      const native = [node, ...libsql.map((name) => `node_modules/${name}/index.node`)];
+      expect(compiled).toEqual(Object.fromEntries(native.map((name) => [name, platform])));
+      const started = files.filter(({ executable }) => executable).map(({ name }) => name);
+      expect(started).toEqual(expect.arrayContaining([shim, node]));
+      const textOf = (name: string) => String(files.find((file) => file.name === name)?.bytes);
+      expect(JSON.parse(textOf("schema.json"))).toEqual(schema);
+      expect(textOf("LICENSE")).toContain("Apache License");
+      expect(textOf("LICENSE-OF-NODE")).toContain("Node.js is licensed for use as follows");
+    }
+  },
+);
+
+released(
+  "the bill of materials names all that is bundled, with its licence, and nothing for development",
+  async () => {
+    const { components, metadata } = JSON.parse((await read("sbom.cdx.json")).toString()) as {
+      components: { name: string; version: string }[];
       metadata: { component: { name: string } };
     };
-    const names = components.map(({ name }) => name);
     expect(metadata.component.name).toBe("pulumi-recommender");
-    expect(names).toEqual(expect.arrayContaining(["zod", "libsql", "@pulumi/pulumi", "fastify", "node"]));
-    expect(names).not.toContain("jest");
+    const listed = components.map(({ name, version }) => `${name} ${version}`);
+    expect(listed).toContain(`node ${nodeVersion}`);
+    for (const platform of Object.keys(platforms)) {
+      const { files } = await pluginOf(platform);
+      const bundled = bundledPackages(files, repository);
+      expect(bundled.map((one) => one.split(" ")[0])).toEqual(
+        expect.arrayContaining(["zod", "libsql", "@pulumi/pulumi", "fastify", "@grpc/grpc-js"]),
+      );
+      expect(bundled.filter((one) => !listed.includes(one))).toEqual([]);
+      const licences = String(files.find(({ name }) => name === "LICENSES-OF-OTHERS")?.bytes);
+      const scripts = files.filter(({ name }) => name.startsWith("dist/"));
+      const unlicensed = bundledPackages(scripts, repository).filter((one) => !licences.includes(`${one} (`));
+      expect(unlicensed).toEqual([]);
+    }
+    const names = components.map(({ name }) => name);
+    for (const tool of ["jest", "typescript", "esbuild"]) expect(names).not.toContain(tool);
   },
 );
 
@@ -118,7 +243,7 @@ released("the engine installs the plugin from a server", async () => {
 
 // Over HTTP/1.1 the engine (3.259) refuses every checksum: it leaves the last piece out of its own.
 const trusting = process.platform === "linux" ? undefined : "only on Linux Go trusts SSL_CERT_FILE";
-testUnless(withoutGo ?? trusting)(
+testUnless(missing ?? trusting)(
   "over HTTP/2 it takes an archive that has the checksum, and no other",
   async () => {
     const folder = await mkdtemp(join(directory, "certificate-"));

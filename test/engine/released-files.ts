@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type File, readArchive } from "../../tools/release/archive.js";
+
+/** An archive of the plugin. */
+export interface PluginArchive {
+  /** In the order of the archive; those that are compiled are without their bytes, as they are large. */
+  readonly files: readonly File[];
+  /** The platform that each of these is for, by its name. */
+  readonly compiled: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads an archive of the plugin. */
+export async function readPlugin(archive: string): Promise<PluginArchive> {
+  const files = await readArchive(archive, () => true);
+  const isCompiled = ({ name }: File) => /^node(\.exe)?$|\.node$/.test(name);
+  return {
+    files: files.map((file) => (isCompiled(file) ? { ...file, bytes: Buffer.alloc(0) } : file)),
+    compiled: Object.fromEntries(
+      files.filter(isCompiled).map(({ name, bytes }) => [name, platformOf(bytes)]),
+    ),
+  };
+}
+
+/** What ELF, Mach-O and PE call the machines. */
+const machines: Readonly<Record<number, string>> = {
+  62: "amd64",
+  183: "arm64",
+  16777223: "amd64",
+  16777228: "arm64",
+  34404: "amd64",
+};
+
+/** The platform that a program or a library is for, under the name of the engine; undefined where it is neither. */
+function platformOf(bytes: Buffer): string | undefined {
+  const magic = bytes.subarray(0, 4).toString("hex");
+  if (magic === "7f454c46") return `linux-${machines[bytes.readUInt16LE(18)]}`;
+  if (magic === "cffaedfe") return `darwin-${machines[bytes.readUInt32LE(4)]}`;
+  if (magic.startsWith("4d5a")) return `windows-${machines[bytes.readUInt16LE(bytes.readUInt32LE(60) + 4)]}`;
+  return undefined;
+}
+
+/**
+ * The packages in an archive of the plugin, as `name version`: those whose files lie in it, and those that the bundles
+ * are made of, by the comment that stands above each module in them.
+ */
+export function bundledPackages(files: readonly File[], root: string): string[] {
+  const folders = files.flatMap(({ name, bytes }) => {
+    if (!name.startsWith("dist/")) return packageIn(name);
+    const modules = bytes.toString().matchAll(/^ *\/\/ (\S*node_modules\/\S+\.(?:[cm]?js|json))$/gm);
+    return [...modules].flatMap(([, path = ""]) => packageIn(path));
+  });
+  const own = new Map(files.map(({ name, bytes }) => [name, bytes]));
+  const described = [...new Set(folders)].map((folder) => {
+    const file = `${folder}/package.json`;
+    const { name, version } = JSON.parse(String(own.get(file) ?? readFileSync(join(root, file))));
+    return `${name} ${version}`;
+  });
+  return described.sort();
+}
+
+/** The folder of the package that a file belongs to, from the first node_modules on. */
+function packageIn(path: string): string[] {
+  return /node_modules\/.*(?<=node_modules\/)(?:@[^/]+\/)?[^/]+/.exec(path)?.slice(0, 1) ?? [];
+}
