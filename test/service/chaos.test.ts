@@ -91,7 +91,8 @@ test(`${kills} strokes against two APIs and two workers lose nothing, double not
   process.stdout.write(
     `\n${kills} strokes (${[...cluster.fell].map(([name, count]) => `${count} ${name}`).join(", ")}), seed ${seed}: ` +
       `${load.acknowledged.size} events, ${load.forgotten.length} users forgotten, ${load.answers} answers, ` +
-      `longest gap ${Math.round(load.longestGapMs)} ms, ${jobs.length} jobs, ${failed.length} failed\n` +
+      `longest gap ${Math.round(load.longestGapMs)} ms beside the database's own, of ` +
+      `${Math.round(cluster.longestOutageMs())} ms at most, ${jobs.length} jobs, ${failed.length} failed\n` +
       failed.map(({ job_type, result }) => `${job_type}: ${result}\n`).join(""),
   );
   for (const member of cluster.members) expect(member.fate).toBeUndefined();

@@ -190,6 +190,11 @@ export class Cluster {
     );
   }
 
+  /** For how long the database was down at most. */
+  longestOutageMs(): number {
+    return Math.max(0, ...this.outages.map(([began, ended]) => ended - began));
+  }
+
   /** The process of a random connection, at the side of the database. */
   private async backend(): Promise<number> {
     const ofService = "datname = current_database() and application_name = 'recommender'";

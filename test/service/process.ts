@@ -33,8 +33,7 @@ export async function serve(...options: string[]): Promise<ServiceProcess> {
     once(child, "exit").then(() =>
       Promise.reject(new Error(`the service ended at its start, or did not start in 60 s: ${errors}`)),
     ),
-  ]);
-  clearTimeout(late);
+  ]).finally(() => clearTimeout(late));
   const { url, keyFile } = JSON.parse(line);
   const { RECOMMENDER_API_KEY: given = "" } = process.env;
   return {
