@@ -20,29 +20,37 @@ export async function whereabouts(row: Properties, settings: Settings): Promise<
   if (service === undefined) return "here";
   const { baseUrl } = settings;
   const isSameAddress = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");
-  if (await isHeld(isSameAddress, instance, baseUrl)) return "here";
+  const known = embeddedFolder(service) === undefined ? undefined : instance;
+  const { isHeld, doubt } = await holding(isSameAddress, known, baseUrl);
+  if (isHeld) return "here";
   if (saysYes(process.env.RECOMMENDER_SERVICE_MOVED)) return "moved";
   if (isSameAddress) return "gone";
   throw new Error(
     `This resource belongs to the service at ${service}, but ${baseUrl} is configured. Configure the former with ` +
       "recommender:baseUrl or RECOMMENDER_BASE_URL, or as the baseUrl of the provider that the program gives it. If it is the same service under another address: " +
-      "RECOMMENDER_SERVICE_MOVED=1",
+      `RECOMMENDER_SERVICE_MOVED=1${doubt ? ` (${doubt})` : ""}`,
   );
 }
 
-/** Whether the configured service holds a thing: by its address, or by the data that the state knows it to be in. */
-async function isHeld(
+/**
+ * Whether the configured service holds a thing: by its address, or, where an embedded one was left, by the data that the
+ * state knows it to be in.
+ */
+async function holding(
   isSameAddress: boolean,
   instance: string | undefined,
   baseUrl: string,
-): Promise<boolean> {
+): Promise<{ readonly isHeld: boolean; readonly doubt?: string | undefined }> {
+  if (embeddedFolder(baseUrl) === undefined) {
+    // One elsewhere is asked only where the state knows another address.
+    if (isSameAddress || instance === undefined) return { isHeld: isSameAddress };
+    const there = await instanceThere(baseUrl);
+    return { isHeld: there.id === instance, doubt: there.failure };
+  }
   const data = instanceHere(baseUrl);
-  // A service elsewhere is asked only when its address is not the known one.
-  if (embeddedFolder(baseUrl) === undefined)
-    return isSameAddress || (instance !== undefined && instance === (await instanceThere(baseUrl)));
   // Data that an older version wrote has no mark, and older versions kept none in the state.
-  if (data === undefined) return isSameAddress;
-  return instance === undefined ? isSameAddress && data !== "" : data === instance;
+  if (data === undefined) return { isHeld: isSameAddress };
+  return { isHeld: instance === undefined ? isSameAddress && data !== "" : data === instance };
 }
 
 /** The same, where what is gone cannot be worked with. */
@@ -65,18 +73,29 @@ function instanceHere(baseUrl: string): string | undefined {
   return read(folder);
 }
 
-const asked = new Map<string, Promise<string | undefined>>();
-
-/** Which data a service elsewhere holds, asked once in a run; undefined where it does not say. */
-function instanceThere(baseUrl: string): Promise<string | undefined> {
-  const known = asked.get(baseUrl) ?? askInstance(baseUrl).catch(() => undefined);
-  asked.set(baseUrl, known);
-  return known;
+/** Which data a service elsewhere says that it holds; or why it does not say. */
+interface Answer {
+  readonly id?: string | undefined;
+  readonly failure?: string;
 }
 
-async function askInstance(baseUrl: string): Promise<string | undefined> {
+const asked = new Map<string, Promise<Answer>>();
+
+/** Asked once in a run. */
+function instanceThere(baseUrl: string): Promise<Answer> {
   const address = `${baseUrl.replace(/\/+$/, "")}/healthz`;
+  const answer =
+    asked.get(address) ??
+    askInstance(address).catch(({ message }: Error) => ({
+      failure: `${address} does not say which data it holds: ${message}`,
+    }));
+  asked.set(address, answer);
+  return answer;
+}
+
+async function askInstance(address: string): Promise<Answer> {
   const reply = await fetch(address, { signal: AbortSignal.timeout(10_000) });
+  if (!reply.ok) throw new Error(`status ${reply.status}`);
   const { instance_id: id } = (await reply.json()) as { instance_id?: unknown };
-  return typeof id === "string" ? id : undefined;
+  return { id: typeof id === "string" ? id : undefined };
 }

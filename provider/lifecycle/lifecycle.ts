@@ -47,7 +47,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     return { ...(await openSession(settings())), urn, title: titleOf(urn), timeoutMs };
   };
   const kept = (properties: Properties, outputs: object): Properties => {
-    const { __provider, ...rest } = properties;
+    const { __provider, __instance, ...rest } = properties;
     return { ...rest, ...outputs, ...serviceMark(settings()) };
   };
 
@@ -199,21 +199,14 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       return withoutStack(async () => {
         const { read } = noun;
         eraseStoredIn(id, properties);
-        const where = await whereabouts(properties, settings());
-        if (where === "gone") return { id: "", props: {} };
-        const { __service } = properties;
-        // Another address of the same data is no drift: it is noted with the next change.
-        const found = (outputs: object) => ({
-          ...kept(properties, outputs),
-          ...(where === "here" && __service !== undefined && { __service }),
-        });
+        if ((await whereabouts(properties, settings())) === "gone") return { id: "", props: {} };
         if (!read || lostCallOf(id)) {
-          return { id, props: found({}), inputs: argumentsIn(properties, argKeys) };
+          return { id, props: kept(properties, {}), inputs: argumentsIn(properties, argKeys) };
         }
         const context = await contextOf(properties);
         const state = await titled(context, () => read.call(noun, id, properties as State, context));
         if (!state) return { id: "", props: {} };
-        const props = found(state);
+        const props = kept(properties, state);
         return { id, props, inputs: argumentsIn(props, argKeys) };
       });
     },
@@ -233,13 +226,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           if (!(error instanceof UnknownCreationError)) throw error;
           throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);
         });
-        const { __made, __instance } = olds;
-        const own = {
-          ...news,
-          ...(__made && { __made }),
-          // The data stays what it was, though a service elsewhere does not say at each change which it holds.
-          ...(where === "here" && __instance && { __instance }),
-        };
+        const own = olds.__made ? { ...news, __made: olds.__made } : news;
         const outputs = await partially(own, updated);
         return { outs: kept(own, outputs) };
       });

@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { contentOf, type Entry, entryIn } from "./manifest";
 
@@ -18,7 +26,7 @@ export async function copiedBefore(dir: string): Promise<Map<string, Entry>> {
     if (entry?.name.startsWith("models/") && (await isWhole(dir, entry))) kept.set(entry.name, entry);
   }
   for (const name of readdirSync(join(dir, "models")).map((file) => `models/${file}`))
-    if (!kept.has(name)) rmSync(join(dir, name));
+    if (!kept.has(name)) rmSync(join(dir, name), { recursive: true });
   writeFileSync(list, [...kept.values()].map(lineOf).join(""), { mode: 0o600 });
   return kept;
 }
@@ -39,6 +47,7 @@ function lineOf(entry: Entry): string {
 
 async function isWhole(dir: string, entry: Entry): Promise<boolean> {
   try {
+    if (!lstatSync(join(dir, entry.name)).isFile()) return false;
     for await (const _ of contentOf(dir, entry));
     return true;
   } catch {

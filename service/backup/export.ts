@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { PassThrough, type Transform } from "node:stream";
@@ -68,6 +68,9 @@ function beginIn(dir: string): () => void {
   );
   try {
     refuseWhole(dir);
+    // What lies elsewhere is not ours to tidy up.
+    if (existsSync(join(dir, "models")) && lstatSync(join(dir, "models")).isSymbolicLink())
+      rmSync(join(dir, "models"));
     for (const name of ["tables", "results", "key", "secret"])
       rmSync(join(dir, name), { recursive: true, force: true });
     for (const name of ["tables", "models", "results"]) ensureFolder(join(dir, name));

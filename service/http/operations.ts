@@ -12,9 +12,9 @@ export async function readiness({ store, serving, log, role }: ServerContext): P
   readonly deployments_to_load?: number;
 }> {
   try {
-    const { toLoad } = await deploymentsIn({ store, serving });
+    const { toLoad, unanswered } = await deploymentsIn({ store, serving });
     const missing = role === "worker" ? 0 : toLoad;
-    serving.wasReady ||= missing === 0;
+    serving.wasReady ||= role === "worker" || unanswered === 0;
     return { ready: serving.wasReady, store: "reachable", deployments_to_load: missing };
   } catch (error) {
     log.error({ err: error }, "not ready");
@@ -40,9 +40,10 @@ export async function measure({ store, serving, metrics, role }: ServerContext):
   return metrics.text();
 }
 
-/** How many projects are answered with what was deployed last, and how many are not yet. */
+/** How many projects are answered with what was deployed last, how many are not yet, and how many of these not at all. */
 async function deploymentsIn({ store, serving }: Pick<ServerContext, "store" | "serving">) {
   const rows = await store.db.selectFrom("deployments").select(["project_id", "job_id"]).execute();
   const loaded = rows.filter(({ project_id, job_id }) => serving.isLoaded(project_id, job_id)).length;
-  return { loaded, toLoad: rows.length - loaded };
+  const unanswered = rows.filter(({ project_id }) => !serving.isLoaded(project_id)).length;
+  return { loaded, toLoad: rows.length - loaded, unanswered };
 }

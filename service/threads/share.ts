@@ -5,7 +5,7 @@ export interface Share {
   readonly trainings: Int32Array;
 }
 
-/** What so many threads are for trainings that are counted there; for one unless somebody counts. */
+/** So many threads, for one training until others are counted. */
 export function shareOf(threads: number): Share {
   return { threads, trainings: new Int32Array(new SharedArrayBuffer(4)).fill(1) };
 }

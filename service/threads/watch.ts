@@ -8,8 +8,8 @@ export interface Watched {
 }
 
 /**
- * Starts a helper for each port that it is given, at which that hears of steps, and counts those that end: the thread
- * that trains waits for their parts, and would not hear of it.
+ * Starts a helper for each port that it is given, by which the helper is told of steps, and counts those that end: the
+ * thread that trains waits for their parts, and would not hear of it.
  */
 function watch({ helper: file, lost }: Watched): void {
   let started = 0;

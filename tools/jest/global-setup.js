@@ -28,8 +28,7 @@ module.exports = async () => {
   process.env.TEST_DATABASE_TEMPLATE = template.name;
   Object.assign(globalThis, {
     stopPostgres: async () => {
-      await template.drop();
-      await postgres.stop();
+      await template.drop().finally(() => postgres.stop());
     },
   });
   // A disk takes milliseconds to flush a file, and the service and the provider flush many.

@@ -30,12 +30,12 @@ export function lead({ description, ...spec }: { readonly description: string } 
 export function meaning({ description = "", secret, ...spec }: PropertySpec, types: Types): string {
   const values = enumOf(spec.additionalProperties ?? spec, types);
   const words = [
-    description.replaceAll("\n", " "),
+    description,
     ...(values.length > 1 ? [`One of ${codes(values)}.`] : []),
     ...(secret ? ["Secret."] : []),
     ...deprecated(spec),
   ];
-  return words.filter(Boolean).join(" ").replaceAll("|", "\\|");
+  return words.filter(Boolean).join(" ").replaceAll("\n", " ").replaceAll("|", "\\|");
 }
 
 /** A property with what it holds, each by its path. */

@@ -13,17 +13,19 @@ const parts = 5;
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "recommender-spark-"));
   const cluster = await startSpark(join(folder, "workers"));
-  const plan = ["--plan-shards", String(20 * parts)];
-  const service = await startProcess(
-    ...["--data", join(folder, "data"), ...plan, "--trainer", cluster.trainer],
-  );
   try {
-    const { events, trainingSeconds, dimensions, answersPerSecond } = await measure("spark", service, parts);
+    const plan = ["--plan-shards", String(20 * parts)];
+    const data = join(folder, "data");
+    const service = await startProcess("--data", data, ...plan, "--trainer", cluster.trainer);
+    const { events, trainingSeconds, dimensions, answersPerSecond } = await measure(
+      "spark",
+      service,
+      parts,
+    ).finally(() => service.kill());
     console.table({ spark: { events, trainingSeconds, dimensions, answersPerSecond } });
     assert.equal(cluster.used(), 2, "both workers of the cluster take part");
     console.log("Passed.");
   } finally {
-    service.kill();
     cluster.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }

@@ -8,7 +8,7 @@ import { movieLens } from "../../bench/quality/data";
 import { cut, quality } from "../../bench/quality/measure";
 import { Recommender } from "../../bench/quality/recommender";
 import { holdOutPairs, itemsByUser } from "../../bench/quality/split";
-import { startProcess } from "../../bench/service/api";
+import { type ServiceProcess, startProcess } from "../../bench/service/api";
 import { startSpark } from "./cluster";
 
 /** How far Spark may lie behind, as a share. */
@@ -18,13 +18,12 @@ const twins = 200;
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "recommender-spark-"));
   const cluster = await startSpark(join(folder, "workers"));
-  const data = await movieLens();
-  const { train, wanted } = holdOutPairs(data.pairs, 0.2, 1);
-  const services = [
-    await startProcess("--data", join(folder, "in-process")),
-    await startProcess("--data", join(folder, "spark"), "--trainer", cluster.trainer),
-  ];
+  const services: ServiceProcess[] = [];
   try {
+    const data = await movieLens();
+    const { train, wanted } = holdOutPairs(data.pairs, 0.2, 1);
+    for (const trainer of [[], ["--trainer", cluster.trainer]])
+      services.push(await startProcess("--data", join(folder, `data-${services.length}`), ...trainer));
     const deployed = [];
     for (const service of services) {
       const recommender = await Recommender.of(data, service);

@@ -49,10 +49,9 @@ describe("what belongs to the data of an embedded service", () => {
     renameSync(data, moved);
     const after = await start({ baseUrl: `embedded:${moved}` });
     expect(await after.diff("UserDataset", id, state, dataset)).toMatchObject({ changes: false });
-    expect((await after.read("UserDataset", id, state)).state).toEqual(state);
-    expect(await after.update("UserDataset", id, state, dataset)).toMatchObject({
-      ...{ __service: `embedded:${moved}`, __instance: state.__instance },
-    });
+    const noted = { __service: `embedded:${moved}`, __instance: state.__instance };
+    expect((await after.read("UserDataset", id, state)).state).toMatchObject(noted);
+    expect(await after.update("UserDataset", id, state, dataset)).toMatchObject(noted);
   });
 
   test("is gone when the data was reset: a preview says so, a refresh finds it gone, and a delete makes no call", async () => {
@@ -140,7 +139,14 @@ describe("a service that is the same under another address", () => {
     for (let time = 0; time < 2; time++)
       expect(await provider.diff("UserDataset", "id", state, dataset)).toMatchObject({ changes: false });
     expect(observed.calls()).toEqual(["GET /healthz"]);
-    expect(await provider.read("UserDataset", "id", state)).toMatchObject({ state });
+    const { state: noted } = await provider.read("UserDataset", "id", state);
+    expect(noted).toMatchObject({ __service: service.url });
+    expect(noted).not.toHaveProperty("__instance");
+    // A copy of the data, such as the folder that was left, is not taken for it any more.
+    const copy = "https://copy.example.com";
+    await expect(provider.diff("UserDataset", "id", { ...state, __service: copy }, dataset)).rejects.toThrow(
+      /belongs to the service at https:\/\/copy.example.com, but/,
+    );
     const changed = { ...dataset, numShards: 2 };
     expect(await provider.diff("UserDataset", "id", state, changed)).toMatchObject({ changes: true });
     await expect(
@@ -149,7 +155,9 @@ describe("a service that is the same under another address", () => {
     await observed.close();
     const away = await DynamicProvider.start(config);
     providers.push(away);
-    await expect(away.diff("UserDataset", "id", state, dataset)).rejects.toThrow(/belongs to the service at/);
+    await expect(away.diff("UserDataset", "id", state, dataset)).rejects.toThrow(
+      /belongs to the service at .*\/healthz does not say which data it holds: fetch failed/s,
+    );
   });
 });
 
