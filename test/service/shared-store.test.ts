@@ -65,7 +65,7 @@ test("a transaction that waits for something else is broken off in a service, no
 });
 
 test("a statement that takes too long is broken off, and the caller learns that nothing was changed", async () => {
-  const quick = await openStore(database.url, { statementMs: 100 });
+  const quick = await openStore(database.url, { statementMs: 1000 });
   await expect(quick.beside((db) => sql`select pg_sleep(60)`.execute(db))).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: expect.stringContaining("has changed nothing"),
