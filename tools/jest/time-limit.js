@@ -10,9 +10,11 @@ const limitMs = Number(process.env.RECOMMENDER_COMMAND_LIMIT_MS ?? 240_000);
 /** On a new machine a compiler begins with all that our code depends on. @param {string} program */
 const limitOf = (program) => (/(^|\/)(go|mvn)$/.test(program) ? 5 * limitMs : limitMs);
 
-/** Services, providers and databases are meant to run until a test ends them. @param {string[]} command */
+/** Services, providers and databases are meant to run until a test ends them, and esbuild until its caller ends. @param {string[]} command */
 const runsOn = (command) =>
-  command.some((part) => part === "serve" || /dynamic-provider|versitygw|postgres.keep/.test(part));
+  command.some(
+    (part) => part === "serve" || /dynamic-provider|versitygw|postgres.keep|^--service=/.test(part),
+  );
 
 /** What did not end since this was last asked. @type {string[]} */
 const overdue = [];
