@@ -24,6 +24,10 @@ function ticksOf(pid: number): Map<string, number> {
   return new Map(readdirSync(folder).map((thread) => [thread, ticks(thread)]));
 }
 
+/** What is left to do after a test that failed. */
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(() => Promise.all(ends.splice(0).map((end) => end())));
+
 describe("threads", () => {
   test("are few at a start with many deployments, do all of them, and end when there is nothing to do", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "threads-"));
@@ -113,6 +117,7 @@ describe("threads", () => {
     async () => {
       const dataDir = mkdtempSync(join(tmpdir(), "threads-"));
       const service = await serve("--data", dataDir, "--threads", "6");
+      ends.push(() => service.end());
       const pid = Number(service.child.pid);
       const api = new Caller(service);
       // So much that others are asked to help.
@@ -136,7 +141,11 @@ describe("threads", () => {
         await sleep(3000);
         const after = [...ticksOf(pid)];
         if (first.split(",").length !== running || first !== (await which())) return undefined;
-        return after.filter(([id, ticks]) => !own.has(id) && ticks - (before.get(id) ?? 0) >= 2).length;
+        const worked = after
+          .filter(([id]) => !own.has(id))
+          .map(([id, ticks]) => ticks - (before.get(id) ?? 0));
+        // One that only starts, ends or watches others takes next to nothing beside those that compute.
+        return worked.filter((ticks) => ticks * 10 >= Math.max(...worked, 20)).length;
       };
       const jobs = [await submit()];
       await eventually(async () => (await computing(1)) === 6);
@@ -149,7 +158,7 @@ describe("threads", () => {
         expect(count).toBeGreaterThan(3);
       }
       await api.close();
-      await service.end();
+      await ends.pop()?.();
       rmSync(dataDir, { recursive: true });
     },
   );
