@@ -68,9 +68,9 @@ function beginIn(dir: string): () => void {
   );
   try {
     refuseWhole(dir);
-    // What lies elsewhere is not ours to tidy up.
-    if (existsSync(join(dir, "models")) && lstatSync(join(dir, "models")).isSymbolicLink())
-      rmSync(join(dir, "models"));
+    // What a link leads to is not ours to tidy up.
+    if (!lstatSync(join(dir, "models"), { throwIfNoEntry: false })?.isDirectory())
+      rmSync(join(dir, "models"), { force: true });
     for (const name of ["tables", "results", "key", "secret"])
       rmSync(join(dir, name), { recursive: true, force: true });
     for (const name of ["tables", "models", "results"]) ensureFolder(join(dir, name));

@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createReadStream, existsSync, statSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { createReadStream, statSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { createSecureServer, type Http2SecureServer, type Http2ServerResponse } from "node:http2";
 import type { AddressInfo } from "node:net";
@@ -16,10 +16,9 @@ import { readArchive } from "../../tools/release/archive.js";
 import { nodeVersion, platforms, thisPlatform } from "../../tools/release/platforms.js";
 import { providedBin, registryEnv } from "../tools/provide";
 import { python, testUnless, withoutGo } from "../tools/sdk";
-import { bundledPackages, type PluginArchive, readPlugin } from "./released-files";
+import { bundledPackages, type PluginArchive, readPlugin, releaseTools, repository } from "./released-files";
 
 const run = promisify(execFile);
-const repository = join(__dirname, "../..");
 const { bin: pythonBin, missing: withoutPython } = withoutGo ? { bin: "", missing: withoutGo } : python();
 const released = testUnless(withoutGo);
 const archiveOf = (platform: string) => `pulumi-resource-recommender-v${version}-${platform}.tar.gz`;
@@ -48,7 +47,7 @@ beforeAll(async () => {
   // The Python of the tests has what builds a wheel, which would be fetched otherwise.
   const path = [pythonBin, process.env.PATH].join(delimiter);
   Object.assign(process.env, registryEnv(), { PATH: path, PIP_NO_BUILD_ISOLATION: "0" });
-  const { writeRelease } = await releaseTools();
+  const { writeRelease } = await releaseTools(join(directory, "checkout"));
   const { files } = await writeRelease({ folder: join(directory, "release"), only: parts });
   checksum = files.find(({ file }) => file === archive)?.sha256 ?? "";
   server = createServer(serve);
@@ -65,17 +64,6 @@ beforeAll(async () => {
     RECOMMENDER_JOB_POLL_MS: "50",
   };
 }, setUpMs);
-
-/** What makes a release, in a copy of the checkout: it builds dist/ from nothing, which other tests run from meanwhile. */
-async function releaseTools(): Promise<typeof import("../../tools/release/write.js")> {
-  const copy = join(directory, "checkout");
-  const all = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
-  const { stdout } = await run("git", all, { cwd: repository, maxBuffer: 2 ** 26 });
-  const files = stdout.split("\0").filter((name) => name !== "" && existsSync(join(repository, name)));
-  for (const name of files) await cp(join(repository, name), join(copy, name));
-  await symlink(join(repository, "node_modules"), join(copy, "node_modules"), "junction");
-  return require(join(copy, "tools/release/write.js"));
-}
 
 function serve(
   { url = "" }: { url?: string | undefined },

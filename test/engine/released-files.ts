@@ -1,6 +1,24 @@
-import { readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { cp, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { type File, readArchive } from "../../tools/release/archive.js";
+
+const run = promisify(execFile);
+
+/** The checkout that is tested. */
+export const repository = join(__dirname, "../..");
+
+/** What makes a release, in a copy of the checkout: it builds dist/ from nothing, which other tests run from meanwhile. */
+export async function releaseTools(copy: string): Promise<typeof import("../../tools/release/write.js")> {
+  const all = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
+  const { stdout } = await run("git", all, { cwd: repository, maxBuffer: 2 ** 26 });
+  const files = stdout.split("\0").filter((name) => name !== "" && existsSync(join(repository, name)));
+  for (const name of files) await cp(join(repository, name), join(copy, name));
+  await symlink(join(repository, "node_modules"), join(copy, "node_modules"), "junction");
+  return require(join(copy, "tools/release/write.js"));
+}
 
 /** An archive of the plugin. */
 export interface PluginArchive {
