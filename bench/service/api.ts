@@ -94,7 +94,7 @@ export class Api {
   }
 
   /** Waits for a job's end and tells how long it took from its submission. */
-  async job(projectId: unknown, { job_id }: Record<string, unknown>) {
+  async job(projectId: unknown, { job_id }: Record<string, unknown>, pauseMs = 50) {
     const began = performance.now();
     const query = new URLSearchParams({ project_id: String(projectId), job_id: String(job_id) });
     for (;;) {
@@ -114,7 +114,7 @@ export class Api {
           ...{ result: job.job_result, data: job.job_data },
           seconds: (performance.now() - began) / 1000,
         };
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 

@@ -17,10 +17,13 @@ const fixed = {
   popularity_exponent: 0.5,
 };
 
-/** How often each is measured: the least counts, for other work and garbage only ever add. */
+/** How often each is measured: the least counts, for other work only ever adds. */
 const turns = 3;
 
-/** What an API process that answers takes in memory, over stores with each of these events. */
+/** Whoever asks more often how jobs stand takes the processors from the workers. */
+const pauseMs = 500;
+
+/** What an API process that answers takes in memory at most, over stores with each of these events. */
 export async function memoryOfApi(
   server: string,
   loads: readonly (readonly WireEvent[])[],
@@ -38,28 +41,28 @@ export async function memoryOfApi(
     await service.kill();
     stores.push({ store, projectId: project.id });
   }
-  const least = stores.map(() => Number.POSITIVE_INFINITY);
-  for (let turn = 0; turn < turns; turn++) {
-    const turnOf = stores.map(({ store, projectId }) => memoryOfFresh(store, projectId, shape.users));
-    for (const [at, bytes] of (await Promise.all(turnOf)).entries())
-      least[at] = Math.min(least[at] as number, bytes);
-  }
-  return least;
+  return Promise.all(stores.map(({ store, projectId }) => peakOfFresh(store, projectId, shape.users)));
 }
 
-/** Of a process that has answered each user once, after the thread that loaded the deployment has ended. */
-async function memoryOfFresh(store: string, projectId: unknown, count: number): Promise<number> {
+/**
+ * The most that a new process takes until its garbage has been collected once, while it answers each user again and
+ * again: at any one moment, memory tells rather how long ago that was. The thread that loaded the deployment has ended.
+ */
+async function peakOfFresh(store: string, projectId: unknown, count: number): Promise<number> {
   const service = await startProcess("--store", store, "--role", "api");
   const api = connect(service);
   await ask(api, `/serving/${projectId}`, 0);
   while ((await api.status()).threads > 0) await new Promise((resolve) => setTimeout(resolve, 500));
-  for (let user = 0; user < count; user += 16) {
-    const users = Array.from({ length: 16 }, (_, at) => user + at);
-    await Promise.all(users.map((each) => ask(api, `/serving/${projectId}`, each)));
+  let [peak, now] = [0, 0];
+  for (let asked = 0; now > peak * 0.9 || asked < count; peak = Math.max(peak, now)) {
+    for (const end = asked + 1600; asked < end; asked += 16) {
+      const users = Array.from({ length: 16 }, (_, at) => (asked + at) % count);
+      await Promise.all(users.map((each) => ask(api, `/serving/${projectId}`, each)));
+    }
+    now = (await api.status()).memory_bytes;
   }
-  const { memory_bytes } = await api.status();
   await service.kill();
-  return memory_bytes;
+  return peak;
 }
 
 /** How much faster trainings are done by two workers than by one, each with one thread: alone it would take all cores. */
@@ -79,7 +82,7 @@ export async function gainOfWorker(
   const algorithm = await project.algorithm(fixed);
   const secondsOfAll = async () => {
     const began = performance.now();
-    await Promise.all(Array.from({ length: trainings }, () => project.train(algorithm)));
+    await Promise.all(Array.from({ length: trainings }, () => project.train(algorithm, pauseMs)));
     return (performance.now() - began) / 1000;
   };
   await project.train(algorithm);

@@ -71,11 +71,12 @@ export class Project {
   }
 
   /** Trains a model and waits for it; gives also what the job tells about itself. */
-  async train(algorithmId: unknown) {
+  async train(algorithmId: unknown, pauseMs?: number) {
     const request = { project_id: this.id, algorithm_id: algorithmId, name: "m" };
     const { result, data, seconds } = await this.api.job(
       this.id,
       await this.api.call("/submit-training-job", request),
+      pauseMs,
     );
     return { modelId: (result as { model_id: string }).model_id, data, seconds };
   }

@@ -1,14 +1,22 @@
 import type { FileHandle } from "node:fs/promises";
-import { itemCounts, rankingOf, selectUsers } from "../algorithms";
+import { type ServableModel, servable } from "../algorithms";
 import { JobError } from "../base/job-error";
 import type { Db } from "../store/database";
 import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import type { Basis } from "./basis";
 import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
-import { decodeModel, decodeRow, encodeModel, type StoredModel } from "./format/model";
+import {
+  decodeModel,
+  decodeRow,
+  encodeModel,
+  openModel,
+  type Stored,
+  type StoredModel,
+} from "./format/model";
 import { FormatError } from "./format/sections";
 import { brokenOffAfterMs, type Files, type Listed, modelName } from "./places/files";
+import { servableWithout, withoutUsers } from "./without-users";
 
 /** What a thread needs to read a model. */
 export interface ModelSource {
@@ -32,23 +40,22 @@ export async function withoutForgotten(
   return withoutUsers(stored, await forgottenSince(db, events.id, seenDeletions));
 }
 
-/** Reads a model; one that is damaged stays so however often it is read. */
-export async function readModel(files: Files, modelId: string): Promise<StoredModel> {
-  try {
-    try {
-      return await readOnce(files, modelId, { anew: false });
-    } catch (error) {
-      // It may be the copy on this machine that is damaged.
-      if (files.isOwn || !(error instanceof FormatError)) throw error;
-      return await readOnce(files, modelId, { anew: true });
-    }
-  } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
-    throw new JobError(
-      `The file ${modelName(modelId)} in ${files.place} cannot be used: it ${error.message}. ` +
-        "Put it back from a backup, or train another model and delete this one.",
-    );
-  }
+/** Reads a model with all of its pairs. */
+export function readModel(files: Files, modelId: string): Promise<StoredModel> {
+  return decoded(files, modelId, (file, isFirst) => (isFirst ? decodeFirstVersion(file) : decodeModel(file)));
+}
+
+/** Reads a model as it is served, as if it had never known some users. */
+export function readServable(
+  files: Files,
+  modelId: string,
+  forgotten: ReadonlySet<string>,
+): Promise<Stored<ServableModel>> {
+  return decoded(files, modelId, async (file, isFirst) => {
+    if (!isFirst) return servableWithout(await openModel(file), forgotten);
+    const stored = withoutUsers(await decodeFirstVersion(file), forgotten);
+    return { ...stored, model: servable(stored.model) };
+  });
 }
 
 /** The items of the pairs that a model was trained on for one user, by his row in its file. */
@@ -60,17 +67,32 @@ export function readRow(files: Files, modelId: string, row: number): Promise<num
   });
 }
 
-function readOnce(files: Files, modelId: string, how: { readonly anew: boolean }): Promise<StoredModel> {
-  return opened(files, modelId, how, (file, isFirst) =>
-    isFirst ? decodeFirstVersion(file) : decodeModel(file),
-  );
+/** One that is damaged stays so however often it is read. */
+async function decoded<T>(files: Files, modelId: string, decode: Decode<T>): Promise<T> {
+  try {
+    try {
+      return await opened(files, modelId, { anew: false }, decode);
+    } catch (error) {
+      // It may be the copy on this machine that is damaged.
+      if (files.isOwn || !(error instanceof FormatError)) throw error;
+      return await opened(files, modelId, { anew: true }, decode);
+    }
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    throw new JobError(
+      `The file ${modelName(modelId)} in ${files.place} cannot be used: it ${error.message}. ` +
+        "Put it back from a backup, or train another model and delete this one.",
+    );
+  }
 }
+
+type Decode<T> = (file: FileHandle, isFirst: boolean) => Promise<T>;
 
 async function opened<T>(
   files: Files,
   modelId: string,
   how: { readonly anew: boolean },
-  decode: (file: FileHandle, isFirst: boolean) => Promise<T>,
+  decode: Decode<T>,
 ): Promise<T> {
   const file = await files.open(modelName(modelId), how);
   // A model that was deleted while a job waited cannot come back by trying again.
@@ -118,31 +140,4 @@ export async function removeStrayModels({ files, store }: Basis): Promise<void> 
   const isStray = ({ name, ageMs }: Listed) => !known.has(name) && (!running || ageMs >= brokenOffAfterMs);
   for (const file of listed) if (isStray(file)) await files.remove(file.name);
   await files.tidy(known);
-}
-
-function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>): StoredModel {
-  if (forgotten.size === 0) return stored;
-  const { model, userIds } = stored;
-  const { stride } = model;
-  const kept = Uint32Array.from(userIds.keys()).filter((user) => !forgotten.has(userIds[user] as string));
-  const userVectors = new Float32Array(kept.length * stride);
-  kept.forEach((user, at) => {
-    userVectors.set(model.userVectors.subarray(user * stride, (user + 1) * stride), at * stride);
-  });
-  const interactions = selectUsers(model.interactions, kept);
-  const itemVectors = model.itemVectors.slice();
-  const [before, after] = [itemCounts(model.interactions), itemCounts(interactions)];
-  after.forEach((count, item) => {
-    // Only the forgotten users placed it.
-    if (count === 0 && before[item]) itemVectors.fill(0, item * stride, (item + 1) * stride);
-  });
-  return {
-    ...stored,
-    model: {
-      ...{ ...model, users: kept.length, userVectors, itemVectors, interactions },
-      ranking: model.ranking && rankingOf(model.ranking, kept),
-    },
-    userIds: Array.from(kept, (user) => userIds[user] as string),
-    rows: kept,
-  };
 }

@@ -179,7 +179,10 @@ export async function usersWithTargetEvents(
   return { users: Number(users), haveTime: Number(first) !== Number(last) };
 }
 
-/** Along the index that has the users' events, but not their times: those take a look at the rows. */
+/**
+ * Along the index that has the users' events, but not their times: those take a look at the rows. Column by column, for
+ * `pg` takes five times as long for so many rows.
+ */
 async function eachByUser(
   db: Db,
   data: ProjectData,
@@ -187,30 +190,32 @@ async function eachByUser(
   visit: Visit,
   withTime: boolean,
 ): Promise<void> {
-  let last: { readonly user_id: string; readonly seq: number } = { user_id: "", seq: 0 };
+  const ofTypes = types ? sql`and event_type = any(${types})` : sql``;
+  let [user, seq] = ["", "0"];
   for (;;) {
-    const rows = await db
-      .selectFrom("events")
-      .select(["seq", "user_id", "item_id", "event_value", "event_type"])
-      .$if(withTime, (query) => query.select("ts"))
-      .where("dataset", "=", data.events.number)
-      .$if(types !== null, (query) => query.where("event_type", "in", types ?? []))
-      .orderBy("user_id")
-      .orderBy("seq")
-      .where(({ eb, refTuple, tuple }) =>
-        eb.and([
-          eb("user_id", ">=", last.user_id),
-          eb(refTuple("user_id", "seq"), ">", tuple(last.user_id, last.seq)),
-        ]),
-      )
-      .limit(rowsPerPage)
-      .execute();
-    for (const row of rows)
-      visit(row.user_id, row.item_id, weightOf(row.event_value), row.ts ?? 0, row.event_type);
-    if (rows.length < rowsPerPage) return;
-    last = rows.at(-1) as (typeof rows)[number];
+    const page = sql`select seq, user_id, item_id, event_value, event_type ${withTime ? sql`, ts` : sql``}
+      from events where dataset = ${data.events.number} ${ofTypes}
+      and user_id >= ${user} and (user_id, seq) > (${user}, ${seq}::bigint)
+      order by user_id, seq limit ${rowsPerPage}`;
+    const { rows } = await sql<{
+      seq: string | null;
+      lists: string;
+    }>`select (array_agg(seq))[count(*)]::text as seq,
+      json_build_array(json_agg(user_id), json_agg(item_id), json_agg(event_value), json_agg(event_type)
+        ${withTime ? sql`, json_agg(ts)` : sql``})::text as lists from (${page}) as page`.execute(db);
+    const [{ seq: last, lists }] = rows as [(typeof rows)[number]];
+    if (last === null) return;
+    const [users, items, values, kinds, times] = JSON.parse(lists) as UserLists;
+    users.forEach((userId, at) => {
+      const weight = weightOf(values[at] as number);
+      visit(userId, items[at] as string, weight, times?.[at] ?? 0, kinds[at] as string);
+    });
+    if (users.length < rowsPerPage) return;
+    [user, seq] = [users.at(-1) as string, last];
   }
 }
+
+type UserLists = [users: string[], items: string[], values: number[], types: string[], times?: number[]];
 
 /** Visits the users or items of a dataset in the order of their ids. */
 export function eachRecord(

@@ -6,14 +6,14 @@ import {
   type Pairs,
   placedVectors,
   type ServableModel,
-  servable,
 } from "../algorithms";
 import { Places } from "../base/places";
-import type { StoredModel } from "../files/format/model";
-import { type ModelSource, readModel, withoutForgotten } from "../files/models";
+import type { Stored } from "../files/format/model";
+import { type ModelSource, readServable } from "../files/models";
 import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import { lastSeqIn } from "../store/events";
+import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import { changesOf, deletionsOf, eachEvent, eachRecord, snapshot } from "../store/snapshot";
 
@@ -28,8 +28,7 @@ export interface BuildTask {
 }
 
 /** A model with the items as they are now: those without events are where their attributes place them. */
-export interface PlacedModel extends Omit<StoredModel, "model"> {
-  readonly model: ServableModel;
+export interface PlacedModel extends Stored<ServableModel> {
   readonly itemVectors: Float32Array;
   /** What the items' attributes are in the model's space, where it ranks by them. */
   readonly features: (Features | undefined)[];
@@ -49,6 +48,8 @@ export interface Build {
   /** The state of the events that was read: their last seq, and how often some were deleted. */
   readonly lastSeq: number;
   readonly deletions: number;
+  /** How many of the deletions the models have let go of for certain. */
+  readonly forgotten: number;
   /** How many upserts of items had been made. */
   readonly itemChanges: number;
 }
@@ -60,13 +61,12 @@ export async function build(
   { data, generator, ranker, withEvents }: BuildTask,
 ): Promise<Build> {
   // Models do not change, and a snapshot that waits for them would keep the database from tidying up.
-  const [one, other] = [
-    await readModel(files, generator.modelId),
-    ranker && (await readModel(files, ranker.modelId)),
-  ];
+  const forgotten = (await deletionsOf(db, data.events)) ?? 0;
+  const read = async ({ modelId, seenDeletions }: ModelSource) =>
+    readServable(files, modelId, await forgottenSince(db, data.events.id, seenDeletions));
+  const first = await read(generator);
+  const second = ranker && (await read(ranker));
   return snapshot(db, async (frozen) => {
-    const first = await withoutForgotten(frozen, one, data, generator);
-    const second = other && ranker && (await withoutForgotten(frozen, other, data, ranker));
     const users = new Places([...first.userIds]);
     const items = new Places([...first.itemIds]);
     const own = new ItemPlacing(first, items, false);
@@ -98,6 +98,7 @@ export async function build(
       others: hasEvents ? pairs : new Map(),
       lastSeq: await lastSeqIn(frozen),
       deletions: deletions ?? 0,
+      forgotten,
       itemChanges: await changesOf(frozen, data.items),
     };
   });
@@ -110,17 +111,15 @@ export function otherTypes(models: readonly (Pick<ServableModel, "eventRule"> | 
 
 /** Gathers the attributes of the items that no event of a model's training placed. */
 class ItemPlacing {
-  private readonly model: ServableModel;
   private readonly attributes = new Map<number, Attributes>();
   private readonly features: (Features | undefined)[] = [];
   private readonly read: ((attributes: Attributes) => Features) | null;
 
   constructor(
-    private readonly stored: StoredModel,
+    private readonly stored: Stored<ServableModel>,
     readonly items: Places,
     ranks: boolean,
   ) {
-    this.model = servable(stored.model);
     const { ranking, itemAttributes } = stored.model;
     this.read =
       ranks && ranking?.weights.length && itemAttributes ? featureReader(itemAttributes.space) : null;
@@ -128,12 +127,12 @@ class ItemPlacing {
 
   add(item: number | undefined, attributes: Attributes): void {
     if (item === undefined) return;
-    if (!this.model.learned.itemUsers[item]) this.attributes.set(item, attributes);
+    if (!this.stored.model.learned.itemUsers[item]) this.attributes.set(item, attributes);
     if (this.read) this.features[item] = this.read(attributes);
   }
 
   placed(): PlacedModel {
-    const itemVectors = placedVectors(this.model, this.items.ids.length, this.attributes);
-    return { ...this.stored, model: this.model, itemVectors, features: this.features };
+    const itemVectors = placedVectors(this.stored.model, this.items.ids.length, this.attributes);
+    return { ...this.stored, itemVectors, features: this.features };
   }
 }

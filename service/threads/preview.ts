@@ -1,7 +1,8 @@
-import { Recommender, servable } from "../algorithms";
-import { type ModelSource, readModel, withoutForgotten } from "../files/models";
+import { Recommender } from "../algorithms";
+import { type ModelSource, readRow, readServable } from "../files/models";
 import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
+import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 
 /** Recommendations of a model that need not serve, as a thread finds them. */
@@ -26,14 +27,18 @@ export async function preview(
   files: Files,
   { data, model, userIds, limit }: PreviewTask,
 ): Promise<Previewed[]> {
-  const stored = await withoutForgotten(db, await readModel(files, model.modelId), data, model);
-  const recommender = new Recommender(servable(stored.model), stored.model.itemVectors);
-  const { start, index } = stored.model.interactions;
-  return userIds.map((id) => {
+  const { modelId, seenDeletions } = model;
+  const forgotten = await forgottenSince(db, data.events.id, seenDeletions);
+  const stored = await readServable(files, modelId, forgotten);
+  const recommender = new Recommender(stored.model, stored.model.itemVectors);
+  const previewed: Previewed[] = [];
+  for (const id of userIds) {
     const user = stored.userIds.indexOf(id);
     const taste = user < 0 ? null : recommender.learnedTaste(user);
-    const had = taste ? index.subarray(start[user], start[user + 1]) : [];
+    const had = taste ? await readRow(files, modelId, stored.rows?.[user] ?? user) : [];
     const best = recommender.top(taste, limit, had);
-    return { isKnown: taste !== null, itemIds: best.map((item) => stored.itemIds[item] as string) };
-  });
+    const itemIds = best.map((item) => stored.itemIds[item] as string);
+    previewed.push({ isKnown: taste !== null, itemIds });
+  }
+  return previewed;
 }

@@ -1,4 +1,4 @@
-import { filterEntries, type Interactions, itemCounts } from "../interactions";
+import type { Interactions } from "../interactions";
 import type { TrainedModel } from "../training/model";
 
 /** What is needed of a training's interactions to serve. */
@@ -17,29 +17,59 @@ export interface Learned {
 const MOST_PAIRS = 4_000_000;
 
 /** A trained model without the interactions that it was trained on. */
-export type ServableModel = Omit<TrainedModel, "interactions"> & { readonly learned: Learned };
+export type LearnedModel = Omit<TrainedModel, "interactions">;
+
+/** The same with what is needed of them. */
+export type ServableModel = LearnedModel & { readonly learned: Learned };
 
 /** A model as it is served. */
 export function servable({ interactions, ...model }: TrainedModel, mostPairs = MOST_PAIRS): ServableModel {
-  const every = Math.max(1, Math.ceil(interactions.index.length / mostPairs));
-  const spoken = () =>
-    every === 1 ? interactions : filterEntries(interactions, (_, user) => user % every === 0);
-  const learned = {
-    stamps: stampsOf(interactions),
-    itemUsers: itemCounts(interactions),
-    pairs: model.neighbours && { ...spoken(), weight: new Float32Array(0) },
-    every,
-  };
+  const { start, index, weight, items } = interactions;
+  const learned = new LearnedBuilder(start, items, model.neighbours !== null, mostPairs);
+  for (let user = 0; user < interactions.users; user++) {
+    const [from, to] = [start[user], start[user + 1]];
+    learned.add(index.subarray(from, to), weight.subarray(from, to));
+  }
   return { ...model, learned };
 }
 
-function stampsOf({ users, start, index, weight }: Interactions): Float64Array {
-  const stamps = new Float64Array(users);
-  for (let user = 0; user < users; user++) {
-    const [from, to] = [start[user], start[user + 1]];
-    stamps[user] = stampOf(index.subarray(from, to), weight.subarray(from, to));
+/** Gathers it user after user, so that not all pairs need be in memory at once. */
+export class LearnedBuilder implements Learned {
+  readonly stamps: Float64Array;
+  readonly itemUsers: Uint32Array;
+  readonly pairs: Interactions | null;
+  readonly every: number;
+  private users = 0;
+
+  /** The pairs of user u are to be those from start[u] up to start[u + 1]. */
+  constructor(start: Uint32Array, items: number, withPairs: boolean, mostPairs = MOST_PAIRS) {
+    const users = start.length - 1;
+    this.stamps = new Float64Array(users);
+    this.itemUsers = new Uint32Array(items);
+    this.every = Math.max(1, Math.ceil((start[users] as number) / mostPairs));
+    this.pairs = withPairs ? this.noPairs(start, items) : null;
   }
-  return stamps;
+
+  /** Adds the pairs of the next user. */
+  add(index: Uint32Array, weight: Float32Array): void {
+    const { stamps, itemUsers, pairs, every } = this;
+    const user = this.users++;
+    stamps[user] = stampOf(index, weight);
+    for (const item of index) itemUsers[item] = (itemUsers[item] as number) + 1;
+    if (pairs && user % every === 0) pairs.index.set(index, pairs.start[user]);
+  }
+
+  /** Room for the pairs of those who speak for all. */
+  private noPairs(start: Uint32Array, items: number): Interactions {
+    const users = start.length - 1;
+    const own = new Uint32Array(users + 1);
+    for (let user = 0; user < users; user++) {
+      const length = user % this.every === 0 ? (start[user + 1] as number) - (start[user] as number) : 0;
+      own[user + 1] = (own[user] as number) + length;
+    }
+    const index = new Uint32Array(own[users] as number);
+    return { users, items, start: own, index, weight: new Float32Array(0) };
+  }
 }
 
 const weightAsFloat = new Float32Array(1);

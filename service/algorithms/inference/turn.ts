@@ -1,23 +1,21 @@
-import { itemCounts } from "../interactions";
 import { arrayBytes, Kernel } from "../kernel";
 import { eigenOf } from "../training/eigen";
-import type { TrainedModel } from "../training/model";
+import type { LearnedModel } from "./servable";
 
 /** Rows that the kernel takes at a time. */
 const BLOCK = 4096;
 
 /**
  * The same model with its vectors turned so that the gram matrix of the items with events is diagonal, as fold-in needs
- * it. Scores stay what they are. A trainer of another kind does not turn them.
+ * it. Scores stay what they are. A trainer of another kind does not turn them. The counts are of the users of each item.
  */
-export function turned(model: TrainedModel): TrainedModel {
+export function turned<M extends LearnedModel>(model: M, counts: Uint32Array): M {
   const { stride, itemVectors, userVectors, userAttributes, itemAttributes } = model;
   const kernel = new Kernel(arrayBytes(BLOCK * stride) + arrayBytes(stride * stride) + arrayBytes(stride));
   const block = kernel.floats(BLOCK * stride);
   const matrix = kernel.floats(stride * stride);
   const scratch = kernel.floats(stride);
 
-  const counts = itemCounts(model.interactions);
   let rows = 0;
   const addBlock = () => {
     kernel.run.addGram(block.byteOffset, rows, stride, matrix.byteOffset);
@@ -47,7 +45,7 @@ export function turned(model: TrainedModel): TrainedModel {
     }
     return out;
   };
-  const turnMap = <T extends TrainedModel["userAttributes"]>(of: T): T =>
+  const turnMap = <T extends LearnedModel["userAttributes"]>(of: T): T =>
     of && { ...of, map: { ...of.map, weights: turn(of.map.weights) } };
   return {
     ...model,

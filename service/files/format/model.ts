@@ -1,7 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
-import type { AttributeModel, TrainedModel } from "../../algorithms";
-import { turned } from "../../algorithms";
+import type { AttributeModel, LearnedModel, TrainedModel } from "../../algorithms";
+import { itemCounts, turned } from "../../algorithms";
+import { allWithin, largest } from "./numbers";
+import { itemsOfRow, StoredPairs } from "./pairs";
 import { rankingHeader, rankingSections, readRanking, writtenRanking } from "./ranking";
 import {
   eventsHeader,
@@ -28,13 +30,24 @@ import {
 } from "./sections";
 import { readStrings, stringSections } from "./strings";
 
-/** A trained model with the ids that its indices stand for. */
-export interface StoredModel {
-  readonly model: TrainedModel;
+/** A model with the ids that its indices stand for. */
+export interface Stored<M> {
+  readonly model: M;
   readonly userIds: readonly string[];
   readonly itemIds: readonly string[];
   /** The row of each user in the file, where some were left out since. */
   readonly rows?: Uint32Array;
+}
+
+/** A trained model with its ids. */
+export type StoredModel = Stored<TrainedModel>;
+
+/** A model's file that is open: all but the pairs is read. */
+export interface OpenModel {
+  readonly stored: Stored<LearnedModel>;
+  readonly pairs: StoredPairs;
+  /** Whether the gram matrix of the item vectors is diagonal, as a model's has to be. */
+  readonly isDiagonal: boolean;
 }
 
 /** The newest version of the format. A model is written in the oldest that has all of it. */
@@ -120,8 +133,15 @@ export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator
   });
 }
 
-/** Reads a model's file. */
+/** Reads a model's file with all of its pairs. */
 export async function decodeModel(file: FileHandle): Promise<StoredModel> {
+  const { stored, pairs, isDiagonal } = await openModel(file);
+  const model = { ...stored.model, interactions: await pairs.all() };
+  return { ...stored, model: isDiagonal ? model : turned(model, itemCounts(model.interactions)) };
+}
+
+/** Reads all of a model's file but the pairs. */
+export async function openModel(file: FileHandle): Promise<OpenModel> {
   const sections = await openSections(file);
   const header = checkedHeader(sections.header);
   const { users, items, dimensions } = header;
@@ -142,7 +162,7 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
     return { space: { size, attributes: spaceOf(of, texts) }, map: { stride, weights } };
   };
   const itemAttributes = await attributes("item", header.item_attributes);
-  const model: TrainedModel = {
+  const model: LearnedModel = {
     algorithm: header.algorithm,
     parameters: header.parameters,
     report: header.report,
@@ -151,7 +171,6 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
     items,
     userVectors: await matrix("user_vectors", users),
     itemVectors: await matrix("item_vectors", items),
-    interactions: await readInteractions(sections, users, items),
     foldIn: readRule(header.fold_in),
     neighbours: header.neighbours && readNeighbours(header.neighbours),
     ...(header.events && { eventRule: readEvents(header.events) }),
@@ -163,17 +182,19 @@ export async function decodeModel(file: FileHandle): Promise<StoredModel> {
     }),
   };
   return {
-    model: header.gram === "diagonal" ? model : turned(model),
-    userIds: await readIds(sections, "user_id", users),
-    itemIds: await readIds(sections, "item_id", items),
+    stored: {
+      model,
+      userIds: await readIds(sections, "user_id", users),
+      itemIds: await readIds(sections, "item_id", items),
+    },
+    pairs: await StoredPairs.open(sections, users, items),
+    isDiagonal: header.gram === "diagonal",
   };
 }
 
 /** The items of the pairs of one user, by his row in the file. */
 export async function decodeRow(file: FileHandle, row: number): Promise<Uint32Array> {
-  const { readPart } = await openSections(file);
-  const [from = 0, to = 0] = await readPart("interaction_starts", row, row + 2);
-  return readPart("interaction_items", from, to);
+  return itemsOfRow(await openSections(file), row);
 }
 
 async function readIds(file: OpenSections, name: string, count: number): Promise<string[]> {
@@ -203,44 +224,6 @@ function versionOf({ exposure, eventRule, neighbours }: TrainedModel): number {
   if (exposure) return 4;
   if (eventRule) return 3;
   return neighbours ? 2 : 1;
-}
-
-async function readInteractions(
-  file: OpenSections,
-  users: number,
-  items: number,
-): Promise<TrainedModel["interactions"]> {
-  const start = await file.read("interaction_starts", "uint32", [users + 1]);
-  const entries = start[users] as number;
-  const index = await file.read("interaction_items", "uint32", [entries]);
-  const weight = await file.read("interaction_weights", "float32", [entries]);
-  if (!allWithin(index, 0, items - 1))
-    throw new FormatError("has interactions with items beyond its last one");
-  if (!allWithin(weight, smallest, largest))
-    throw new FormatError("has interaction_weights that are not above 0 and finite");
-  if (start[0] !== 0) throw new FormatError("has interaction_starts that do not begin with 0");
-  for (let user = 0; user < users; user++) {
-    const [from, to] = [start[user] as number, start[user + 1] as number];
-    if (from > to) throw new FormatError("has interaction_starts that do not ascend");
-    for (let at = from + 1; at < to; at++) {
-      if ((index[at] as number) <= (index[at - 1] as number))
-        throw new FormatError("has interaction_items that do not ascend within a user");
-    }
-  }
-  return { users, items, start, index, weight };
-}
-
-/** The ends of what is a 32-bit number above 0. */
-const smallest = 2 ** -149;
-const largest = (2 - 2 ** -23) * 2 ** 127;
-
-/** Whether all are numbers from one end to the other. A loop, for `every` takes ten times as long. */
-function allWithin(values: Float32Array | Uint32Array, least: number, most: number): boolean {
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at] as number;
-    if (!(value >= least && value <= most)) return false;
-  }
-  return true;
 }
 
 function writtenAttributes(of: AttributeModel | null): Header["user_attributes"] {

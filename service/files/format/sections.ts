@@ -33,6 +33,9 @@ const mostHeaderBytes = 16 * 1024 * 1024;
 /** So much is handed over or read at once; Node reads no more than 2 GiB in one go. */
 const pieceBytes = 8 * 1024 * 1024;
 
+/** So much of what is only checked is in memory at once. */
+const checkedBytes = 1024 * 1024;
+
 const count = z.int().nonnegative();
 const sectionSchema = z.object({
   dtype: z.enum(["float32", "uint32", "uint8"]),
@@ -76,8 +79,10 @@ export interface OpenSections {
     dtype: D,
     shape: readonly (number | undefined)[],
   ): Promise<InstanceType<(typeof arrays)[D]>>;
-  /** Some numbers of a section that was read before, and is not checked again. */
-  readPart(name: string, from: number, to: number): Promise<Uint32Array>;
+  /** Checks a section in the same way without keeping it, for there may be more of it than memory holds. */
+  check(name: string, dtype: Dtype, shape: readonly (number | undefined)[]): Promise<void>;
+  /** Fills the numbers with those of a section from a place on, of which nothing is checked again. */
+  fill(name: string, from: number, values: Float32Array | Uint32Array): Promise<void>;
 }
 
 /** Reads the header; nothing that a file says of itself is believed before it is held to the file's real size. */
@@ -101,38 +106,55 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
     if (!section) throw new FormatError(`has no section ${name}`);
     return section;
   };
+  const describedAs = (name: string, dtype: Dtype, shape: readonly (number | undefined)[]) => {
+    const section = sectionOf(name);
+    const given = `${section.dtype} [${section.shape.join(", ")}]`;
+    const fits =
+      section.shape.length === shape.length &&
+      shape.every((length, at) => length === undefined || length === section.shape[at]);
+    if (section.dtype !== dtype || !fits) {
+      const wanted = `${dtype} [${shape.map((length) => length ?? "any").join(", ")}]`;
+      throw new FormatError(`has a section ${name} of ${given} and not of ${wanted}`);
+    }
+    const length = section.shape.reduce((product, one) => product * one, 1);
+    const width = arrays[dtype].BYTES_PER_ELEMENT;
+    if (section.bytes !== length * width || section.offset % alignment !== 0)
+      throw new FormatError(`has a section ${name} whose offset or bytes do not fit its shape ${given}`);
+    if (section.bytes > size - begin - section.offset)
+      throw new FormatError(`is cut off after ${size} bytes, in or before its section ${name}`);
+    return { ...section, length };
+  };
+  const holdTo = (sha256: string, sum: Buffer, name: string) => {
+    if (sum.toString("hex") !== sha256)
+      throw new FormatError(`has an altered section ${name}: its SHA-256 is another one`);
+  };
   return {
     header,
-    readPart: async (name, from, to) => {
-      const { offset, bytes } = sectionOf(name);
-      const width = Uint32Array.BYTES_PER_ELEMENT;
-      if (from > to || to * width > Math.min(bytes, size - begin - offset))
-        throw new FormatError(`has a section ${name} without the numbers from ${from} to ${to}`);
-      const values = new Uint32Array(to - from);
-      await read(file, begin + offset + from * width, bytesOf(values));
-      return values;
-    },
     read: async (name, dtype, shape) => {
-      const section = sectionOf(name);
-      const given = `${section.dtype} [${section.shape.join(", ")}]`;
-      const fits =
-        section.shape.length === shape.length &&
-        shape.every((length, at) => length === undefined || length === section.shape[at]);
-      if (section.dtype !== dtype || !fits) {
-        const wanted = `${dtype} [${shape.map((length) => length ?? "any").join(", ")}]`;
-        throw new FormatError(`has a section ${name} of ${given} and not of ${wanted}`);
-      }
-      const length = section.shape.reduce((product, one) => product * one, 1);
-      const width = arrays[dtype].BYTES_PER_ELEMENT;
-      if (section.bytes !== length * width || section.offset % alignment !== 0)
-        throw new FormatError(`has a section ${name} whose offset or bytes do not fit its shape ${given}`);
-      if (section.bytes > size - begin - section.offset)
-        throw new FormatError(`is cut off after ${size} bytes, in or before its section ${name}`);
+      const { offset, length, sha256 } = describedAs(name, dtype, shape);
       const values = new arrays[dtype](length);
-      const bytes = await read(file, begin + section.offset, bytesOf(values));
-      if (hash(bytes).toString("hex") !== section.sha256)
-        throw new FormatError(`has an altered section ${name}: its SHA-256 is another one`);
+      const bytes = await read(file, begin + offset, bytesOf(values));
+      holdTo(sha256, hash(bytes), name);
       return values as InstanceType<(typeof arrays)[typeof dtype]>;
+    },
+    check: async (name, dtype, shape) => {
+      const { offset, bytes, sha256 } = describedAs(name, dtype, shape);
+      const piece = new Uint8Array(Math.min(bytes, checkedBytes));
+      const sum = createHash("sha256");
+      for (let at = 0; at < bytes; at += piece.length) {
+        const part = piece.subarray(0, bytes - at);
+        sum.update(await read(file, begin + offset + at, part));
+      }
+      holdTo(sha256, sum.digest(), name);
+    },
+    fill: async (name, from, values) => {
+      const { offset, bytes } = sectionOf(name);
+      const at = from * values.BYTES_PER_ELEMENT;
+      if (at + values.byteLength > Math.min(bytes, size - begin - offset))
+        throw new FormatError(
+          `has a section ${name} without the numbers from ${from} to ${from + values.length}`,
+        );
+      await read(file, begin + offset + at, bytesOf(values));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { TrainedModel } from "../../../service/algorithms";
-import { servable, turned } from "../../../service/algorithms";
+import { itemCounts, servable, turned } from "../../../service/algorithms";
 import { FoldIn } from "../../../service/algorithms/inference/fold-in";
 import { Recommender, type Taste } from "../../../service/algorithms/inference/recommender";
 import { createRandom } from "../../../service/algorithms/random";
@@ -89,7 +89,8 @@ function sparkModel(): TrainedModel {
 }
 
 describe("a model of Spark", () => {
-  const model = turned(sparkModel());
+  const trained = sparkModel();
+  const model = turned(trained, itemCounts(trained.interactions));
   const recommender = new Recommender(servable(model));
   const itemsOf = (rated: Rated) => [...rated].map(([item, weight]) => ({ item, weight }));
 

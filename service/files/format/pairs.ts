@@ -1,0 +1,89 @@
+import type { Interactions } from "../../algorithms";
+import { allWithin, largest, smallest } from "./numbers";
+import { FormatError, type OpenSections } from "./sections";
+
+/** So many pairs are in memory at once, unless one user alone has more. */
+const pairsAtOnce = 64 * 1024;
+
+/** What sees the pairs of one user after another. */
+type Visit = (user: number, items: Uint32Array, weights: Float32Array) => void;
+
+/** The pairs in a model's file, read a part at a time: there may be more of them than memory holds. */
+export class StoredPairs {
+  private constructor(
+    private readonly file: OpenSections,
+    private readonly items: number,
+    /** Those of user u are those from start[u] up to start[u + 1]. */
+    readonly start: Uint32Array,
+  ) {}
+
+  /** Finds them, and holds them to their hashes. */
+  static async open(file: OpenSections, users: number, items: number): Promise<StoredPairs> {
+    const start = await file.read("interaction_starts", "uint32", [users + 1]);
+    const entries = start[users] as number;
+    await file.check("interaction_items", "uint32", [entries]);
+    await file.check("interaction_weights", "float32", [entries]);
+    if (start[0] !== 0) throw new FormatError("has interaction_starts that do not begin with 0");
+    for (let user = 0; user < users; user++)
+      if ((start[user] as number) > (start[user + 1] as number))
+        throw new FormatError("has interaction_starts that do not ascend");
+    return new StoredPairs(file, items, start);
+  }
+
+  /** Visits the pairs of each user; what it sees is overwritten after it. */
+  async each(visit: Visit): Promise<void> {
+    const { file, start } = this;
+    const users = start.length - 1;
+    let [index, weight] = [new Uint32Array(0), new Float32Array(0)];
+    for (let from = 0; from < users; ) {
+      const begin = start[from] as number;
+      let to = from + 1;
+      while (to < users && (start[to + 1] as number) - begin <= pairsAtOnce) to++;
+      const length = (start[to] as number) - begin;
+      if (length > index.length) [index, weight] = [new Uint32Array(length), new Float32Array(length)];
+      const [items, weights] = [index.subarray(0, length), weight.subarray(0, length)];
+      await file.fill("interaction_items", begin, items);
+      await file.fill("interaction_weights", begin, weights);
+      this.holdToBounds(items, weights);
+      for (; from < to; from++) {
+        const [first, end] = [(start[from] as number) - begin, (start[from + 1] as number) - begin];
+        const own = items.subarray(first, end);
+        for (let at = 1; at < own.length; at++)
+          if ((own[at] as number) <= (own[at - 1] as number))
+            throw new FormatError("has interaction_items that do not ascend within a user");
+        visit(from, own, weights.subarray(first, end));
+      }
+    }
+  }
+
+  /** All of them at once. */
+  async all(): Promise<Interactions> {
+    const { start, items } = this;
+    const users = start.length - 1;
+    const entries = start[users] as number;
+    const [index, weight] = [new Uint32Array(entries), new Float32Array(entries)];
+    await this.each((user, own, weights) => {
+      index.set(own, start[user]);
+      weight.set(weights, start[user]);
+    });
+    return { users, items, start, index, weight };
+  }
+
+  private holdToBounds(items: Uint32Array, weights: Float32Array): void {
+    if (!allWithin(items, 0, this.items - 1))
+      throw new FormatError("has interactions with items beyond its last one");
+    if (!allWithin(weights, smallest, largest))
+      throw new FormatError("has interaction_weights that are not above 0 and finite");
+  }
+}
+
+/** The items of the pairs of one user, by his row in the file. */
+export async function itemsOfRow(file: OpenSections, row: number): Promise<Uint32Array> {
+  const ends = new Uint32Array(2);
+  await file.fill("interaction_starts", row, ends);
+  const [from = 0, to = 0] = ends;
+  if (from > to) throw new FormatError("has interaction_starts that do not ascend");
+  const items = new Uint32Array(to - from);
+  await file.fill("interaction_items", from, items);
+  return items;
+}

@@ -1,0 +1,85 @@
+import {
+  itemCounts,
+  LearnedBuilder,
+  type LearnedModel,
+  rankingOf,
+  type ServableModel,
+  selectUsers,
+  turned,
+} from "../algorithms";
+import type { OpenModel, Stored, StoredModel } from "./format/model";
+
+/** A model as if it had never known some users. */
+export function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>): StoredModel {
+  const kept = keptOf(stored, forgotten);
+  if (!kept) return stored;
+  const { model } = stored;
+  const interactions = selectUsers(model.interactions, kept);
+  const [before, after] = [itemCounts(model.interactions), itemCounts(interactions)];
+  return ofUsers({ ...stored, model: { ...model, interactions } }, kept, before, after);
+}
+
+/** The same as it is served, without ever having all pairs in memory. */
+export async function servableWithout(
+  { stored, pairs, isDiagonal }: OpenModel,
+  forgotten: ReadonlySet<string>,
+): Promise<Stored<ServableModel>> {
+  const { users, items, neighbours } = stored.model;
+  const kept = keptOf(stored, forgotten);
+  const learned = new LearnedBuilder(
+    kept ? startOf(pairs.start, kept) : pairs.start,
+    items,
+    neighbours !== null,
+  );
+  const counts = new Uint32Array(items);
+  const isKept = new Uint8Array(users).fill(kept ? 0 : 1);
+  for (const user of kept ?? []) isKept[user] = 1;
+  await pairs.each((user, own, weights) => {
+    for (const item of own) counts[item] = (counts[item] as number) + 1;
+    if (isKept[user]) learned.add(own, weights);
+  });
+  const model = { ...(isDiagonal ? stored.model : turned(stored.model, counts)), learned };
+  return kept ? ofUsers({ ...stored, model }, kept, counts, learned.itemUsers) : { ...stored, model };
+}
+
+/** Whom it still knows; undefined where that is everybody. */
+function keptOf({ userIds }: Stored<unknown>, forgotten: ReadonlySet<string>): Uint32Array | undefined {
+  if (forgotten.size === 0) return undefined;
+  return Uint32Array.from(userIds.keys()).filter((user) => !forgotten.has(userIds[user] as string));
+}
+
+/** Where the pairs of some users start, one user after another. */
+function startOf(start: Uint32Array, users: Uint32Array): Uint32Array {
+  const own = new Uint32Array(users.length + 1);
+  users.forEach((user, at) => {
+    own[at + 1] = (own[at] as number) + (start[user + 1] as number) - (start[user] as number);
+  });
+  return own;
+}
+
+/** A model with some of its users alone, given how many users each item had and has. */
+function ofUsers<M extends LearnedModel>(
+  stored: Stored<M>,
+  kept: Uint32Array,
+  before: Uint32Array,
+  after: Uint32Array,
+): Stored<M> {
+  const { model, userIds } = stored;
+  const { stride } = model;
+  const userVectors = new Float32Array(kept.length * stride);
+  kept.forEach((user, at) => {
+    userVectors.set(model.userVectors.subarray(user * stride, (user + 1) * stride), at * stride);
+  });
+  const itemVectors = model.itemVectors.slice();
+  after.forEach((count, item) => {
+    // Only the forgotten users placed it.
+    if (count === 0 && before[item]) itemVectors.fill(0, item * stride, (item + 1) * stride);
+  });
+  const ranking = model.ranking && rankingOf(model.ranking, kept);
+  return {
+    ...stored,
+    model: { ...model, users: kept.length, userVectors, itemVectors, ranking },
+    userIds: Array.from(kept, (user) => userIds[user] as string),
+    rows: kept,
+  };
+}
