@@ -21,7 +21,7 @@ const fixed = {
 const turns = 5;
 
 /** Whoever asks more often how jobs stand takes the processors from the workers. */
-const pauseMs = 500;
+const pauseMs = 250;
 
 /** What an API process that answers takes in memory at most, over stores with each of these events. */
 export async function memoryOfApi(
@@ -55,6 +55,7 @@ async function peakOfFresh(store: string, projectId: unknown, count: number): Pr
   while ((await api.status()).threads > 0) await new Promise((resolve) => setTimeout(resolve, 500));
   let [peak, now] = [0, 0];
   for (let asked = 0; now > peak * 0.9 || asked < count; peak = Math.max(peak, now)) {
+    if (asked > 50 * count) throw new Error(`no garbage was collected in ${asked} answers`);
     for (const end = asked + 1600; asked < end; asked += 16) {
       const users = Array.from({ length: 16 }, (_, at) => (asked + at) % count);
       await Promise.all(users.map((each) => ask(api, `/serving/${projectId}`, each)));

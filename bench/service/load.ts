@@ -112,8 +112,12 @@ async function main([servingUri = "", key = "", count, goal = "3000"]: string[])
   const headers = { ...(await api.headers(path)), "content-type": "application/json" };
   const ask = (user: number) => api.post(`${pathname}${path}`, headers, bodies[user] as string);
   const rates = await answerRates(api, ask, users);
-  const paced = await latencies(ask, users, Math.min(rates.answersPerSecond, Number(goal)) / 2);
-  process.send?.({ ...rates, ...paced } satisfies Answered);
+  const turns: Awaited<ReturnType<typeof latencies>>[] = [];
+  while (turns.length < 3)
+    turns.push(await latencies(ask, users, Math.min(rates.answersPerSecond, Number(goal)) / 2));
+  // The middle one: a machine that is taken away for a moment makes all calls of that moment late.
+  const [, paced] = turns.sort((a, b) => a.p99Ms - b.p99Ms);
+  process.send?.({ ...rates, ...(paced as (typeof turns)[number]) } satisfies Answered);
 }
 
 if (require.main === module) void main(process.argv.slice(2)).then(() => process.exit());

@@ -20,7 +20,7 @@ export type { UserItem } from "./inference/fold-in";
 export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
 export { placedVectors } from "./inference/placed-vectors";
 export { isPlaced, Recommender, type Taste } from "./inference/recommender";
-export { LearnedBuilder, type LearnedModel, type ServableModel, servable } from "./inference/servable";
+export { LearnedBuilder, type ModelWithoutPairs, type ServableModel, servable } from "./inference/servable";
 export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";
 export {
@@ -29,6 +29,7 @@ export {
   itemCounts,
   type Pairs,
   selectUsers,
+  startsOf,
   sumOf,
 } from "./interactions";
 export type { NeighbourRule } from "./neighbours";

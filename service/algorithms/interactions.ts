@@ -160,10 +160,7 @@ export function without(of: Interactions, held: Interactions): Interactions {
 
 /** Keeps the given users only, renumbered in the order given; items keep their indices. */
 export function selectUsers(of: Interactions, users: Uint32Array): Interactions {
-  const start = new Uint32Array(users.length + 1);
-  users.forEach((user, at) => {
-    start[at + 1] = (start[at] as number) + (of.start[user + 1] as number) - (of.start[user] as number);
-  });
+  const start = startsOf(of.start, users);
   const length = start[users.length] as number;
   const index = new Uint32Array(length);
   const weight = new Float32Array(length);
@@ -176,6 +173,15 @@ export function selectUsers(of: Interactions, users: Uint32Array): Interactions 
     if (of.time) time?.set(of.time.subarray(from, to), start[at]);
   });
   return { users: users.length, items: of.items, start, index, weight, time };
+}
+
+/** Where the entries of some users start, one user after another. */
+export function startsOf(start: Uint32Array, users: Uint32Array): Uint32Array {
+  const own = new Uint32Array(users.length + 1);
+  users.forEach((user, at) => {
+    own[at + 1] = (own[at] as number) + (start[user + 1] as number) - (start[user] as number);
+  });
+  return own;
 }
 
 /** How many users acted on each item. */

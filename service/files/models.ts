@@ -6,14 +6,8 @@ import { forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import type { Basis } from "./basis";
 import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
-import {
-  decodeModel,
-  decodeRow,
-  encodeModel,
-  openModel,
-  type Stored,
-  type StoredModel,
-} from "./format/model";
+import { decodeModel, encodeModel, openModel, type Stored, type StoredModel } from "./format/model";
+import { decodeRow } from "./format/pairs";
 import { FormatError } from "./format/sections";
 import { brokenOffAfterMs, type Files, type Listed, modelName } from "./places/files";
 import { servableWithout, withoutUsers } from "./without-users";

@@ -1,10 +1,11 @@
 import {
   itemCounts,
   LearnedBuilder,
-  type LearnedModel,
+  type ModelWithoutPairs,
   rankingOf,
   type ServableModel,
   selectUsers,
+  startsOf,
   turned,
 } from "../algorithms";
 import type { OpenModel, Stored, StoredModel } from "./format/model";
@@ -19,7 +20,7 @@ export function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>
   return ofUsers({ ...stored, model: { ...model, interactions } }, kept, before, after);
 }
 
-/** The same as it is served, without ever having all pairs in memory. */
+/** The same as it is served; of the pairs only some are in memory at once, beside what a served model keeps of them. */
 export async function servableWithout(
   { stored, pairs, isDiagonal }: OpenModel,
   forgotten: ReadonlySet<string>,
@@ -27,19 +28,21 @@ export async function servableWithout(
   const { users, items, neighbours } = stored.model;
   const kept = keptOf(stored, forgotten);
   const learned = new LearnedBuilder(
-    kept ? startOf(pairs.start, kept) : pairs.start,
+    kept ? startsOf(pairs.start, kept) : pairs.start,
     items,
     neighbours !== null,
   );
-  const counts = new Uint32Array(items);
-  const isKept = new Uint8Array(users).fill(kept ? 0 : 1);
-  for (const user of kept ?? []) isKept[user] = 1;
+  const isForgotten = new Uint8Array(users).fill(kept ? 1 : 0);
+  for (const user of kept ?? []) isForgotten[user] = 0;
+  const others = new Uint32Array(items);
   await pairs.each((user, own, weights) => {
-    for (const item of own) counts[item] = (counts[item] as number) + 1;
-    if (isKept[user]) learned.add(own, weights);
+    if (!isForgotten[user]) learned.add(own, weights);
+    else for (const item of own) others[item] = (others[item] as number) + 1;
   });
+  const { itemUsers } = learned;
+  const counts = itemUsers.map((count, item) => count + (others[item] as number));
   const model = { ...(isDiagonal ? stored.model : turned(stored.model, counts)), learned };
-  return kept ? ofUsers({ ...stored, model }, kept, counts, learned.itemUsers) : { ...stored, model };
+  return kept ? ofUsers({ ...stored, model }, kept, counts, itemUsers) : { ...stored, model };
 }
 
 /** Whom it still knows; undefined where that is everybody. */
@@ -48,17 +51,8 @@ function keptOf({ userIds }: Stored<unknown>, forgotten: ReadonlySet<string>): U
   return Uint32Array.from(userIds.keys()).filter((user) => !forgotten.has(userIds[user] as string));
 }
 
-/** Where the pairs of some users start, one user after another. */
-function startOf(start: Uint32Array, users: Uint32Array): Uint32Array {
-  const own = new Uint32Array(users.length + 1);
-  users.forEach((user, at) => {
-    own[at + 1] = (own[at] as number) + (start[user + 1] as number) - (start[user] as number);
-  });
-  return own;
-}
-
 /** A model with some of its users alone, given how many users each item had and has. */
-function ofUsers<M extends LearnedModel>(
+function ofUsers<M extends ModelWithoutPairs>(
   stored: Stored<M>,
   kept: Uint32Array,
   before: Uint32Array,

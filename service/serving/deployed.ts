@@ -37,7 +37,7 @@ export class Deployed {
   readonly ranker: ServedModel | undefined;
   private readonly begin: Pick<Build, "lastSeq" | "deletions">;
   /** What this memory has seen of a database that others write to as well. */
-  private seen: Pick<Build, "itemChanges" | "forgotten">;
+  private seen: Pick<Build, "itemChanges" | "forgottenUntil">;
   private refreshing: Promise<void> | undefined;
 
   constructor(
@@ -232,7 +232,10 @@ export class Deployed {
   }
 
   private isBehind({ itemChanges, deletions }: Current): boolean {
-    return itemChanges > this.seen.itemChanges || (deletions ?? 0) > this.seen.forgotten;
+    return (
+      itemChanges > this.seen.itemChanges ||
+      (deletions ?? Number.POSITIVE_INFINITY) > this.seen.forgottenUntil
+    );
   }
 
   /** Takes over the items that were written and lets go of the users that were forgotten since. */
@@ -246,11 +249,11 @@ export class Deployed {
         );
         this.applyItems({ dataset: items.number, items: new Map(attributes) });
       }
-      for (const userId of await forgottenSince(db, events.id, this.seen.forgotten)) this.forget(userId);
+      for (const userId of await forgottenSince(db, events.id, this.seen.forgottenUntil)) this.forget(userId);
       this.seen = {
         itemChanges: await changesOf(db, items),
         // Where the event dataset is deleted, no more of its deletions can come.
-        forgotten: (await deletionsOf(db, events)) ?? Number.POSITIVE_INFINITY,
+        forgottenUntil: (await deletionsOf(db, events)) ?? Number.POSITIVE_INFINITY,
       };
     });
   }

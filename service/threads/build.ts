@@ -48,8 +48,8 @@ export interface Build {
   /** The state of the events that was read: their last seq, and how often some were deleted. */
   readonly lastSeq: number;
   readonly deletions: number;
-  /** How many of the deletions the models have let go of for certain. */
-  readonly forgotten: number;
+  /** The number of deletions up to which the models know nobody whose events are deleted. */
+  readonly forgottenUntil: number;
   /** How many upserts of items had been made. */
   readonly itemChanges: number;
 }
@@ -60,10 +60,12 @@ export async function build(
   files: Files,
   { data, generator, ranker, withEvents }: BuildTask,
 ): Promise<Build> {
-  // Models do not change, and a snapshot that waits for them would keep the database from tidying up.
-  const forgotten = (await deletionsOf(db, data.events)) ?? 0;
+  // Read before it is asked who is forgotten: who comes after that has a higher number, and the deployment lets him go.
+  // Where the event dataset is deleted, nobody can come.
+  const forgottenUntil = (await deletionsOf(db, data.events)) ?? Number.POSITIVE_INFINITY;
   const read = async ({ modelId, seenDeletions }: ModelSource) =>
     readServable(files, modelId, await forgottenSince(db, data.events.id, seenDeletions));
+  // Models do not change, and a snapshot that waits for them would keep the database from tidying up.
   const first = await read(generator);
   const second = ranker && (await read(ranker));
   return snapshot(db, async (frozen) => {
@@ -98,7 +100,7 @@ export async function build(
       others: hasEvents ? pairs : new Map(),
       lastSeq: await lastSeqIn(frozen),
       deletions: deletions ?? 0,
-      forgotten,
+      forgottenUntil,
       itemChanges: await changesOf(frozen, data.items),
     };
   });

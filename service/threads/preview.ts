@@ -27,9 +27,8 @@ export async function preview(
   files: Files,
   { data, model, userIds, limit }: PreviewTask,
 ): Promise<Previewed[]> {
-  const { modelId, seenDeletions } = model;
-  const forgotten = await forgottenSince(db, data.events.id, seenDeletions);
-  const stored = await readServable(files, modelId, forgotten);
+  const { modelId } = model;
+  const stored = await readCurrent(db, files, data, model);
   const recommender = new Recommender(stored.model, stored.model.itemVectors);
   const previewed: Previewed[] = [];
   for (const id of userIds) {
@@ -41,4 +40,15 @@ export async function preview(
     previewed.push({ isKnown: taste !== null, itemIds });
   }
   return previewed;
+}
+
+/** Reads a model, and again where somebody was forgotten meanwhile. */
+async function readCurrent(db: Db, files: Files, { events }: ProjectData, model: ModelSource) {
+  const whoIsForgotten = () => forgottenSince(db, events.id, model.seenDeletions);
+  for (let forgotten = await whoIsForgotten(); ; ) {
+    const stored = await readServable(files, model.modelId, forgotten);
+    const now = await whoIsForgotten();
+    if (now.size === forgotten.size) return stored;
+    forgotten = now;
+  }
 }

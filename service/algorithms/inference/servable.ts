@@ -17,10 +17,10 @@ export interface Learned {
 const MOST_PAIRS = 4_000_000;
 
 /** A trained model without the interactions that it was trained on. */
-export type LearnedModel = Omit<TrainedModel, "interactions">;
+export type ModelWithoutPairs = Omit<TrainedModel, "interactions">;
 
-/** The same with what is needed of them. */
-export type ServableModel = LearnedModel & { readonly learned: Learned };
+/** A trained model with what is needed of its interactions to serve. */
+export type ServableModel = ModelWithoutPairs & { readonly learned: Learned };
 
 /** A model as it is served. */
 export function servable({ interactions, ...model }: TrainedModel, mostPairs = MOST_PAIRS): ServableModel {
@@ -33,7 +33,7 @@ export function servable({ interactions, ...model }: TrainedModel, mostPairs = M
   return { ...model, learned };
 }
 
-/** Gathers it user after user, so that not all pairs need be in memory at once. */
+/** Gathers what is needed of interactions to serve, user after user: they need not be in memory together. */
 export class LearnedBuilder implements Learned {
   readonly stamps: Float64Array;
   readonly itemUsers: Uint32Array;
@@ -47,7 +47,7 @@ export class LearnedBuilder implements Learned {
     this.stamps = new Float64Array(users);
     this.itemUsers = new Uint32Array(items);
     this.every = Math.max(1, Math.ceil((start[users] as number) / mostPairs));
-    this.pairs = withPairs ? this.noPairs(start, items) : null;
+    this.pairs = withPairs ? this.roomForPairs(start, items) : null;
   }
 
   /** Adds the pairs of the next user. */
@@ -60,7 +60,7 @@ export class LearnedBuilder implements Learned {
   }
 
   /** Room for the pairs of those who speak for all. */
-  private noPairs(start: Uint32Array, items: number): Interactions {
+  private roomForPairs(start: Uint32Array, items: number): Interactions {
     const users = start.length - 1;
     const own = new Uint32Array(users + 1);
     for (let user = 0; user < users; user++) {

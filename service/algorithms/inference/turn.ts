@@ -1,6 +1,6 @@
 import { arrayBytes, Kernel } from "../kernel";
 import { eigenOf } from "../training/eigen";
-import type { LearnedModel } from "./servable";
+import type { ModelWithoutPairs } from "./servable";
 
 /** Rows that the kernel takes at a time. */
 const BLOCK = 4096;
@@ -9,7 +9,7 @@ const BLOCK = 4096;
  * The same model with its vectors turned so that the gram matrix of the items with events is diagonal, as fold-in needs
  * it. Scores stay what they are. A trainer of another kind does not turn them. The counts are of the users of each item.
  */
-export function turned<M extends LearnedModel>(model: M, counts: Uint32Array): M {
+export function turned<M extends ModelWithoutPairs>(model: M, counts: Uint32Array): M {
   const { stride, itemVectors, userVectors, userAttributes, itemAttributes } = model;
   const kernel = new Kernel(arrayBytes(BLOCK * stride) + arrayBytes(stride * stride) + arrayBytes(stride));
   const block = kernel.floats(BLOCK * stride);
@@ -45,7 +45,7 @@ export function turned<M extends LearnedModel>(model: M, counts: Uint32Array): M
     }
     return out;
   };
-  const turnMap = <T extends LearnedModel["userAttributes"]>(of: T): T =>
+  const turnMap = <T extends ModelWithoutPairs["userAttributes"]>(of: T): T =>
     of && { ...of, map: { ...of.map, weights: turn(of.map.weights) } };
   return {
     ...model,

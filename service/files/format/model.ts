@@ -1,9 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
-import type { AttributeModel, LearnedModel, TrainedModel } from "../../algorithms";
+import type { AttributeModel, ModelWithoutPairs, TrainedModel } from "../../algorithms";
 import { itemCounts, turned } from "../../algorithms";
 import { allWithin, largest } from "./numbers";
-import { itemsOfRow, StoredPairs } from "./pairs";
+import { StoredPairs } from "./pairs";
 import { rankingHeader, rankingSections, readRanking, writtenRanking } from "./ranking";
 import {
   eventsHeader,
@@ -44,7 +44,7 @@ export type StoredModel = Stored<TrainedModel>;
 
 /** A model's file that is open: all but the pairs is read. */
 export interface OpenModel {
-  readonly stored: Stored<LearnedModel>;
+  readonly stored: Stored<ModelWithoutPairs>;
   readonly pairs: StoredPairs;
   /** Whether the gram matrix of the item vectors is diagonal, as a model's has to be. */
   readonly isDiagonal: boolean;
@@ -162,7 +162,7 @@ export async function openModel(file: FileHandle): Promise<OpenModel> {
     return { space: { size, attributes: spaceOf(of, texts) }, map: { stride, weights } };
   };
   const itemAttributes = await attributes("item", header.item_attributes);
-  const model: LearnedModel = {
+  const model: ModelWithoutPairs = {
     algorithm: header.algorithm,
     parameters: header.parameters,
     report: header.report,
@@ -190,11 +190,6 @@ export async function openModel(file: FileHandle): Promise<OpenModel> {
     pairs: await StoredPairs.open(sections, users, items),
     isDiagonal: header.gram === "diagonal",
   };
-}
-
-/** The items of the pairs of one user, by his row in the file. */
-export async function decodeRow(file: FileHandle, row: number): Promise<Uint32Array> {
-  return itemsOfRow(await openSections(file), row);
 }
 
 async function readIds(file: OpenSections, name: string, count: number): Promise<string[]> {

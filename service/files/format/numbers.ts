@@ -1,5 +1,7 @@
-/** The ends of what is a 32-bit number above 0. */
+/** The least 32-bit number above 0. */
 export const smallest = 2 ** -149;
+
+/** The greatest one that is finite. */
 export const largest = (2 - 2 ** -23) * 2 ** 127;
 
 /** Whether all are numbers from one end to the other. A loop, for `every` takes ten times as long. */

@@ -1,6 +1,7 @@
+import type { FileHandle } from "node:fs/promises";
 import type { Interactions } from "../../algorithms";
 import { allWithin, largest, smallest } from "./numbers";
-import { FormatError, type OpenSections } from "./sections";
+import { FormatError, type OpenSections, openSections } from "./sections";
 
 /** So many pairs are in memory at once, unless one user alone has more. */
 const pairsAtOnce = 64 * 1024;
@@ -78,12 +79,8 @@ export class StoredPairs {
 }
 
 /** The items of the pairs of one user, by his row in the file. */
-export async function itemsOfRow(file: OpenSections, row: number): Promise<Uint32Array> {
-  const ends = new Uint32Array(2);
-  await file.fill("interaction_starts", row, ends);
-  const [from = 0, to = 0] = ends;
-  if (from > to) throw new FormatError("has interaction_starts that do not ascend");
-  const items = new Uint32Array(to - from);
-  await file.fill("interaction_items", from, items);
-  return items;
+export async function decodeRow(file: FileHandle, row: number): Promise<Uint32Array> {
+  const { part } = await openSections(file);
+  const [from = 0, to = 0] = await part("interaction_starts", row, row + 2);
+  return part("interaction_items", from, to);
 }

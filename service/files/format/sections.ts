@@ -81,8 +81,10 @@ export interface OpenSections {
   ): Promise<InstanceType<(typeof arrays)[D]>>;
   /** Checks a section in the same way without keeping it, for there may be more of it than memory holds. */
   check(name: string, dtype: Dtype, shape: readonly (number | undefined)[]): Promise<void>;
-  /** Fills the numbers with those of a section from a place on, of which nothing is checked again. */
+  /** Fills the numbers with those of a section from a place on; only that they lie within it is checked again. */
   fill(name: string, from: number, values: Float32Array | Uint32Array): Promise<void>;
+  /** The whole numbers of a section from one place up to another; the same holds for them. */
+  part(name: string, from: number, to: number): Promise<Uint32Array>;
 }
 
 /** Reads the header; nothing that a file says of itself is believed before it is held to the file's real size. */
@@ -124,6 +126,13 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
       throw new FormatError(`is cut off after ${size} bytes, in or before its section ${name}`);
     return { ...section, length };
   };
+  const placeOf = (name: string, from: number, to: number) => {
+    const { dtype, offset, bytes } = sectionOf(name);
+    const width = arrays[dtype].BYTES_PER_ELEMENT;
+    if (from > to || to * width > Math.min(bytes, size - begin - offset))
+      throw new FormatError(`has a section ${name} without the numbers from ${from} to ${to}`);
+    return begin + offset + from * width;
+  };
   const holdTo = (sha256: string, sum: Buffer, name: string) => {
     if (sum.toString("hex") !== sha256)
       throw new FormatError(`has an altered section ${name}: its SHA-256 is another one`);
@@ -148,13 +157,13 @@ export async function openSections(file: FileHandle): Promise<OpenSections> {
       holdTo(sha256, sum.digest(), name);
     },
     fill: async (name, from, values) => {
-      const { offset, bytes } = sectionOf(name);
-      const at = from * values.BYTES_PER_ELEMENT;
-      if (at + values.byteLength > Math.min(bytes, size - begin - offset))
-        throw new FormatError(
-          `has a section ${name} without the numbers from ${from} to ${from + values.length}`,
-        );
-      await read(file, begin + offset + at, bytesOf(values));
+      await read(file, placeOf(name, from, from + values.length), bytesOf(values));
+    },
+    part: async (name, from, to) => {
+      const place = placeOf(name, from, to);
+      const values = new Uint32Array(to - from);
+      await read(file, place, bytesOf(values));
+      return values;
     },
   };
 }

@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
-import { connect, openStore } from "../../../service/store/database";
+import { Client } from "pg";
+import { connect, type Db, openStore } from "../../../service/store/database";
 import type { ProjectData } from "../../../service/store/project-data";
 import { eachEvent } from "../../../service/store/snapshot";
+import { newDatabase, testInFolder, testOnPostgres } from "../database";
 
 const folder = mkdtempSync(join(tmpdir(), "snapshot-"));
 const file = join(folder, "data.db");
@@ -15,48 +17,71 @@ const count = 4444;
 /** Just above the middle of two 32-bit numbers: with 15 digits it would be below. */
 const exact = 1 + 2 ** -24 + 2 ** -52;
 
-test("every event of the wanted types is read once, in order, and its value to the last digit", async () => {
-  await (await openStore(file)).close();
-  const database = new Database(file);
-  database.exec("pragma foreign_keys=off; begin");
-  const insert = database.prepare("insert into events values (?, ?, ?, ?, ?, ?, ?, ?, '{}')");
-  for (let at = 0; at < count; at++) {
-    const type = at % 3 === 0 ? 'say "hi"' : "buy";
-    insert.run(
-      at + 1,
-      at % 10 === 9 ? 2 : 1,
-      `e${at}`,
-      `u ${at} ü"\\`,
-      `i${at}`,
-      2 ** 52 + at,
-      type,
-      valueAt(at),
-    );
-  }
-  database.exec("commit");
-  database.close();
+const typeAt = (at: number) => (at % 3 === 0 ? 'say "hi"' : "buy");
+const data = { events: { id: "e", number: 1 }, targetEventType: "buy" } as unknown as ProjectData;
 
-  const db = connect(file);
-  const data = { events: { id: "e", number: 1 }, targetEventType: "buy" } as unknown as ProjectData;
-  const read = async (types: string[] | null) => {
-    const seen: unknown[][] = [];
-    await eachEvent(db, data, types, (...event) => void seen.push(event), { withTime: true });
-    return seen;
-  };
-  const expected = Array.from({ length: count }, (_, at) => at)
-    .filter((at) => at % 10 !== 9)
-    .map((at) => [
-      `u ${at} ü"\\`,
-      `i${at}`,
-      Math.fround(valueAt(at)),
-      2 ** 52 + at,
-      at % 3 === 0 ? 'say "hi"' : "buy",
-    ]);
-  expect(await read(null)).toEqual(expected);
-  expect(await read(["buy"])).toEqual(expected.filter(([, , , , type]) => type === "buy"));
-  expect(await read(["view"])).toEqual([]);
-  expect(Math.fround(exact)).not.toBe(Math.fround(Number(exact.toPrecision(15))));
+async function read(db: Db, types: string[] | null): Promise<unknown[][]> {
+  const seen: unknown[][] = [];
+  await eachEvent(db, data, types, (...event) => void seen.push(event), { withTime: true });
+  return seen;
+}
+
+const isBought = ([, , , , type]: unknown[]) => type === "buy";
+
+testInFolder(
+  "every event of the wanted types is read once, in order, and its value to the last digit",
+  async () => {
+    await (await openStore(file)).close();
+    const database = new Database(file);
+    database.exec("pragma foreign_keys=off; begin");
+    const insert = database.prepare("insert into events values (?, ?, ?, ?, ?, ?, ?, ?, '{}')");
+    const userAt = (at: number) => `u ${at} ü"\\`;
+    for (let at = 0; at < count; at++) {
+      const [dataset, time] = [at % 10 === 9 ? 2 : 1, 2 ** 52 + at];
+      insert.run(at + 1, dataset, `e${at}`, userAt(at), `i${at}`, time, typeAt(at), valueAt(at));
+    }
+    database.exec("commit");
+    database.close();
+
+    const db = connect(file);
+    const expected = Array.from({ length: count }, (_, at) => at)
+      .filter((at) => at % 10 !== 9)
+      .map((at) => [userAt(at), `i${at}`, Math.fround(valueAt(at)), 2 ** 52 + at, typeAt(at)]);
+    expect(await read(db, null)).toEqual(expected);
+    expect(await read(db, ["buy"])).toEqual(expected.filter(isBought));
+    expect(await read(db, ["view"])).toEqual([]);
+    expect(Math.fround(exact)).not.toBe(Math.fround(Number(exact.toPrecision(15))));
+    await db.destroy();
+  },
+);
+
+testOnPostgres("every event is read once, user by user, also of users whom a page divides", async () => {
+  const database = await newDatabase();
+  const client = new Client(database.url);
+  await client.connect();
+  // Two pages exactly of all types, and of one type two thirds of them; users with 1,700 events and with one.
+  const userAt = (at: number) => (at < 17_000 ? `u"\\\n${at % 10}` : `ü🎷${at}`);
+  const all = Array.from({ length: 20_000 }, (_, at) => at);
+  await client.query("set session_replication_role = replica");
+  await client.query(
+    `insert into events (seq, dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
+      overriding system value
+      select seq, 1, 'e' || seq, user_id, 'i' || seq, 4503599627370496 + seq, event_type, event_value, '{}'
+      from unnest($1::bigint[], $2::text[], $3::text[], $4::float8[]) as t (seq, user_id, event_type, event_value)`,
+    [all.map((at) => at + 1), all.map(userAt), all.map(typeAt), all.map(valueAt)],
+  );
+  await client.end();
+  const db = connect(database.url);
+  const expected = all
+    .map((at) => [userAt(at), `i${at + 1}`, Math.fround(valueAt(at)), 2 ** 52 + at + 1, typeAt(at)] as const)
+    .sort(
+      ([a, ...one], [b, ...other]) => Buffer.compare(Buffer.from(a), Buffer.from(b)) || one[2] - other[2],
+    );
+  expect(await read(db, null)).toEqual(expected);
+  expect(await read(db, ["buy"])).toEqual(expected.filter((event) => isBought([...event])));
+  expect(await read(db, ["view"])).toEqual([]);
   await db.destroy();
+  await database.drop();
 });
 
 /** Whole ones, prices, and on the second page one that takes all its digits. */
