@@ -10,6 +10,7 @@ import { RecentCalls } from "./base/recent-calls";
 import { closeAll, closeServer, closeWhenIdle } from "./closing";
 import type { Basis, Options } from "./files/basis";
 import { closeToOthers, type Folder, folderAt, makeFolder, type Secrets, secretText } from "./files/folder";
+import { copiesFolder } from "./files/left-behind";
 import { forgetRunning, lockFolder, writeRunning } from "./files/lock";
 import { createLog, type LogTarget } from "./files/log";
 import type { Files } from "./files/places/files";
@@ -91,7 +92,9 @@ export interface Service {
 
 /** Starts the recommendation service in this process. */
 export async function startService(options: StartOptions = {}): Promise<Service> {
-  const folder = folderAt(options.dataDir ?? mkdtempSync(join(tmpdir(), "recommender-")));
+  const newFolder = () =>
+    options.store === undefined ? mkdtempSync(join(tmpdir(), "recommender-")) : copiesFolder();
+  const folder = folderAt(options.dataDir ?? newFolder());
   // Where several processes serve, each must find what another has made.
   const { files: url = options.store } = options;
   const files = openFiles(url === undefined ? { folder: folder.path } : { folder: folder.copies, url });

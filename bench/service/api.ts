@@ -19,9 +19,14 @@ const key = randomBytes(24).toString("base64url");
 
 /** Starts a service and waits until it is ready. */
 export function startProcess(...options: string[]): Promise<ServiceProcess> {
+  return startNode([], options);
+}
+
+/** The same with arguments of Node.js. */
+export function startNode(node: readonly string[], options: readonly string[]): Promise<ServiceProcess> {
   const began = performance.now();
   const main = join(__dirname, "..", "..", "dist", "cli", "main.js");
-  const child = spawn(process.execPath, [main, "serve", "--json", ...options], {
+  const child = spawn(process.execPath, [...node, main, "serve", "--json", ...options], {
     stdio: ["ignore", "pipe", options.includes("--store") ? "ignore" : "inherit"],
     env: { ...process.env, RECOMMENDER_API_KEY: key },
   });
@@ -40,6 +45,14 @@ export function startProcess(...options: string[]): Promise<ServiceProcess> {
       });
     });
   });
+}
+
+/** Some of what a service tells about itself. */
+interface Status {
+  readonly pid: number;
+  readonly memory_bytes: number;
+  readonly cpu_sec: number;
+  readonly threads: number;
 }
 
 /** Calls on the wire, with a token for each path. */
@@ -119,9 +132,9 @@ export class Api {
   }
 
   /** What the service tells about itself. */
-  async status(): Promise<{ memory_bytes: number; cpu_sec: number; threads: number }> {
+  async status(): Promise<Status> {
     const answer = await this.pool.request({ method: "GET", path: "/status", headers: { apikey: this.key } });
-    return (await answer.body.json()) as { memory_bytes: number; cpu_sec: number; threads: number };
+    return (await answer.body.json()) as Status;
   }
 
   /** The headers of a call to a path. */

@@ -1,4 +1,5 @@
-import { connect, startProcess } from "./api";
+import { join } from "node:path";
+import { connect, startNode, startProcess } from "./api";
 import { newDatabase } from "./database";
 import type { WireEvent } from "./events";
 import { ask } from "./load";
@@ -23,7 +24,7 @@ const turns = 5;
 /** Whoever asks more often how jobs stand takes the processors from the workers. */
 const pauseMs = 250;
 
-/** What an API process that answers takes in memory at most, over stores with each of these events. */
+/** What an API process that answers takes in memory, over stores with each of these events. */
 export async function memoryOfApi(
   server: string,
   loads: readonly (readonly WireEvent[])[],
@@ -41,29 +42,33 @@ export async function memoryOfApi(
     await service.kill();
     stores.push({ store, projectId: project.id });
   }
-  return Promise.all(stores.map(({ store, projectId }) => peakOfFresh(store, projectId, shape.users)));
+  return Promise.all(stores.map(({ store, projectId }) => memoryOfFresh(store, projectId, shape.users)));
 }
 
+/** How often a process answers each user before its memory is measured. */
+const rounds = 3;
+
 /**
- * The most that a new process takes until its garbage has been collected once, while it answers each user again and
- * again: at any one moment, memory tells rather how long ago that was. The thread that loaded the deployment has ended.
+ * What a new process takes that has answered each user some times, without garbage: with it, memory tells rather how long
+ * ago that was collected. The thread that loaded the deployment has ended.
  */
-async function peakOfFresh(store: string, projectId: unknown, count: number): Promise<number> {
-  const service = await startProcess("--store", store, "--role", "api");
+async function memoryOfFresh(store: string, projectId: unknown, count: number): Promise<number> {
+  const collecting = ["--expose-gc", "--require", join(__dirname, "collect-garbage.cjs")];
+  const service = await startNode(collecting, ["--store", store, "--role", "api"]);
   const api = connect(service);
   await ask(api, `/serving/${projectId}`, 0);
   while ((await api.status()).threads > 0) await new Promise((resolve) => setTimeout(resolve, 500));
-  let [peak, now] = [0, 0];
-  for (let asked = 0; now > peak * 0.9 || asked < count; peak = Math.max(peak, now)) {
-    if (asked > 50 * count) throw new Error(`no garbage was collected in ${asked} answers`);
-    for (const end = asked + 1600; asked < end; asked += 16) {
-      const users = Array.from({ length: 16 }, (_, at) => (asked + at) % count);
+  for (let round = 0; round < rounds; round++) {
+    for (let user = 0; user < count; user += 16) {
+      const users = Array.from({ length: 16 }, (_, at) => (user + at) % count);
       await Promise.all(users.map((each) => ask(api, `/serving/${projectId}`, each)));
     }
-    now = (await api.status()).memory_bytes;
+    process.kill((await api.status()).pid, "SIGUSR2");
+    await new Promise((resolve) => setTimeout(resolve, 500));
   }
+  const { memory_bytes } = await api.status();
   await service.kill();
-  return peak;
+  return memory_bytes;
 }
 
 /** How much faster trainings are done by two workers than by one, each with one thread: alone it would take all cores. */

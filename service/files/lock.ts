@@ -49,8 +49,12 @@ function lockOnce(folder: Folder): () => void {
 }
 
 /** Keeps a file, made where there is none, for this process until that is called off or the process dies. */
-export function holdFile(file: string, busy: (cause: unknown) => Error): () => void {
-  const lock = new Database(file, { timeout: lockPatienceMs });
+export function holdFile(
+  file: string,
+  busy: (cause: unknown) => Error,
+  patienceMs = lockPatienceMs,
+): () => void {
+  const lock = new Database(file, { timeout: patienceMs });
   try {
     lock.exec("PRAGMA locking_mode=EXCLUSIVE");
     lock.exec("BEGIN EXCLUSIVE");

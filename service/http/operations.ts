@@ -2,9 +2,9 @@ import type { ServerContext } from "./context";
 
 /**
  * Whether the service can do its work: its store is there, and the models of all deployments are in memory, which a
- * worker does without. One that was ready stays so while a later deployment loads or cannot be loaded: it answers that
- * project with the former models and all others as before, and the same file would keep every API from being ready, so
- * that nobody answered; `deployments_to_load`, the metric and the log tell of it instead.
+ * worker does without. One that was ready stays so while a later deployment loads or cannot be loaded, and a model that
+ * is gone or damaged is not waited for: it would keep every API from being ready, so that no project was answered and
+ * nobody could deploy another; `deployments_to_load`, the metric and the log tell of it instead.
  */
 export async function readiness({ store, serving, log, role }: ServerContext): Promise<{
   readonly ready: boolean;
@@ -44,6 +44,8 @@ export async function measure({ store, serving, metrics, role }: ServerContext):
 async function deploymentsIn({ store, serving }: Pick<ServerContext, "store" | "serving">) {
   const rows = await store.db.selectFrom("deployments").select(["project_id", "job_id"]).execute();
   const loaded = rows.filter(({ project_id, job_id }) => serving.isLoaded(project_id, job_id)).length;
-  const unanswered = rows.filter(({ project_id }) => !serving.isLoaded(project_id)).length;
+  const unanswered = rows.filter(
+    ({ project_id }) => !serving.isLoaded(project_id) && !serving.isUnusable(project_id),
+  ).length;
   return { loaded, toLoad: rows.length - loaded, unanswered };
 }

@@ -1,6 +1,7 @@
 // serving/ holds what is deployed in memory, ready to answer and in step with every write.
 
 import { ServiceError } from "../base/error";
+import { JobError } from "../base/job-error";
 import type { Basis } from "../files/basis";
 import { modelSource } from "../files/models";
 import type { Change } from "../store/changes";
@@ -18,6 +19,8 @@ interface Entry {
   /** How often it could not be loaded before, and when it is tried again after another failure. */
   readonly failures: number;
   retryTs?: number;
+  /** Whether its model is gone or damaged, which no further try mends. */
+  isUnusable?: boolean;
   /** The deployment that comes after, while it is being loaded. */
   next?: Entry | undefined;
 }
@@ -91,6 +94,7 @@ export class Serving {
         this.entries.set(row.project_id, entry);
       },
       (error) => {
+        entry.isUnusable = error instanceof JobError;
         entry.retryTs = clock.now() + Math.min(firstPauseMs * 2 ** failures, longestPauseMs);
         if (!closing.aborted)
           log.error(
@@ -156,6 +160,11 @@ export class Serving {
   isLoaded(projectId: string, jobId?: string): boolean {
     const entry = this.entries.get(projectId);
     return entry?.deployed !== undefined && (jobId === undefined || entry.row.job_id === jobId);
+  }
+
+  /** Whether the model of a deployed project is gone or damaged. */
+  isUnusable(projectId: string): boolean {
+    return this.entries.get(projectId)?.isUnusable === true;
   }
 
   /** Tells all deployments what was written; where others write too, each answer looks at what stands in the store. */

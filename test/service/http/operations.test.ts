@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "pg";
 import { startService } from "../../../service";
 import { newDatabase, testOfOneApi, testOnPostgres, testStore } from "../database";
 import { eventually } from "../jobs/watched";
@@ -124,7 +125,26 @@ describe("what those who run a service look at", () => {
     },
   );
 
-  test("/readyz says so only once the models of every deployment are loaded", async () => {
+  testOnPostgres(
+    "an API that starts is ready only once the models of all deployments are loaded",
+    async () => {
+      const { store = "", key = "" } = api.options;
+      const locker = new Client(store);
+      await locker.connect();
+      await locker.query("begin; lock table file_parts in access exclusive mode");
+      const starting = await startService({ store, key, role: "api", log: "none" });
+      const readyz = () => api.raw(`${starting.url}/readyz`);
+      expect(await readyz()).toMatchObject({
+        status: 503,
+        body: { status: "not ready", store: "reachable", deployments_to_load: 1 },
+      });
+      await locker.end();
+      await eventually(async () => (await readyz()).status === 200);
+      await starting.close();
+    },
+  );
+
+  test("a model that is gone keeps an API from answering its project alone", async () => {
     expect(await api.raw("/readyz")).toMatchObject({
       status: 200,
       body: { status: "ready", store: "reachable", deployments_to_load: 0 },
@@ -133,10 +153,9 @@ describe("what those who run a service look at", () => {
     if (testStore === "postgres") await api.ask("delete from files");
     for (const name of ["models", "copies"]) rmSync(join(dataDir, name), { recursive: true, force: true });
     api = await Running.start({ dataDir });
-    expect(await api.raw("/readyz")).toMatchObject({
-      status: 503,
-      body: { status: "not ready", deployments_to_load: 1 },
-    });
+    await eventually(async () => (await api.raw("/readyz")).status === 200);
+    expect((await api.raw("/readyz")).body).toMatchObject({ status: "ready", deployments_to_load: 1 });
+    await expect(api.call("recommendItemsToUser", { userId: "u1" })).rejects.toMatchObject({ status: 503 });
   });
 });
 

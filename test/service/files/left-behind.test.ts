@@ -1,0 +1,29 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { folderAt } from "../../../service/files/folder";
+import { copiesFolder } from "../../../service/files/left-behind";
+import { lockFolder } from "../../../service/files/lock";
+
+test("a process removes the copies of those that were killed, and nobody else's", () => {
+  const parent = mkdtempSync(join(tmpdir(), "left-"));
+  const made = (name: string) => {
+    const path = join(parent, name);
+    mkdirSync(join(path, "copies"), { recursive: true });
+    writeFileSync(join(path, "lock"), "");
+    return path;
+  };
+  const [killed, alive, starting, data] = [
+    ...[made("recommender-copies-aaaaaa"), made("recommender-copies-bbbbbb")],
+    ...[made("recommender-copies-cccccc"), made("recommender-dddddd")],
+  ] as [string, string, string, string];
+  const unlock = lockFolder(folderAt(alive));
+  const before = Date.now() / 1000 - 3600;
+  for (const path of [killed, alive, data]) utimesSync(path, before, before);
+  const own = copiesFolder(parent);
+  expect([killed, alive, starting, data, own].map((path) => existsSync(path))).toEqual([
+    ...[false, true, true, true, true],
+  ]);
+  unlock();
+  rmSync(parent, { recursive: true });
+});
