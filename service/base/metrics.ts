@@ -22,7 +22,7 @@ export class Metrics {
   /** Jobs that ended, by kind and outcome, with how long they ran. */
   readonly jobs = new Histogram({
     name: "recommender_job_duration_seconds",
-    help: "Jobs that this process has run, by kind and outcome (succeeded, failed, retried, run again).",
+    help: "Jobs that this process has run, or has found left by one that is gone, by kind and outcome (succeeded, failed, retried, run again).",
     labelNames: ["type", "outcome"] as const,
     buckets: jobSeconds,
     registers: this.registers,

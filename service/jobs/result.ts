@@ -1,11 +1,11 @@
 import type { Request, routes } from "../../contract";
-import { OutdatedError } from "../base/job-error";
+import { JobError, OutdatedError } from "../base/job-error";
 import { type ModelSource, modelSource } from "../files/models";
 import { removeResult } from "../files/results";
 import { projectOf } from "../store/find";
 import { forgottenSince } from "../store/forgotten";
 import { type ProjectData, projectData } from "../store/project-data";
-import { succeed } from "../store/queue";
+import { outdatedRuns, succeed } from "../store/queue";
 import { deletionsOf } from "../store/snapshot";
 import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
@@ -51,6 +51,9 @@ export async function runClustering(job: Job, context: JobContext, signal: Abort
   );
 }
 
+/** A job fails when so many of its runs were outdated; where users are deleted all the time, each one would be. */
+const mostOutdated = 10;
+
 /** A result that may list a user who was forgotten meanwhile does not count: the job is run again. */
 async function finish(
   job: Job,
@@ -65,7 +68,7 @@ async function finish(
     const result = await work(data, await modelSource(context, modelId));
     await store.transaction(async (db) => {
       if (seen !== undefined && (await forgottenSince(db, data.events.id, seen)).size > 0)
-        throw new OutdatedError("events of a user were deleted while the job ran");
+        throw outdated(job);
       await succeed(db, job, { result, now: clock.now() });
     });
   } catch (error) {
@@ -78,4 +81,12 @@ async function finish(
     );
     throw error;
   }
+}
+
+function outdated(job: Job): Error {
+  if (outdatedRuns(job) + 1 < mostOutdated)
+    return new OutdatedError("Events of a user were deleted while the job ran.");
+  return new JobError(
+    `Events of users were deleted during ${mostOutdated} runs of the job; submit it again when fewer are deleted.`,
+  );
 }

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { JobError, LostLeaseError, OutdatedError } from "../base/job-error";
-import { fail, putBack, recover, renew, take } from "../store/queue";
+import { fail, outdatedRuns, putBack, recover, renew, runAgain, take } from "../store/queue";
 import type { Job } from "../store/tables";
 import { type Lane, lanesOf } from "../threads/pool";
 import type { JobContext } from "./context";
@@ -29,11 +29,14 @@ export class Jobs {
 
   constructor(private readonly context: JobContext) {}
 
-  /** Puts back into the queue what a process that is gone was running. */
+  /** Puts back into the queue what a process that is gone was running, or ends it where its tries are used up. */
   async recover(): Promise<void> {
-    const { store, clock, log } = this.context;
-    const jobs = await store.transaction((db) => recover(db, clock.now()));
-    if (jobs > 0) log.warn({ jobs }, "jobs of a process that is gone are run again");
+    const { store, clock, log, metrics } = this.context;
+    for (const { job, again, reason } of await store.transaction((db) => recover(db, clock.now()))) {
+      // For how long it ran, nobody knows.
+      metrics.jobs.observe({ type: job.job_type, outcome: outcomeOf(again) }, 0);
+      log.warn({ ...about(job), err: new Error(reason) }, lineOf(again));
+    }
   }
 
   /** Starts the jobs that wait; called whenever there may be one. */
@@ -169,7 +172,8 @@ export class Jobs {
       metrics.jobs.observe({ type: job.job_type, outcome }, (clock.now() - began) / 1000);
     const message = error instanceof Error ? error.message : String(error);
     const final = error instanceof JobError;
-    const pauseMs = options.retryDelayMs * 4 ** job.retry_count;
+    const isOutdated = error instanceof OutdatedError;
+    const pauseMs = options.retryDelayMs * (isOutdated ? 2 ** outdatedRuns(job) : 4 ** job.retry_count);
     if (error instanceof LostLeaseError) return log.warn({ ...about(job), err: error }, "job was lost");
     for (;;) {
       try {
@@ -177,8 +181,10 @@ export class Jobs {
           await store.transaction((db) => putBack(db, job));
           return log.info(about(job), "job goes back into the queue: the service closes");
         }
-        if (error instanceof OutdatedError) {
-          await store.transaction((db) => putBack(db, job));
+        if (isOutdated) {
+          const ending = { reason: message, now: clock.now(), pauseMs };
+          await store.transaction((db) => runAgain(db, job, ending));
+          this.follow(clock.wait(pauseMs, closing));
           ended("run again");
           return log.info({ ...about(job), err: error }, "job is run again");
         }
@@ -186,9 +192,8 @@ export class Jobs {
         const ending = { message, final, now, pauseMs };
         const again = await store.transaction((db) => fail(db, job, ending));
         if (again) this.follow(clock.wait(pauseMs, closing));
-        ended(again ? "retried" : "failed");
-        const told = { ...about(job), err: error, jobMs: now - began };
-        return log.warn(told, again ? "job will be retried" : "job failed");
+        ended(outcomeOf(again));
+        return log.warn({ ...about(job), err: error, jobMs: now - began }, lineOf(again));
       } catch (failure) {
         if (failure instanceof LostLeaseError)
           return log.warn({ ...about(job), err: failure }, "job was lost");
@@ -201,6 +206,15 @@ export class Jobs {
   }
 }
 
-function about({ id, job_type, retry_count, request_id }: Job) {
-  return { requestId: request_id ?? undefined, jobId: id, jobType: job_type, retryCount: retry_count };
+function about({ id, project_id, job_type, retry_count, request_id }: Job) {
+  return {
+    requestId: request_id ?? undefined,
+    projectId: project_id,
+    jobId: id,
+    jobType: job_type,
+    retryCount: retry_count,
+  };
 }
+
+const outcomeOf = (again: boolean) => (again ? "retried" : "failed");
+const lineOf = (again: boolean) => (again ? "job will be retried" : "job failed");

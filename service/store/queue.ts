@@ -145,11 +145,34 @@ export async function fail(
 export interface Retry {
   readonly ts: number;
   readonly reason: string;
+  /** What it had found out was no longer so: no try is counted. */
+  readonly outdated?: true;
 }
 
 function withRetry(job: Job, retry: Retry): string {
-  const data = JSON.parse(job.data) as { retries?: readonly Retry[] };
-  return JSON.stringify({ ...data, retries: [...(data.retries ?? []), retry] });
+  return JSON.stringify({ ...JSON.parse(job.data), retries: [...retriesOf(job), retry] });
+}
+
+function retriesOf({ data }: Job): readonly Retry[] {
+  return (JSON.parse(data) as { retries?: readonly Retry[] }).retries ?? [];
+}
+
+/** How many runs of a job were for nothing, because what they had found out was no longer so. */
+export function outdatedRuns(job: Job): number {
+  return retriesOf(job).filter(({ outdated }) => outdated).length;
+}
+
+/** Puts a job back because what it has found out is no longer so, which uses up no try. */
+export async function runAgain(
+  db: Db,
+  job: Job,
+  end: { reason: string; now: number; pauseMs: number },
+): Promise<void> {
+  await change(db, job, {
+    status: "PENDING",
+    due_ts: later(db, end.now, end.pauseMs),
+    data: withRetry(job, { ts: end.now, reason: end.reason, outdated: true }),
+  });
 }
 
 /** Puts a job back that the service itself interrupts, which is no failure of the job. */
@@ -170,11 +193,19 @@ async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promi
   if (Number(numUpdatedRows) === 0) throw new LostLeaseError("another process has the job by now");
 }
 
+/** A job whose process is gone, and whether it is tried again or has failed. */
+interface LeftJob {
+  readonly job: Job;
+  readonly again: boolean;
+  readonly reason: string;
+}
+
 /**
- * Puts the jobs of processes that are gone back into the queue; each time counts as a retry. Which ones are gone, a
- * single process knows when it starts; among several, those that gave no sign of life for too long.
+ * Puts the jobs of processes that are gone back into the queue; each time counts as a retry, and a job whose tries are
+ * used up fails. Which ones are gone, a single process knows when it starts; among several, those that gave no sign of
+ * life for too long.
  */
-export async function recover(db: Db, now: number): Promise<number> {
+export async function recover(db: Db, now: number): Promise<readonly LeftJob[]> {
   const left = await db
     .selectFrom("jobs")
     .selectAll()
@@ -182,12 +213,16 @@ export async function recover(db: Db, now: number): Promise<number> {
     .where("finished_ts", "is", null)
     .$if(isPostgres(db), (jobs) => jobs.where("lease_ts", "<", nowIn(db, now)).forUpdate().skipLocked())
     .execute();
+  const told: LeftJob[] = [];
   for (const job of left) {
-    const message = `The service was killed ${job.retry_count + 1} times while the job ran; submit it again.`;
-    const reason = "The process that ran it was killed, or gave no sign of life for too long.";
-    await fail(db, job, { message, reason, final: false, now, pauseMs: 0 });
+    const what = "was killed, or gave no sign of life for too long";
+    const reason = `The process that ran it ${what}.`;
+    // Tries before may have ended otherwise.
+    const message = `The process that ran the job ${what}, in the last of its ${job.retry_count + 1} tries; submit it again.`;
+    const again = await fail(db, job, { message, reason, final: false, now, pauseMs: 0 });
+    told.push({ job, again, reason: again ? reason : message });
   }
-  return left.length;
+  return told;
 }
 
 /** Machines differ in what time it is; where there are several, the database's clock counts. */
