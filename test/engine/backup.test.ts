@@ -55,7 +55,7 @@ test("a stack whose service moved to PostgreSQL goes on with its address and key
   // The folder that was left has the same id as this one, so that somebody has to say which of them it is.
   await expect(stack.preview()).rejects.toThrow(/belongs to the service at http/);
   stack.workspace.envVars = { ...envVars, RECOMMENDER_SERVICE_MOVED: "1" };
-  await stack.refresh();
+  await stack.refresh({ runProgram: true });
   stack.workspace.envVars = envVars;
   const back = await stack.preview({ expectNoChanges: true });
   expect(back.changeSummary).toEqual(preview.changeSummary);
