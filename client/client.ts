@@ -151,6 +151,11 @@ export class Client {
     return this.#honours.get(origin) ?? false;
   }
 
+  /** Gets a token for a call that is not made yet, so that whoever gets none hears of it before. */
+  async getToken(route: Route): Promise<void> {
+    await this.#tokens.get(route.path);
+  }
+
   /** Closes the connections; calls under way are finished first. */
   close(): Promise<void> {
     return this.#agent.close();

@@ -4,9 +4,10 @@ import {
   commandToken,
   endpointToken,
   fixedToken,
+  TokenError,
   type TokenSource,
 } from "./client";
-import { embeddedFolder, environmentName, type SettingKey, type Settings } from "./settings";
+import { embeddedFolder, environmentName, noTokenSource, type SettingKey, type Settings } from "./settings";
 
 /** A client for a configuration, without the engine: for commands that no program runs. */
 export async function connect(settings: Settings, options: Partial<ClientOptions> = {}): Promise<Client> {
@@ -25,10 +26,9 @@ export async function target(
     // Loaded when it is needed: a program that uses a real service does not pay for it.
     const { embedded } = require("../service/embedded") as typeof import("../service/embedded");
     const { url, key, instanceId, started, created, pid } = await embedded(folder);
-    const endpoint = { url: `${url}/oauth/token`, clientId: "pulumi-recommender", clientSecret: key };
     return {
       ...{ baseUrl: url, apiKey: key, instanceId, started, created, pid },
-      token: endpointToken({ ...endpoint, origin: "the embedded service" }),
+      token: endpointToken({ ...endpointOf(url, key), origin: "the embedded service" }),
     };
   }
   return { baseUrl: settings.baseUrl, apiKey: settings.apiKey ?? "", token: tokenSource(settings) };
@@ -38,7 +38,35 @@ function tokenSource(settings: Settings): TokenSource {
   const { accessToken, tokenCommand, tokenUrl, clientId = "", clientSecret = "" } = settings;
   if (tokenUrl) return endpointToken({ url: tokenUrl, clientId, clientSecret, origin: origin("tokenUrl") });
   if (tokenCommand) return commandToken(tokenCommand, { origin: origin("tokenCommand") });
-  return fixedToken(accessToken ?? "", origin("accessToken"));
+  return accessToken ? fixedToken(accessToken, origin("accessToken")) : tokenOfService(settings);
+}
+
+/** Where a service of this package gives tokens for its key, or for the secret of the client that is named. */
+function endpointOf(baseUrl: string, key: string, clientId = "pulumi-recommender") {
+  return { url: `${baseUrl.replace(/\/+$/, "")}/oauth/token`, clientId, clientSecret: key };
+}
+
+/** Where no source of tokens is set: a service of this package gives them itself, and no other is known to. */
+function tokenOfService({ baseUrl, apiKey = "", clientId }: Settings): TokenSource {
+  const endpoint = endpointOf(baseUrl, apiKey, clientId);
+  // Without what a user may have put before the host: it is shown.
+  const { origin: host, pathname } = new URL(endpoint.url);
+  const advice = "check recommender:apiKey, and recommender:clientId where the key is the secret of a client";
+  const source = endpointToken({ ...endpoint, origin: host + pathname, advice });
+  let hasGiven = false;
+  const fetch: TokenSource["fetch"] = async (scope, http) => {
+    try {
+      const token = await source.fetch(scope, http);
+      hasGiven = true;
+      return token;
+    } catch (error) {
+      // An address that has given a token is a source of them, whatever it says later.
+      if (hasGiven || !(error instanceof TokenError)) throw error;
+      const { message, transient, cause } = error;
+      throw new TokenError(noTokenSource(message), { transient, cause });
+    }
+  };
+  return { ...source, fetch };
 }
 
 /** Where a credential came from, for the message of the call that it fails. */

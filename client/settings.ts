@@ -193,12 +193,6 @@ function checkCredentials(settings: Settings): void {
   }
   if (!settings.apiKey) throw new SettingsError(`recommender:apiKey is not set. ${howToSet("apiKey")}`);
   const given = tokenKeys.filter((key) => settings[key]);
-  if (given.length === 0) {
-    throw new SettingsError(
-      "No source of access tokens is set: one of recommender:accessToken, recommender:tokenCommand and " +
-        `recommender:tokenUrl is needed. ${howToSet("accessToken")}`,
-    );
-  }
   if (given.length > 1) {
     const [first, second] = given;
     throw new SettingsError(
@@ -211,6 +205,20 @@ function checkCredentials(settings: Settings): void {
       throw new SettingsError(`recommender:tokenUrl needs recommender:${key}. ${howToSet(key)}`);
     }
   }
+}
+
+/** Whether it is settled where tokens come from; otherwise a service of this package gives them, and no other may. */
+export function hasTokenSource(settings: Settings): boolean {
+  return embeddedFolder(settings.baseUrl) !== undefined || tokenKeys.some((key) => settings[key]);
+}
+
+/** What is said where no source of tokens is set and the address that was tried instead gave none. */
+export function noTokenSource(tried: string): string {
+  return (
+    "No source of access tokens is set, so the service itself was asked for one with recommender:apiKey, as one " +
+    `of this package is: ${tried.replace(/\.$/, "")}. For another service set one of recommender:accessToken, ` +
+    `recommender:tokenCommand and recommender:tokenUrl. ${howToSet("accessToken")}`
+  );
 }
 
 function howToSet(key: SettingKey): string {

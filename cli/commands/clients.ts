@@ -87,7 +87,7 @@ async function add(name: string, options: ClientOptions): Promise<void> {
       secret,
       "",
       `It goes with the client_id ${name} to /oauth/token, and is the APIKey of all calls. For Pulumi: ` +
-        `recommender:clientId is ${name}, recommender:clientSecret and recommender:apiKey are the secret.`,
+        `recommender:clientId is ${name}, recommender:apiKey is the secret.`,
       "",
     ].join("\n"),
   );

@@ -58,6 +58,8 @@ export interface TokenEndpoint {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly origin?: string;
+  /** What to check where the asker is refused; clientId and clientSecret unless given. */
+  readonly advice?: string;
 }
 
 const tokenReply = z.object({
@@ -68,6 +70,7 @@ const tokenReply = z.object({
 /** OAuth 2 client credentials, with the path of the operation as the scope. */
 export function endpointToken(endpoint: TokenEndpoint): TokenSource {
   const { url, clientId, clientSecret, origin = `tokenUrl ${url}` } = endpoint;
+  const { advice = "check clientId and clientSecret" } = endpoint;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const { origin: host, pathname, search } = new URL(url);
   const fetch = async (scope: string, http: Dispatcher): Promise<Token> => {
@@ -90,7 +93,7 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
     if (statusCode >= 300) {
       const { code, message } = readRefusal(hidden(text, clientSecret));
       const transient = statusCode === 429 || statusCode >= 500;
-      const fix = transient ? "" : "; check clientId and clientSecret";
+      const fix = transient ? "" : `; ${advice}`;
       const said = `${statusCode} ${code ? `${code}: ` : ""}${message}${fix}`;
       throw new TokenError(`${origin} refused a token for the scope ${scope}: ${said}`, { transient });
     }

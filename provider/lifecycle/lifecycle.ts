@@ -8,7 +8,7 @@ import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, endWithEngine, log, type Urn } from "../run/engine";
 import { type Properties, rowOf, type StackRow } from "../run/row";
-import { openSession, runOf } from "../run/session";
+import { openSession, refuseWithoutTokens, runOf } from "../run/session";
 import { logicalName } from "../run/urn";
 import {
   argumentsIn,
@@ -102,6 +102,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     async check(olds: Properties, news: Properties) {
       return withoutStack(async () => {
         // Configuration that is missing or contradicts itself is reported by the preview.
+        await refuseWithoutTokens(settings());
         const schema = acceptedAt(settings().baseUrl, noun.args);
         const declaration = { urn: news.__urn, run: runOf(settings()), config };
         const named = withName(schema, olds, withUnresolved(news));

@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import { Client } from "../../client/client";
 import { type Clock, systemClock } from "../../client/clock";
 import { target } from "../../client/connect";
-import type { Settings } from "../../client/settings";
-import { embeddedFolder } from "../../client/settings";
-import type { Reply, routes } from "../../contract";
+import { isOutage } from "../../client/errors";
+import { embeddedFolder, hasTokenSource, type Settings } from "../../client/settings";
+import { type Reply, routes } from "../../contract";
 import { cancelled as engineCancelled, stopped } from "./cancellation";
 import { Claims } from "./claims";
 import { log, type Urn } from "./engine";
@@ -38,6 +38,8 @@ export class Run {
   readonly listedBefore = new Map<string, Promise<unknown>>();
   /** Creations that others wait for. */
   readonly turns = new Map<string, Promise<unknown>>();
+  /** Whether the service gives tokens, where no source of them is set. */
+  tokenTried: Promise<void> | undefined;
   readonly #warned = new Set<string>();
   /** Whether it has warned that the recovery journal cannot be written. */
   warnedOfJournal = false;
@@ -96,6 +98,16 @@ export function openSession(settings: Settings): Promise<Session> {
 export function useSession(session: Session): void {
   sessions.set(JSON.stringify(session.settings), Promise.resolve(session));
   runs.set(JSON.stringify(session.settings), session.run);
+}
+
+/** Refuses a configuration that sets no source of tokens, unless the service itself gives them or cannot be asked now. */
+export async function refuseWithoutTokens(settings: Settings): Promise<void> {
+  if (hasTokenSource(settings)) return;
+  const { client, run } = await openSession(settings);
+  run.tokenTried ??= client.getToken(routes.listEventDatasets).catch((error) => {
+    if (!isOutage(error)) throw error;
+  });
+  await run.tokenTried;
 }
 
 async function start(settings: Settings): Promise<Session> {

@@ -42,6 +42,14 @@ describe("configuration", () => {
     expect({ accessToken, tokenUrl, clientSecret }).toEqual({ accessToken: "env" });
   });
 
+  test("of an address and a key is enough: a service of this package gives tokens for its key", () => {
+    const { baseUrl, apiKey } = complete;
+    expect(read({ baseUrl, apiKey })).toMatchObject({ baseUrl, apiKey });
+    expect(read({}, { RECOMMENDER_BASE_URL: baseUrl, RECOMMENDER_API_KEY: apiKey })).toMatchObject({
+      apiKey,
+    });
+  });
+
   test("names an environment variable for each key", () => {
     expect(environmentName("baseUrl")).toBe("RECOMMENDER_BASE_URL");
     expect(environmentName("deploymentTimeout")).toBe("RECOMMENDER_DEPLOYMENT_TIMEOUT");
@@ -85,10 +93,6 @@ describe("configuration", () => {
     [
       { baseUrl: complete.baseUrl },
       /recommender:apiKey is not set.*pulumi config set --secret recommender:apiKey VALUE/,
-    ],
-    [
-      { ...complete, accessToken: "" },
-      /No source of access tokens.*pulumi config set --secret recommender:accessToken/,
     ],
     [
       { ...complete, tokenCommand: "x" },

@@ -119,6 +119,23 @@ test("the script that completes in bash can be read twice", async () => {
   expect({ stderr, stdout }).toEqual({ stderr: "", stdout: "read\n" });
 });
 
+test("whoami gets its tokens from the service where an address and a key are all there is, and says where none is given", async () => {
+  const { url, key } = shop.api.service;
+  const withoutSource = {
+    RECOMMENDER_TOKEN_URL: "",
+    RECOMMENDER_CLIENT_ID: "",
+    RECOMMENDER_CLIENT_SECRET: "",
+  };
+  const found = await shop.runWith(withoutSource, "whoami");
+  expect(found).toMatchObject({ code: 0, err: "" });
+  expect(found.out).toContain(`${url}/oauth/token`);
+  expect(found.out).toMatch(/^tokens +25 of 25 scopes$/m);
+  const wrong = await shop.runWith({ ...withoutSource, RECOMMENDER_API_KEY: `${key}-wrong` }, "whoami");
+  expect(wrong.code).toBe(1);
+  expect(wrong.out).toMatch(/No source of access tokens is set.*recommender:tokenCommand/);
+  expect(wrong.out).not.toContain(key);
+});
+
 test("whoami shows which models are pinned", async () => {
   const pinned = JSON.stringify({ live: { generatorModelId: "model-1" } });
   const { out } = await shop.runWith({ RECOMMENDER_PINNED_MODELS: pinned }, "whoami", "--json");

@@ -128,6 +128,23 @@ test("the inputs of a provider may be sealed", async () => {
   await own.stop();
 });
 
+test("an address and a key are enough for a provider, and a check and a call say where they are not", async () => {
+  const { baseUrl, apiKey } = shortKeys(observed.config);
+  expect((await plugin.checkConfig({ baseUrl, apiKey })).failures).toEqual([]);
+  const own = await PluginProcess.start({ baseUrl, apiKey }, { name: "mine" });
+  const wrong = await PluginProcess.start({ baseUrl, apiKey: "of-another-service" }, { name: "mine" });
+  try {
+    await expect(own.invoke("listEventDatasets", {})).resolves.toHaveProperty("eventDatasets");
+    expect((await own.check("EventDataset", { numShards: 1 })).failures).toEqual([]);
+    const said = /No source of access tokens is set.*\/oauth\/token.*recommender:accessToken/;
+    await expect(wrong.invoke("listEventDatasets", {})).rejects.toThrow(said);
+    await expect(wrong.check("EventDataset", { numShards: 1 })).rejects.toThrow(said);
+  } finally {
+    await own.stop();
+    await wrong.stop();
+  }
+});
+
 test("what a provider of the program's own leaves out comes from the environment", async () => {
   const { jobPollMs: _, ...config } = shortKeys(observed.config);
   const own = await PluginProcess.start(config, { env: { RECOMMENDER_JOB_POLL_MS: "soon" }, name: "mine" });

@@ -1,0 +1,101 @@
+import { inspect } from "node:util";
+import { type Client, TokenError } from "../../client/client";
+import { connect } from "../../client/connect";
+import { readSettings } from "../../client/settings";
+import { routes } from "../../contract";
+import { startService, withClients } from "../../service";
+import { type Answer, reply, scriptedServer } from "./server";
+
+const apiKey = "rk_the-key-of-the-service";
+const list = routes.listEventDatasets;
+const ended: (() => Promise<unknown>)[] = [];
+afterEach(() => Promise.all(ended.splice(0).map((end) => end())));
+
+/** A client that has only an address and a key, which says at once what it cannot get. */
+async function clientWith(settings: Record<string, string>): Promise<Client> {
+  const given: Record<string, string> = { apiKey, ...settings };
+  const read = readSettings((key) => given[key], {});
+  const client = await connect(read, { retry: { budgetMs: 0 } });
+  ended.push(() => client.close());
+  return client;
+}
+
+async function start(...answers: Answer[]) {
+  const server = await scriptedServer(...answers);
+  ended.push(() => server.close());
+  return server;
+}
+
+const failureOf = (call: Promise<unknown>): Promise<Error> =>
+  call.then(
+    () => new Error("it was answered"),
+    (error) => error,
+  );
+
+describe("an address and a key without a source of tokens", () => {
+  test("have the token asked for at the address itself, with the key as the secret", async () => {
+    const token = reply(200, { access_token: "t", expires_in: 3600 });
+    const service = await start(token, reply(200, { event_datasets: [] }));
+    const client = await clientWith({ baseUrl: `${service.url}/v1/` });
+    await client.call(list, {});
+    const [asked, called] = service.arrived;
+    expect(asked.path).toBe("/v1/oauth/token");
+    expect(Object.fromEntries(new URLSearchParams(asked.body as string))).toEqual({
+      grant_type: "client_credentials",
+      client_id: "pulumi-recommender",
+      client_secret: apiKey,
+      scope: list.path,
+    });
+    expect(called.headers).toMatchObject({ authorization: "Bearer t", apikey: apiKey });
+  });
+
+  test("are enough for a service of this package, and with its name for a client of it", async () => {
+    const service = await startService({ log: "none" });
+    ended.push(() => service.close());
+    const { url, key, dataDir } = service;
+    await (await clientWith({ baseUrl: url, apiKey: key })).call(list, {});
+    const { secret } = await withClients({ dataDir }, (clients) => clients.add("ci", ["read"]));
+    const client = await clientWith({ baseUrl: url, apiKey: secret, clientId: "ci" });
+    await client.call(list, {});
+    // It has given a token, so that it is a source of them, and only says what it refuses.
+    const refused = await failureOf(client.call(routes.createEventDataset, { name: "n", numShards: 1 }));
+    expect(refused.message).toMatch(/The client ci does not have the scope \/create-event-dataset/);
+    expect(refused.message).not.toContain("No source of access tokens");
+    const unnamed = await failureOf((await clientWith({ baseUrl: url, apiKey: secret })).call(list, {}));
+    expect(unnamed.message).toMatch(/No source of access tokens.* 401 .*recommender:clientId where the key/s);
+    expect(unnamed.message).not.toContain(secret);
+  });
+
+  const quoting: Answer = (request, response) => reply(400, `what is ${request.body}?`)(request, response);
+
+  test.each<[string, Answer, string]>([
+    ["knows no such path", reply(404, { message: "no such path" }), "404 no such path"],
+    ["refuses the key", reply(401, { error: "invalid_client" }), "401 invalid_client"],
+    ["answers HTML", reply(200, "<html>"), "answered 200 without an access_token"],
+    ["answers nothing", reply(204, ""), "answered 204 without an access_token"],
+    ["leads elsewhere", reply(302, "", { location: "/login" }), "302 the response has no body"],
+    ["quotes the secret", quoting, "client_secret=[secret]"],
+  ])("are told to be too little where the address %s", async (_, answer, words) => {
+    const service = await start(answer);
+    const address = service.url.replace("//", "//somebody:hunter2-hunter2@");
+    const error = await failureOf((await clientWith({ baseUrl: address })).call(list, {}));
+    expect(error).toBeInstanceOf(TokenError);
+    expect(error.message).toMatch(/^No source of access tokens is set, /);
+    expect(error.message).toContain(`${service.url}/oauth/token `);
+    expect(error.message).toContain(words);
+    expect(error.message).toContain(
+      "set one of recommender:accessToken, recommender:tokenCommand and recommender:tokenUrl. Set it with " +
+        "`pulumi config set --secret recommender:accessToken VALUE` or RECOMMENDER_ACCESS_TOKEN.",
+    );
+    expect(inspect([error, error.stack, error.cause], { depth: 10 })).not.toMatch(/rk_the-key|hunter2/);
+    expect(service.arrived.map(({ path }) => path)).toEqual(["/oauth/token"]);
+  });
+
+  test("are told to be too little, and tried again, where nobody answers", async () => {
+    const error = await failureOf((await clientWith({ baseUrl: "http://127.0.0.1:9" })).call(list, {}));
+    expect(error).toMatchObject({ transient: true });
+    expect(error.message).toMatch(
+      /^No source of access tokens is set, .*http:\/\/127\.0\.0\.1:9\/oauth\/token did not answer: .*recommender:tokenUrl/,
+    );
+  });
+});
