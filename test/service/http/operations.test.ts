@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client } from "pg";
 import { startService } from "../../../service";
 import { newDatabase, testOfOneApi, testOnPostgres, testStore } from "../database";
 import { eventually } from "../jobs/watched";
@@ -129,16 +128,14 @@ describe("what those who run a service look at", () => {
     "an API that starts is ready only once the models of all deployments are loaded",
     async () => {
       const { store = "", key = "" } = api.options;
-      const locker = new Client(store);
-      await locker.connect();
-      await locker.query("begin; lock table file_parts in access exclusive mode");
+      await api.ask("alter table file_parts rename data to away");
       const starting = await startService({ store, key, role: "api", log: "none" });
       const readyz = () => api.raw(`${starting.url}/readyz`);
       expect(await readyz()).toMatchObject({
         status: 503,
         body: { status: "not ready", store: "reachable", deployments_to_load: 1 },
       });
-      await locker.end();
+      await api.ask("alter table file_parts rename away to data");
       await eventually(async () => (await readyz()).status === 200);
       await starting.close();
     },
@@ -153,7 +150,9 @@ describe("what those who run a service look at", () => {
     if (testStore === "postgres") await api.ask("delete from files");
     for (const name of ["models", "copies"]) rmSync(join(dataDir, name), { recursive: true, force: true });
     api = await Running.start({ dataDir });
-    await eventually(async () => (await api.raw("/readyz")).status === 200);
+    const isReady = async () => (await api.raw("/readyz")).status === 200;
+    // Both of two APIs, where there are two.
+    await eventually(async () => (await isReady()) && (await isReady()));
     expect((await api.raw("/readyz")).body).toMatchObject({ status: "ready", deployments_to_load: 1 });
     await expect(api.call("recommendItemsToUser", { userId: "u1" })).rejects.toMatchObject({ status: 503 });
   });
