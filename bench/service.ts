@@ -28,6 +28,7 @@ async function main(): Promise<void> {
     const embedded = await measure(events, {
       bare: (name) => join(folder, `${name}.db`),
       start: async () => [await startProcess("--data", join(folder, "data"))],
+      startEmpty: () => startProcess("--data", join(folder, "again")),
     });
     const store = await newDatabase(postgres.url, "service");
     const shared = await measure(events, {
@@ -37,6 +38,8 @@ async function main(): Promise<void> {
         await startProcess("--store", store, "--role", "api"),
         await startProcess("--store", store, "--role", "worker"),
       ],
+      startEmpty: async () =>
+        startProcess("--store", await newDatabase(postgres.url, "again"), "--role", "api"),
     });
     const few = events.filter((_, at) => at % fewer === 0);
     const [ofFew = 0, ofAll = 0] = await memoryOfApi(postgres.url, [few, events], shape);
@@ -54,9 +57,11 @@ interface Turn {
   /** The database that answers are read from; none where they come out of memory. */
   readonly store?: string;
   start(): Promise<ServiceProcess[]>;
+  /** One that has nothing yet, nor will have what the others have. */
+  startEmpty(): Promise<ServiceProcess>;
 }
 
-async function measure(events: readonly WireEvent[], { bare, start, store }: Turn) {
+async function measure(events: readonly WireEvent[], { bare, start, startEmpty, store }: Turn) {
   const before = await bareRate(await bare("before"), events.length);
   const readyMs = await readyAfter(start);
   const processes = await start();
@@ -64,7 +69,9 @@ async function measure(events: readonly WireEvent[], { bare, start, store }: Tur
   const api = connect(service);
   const { result: sent, peakBytes: peakMemoryBytes } = await watched(api, () => uploaded(api, events));
   const after = await bareRate(await bare("after"), events.length);
-  const again = await uploaded(api, events);
+  const empty = await startEmpty();
+  const again = await uploaded(connect(empty), events);
+  await empty.kill();
   // By turns, and the better of each counts: other work on the machine must neither flatter us nor the bare loop.
   const taken = { rowsPerSecond: events.length / Math.min(sent.seconds, again.seconds), peakMemoryBytes };
   const served = await serve(service, api, sent.datasetId, store);
