@@ -1,5 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { folderAt } from "./folder";
 import { holdFile } from "./lock";
@@ -12,14 +12,26 @@ const settledAfterMs = 60_000;
 
 /** Makes a folder for the copies of one process, and removes those of processes that were killed. */
 export function copiesFolder(parent = tmpdir()): string {
-  for (const name of readdirSync(parent)) if (name.startsWith(prefix)) removeUnused(join(parent, name));
-  return mkdtempSync(join(parent, prefix));
+  const own = mkdtempSync(join(parent, prefix));
+  for (const name of readable(parent)) if (name.startsWith(prefix)) removeUnused(join(parent, name));
+  return own;
 }
 
-/** One that a process uses is locked by it; those of other users cannot be opened. */
+/** What is in a folder; nothing where files can be made there, but not listed. */
+function readable(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** One that a process uses is locked by it; links and folders of other users are none that we made. */
 function removeUnused(path: string): void {
   try {
-    if (statSync(path).mtimeMs > Date.now() - settledAfterMs) return;
+    const found = lstatSync(path);
+    if (!found.isDirectory() || found.uid !== userInfo().uid) return;
+    if (found.mtimeMs > Date.now() - settledAfterMs) return;
     const release = holdFile(folderAt(path).lockFile, (cause) => cause as Error, 0);
     rmSync(path, { recursive: true, force: true });
     release();

@@ -27,12 +27,15 @@ export async function preview(
   files: Files,
   { data, model, userIds, limit }: PreviewTask,
 ): Promise<Previewed[]> {
-  const { modelId } = model;
-  const stored = await readCurrent(db, files, data, model);
+  const { modelId, seenDeletions } = model;
+  const whoIsForgotten = () => forgottenSince(db, data.events.id, seenDeletions);
+  const stored = await readServable(files, modelId, await whoIsForgotten());
+  // Reading takes long: who was forgotten meanwhile is a stranger too.
+  const forgotten = await whoIsForgotten();
   const recommender = new Recommender(stored.model, stored.model.itemVectors);
   const previewed: Previewed[] = [];
   for (const id of userIds) {
-    const user = stored.userIds.indexOf(id);
+    const user = forgotten.has(id) ? -1 : stored.userIds.indexOf(id);
     const taste = user < 0 ? null : recommender.learnedTaste(user);
     const had = taste ? await readRow(files, modelId, stored.rows?.[user] ?? user) : [];
     const best = recommender.top(taste, limit, had);
@@ -40,15 +43,4 @@ export async function preview(
     previewed.push({ isKnown: taste !== null, itemIds });
   }
   return previewed;
-}
-
-/** Reads a model, and again where somebody was forgotten meanwhile. */
-async function readCurrent(db: Db, files: Files, { events }: ProjectData, model: ModelSource) {
-  const whoIsForgotten = () => forgottenSince(db, events.id, model.seenDeletions);
-  for (let forgotten = await whoIsForgotten(); ; ) {
-    const stored = await readServable(files, model.modelId, forgotten);
-    const now = await whoIsForgotten();
-    if (now.size === forgotten.size) return stored;
-    forgotten = now;
-  }
 }

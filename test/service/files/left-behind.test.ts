@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { folderAt } from "../../../service/files/folder";
@@ -17,13 +27,19 @@ test("a process removes the copies of those that were killed, and nobody else's"
     ...[made("recommender-copies-aaaaaa"), made("recommender-copies-bbbbbb")],
     ...[made("recommender-copies-cccccc"), made("recommender-dddddd")],
   ] as [string, string, string, string];
+  const elsewhere = mkdtempSync(join(tmpdir(), "elsewhere-"));
+  const link = join(parent, "recommender-copies-eeeeee");
+  symlinkSync(elsewhere, link);
+  lutimesSync(link, 0, 0);
+  utimesSync(elsewhere, 0, 0);
   const unlock = lockFolder(folderAt(alive));
   const before = Date.now() / 1000 - 3600;
   for (const path of [killed, alive, data]) utimesSync(path, before, before);
   const own = copiesFolder(parent);
+  expect(readdirSync(elsewhere)).toEqual([]);
   expect([killed, alive, starting, data, own].map((path) => existsSync(path))).toEqual([
     ...[false, true, true, true, true],
   ]);
   unlock();
-  rmSync(parent, { recursive: true });
+  for (const folder of [parent, elsewhere]) rmSync(folder, { recursive: true });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRandom, servable, type TrainedModel } from "../../../service/algorithms";
 import { encodeModel, type StoredModel } from "../../../service/files/format/model";
-import { readModel, readServable } from "../../../service/files/models";
+import { readModel, readRow, readServable } from "../../../service/files/models";
 import type { Files } from "../../../service/files/places/files";
 import { openFiles } from "../../../service/files/places/open";
 import { withoutUsers } from "../../../service/files/without-users";
@@ -94,3 +94,16 @@ test.each([
 
 type Numbers = Float32Array | Float64Array | Uint32Array;
 const bytesOf = ({ buffer, byteOffset, byteLength }: Numbers) => Buffer.from(buffer, byteOffset, byteLength);
+
+test("a row of a file that was damaged since it was read is refused before memory is taken for it", async () => {
+  const bytes = Buffer.from(asOf("diagonal", { model: made(), userIds, itemIds }));
+  const length = Number(bytes.readBigUInt64LE(8));
+  const { sections } = JSON.parse(bytes.toString("utf8", 48, 48 + length));
+  const begin = Math.ceil((48 + length) / 64) * 64;
+  bytes.writeUInt32LE(2 ** 32 - 1, begin + sections.interaction_starts.offset + 4 * 4);
+  await files.write("models/damaged", [bytes]);
+  await expect(readRow(files, "damaged", 3)).rejects.toThrow(
+    /^has a section interaction_items without the numbers from 3 to 4294967295$/,
+  );
+  await expect(readRow(files, "damaged", 4)).rejects.toThrow(/without the numbers from 4294967295 to 70003/);
+});
