@@ -1,6 +1,7 @@
 @echo off
-rem The engine starts the provider plugin by this name. It lies in the npm package, or in the engine's folder of plugins;
-rem there it finds the package that the program uses.
+rem The engine starts the provider plugin by this name, from the npm package or from its own plugin directory. In the
+rem plugin directory, this script runs the package that the program installed; a program without one, such as a Python
+rem project, gets the package that `recommender plugin install` ran from.
 setlocal
 set "main=dist\provider\plugin\main.js"
 set "package=%~dp0.."
@@ -9,15 +10,17 @@ set "folder=%CD%"
 if exist "%package%\%main%" goto run
 set "package=%folder%\node_modules\pulumi-recommender"
 if exist "%package%\%main%" goto run
-rem The examples lie in a clone of the package itself.
+rem The examples are inside a clone of the package itself.
 set "package=%folder%"
 if exist "%package%\%main%" goto run
 for %%A in ("%folder%\..") do set "above=%%~fA"
-if "%above%"=="%folder%" goto missing
+if "%above%"=="%folder%" goto installed
 set "folder=%above%"
 goto look
-:missing
-echo pulumi-resource-recommender: no package pulumi-recommender in %CD% or above: install it with npm, or build it with `npm run build` in a clone 1>&2
+:installed
+if exist "%~dp0installed-from" set /p package=<"%~dp0installed-from"
+if exist "%package%\%main%" goto run
+echo pulumi-resource-recommender: found no package pulumi-recommender, neither in %CD% and its parents nor in %package%. Run `npm install pulumi-recommender` in one of them, then `npx recommender plugin install`. 1>&2
 exit /b 1
 :run
 node "%package%\%main%" %*

@@ -46,9 +46,7 @@ async function testChanged(commit, rest) {
 async function setUpAndCheck(options) {
   try {
     await installPackages();
-    const { provideBucketServer, provideEngine } = require("./engine/provide.js");
-    await provideEngine();
-    await provideBucketServer();
+    await require("./engine/provide.js").provideForTests();
     return await require("./check.js").check(options);
   } catch (error) {
     process.once("exit", () => console.log("0 passed, 1 failed"));

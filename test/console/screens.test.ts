@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { folderAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { isThere } from "../../tools/sdk/generate.js";
-import { testUnless } from "../tools/sdk";
+import { testUnless } from "../unless";
 import { addHostile, odd } from "./hostile-shop";
 import { check, overhang, Shop, show } from "./page";
 import { recordShop } from "./shop";

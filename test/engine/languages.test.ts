@@ -11,7 +11,8 @@ import { routes } from "../../contract";
 import { type Clock, systemClock } from "../../service/base/clock";
 import { provideHosts } from "../../tools/engine/provide.js";
 import { generateSdks } from "../../tools/sdk/generate.js";
-import { installWheel, python, testUnless, withoutGo } from "../tools/sdk";
+import { compileMs, installWheel, python, withoutGo } from "../tools/sdk";
+import { testUnless } from "../unless";
 import { asked, consoleText, resources, spokenTo } from "./console-texts";
 import { interruptedUp, type Language, languages } from "./languages";
 import { ObservedService } from "./observed-service";
@@ -41,7 +42,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
   "the quick start in %s",
   (name, { program, ...edit }) => {
     const missing = name === "python" ? withoutPython : withoutGo;
-    const run = testUnless(missing);
+    const run = testUnless(missing, compileMs);
     const trainingIsOver = new AbortController();
     /** A training of an hour is over when the test says so. */
     const clock: Clock = {
@@ -241,27 +242,30 @@ describe.each(Object.entries(languages) as [string, Language][])(
   },
 );
 
-testUnless(withoutPython)("what the console gives as Python means the same to the SDK", async () => {
-  await writeFile(join(site, "console.py"), `${consoleText}\n`);
-  await writeFile(join(site, "said.py"), spokenTo);
-  const env = { ...process.env, PYTHONPATH: join(site, "installed") };
-  const { stdout } = await promisify(execFile)(join(pythonBin, "python"), ["said.py"], { cwd: site, env });
-  const said = JSON.parse(stdout) as object[];
-  // The second of a name has a number.
-  const names = resources.map(({ name }, at) => (at === 1 || at === 4 ? `${name} 2` : name));
-  const all = [
-    ...resources.map(({ type, component = type, fields }, at) => ({
-      ...{ type: `recommender:index:${component}`, name: names[at] },
-      inputs: expect.objectContaining(fields),
-    })),
-    { token: "recommender:index:recommend", args: asked },
-    { token: "recommender:index:listEventDatasets", args: {} },
-  ];
-  expect(said).toHaveLength(all.length);
-  expect(said).toEqual(expect.arrayContaining(all));
-});
+testUnless(withoutPython, compileMs)(
+  "what the console gives as Python means the same to the SDK",
+  async () => {
+    await writeFile(join(site, "console.py"), `${consoleText}\n`);
+    await writeFile(join(site, "said.py"), spokenTo);
+    const env = { ...process.env, PYTHONPATH: join(site, "installed") };
+    const { stdout } = await promisify(execFile)(join(pythonBin, "python"), ["said.py"], { cwd: site, env });
+    const said = JSON.parse(stdout) as object[];
+    // The second of a name has a number.
+    const names = resources.map(({ name }, at) => (at === 1 || at === 4 ? `${name} 2` : name));
+    const all = [
+      ...resources.map(({ type, component = type, fields }, at) => ({
+        ...{ type: `recommender:index:${component}`, name: names[at] },
+        inputs: expect.objectContaining(fields),
+      })),
+      { token: "recommender:index:recommend", args: asked },
+      { token: "recommender:index:listEventDatasets", args: {} },
+    ];
+    expect(said).toHaveLength(all.length);
+    expect(said).toEqual(expect.arrayContaining(all));
+  },
+);
 
-testUnless(withoutGo)("what the console gives as YAML means the same to the engine", async () => {
+testUnless(withoutGo, compileMs)("what the console gives as YAML means the same to the engine", async () => {
   const texts = { of: asked.userId, more: "$${y} $$ $5 $", maps: [{ "${z}": "$$" }] };
   const workspace = await exampleWorkspace("yaml", { PATH: [hosts, process.env.PATH].join(delimiter) });
   // As it is written, for a parser's own writer may escape less.

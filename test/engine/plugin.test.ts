@@ -5,8 +5,9 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { stringify } from "yaml";
 import { routes } from "../../contract";
-import { provideHosts } from "../../tools/engine/provide.js";
+import { provideHosts, whyUnavailable } from "../../tools/engine/provide.js";
 import { fixed } from "../faults/program";
+import { testUnless } from "../unless";
 import { ObservedService } from "./observed-service";
 import { secretsProvider } from "./workspace";
 
@@ -19,6 +20,8 @@ interface Row {
   readonly id?: string;
   readonly outputs?: Record<string, unknown>;
 }
+
+const testYaml = testUnless(whyUnavailable("hosts"));
 
 let observed: ObservedService;
 let directory: string;
@@ -87,40 +90,46 @@ const clicks = (properties: object) => ({
   },
 });
 
-test("a dataset is created, unchanged by the next run, replaced for another number of shards, and destroyed", async () => {
-  await declare(clicks({ numShards: 1 }), { id: ref("clicks.eventDatasetId") });
-  await up();
-  expect(await pulumi("preview", "--refresh", "--expect-no-changes")).toMatch(/2 unchanged/);
-  await declare(clicks({ numShards: 2, attributeSchema: { age: "NUMERICAL" } }));
-  const step = (await preview()).steps.find(({ urn }) => urn.endsWith("clicks"));
-  expect(step?.op).toBe("replace");
-  expect(step?.detailedDiff).toMatchObject({
-    numShards: { kind: "update-replace" },
-    attributeSchema: { kind: "add" },
-  });
-  await up();
-  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
-  expect(eventDatasets).toEqual([expect.objectContaining({ numShards: 2 })]);
-  await declare({});
-  await up();
-  expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
-});
+testYaml(
+  "a dataset is created, unchanged by the next run, replaced for another number of shards, and destroyed",
+  async () => {
+    await declare(clicks({ numShards: 1 }), { id: ref("clicks.eventDatasetId") });
+    await up();
+    expect(await pulumi("preview", "--refresh", "--expect-no-changes")).toMatch(/2 unchanged/);
+    await declare(clicks({ numShards: 2, attributeSchema: { age: "NUMERICAL" } }));
+    const step = (await preview()).steps.find(({ urn }) => urn.endsWith("clicks"));
+    expect(step?.op).toBe("replace");
+    expect(step?.detailedDiff).toMatchObject({
+      numShards: { kind: "update-replace" },
+      attributeSchema: { kind: "add" },
+    });
+    await up();
+    const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+    expect(eventDatasets).toEqual([expect.objectContaining({ numShards: 2 })]);
+    await declare({});
+    await up();
+    expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
+  },
+);
 
-test("what a run has created is stored when it ends, so that another one is created where the user asks for it", async () => {
-  await declare(clicks({ numShards: 1 }));
-  await up();
-  const journal = await readdir(env.XDG_STATE_HOME as string, { recursive: true });
-  expect(journal.filter((name) => name.endsWith(".json"))).toEqual([]);
-  const [{ urn, id }] = (await rows()).filter(({ urn }) => urn.endsWith("::clicks")) as [Row];
-  await up("--replace", urn);
-  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
-  expect(eventDatasets).toHaveLength(1);
-  expect(eventDatasets[0]?.eventDatasetId).not.toBe(id);
-  await declare({});
-  await up();
-});
+testYaml(
+  "what a run has created is stored when it ends, so that another one is created where the user asks for it",
+  async () => {
+    await declare(clicks({ numShards: 1 }));
+    await up();
+    const journal = await readdir(env.XDG_STATE_HOME as string, { recursive: true });
+    expect(journal.filter((name) => name.endsWith(".json"))).toEqual([]);
+    const [{ urn, id }] = (await rows()).filter(({ urn }) => urn.endsWith("::clicks")) as [Row];
+    await up("--replace", urn);
+    const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+    expect(eventDatasets).toHaveLength(1);
+    expect(eventDatasets[0]?.eventDatasetId).not.toBe(id);
+    await declare({});
+    await up();
+  },
+);
 
-test("pulumi import takes a dataset over, after which the next preview is empty", async () => {
+testYaml("pulumi import takes a dataset over, after which the next preview is empty", async () => {
   const made = await observed.call(routes.createEventDataset, { name: "old", numShards: 3 });
   await declare({});
   const said = await pulumi(
@@ -136,83 +145,93 @@ test("pulumi import takes a dataset over, after which the next preview is empty"
   expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
 });
 
-test("a model, a deployment, a query and a clustering are one line each, with their options, and what is secret of addresses stays so", async () => {
-  const of = (type: string, properties: object) => ({ type: `recommender:${type}`, properties });
-  const datasets = {
-    users: of("UserDataset", { numShards: 1 }),
-    items: of("ItemDataset", { numShards: 1 }),
-    events: of("EventDataset", { numShards: 1 }),
-  };
-  await declare(datasets);
-  await up();
-  const idOf = async (name: string) =>
-    (await rows()).find(({ urn }) => urn.endsWith(`::${name}`))?.id as string;
-  await observed.load({
-    users: await idOf("users"),
-    items: await idOf("items"),
-    events: await idOf("events"),
-  });
-  const about = { projectId: ref("shop.projectId"), modelId: ref("weekly.modelId") };
-  const queries = [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.1 }] }];
-  const weekly = (trigger: number) => ({
-    ...of("TrainedModel", {
-      projectId: about.projectId,
-      algorithmId: ref("g1.algorithmId"),
-      triggers: [trigger],
-    }),
-    options: { ignoreChanges: ["triggers"], additionalSecretOutputs: ["modelId"] },
-  });
-  const whole = {
-    ...datasets,
-    shop: of("Project", {
-      targetEventType: "purchase",
-      userDatasetId: ref("users.userDatasetId"),
-      itemDatasetId: ref("items.itemDatasetId"),
-      eventDatasetId: ref("events.eventDatasetId"),
-    }),
-    g1: of("Algorithm", { projectId: about.projectId, algorithmParameters: { dimensions: 8, ...fixed } }),
-    weekly: weekly(1),
-    live: of("DeployedModel", { projectId: about.projectId, generatorModelId: about.modelId }),
-    asked: of("UserQueryResult", { ...about, queryType: "user_list", queries }),
-    groups: of("UserClusteringResult", { ...about, parameters: { minUserNum: 1 } }),
-  };
-  const outputs = {
-    modelId: about.modelId,
-    url: ref("groups.downloadUrl"),
-    servingUri: ref("live.servingUri"),
-  };
-  await declare(whole, outputs);
-  // Two of its own, and three for each of the four.
-  expect((await preview()).steps.filter(({ op }) => op === "create")).toHaveLength(14);
-  await up();
-  await declare({ ...whole, weekly: weekly(2) }, outputs);
-  await pulumi("preview", "--refresh", "--expect-no-changes");
-  const model = (await rows()).find(({ type }) => type === "recommender:index:Model");
-  expect(model?.urn).toContain("recommender:index:TrainedModel$recommender:index:Model::weekly");
-  expect(JSON.parse(await pulumi("stack", "output", "--json"))).toEqual({
-    modelId: "[secret]",
-    url: "[secret]",
-    servingUri: "[secret]",
-  });
-  expect(await pulumi("stack", "export")).not.toContain(new URL(observed.service.url).host);
-});
+testYaml(
+  "a model, a deployment, a query and a clustering are one line each, with their options, and what is secret of addresses stays so",
+  async () => {
+    const of = (type: string, properties: object) => ({ type: `recommender:${type}`, properties });
+    const datasets = {
+      users: of("UserDataset", { numShards: 1 }),
+      items: of("ItemDataset", { numShards: 1 }),
+      events: of("EventDataset", { numShards: 1 }),
+    };
+    await declare(datasets);
+    await up();
+    const idOf = async (name: string) =>
+      (await rows()).find(({ urn }) => urn.endsWith(`::${name}`))?.id as string;
+    await observed.load({
+      users: await idOf("users"),
+      items: await idOf("items"),
+      events: await idOf("events"),
+    });
+    const about = { projectId: ref("shop.projectId"), modelId: ref("weekly.modelId") };
+    const queries = [{ conditions: [{ attribute: "genre", value: "jazz", lowerBound: 0.1 }] }];
+    const weekly = (trigger: number) => ({
+      ...of("TrainedModel", {
+        projectId: about.projectId,
+        algorithmId: ref("g1.algorithmId"),
+        triggers: [trigger],
+      }),
+      options: { ignoreChanges: ["triggers"], additionalSecretOutputs: ["modelId"] },
+    });
+    const whole = {
+      ...datasets,
+      shop: of("Project", {
+        targetEventType: "purchase",
+        userDatasetId: ref("users.userDatasetId"),
+        itemDatasetId: ref("items.itemDatasetId"),
+        eventDatasetId: ref("events.eventDatasetId"),
+      }),
+      g1: of("Algorithm", { projectId: about.projectId, algorithmParameters: { dimensions: 8, ...fixed } }),
+      weekly: weekly(1),
+      live: of("DeployedModel", { projectId: about.projectId, generatorModelId: about.modelId }),
+      asked: of("UserQueryResult", { ...about, queryType: "user_list", queries }),
+      groups: of("UserClusteringResult", { ...about, parameters: { minUserNum: 1 } }),
+    };
+    const outputs = {
+      modelId: about.modelId,
+      url: ref("groups.downloadUrl"),
+      servingUri: ref("live.servingUri"),
+    };
+    await declare(whole, outputs);
+    // Two of its own, and three for each of the four.
+    expect((await preview()).steps.filter(({ op }) => op === "create")).toHaveLength(14);
+    await up();
+    await declare({ ...whole, weekly: weekly(2) }, outputs);
+    await pulumi("preview", "--refresh", "--expect-no-changes");
+    const model = (await rows()).find(({ type }) => type === "recommender:index:Model");
+    expect(model?.urn).toContain("recommender:index:TrainedModel$recommender:index:Model::weekly");
+    expect(JSON.parse(await pulumi("stack", "output", "--json"))).toEqual({
+      modelId: "[secret]",
+      url: "[secret]",
+      servingUri: "[secret]",
+    });
+    expect(await pulumi("stack", "export")).not.toContain(new URL(observed.service.url).host);
+  },
+);
 
-test("pulumi import takes a model over that is trained already, after which the next preview leaves it alone", async () => {
-  const found = async (type: string) =>
-    (await rows()).find((row) => row.type === `recommender:index:${type}`)?.id as string;
-  const [projectId, algorithmId] = [await found("Project"), await found("Algorithm")];
-  const { jobId } = await observed.call(routes.submitTrainingJob, { projectId, algorithmId, name: "theirs" });
-  await observed.service.idle();
-  const modelId = (await observed.call(routes.getJob, { projectId, jobId })).jobResult?.modelId as string;
-  const said = await pulumi(
-    ...["import", "recommender:index:Model", "theirs", `${projectId}/${modelId}`],
-    ...["--yes", "--protect=false", "--generate-code=false"],
-  );
-  expect(said).toMatch(/1 imported/);
-  expect((await rows()).find(({ urn }) => urn.endsWith("Model::theirs"))?.id).toBe(modelId);
-  await declare({
-    theirs: { type: "recommender:Model", properties: { projectId, name: "theirs", existingId: modelId } },
-  });
-  const { steps } = await preview("--show-sames");
-  expect(steps.find(({ urn }) => urn.endsWith("Model::theirs"))?.op).toBe("same");
-});
+testYaml(
+  "pulumi import takes a model over that is trained already, after which the next preview leaves it alone",
+  async () => {
+    const found = async (type: string) =>
+      (await rows()).find((row) => row.type === `recommender:index:${type}`)?.id as string;
+    const [projectId, algorithmId] = [await found("Project"), await found("Algorithm")];
+    const { jobId } = await observed.call(routes.submitTrainingJob, {
+      projectId,
+      algorithmId,
+      name: "theirs",
+    });
+    await observed.service.idle();
+    const modelId = (await observed.call(routes.getJob, { projectId, jobId })).jobResult?.modelId as string;
+    const said = await pulumi(
+      ...["import", "recommender:index:Model", "theirs", `${projectId}/${modelId}`],
+      ...["--yes", "--protect=false", "--generate-code=false"],
+    );
+    expect(said).toMatch(/1 imported/);
+    expect((await rows()).find(({ urn }) => urn.endsWith("Model::theirs"))?.id).toBe(modelId);
+    await declare({
+      theirs: { type: "recommender:Model", properties: { projectId, name: "theirs", existingId: modelId } },
+    });
+    const { steps } = await preview("--show-sames");
+    expect(steps.find(({ urn }) => urn.endsWith("Model::theirs"))?.op).toBe("same");
+  },
+);

@@ -15,12 +15,13 @@ import { provideHosts } from "../../tools/engine/provide.js";
 import { readArchive } from "../../tools/release/archive.js";
 import { nodeVersion, platforms, thisPlatform } from "../../tools/release/platforms.js";
 import { providedBin, registryEnv } from "../tools/provide";
-import { python, testUnless, withoutGo } from "../tools/sdk";
+import { compileMs, python, withoutGo } from "../tools/sdk";
+import { testUnless } from "../unless";
 import { bundledPackages, type PluginArchive, readPlugin, releaseTools, repository } from "./released-files";
 
 const run = promisify(execFile);
 const { bin: pythonBin, missing: withoutPython } = withoutGo ? { bin: "", missing: withoutGo } : python();
-const released = testUnless(withoutGo);
+const released = testUnless(withoutGo, compileMs);
 const archiveOf = (platform: string) => `pulumi-resource-recommender-v${version}-${platform}.tar.gz`;
 const archive = archiveOf(thisPlatform());
 const npmPackage = `pulumi-recommender-${version}.tgz`;
@@ -143,7 +144,7 @@ released("the npm package holds what was compiled, the plugin and its schema, an
   expect(started).toContain("package/dist/cli/main.js");
 });
 
-testUnless(withoutGo ?? withoutPython)(
+testUnless(withoutGo ?? withoutPython, compileMs)(
   "each SDK holds the files by which its language finds it",
   async () => {
     const list = ["-m", "zipfile", "-l", join(directory, "release", wheel)];
@@ -235,7 +236,7 @@ released("the engine installs the plugin from a server", async () => {
 
 // Over HTTP/1.1 the engine (3.259) refuses every checksum: it leaves the last piece out of its own.
 const trusting = process.platform === "linux" ? undefined : "only on Linux Go trusts SSL_CERT_FILE";
-testUnless(withoutGo ?? trusting)(
+testUnless(withoutGo ?? trusting, compileMs)(
   "over HTTP/2 it takes an archive that has the checksum, and no other",
   async () => {
     const folder = await mkdtemp(join(directory, "certificate-"));

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { cp, mkdir, readFile, stat } from "node:fs/promises";
+import { cp, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { create } from "tar";
 import { archiveName } from "../../tools/engine/download.js";
 import { fileNames, versionOf } from "../../tools/engine/programs.js";
-import { provideEngine } from "../../tools/engine/provide.js";
+import { provideEngine, provideHosts, whyUnavailable } from "../../tools/engine/provide.js";
 import { contentsOf, heardProgress, providedBin, startProviding, temporaryFolder } from "./provide";
 
 /** What the vendor's site does in a test; everything else it does as the real one. */
@@ -17,6 +17,8 @@ interface Behaviour {
   cutAfterBytes?: number;
   silentAfterBytes?: number;
 }
+
+const hosts = ["pulumi-language-python", "pulumi-language-python-exec", "pulumi-language-yaml"];
 
 describe("the official download", () => {
   const version = versionOf(join(providedBin(), "pulumi"));
@@ -28,6 +30,7 @@ describe("the official download", () => {
   beforeAll(async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, "pulumi"));
+    for (const name of hosts) await writeFile(join(folder, "pulumi", name), "a language host");
     for (const name of fileNames) await cp(join(providedBin(), name), join(folder, "pulumi", name));
     archive = join(folder, archiveName(version));
     await create({ file: archive, cwd: folder, gzip: { level: 1 } }, ["pulumi"]);
@@ -76,6 +79,15 @@ describe("the official download", () => {
     expect(heard.join("")).not.toContain("no checksum");
     expect(await contentsOf(cache)).toHaveLength(1);
     expect(await contentsOf(join(engine.bin, ".."))).toEqual(["bin", "engine.json"]);
+  });
+
+  test("brings the language hosts, so a machine without Go has them too", async () => {
+    behaviour = { checksum };
+    const { env } = await machine();
+    expect(whyUnavailable("hosts", env)).toMatch(/pulumi-language-yaml.* on PATH, and no `go` to build it/);
+    const { bin } = await provideEngine({ env, version, ...heardProgress() });
+    expect(whyUnavailable("hosts", env)).toBeUndefined();
+    expect(await provideHosts({ env, ...heardProgress() })).toEqual({ bin });
   });
 
   test("is refused when its checksum is not the published one", async () => {

@@ -6,8 +6,9 @@ import ts from "typescript";
 import { version } from "../../package.json";
 import { convertedExamples } from "../../tools/schema/examples";
 import { buildSdk, checkSchema, generateSdks, isThere } from "../../tools/sdk/generate.js";
+import { testUnless } from "../unless";
 import { temporaryFolder } from "./provide";
-import { installWheel, python, testUnless, withoutGo } from "./sdk";
+import { compileMs, installWheel, python, withoutGo } from "./sdk";
 
 const root = join(__dirname, "../..");
 const examples = Object.entries(convertedExamples());
@@ -24,11 +25,11 @@ beforeAll(async () => {
   if (!withoutGo) await generateSdks(folder, undefined, "https://plugins.example.com");
 }, 1_200_000);
 
-testUnless(withoutGo)("the generators find nothing wrong with schema.json", async () => {
+testUnless(withoutGo, compileMs)("the generators find nothing wrong with schema.json", async () => {
   await checkSchema();
 });
 
-testUnless(withoutGo)("an SDK says where its plugin is published", async () => {
+testUnless(withoutGo, compileMs)("an SDK says where its plugin is published", async () => {
   const text = await readFile(join(folder, "python/pulumi_recommender/pulumi-plugin.json"), "utf8");
   expect(JSON.parse(text)).toMatchObject({
     name: "recommender",
@@ -46,7 +47,7 @@ test("the engine gets the schema from the plugin", () => {
   expect(Object.keys(functions).sort()).toEqual(Object.keys(schema.functions).sort());
 });
 
-testUnless(withoutGo)(
+testUnless(withoutGo, compileMs)(
   "the SDK of Go compiles, and so do every example and the quick start with it",
   async () => {
     expect(await buildSdk(folder, "go")).toBeUndefined();
@@ -65,7 +66,7 @@ testUnless(withoutGo)(
   },
 );
 
-testUnless(missing)(
+testUnless(missing, compileMs)(
   "the SDK of Python is a wheel that can be imported, hands over lists, and every example names only what is there",
   async () => {
     const installed = join(folder, "installed");
@@ -118,7 +119,7 @@ print(json.dumps(seen))
   },
 );
 
-testUnless(withoutGo ?? (isThere("mvn") ? undefined : "there is no `mvn` on PATH"))(
+testUnless(withoutGo ?? (isThere("mvn") ? undefined : "there is no `mvn` on PATH"), compileMs)(
   "the SDK of Java compiles, and so does the quick start with it",
   async () => {
     // In one build, so that nothing has to be installed for the example.

@@ -6,6 +6,7 @@ const { Readable, Transform } = require("node:stream");
 const { pipeline } = require("node:stream/promises");
 const { promisify } = require("node:util");
 const { EnvHttpProxyAgent, fetch } = require("undici");
+const { pinnedHosts } = require("./pinned.js");
 const { executable, fileNames } = require("./programs.js");
 const { WayClosed, reasonOf } = require("./way.js");
 
@@ -104,7 +105,7 @@ async function save(body, file, onBytes) {
 }
 
 /**
- * The archive holds the hosts of all languages; only the three programs needed here are kept.
+ * Keeps the engine's three programs, and the language hosts that the tests of other languages need.
  * @param {string} archive
  * @param {string} bin
  * @param {AbortSignal} signal
@@ -122,6 +123,9 @@ async function unpack(archive, bin, signal) {
   if (program === undefined) throw new Error(`${path.basename(archive)} holds no ${executable("pulumi")}`);
   const folder = path.dirname(program);
   for (const file of fileNames) await fs.promises.rename(path.join(folder, file), path.join(bin, file));
+  const hosts = pinnedHosts.flatMap(({ name, beside }) => [executable(name), ...(beside ? [beside] : [])]);
+  for (const file of hosts.filter((name) => fs.existsSync(path.join(folder, name))))
+    await fs.promises.rename(path.join(folder, file), path.join(bin, file));
   await fs.promises.rm(unpacked, { recursive: true });
   await fs.promises.rm(archive);
 }

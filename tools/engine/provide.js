@@ -78,6 +78,17 @@ function provideBucketServer({ progress = new Progress(process.stderr, "S3 serve
 }
 
 /**
+ * Provides everything the tests need. Tests that need a program which this machine cannot provide are listed as not run.
+ * @returns {Promise<Engine>}
+ */
+async function provideForTests() {
+  const engine = await provideEngine();
+  if (!whyUnavailable("hosts")) await provideHosts();
+  if (!whyUnavailable("bucket-server")) await provideBucketServer();
+  return engine;
+}
+
+/**
  * @param {string} name of their place in the cache
  * @param {string} words what they are
  * @param {Omit<ProvideOptions, "version"> & { programs: import("./pinned.js").GoProgram[] }} options
@@ -88,14 +99,8 @@ async function providePrograms(
   words,
   { env = process.env, programs, progress = new Progress(), staleLockMs },
 ) {
-  const names = programs.flatMap(({ name, beside }) => [executable(name), ...(beside ? [beside] : [])]);
-  const folders = (env.PATH ?? env.Path ?? "").split(path.delimiter);
-  const onPath = folders.find((folder) => names.every((name) => fs.existsSync(path.join(folder, name))));
-  if (onPath !== undefined) return { bin: onPath };
-
-  const pins = programs.map(({ directory }) => fs.readFileSync(path.join(directory, "go.mod")));
-  const version = createHash("sha256").update(Buffer.concat(pins)).digest("hex").slice(0, 12);
-  const place = programsPlace(cacheDirectory(env), name, version);
+  const { bin, place, version, names } = locatePrograms(name, programs, env);
+  if (bin !== undefined) return { bin };
   return fromCache({ place, progress, staleLockMs, names }, () =>
     interruptible(async (signal) => {
       progress.say(`no ${words} yet; kept in ${place}`);
@@ -106,6 +111,37 @@ async function providePrograms(
       );
     }),
   );
+}
+
+/**
+ * Looks for programs on PATH, beside the engine (the official download has the language hosts), and in the cache.
+ * @param {string} name
+ * @param {import("./pinned.js").GoProgram[]} programs
+ * @param {NodeJS.ProcessEnv} env
+ */
+function locatePrograms(name, programs, env) {
+  const names = programs.flatMap(({ name, beside }) => [executable(name), ...(beside ? [beside] : [])]);
+  const engine = path.join(cachePlace(cacheDirectory(env), pinnedVersion), "bin");
+  const folders = [...(env.PATH ?? env.Path ?? "").split(path.delimiter), engine];
+  const found = folders.find((folder) => names.every((name) => fs.existsSync(path.join(folder, name))));
+
+  const pins = programs.map(({ directory }) => fs.readFileSync(path.join(directory, "go.mod")));
+  const version = createHash("sha256").update(Buffer.concat(pins)).digest("hex").slice(0, 12);
+  const place = programsPlace(cacheDirectory(env), name, version);
+  return { bin: found ?? cachedEngine(place, names)?.bin, place, version, names };
+}
+
+/**
+ * The reason why programs can be neither found nor built on this machine, or undefined if they can.
+ * @param {"hosts" | "bucket-server"} name
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+function whyUnavailable(name, env = process.env) {
+  const programs = name === "hosts" ? pinnedHosts : pinnedBucketServer;
+  if (locatePrograms(name, programs, env).bin !== undefined) return undefined;
+  const folders = (env.PATH ?? env.Path ?? "").split(path.delimiter);
+  if (folders.some((folder) => fs.existsSync(path.join(folder, executable("go"))))) return undefined;
+  return `there is no \`${programs.map(({ name }) => name).join("` or `")}\` on PATH, and no \`go\` to build it`;
 }
 
 /**
@@ -183,4 +219,4 @@ async function makeEngine({ env, version, programs = pinnedPrograms, progress },
   });
 }
 
-module.exports = { provideEngine, provideHosts, provideBucketServer };
+module.exports = { provideEngine, provideForTests, provideHosts, provideBucketServer, whyUnavailable };

@@ -2,7 +2,7 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { provideBucketServer, provideEngine } = require("../engine/provide.js");
+const { provideForTests } = require("../engine/provide.js");
 const { startPostgres } = require("../postgres/start.js");
 const { makeTemplate } = require("../postgres/template.js");
 const { buildForTests } = require("../setup.js");
@@ -19,8 +19,7 @@ module.exports = async () => {
   // For tests that run in this process; workers do it by themselves.
   shareCode();
   await buildForTests();
-  const { bin } = await provideEngine();
-  await provideBucketServer();
+  const { bin } = await provideForTests();
   // Before the folder below is made, which its own user could not enter.
   const postgres = await startPostgres();
   process.env.TEST_DATABASE_URL = postgres.url;

@@ -6,12 +6,15 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { provideBucketServer } from "../../../tools/engine/provide.js";
+import { provideBucketServer, whyUnavailable } from "../../../tools/engine/provide.js";
 
 /** Not a matter of these tests: which versions of Node the SDK will need some day. */
 const quiet = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" };
 
 const key = { AWS_ACCESS_KEY_ID: "tester", AWS_SECRET_ACCESS_KEY: "a secret of the tests" };
+
+/** The reason why this machine has no S3 server, or undefined if it has one. */
+export const withoutBucketServer = whyUnavailable("bucket-server");
 
 /** A storage that speaks the protocol of Amazon S3, in a process of its own. */
 export class BucketServer {

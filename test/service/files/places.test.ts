@@ -11,24 +11,27 @@ import { BucketFiles } from "../../../service/files/places/bucket-files";
 import type { Files } from "../../../service/files/places/files";
 import { openFiles } from "../../../service/files/places/open";
 import { connect, openStore } from "../../../service/store/database";
+import { describeUnless } from "../../unless";
 import { newDatabase } from "../database";
 import { ended } from "../process";
-import { BucketServer } from "./bucket-server";
+import { BucketServer, withoutBucketServer } from "./bucket-server";
 
 const built = join(__dirname, "../../../dist/service/files/places/open.js");
 
 let root: string;
-let server: BucketServer;
+let server: BucketServer | undefined;
+const bucket = () => server?.newBucket() ?? "";
 let database: Awaited<ReturnType<typeof newDatabase>>;
 beforeAll(async () => {
   database = await newDatabase();
   await (await openStore(database.url)).close();
   root = mkdtempSync(join(tmpdir(), "places-"));
+  if (withoutBucketServer) return;
   server = await BucketServer.start();
   server.use();
 });
 afterAll(async () => {
-  await server.stop();
+  await server?.stop();
   await database.drop();
   rmSync(root, { recursive: true });
 });
@@ -54,15 +57,19 @@ function writer(files: Files, name: string, megabytes: number, environment = {},
       .catch((error) => { console.error(error.message); process.exitCode = 1; });`;
   return spawn("bash", ["-c", `${limit}exec "$0" "$@"`, process.execPath, "-e", program], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...server.environment, ...environment },
+    env: { ...process.env, ...server?.environment, ...environment },
   });
 }
 
-describe.each([
+const places: [string, () => Files, (string | undefined)?][] = [
   ["a folder", () => openFiles({ folder: newFolder() })],
-  ["a bucket", () => openFiles({ folder: join(newFolder(), "copies"), url: server.newBucket() })],
+  ["a bucket", () => openFiles({ folder: join(newFolder(), "copies"), url: bucket() }), withoutBucketServer],
   ["a database", () => openFiles({ folder: join(newFolder(), "copies"), url: database.url })],
-])("files in %s", (where, open) => {
+];
+for (const [where, open, missing] of places)
+  describeUnless(missing)(`files in ${where}`, () => testFiles(where, open));
+
+function testFiles(where: string, open: () => Files): void {
   let files: Files;
   beforeAll(() => {
     files = open();
@@ -145,7 +152,7 @@ describe.each([
     expect([code, err]).toEqual([1, expect.stringContaining(place.place)]);
     if (full) Object.assign(process.env, full.environment);
     expect(await place.list("models/model-5")).toEqual([]);
-    server.use();
+    server?.use();
     await full?.stop();
   });
 
@@ -167,7 +174,7 @@ describe.each([
     ];
     for (const other of forged) expect((await fetch(other)).status).toBe(403);
   });
-});
+}
 
 async function uploads({ location }: Files): Promise<unknown[]> {
   if (location.url === undefined) return [];
@@ -191,13 +198,13 @@ test("a file of the folder is open to its owner alone", async () => {
   expect(statSync(join(folder, "models", "model-1")).mode & 0o777).toBe(0o600);
 });
 
-describe("copies on this machine", () => {
+describeUnless(withoutBucketServer)("copies on this machine", () => {
   const copied = (folder: string) => readdirSync(folder).sort();
   const opened = async (files: Files, name: string) => (await files.open(`models/${name}`))?.close();
 
   test("take no more room than they may: those not used for longest go", async () => {
     const folder = join(newFolder(), "copies");
-    const files = new BucketFiles({ folder, url: server.newBucket() }, 250);
+    const files = new BucketFiles({ folder, url: bucket() }, 250);
     for (const name of ["model-a", "model-b", "model-c"])
       await files.write(`models/${name}`, [Buffer.alloc(100)]);
     await files.write("models/model-d", [Buffer.alloc(300)]);
@@ -215,7 +222,7 @@ describe("copies on this machine", () => {
   });
 
   test("go with their file, here at once and elsewhere when it is tidied up", async () => {
-    const url = server.newBucket();
+    const url = bucket();
     const [here, elsewhere] = [join(newFolder(), "copies"), join(newFolder(), "copies")];
     const files = openFiles({ folder: here, url });
     const others = openFiles({ folder: elsewhere, url });
