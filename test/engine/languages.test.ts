@@ -8,7 +8,6 @@ import { compareStack } from "../../cli/drift/compare";
 import { OpenStack } from "../../cli/stack/open";
 import { invoked } from "../../console/parts/code";
 import { routes } from "../../contract";
-import { type Clock, systemClock } from "../../service/base/clock";
 import { provideHosts } from "../../tools/engine/provide.js";
 import { generateSdks } from "../../tools/sdk/generate.js";
 import { compileMs, installWheel, python, withoutGo } from "../tools/sdk";
@@ -35,24 +34,11 @@ beforeAll(async () => {
 }, setUpMs);
 afterAll(() => rm(site, { recursive: true, force: true }));
 
-/** About an hour, and no time that the service waits for something else. */
-const trainingMs = 3_600_123;
-
 describe.each(Object.entries(languages) as [string, Language][])(
   "the quick start in %s",
   (name, { program, ...edit }) => {
     const missing = name === "python" ? withoutPython : withoutGo;
     const run = testUnless(missing, compileMs);
-    const trainingIsOver = new AbortController();
-    /** A training of an hour is over when the test says so. */
-    const clock: Clock = {
-      now: () => systemClock.now(),
-      wait: (ms, signal) =>
-        systemClock.wait(
-          ms,
-          ms === trainingMs ? AbortSignal.any([trainingIsOver.signal, signal ?? []].flat()) : signal,
-        ),
-    };
     let observed: ObservedService;
     let other: ObservedService;
     let workspace: EngineWorkspace;
@@ -66,7 +52,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
     beforeAll(async () => {
       if (missing) return;
       [observed, other] = await Promise.all([
-        ObservedService.start({ faults: true, clock }),
+        ObservedService.start({ faults: true }),
         ObservedService.start(),
       ]);
       keys.push(observed.service.key, other.service.key);
@@ -176,7 +162,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
       "a dataset is imported, another one with records of the program's own belongs to another service, and customTimeouts limit a training",
       async () => {
         const made = await observed.call(routes.createEventDataset, { name: "old", numShards: 3 });
-        await observed.faults({ job_delay_ms: trainingMs });
+        await observed.holdJobs();
         const additions = { service: serviceOf(other), importId: made.eventDatasetId };
         await setProgram(edit.extend(text, { ...additions, timeout: "1s" }));
         observed.calls();
@@ -207,7 +193,7 @@ describe.each(Object.entries(languages) as [string, Language][])(
         expect(output).toContain(jobId);
         expect(row("Model", "nightly")).toBeUndefined();
         await observed.faults({});
-        trainingIsOver.abort();
+        await observed.releaseJobs();
         const { summary } = await workspace.stack.up({ onOutput });
         expect(summary.resourceChanges).toEqual({ same: 27, create: 1 });
         expect(trainings(calls())).toEqual([]);

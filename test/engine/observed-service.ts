@@ -2,6 +2,7 @@ import { request } from "undici";
 import { Client, endpointToken } from "../../client/client";
 import { type Input, type Reply, type Route, routes } from "../../contract";
 import { folderAt, type Service, type StartOptions, startService, withClients } from "../../service";
+import { type Clock, systemClock } from "../../service/base/clock";
 import { connect } from "../../service/store/database";
 
 /** A call as the service logged it. */
@@ -11,6 +12,28 @@ export interface LoggedCall {
   readonly status: number;
 }
 
+/** How long a held job would take if nobody released it. */
+const heldMs = 3_600_123;
+
+/** The machine's clock, except that a held job waits until the test releases it, on a machine of any speed. */
+class HoldingClock implements Clock {
+  private released = new AbortController();
+
+  now(): number {
+    return systemClock.now();
+  }
+
+  wait(ms: number, signal?: AbortSignal): Promise<void> {
+    const signals = [this.released.signal, ...(signal ? [signal] : [])];
+    return systemClock.wait(ms, ms === heldMs ? AbortSignal.any(signals) : signal);
+  }
+
+  release(): void {
+    this.released.abort();
+    this.released = new AbortController();
+  }
+}
+
 /** The embedded service on a port of its own, with what it logged, and a client for doing things behind Pulumi's back. */
 export class ObservedService {
   readonly #calls: LoggedCall[] = [];
@@ -18,6 +41,7 @@ export class ObservedService {
     readonly service: Service,
     readonly client: Client,
     calls: LoggedCall[],
+    private readonly clock: HoldingClock,
   ) {
     this.#calls = calls;
   }
@@ -28,13 +52,15 @@ export class ObservedService {
       const { msg, method, path, status } = JSON.parse(line);
       if (msg === "call" && path !== "/oauth/token") calls.push({ method, path, status });
     };
-    const service = await startService({ log: { write }, retryDelayMs: 1, ...options });
+    const clock = new HoldingClock();
+    const service = await startService({ log: { write }, retryDelayMs: 1, clock, ...options });
     const credentials = { clientId: "test", clientSecret: service.key };
     const token = endpointToken({ url: `${service.url}/oauth/token`, ...credentials });
     return new ObservedService(
       service,
       new Client({ baseUrl: service.url, apiKey: service.key, token }),
       calls,
+      clock,
     );
   }
 
@@ -79,6 +105,17 @@ export class ObservedService {
     });
     if (statusCode !== 200) throw new Error(await body.text());
     await body.dump();
+  }
+
+  /** Keeps every job from ending, from now on, until `releaseJobs`. */
+  async holdJobs(): Promise<void> {
+    await this.faults({ job_delay_ms: heldMs });
+  }
+
+  /** Lets held jobs and those to come run to their end. */
+  async releaseJobs(): Promise<void> {
+    await this.faults({});
+    this.clock.release();
   }
 
   call<R extends Route>(route: R, input: Input<R>): Promise<Reply<R>> {
@@ -128,6 +165,7 @@ export class ObservedService {
   }
 
   async close(): Promise<void> {
+    this.clock.release();
     await this.client.close();
     await this.service.close();
   }

@@ -27,8 +27,8 @@ afterAll(async () => {
   await observed.close();
 });
 
-test("Ctrl+C ends the wait for a training at once, and the next run resumes it", async () => {
-  await observed.faults({ job_delay_ms: 30_000 });
+test("Ctrl+C ends the wait for a training that never ends, and the next run resumes it", async () => {
+  await observed.holdJobs();
   observed.calls();
   const up = spawn("pulumi", ["up", "--yes", "--skip-preview", "--non-interactive", "--stack", "test"], {
     cwd: workspace.directory,
@@ -39,14 +39,12 @@ test("Ctrl+C ends the wait for a training at once, and the next run resumes it",
   for (const stream of [up.stdout, up.stderr]) stream.on("data", (text) => (output += text));
   const ended = once(up, "exit");
   while (!/(PENDING|RUNNING) /.test(output) && up.exitCode === null) await sleep(50);
-  const began = Date.now();
   up.kill("SIGINT");
   await ended;
-  expect(Date.now() - began).toBeLessThan(5_000);
   const [, jobId] =
     /Model weekly: training job (job-\S+) keeps running; the next `pulumi up` resumes/.exec(output) ?? [];
   expect(jobId).toBeDefined();
-  await observed.faults({});
+  await observed.releaseJobs();
   await workspace.stack.up();
   const submissions = observed.calls().filter((call) => call === "POST /submit-training-job");
   expect(submissions).toHaveLength(1);

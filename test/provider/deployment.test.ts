@@ -19,7 +19,7 @@ afterAll(async () => {
   await provider.stop();
   await observed.close();
 });
-afterEach(() => observed.faults({}));
+afterEach(() => observed.releaseJobs());
 
 /** A provider in a new process, as every run has one. */
 async function nextRun(): Promise<void> {
@@ -225,10 +225,11 @@ describe("a deployment", () => {
     const path = routes.recommendItemsToUser.path;
     await observed.faults({ calls: [{ path, status: 403, times: 9 }] });
     expect(await toldOf(job.id)).toEqual(serving("may go on serving: could not check \\(.*403.*\\)"));
-    await observed.faults({ job_delay_ms: 2000 });
+    await observed.holdJobs();
     const request = { name: "later", projectId, generatorModelId: models[1], qps: 50 };
     const { jobId } = await observed.call(routes.submitDeploymentJob, request);
     expect(await toldOf(jobId)).toEqual(serving("will serve once the job succeeds"));
+    await observed.releaseJobs();
     await observed.service.idle();
     await observed.call(routes.shutdownDeployment, { projectId });
     expect(await toldOf(job.id)).toEqual([]);

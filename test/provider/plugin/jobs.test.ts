@@ -24,7 +24,7 @@ beforeEach(async () => {
   plugin = await PluginProcess.start(observed.config);
 });
 afterEach(async () => {
-  await observed.faults({});
+  await observed.releaseJobs();
   await plugin.stop();
 });
 afterAll(() => observed.close());
@@ -37,19 +37,17 @@ const saysOf = async (jobId: string) => {
   while (!plugin.said.some(({ message }) => message.includes(jobId))) await sleep(20);
 };
 
-test("a cancel during a training ends the wait within 2 s, a SIGINT the process, and the next run resumes the wait", async () => {
-  await observed.faults({ job_delay_ms: 8000 });
+test("a cancel ends the wait for a training that never ends, a SIGINT the process, and the next run resumes the wait", async () => {
+  await observed.holdJobs();
   const job = await submit("stopped");
   const model = finish("stopped", job.id).catch((error) => error);
   await saysOf(job.id);
-  const began = performance.now();
   await plugin.cancel();
   expect((await model).message).toMatch(
     `training job ${job.id} keeps running; the next \`pulumi up\` resumes`,
   );
   expect(await plugin.stop()).toBe(0);
-  expect(performance.now() - began).toBeLessThan(2000);
-  await observed.faults({});
+  await observed.releaseJobs();
   plugin = await PluginProcess.start(observed.config);
   observed.calls();
   expect((await finish("stopped", job.id)).state.trainingJobId).toBe(job.id);
@@ -78,27 +76,24 @@ test("a create in flight is finished in spite of a cancel and a SIGINT", async (
 });
 
 test("customTimeouts limit the wait, and the message says what to change", async () => {
-  await observed.faults({ job_delay_ms: 8000 });
+  await observed.holdJobs();
   const job = await submit("slow");
-  const began = performance.now();
   await expect(finish("slow", job.id, 1)).rejects.toThrow(
     /training job \S+ is still \w+ after 1 second\. .*Wait longer with the option customTimeouts\./,
   );
-  expect(performance.now() - began).toBeLessThan(6000);
 });
 
 test("customTimeouts limit an update too, and the next update waits for the same job", async () => {
   const declared = (qps: number) => ({ name: "live", projectId, generatorModelId: modelId, qps });
   const job = await plugin.create("DeploymentJob", declared(50));
   const { id, state } = await plugin.create("Deployment", { ...declared(50), submittedJobId: job.id });
-  await observed.faults({ job_delay_ms: 4000 });
+  await observed.holdJobs();
   const { jobId } = await plugin.update("DeploymentJob", job.id, job.state, declared(60));
   const news = { ...declared(60), submittedJobId: jobId };
-  const began = performance.now();
   await expect(plugin.update("Deployment", id, state, news, { timeoutS: 1 })).rejects.toThrow(
     /deployment job \S+ is still \w+ after 1 second\. .*Wait longer with the option customTimeouts\./,
   );
-  expect(performance.now() - began).toBeLessThan(4000);
+  await observed.releaseJobs();
   observed.calls();
   const updated = await plugin.update("Deployment", id, state, news, { timeoutS: 60 });
   expect(updated).toMatchObject({ qps: 60, deploymentJobId: jobId });
