@@ -73,7 +73,9 @@ export const deployment = lifecycle({
     return `project ${projectId} has a Deployment already, ${titleOf(partsOf(other))}, and can have only one: remove one of the two`;
   },
 
-  replacing: ({ title, id }) => `${title} moves to another project: project ${id} stops serving.`,
+  // A replacement that the engine forces stays in its project, which goes on serving.
+  replacing: ({ title, id, changes }) =>
+    changes.length > 0 ? `${title} moves to another project: project ${id} stops serving.` : undefined,
 
   async create(args, context) {
     const { run, urn } = context;
@@ -126,10 +128,13 @@ export const deployment = lifecycle({
 
   async update(projectId, olds, news, context) {
     const submitted = news.submittedJobId ?? "";
+    // The name is only that of the job.
+    const { name } = news;
     const same =
-      isDeepStrictEqual(requestOf(olds), requestOf(news)) && olds.submittedJobId === news.submittedJobId;
+      isDeepStrictEqual(requestOf({ ...olds, name }), requestOf(news)) &&
+      olds.submittedJobId === news.submittedJobId;
     const { servingUri, deploymentJobId } = olds;
-    // Only the check or the rollback is another: there is nothing to deploy.
+    // Only the name, the check or the rollback differs: there is nothing to deploy.
     if (same && olds.rolledBackJobId === undefined) {
       const kept = { ...(servingUri && { servingUri }), ...(deploymentJobId && { deploymentJobId }) };
       return olds.checkFailed ? checked(news, kept, context) : kept;

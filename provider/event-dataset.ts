@@ -29,8 +29,8 @@ export const eventDataset = lifecycle({
   outputs: datasetOutputs,
   replaceOn: ["numShards"],
 
-  replacing: ({ title, changes }) =>
-    `Replacing ${title} deletes its events: ${changes.join(", ")}. Its records must be loaded again; ` +
+  replacing: ({ title, reason }) =>
+    `Replacing ${title} deletes its events: ${reason}. Its records must be loaded again; ` +
     "the option protect forbids it.",
 
   async create({ name, numShards, attributeSchema = null }, context) {

@@ -35,8 +35,9 @@ export const trainingJob = lifecycle({
   // A model is renamed by itself; the job that trained it keeps its name.
   ignoreChanges: ["name"],
 
-  replacing({ name, changes }) {
-    const words = `Model ${name}: this trains again, because of ${changes.join(", ")}.`;
+  replacing({ name, changes, reason }) {
+    const because = changes.length > 0 ? "because of" : "because";
+    const words = `Model ${name}: this trains again, ${because} ${reason}.`;
     return words.length <= lineColumns ? words : words.replaceAll(" → ", "\n→ ");
   },
 

@@ -109,9 +109,10 @@ export function ofChange(
   properties: readonly PropertyFinding[],
   retain = false,
 ): Consequence {
-  const onlyHow = properties.length > 0 && properties.every(({ path }) => /^(check|rollback)\b/.test(path));
+  const onlyHow =
+    properties.length > 0 && properties.every(({ path }) => /^(name|check|rollback)\b/.test(path));
   if (type === "Deployment" && operation === "update" && onlyHow) {
-    return of("in place", "Only the check or the rollback is another; nothing is deployed.");
+    return of("in place", "Only its name, check or rollback differs; nothing is deployed.");
   }
   if (type === "Deployment" && operation === "update" && properties.length === 0) {
     return of("in place", "Its check failed, and is run again; nothing is deployed.");

@@ -36,7 +36,9 @@ export function pendingChangesOf({ steps }: DryRun, reading: Reading): Finding[]
 
 /** What the service has changed, the most dangerous first. */
 export function driftOf({ steps }: DryRun, reading: Reading): Finding[] {
-  const found = steps.filter(isReal).flatMap((step) => drift(step, reading) ?? []);
+  // A row that waits for its deletion is no drift: the next update deletes it, whether or not it still exists.
+  const lasting = steps.filter((step) => isReal(step) && step.old?.delete !== true);
+  const found = lasting.flatMap((step) => drift(step, reading) ?? []);
   return sorted(found.map((finding) => underItsCause(finding, found, reading)));
 }
 

@@ -17,9 +17,9 @@ export function refOf({ urn, type, id }: { urn: string; type: string; id?: strin
   return { urn, type: nounOf(type) ?? type, name: logicalName(urn), ...(id && { id }) };
 }
 
-/** Whether a resource is something of its own, and not part of the engine's bookkeeping. */
-export function isReal({ type, custom, external }: StateResource): boolean {
-  return custom === true && external !== true && !type.startsWith("pulumi:");
+/** Whether a resource counts in a report: not the engine's bookkeeping, nor a row that waits for its deletion. */
+export function isReal({ type, custom, external, delete: isLeaving }: StateResource): boolean {
+  return custom === true && external !== true && !isLeaving && !type.startsWith("pulumi:");
 }
 
 /** Whether it is at the service that the stack is configured with, which is not that of a provider in the program. */

@@ -10,7 +10,7 @@ export interface Inventory {
   /** Two stacks of one service have the same. */
   readonly service: string;
   readonly found: readonly (Omit<Unmanaged, "fixes"> & { readonly numShards?: number })[];
-  /** Ids that the stack holds. */
+  /** Ids that any row of the stack holds, including rows that wait for their deletion. */
   readonly managed: ReadonlySet<string>;
 }
 
@@ -19,10 +19,12 @@ export async function takeInventory(
   state: readonly StateResource[],
   connect: () => Promise<Client>,
 ): Promise<Inventory | undefined> {
-  const own = state.filter((resource) => nounOf(resource.type) !== undefined && isOfStack(resource));
+  const rows = state.filter((resource) => nounOf(resource.type) !== undefined);
+  const own = rows.filter(isOfStack);
   if (own.length === 0) return undefined;
   const ofType = (...types: string[]) => own.filter(({ type }) => types.includes(nounOf(type) as string));
-  const managed = new Set(ofType("EventDataset", "Model").map(({ id }) => id as string));
+  // A provider in the program may have the same service as the stack, so its rows count too.
+  const managed = new Set(rows.map(({ id }) => id as string));
   const projects = new Set([
     ...ofType("Project").map(({ id }) => id),
     ...ofType("Model", "Deployment").map(({ outputs }) => outputs?.projectId as string | undefined),

@@ -6,8 +6,9 @@ export const comparables = ["from", "former"] as const;
 /** One of the two things to compare with: the stack that is promoted, or what served before. */
 export type Comparable = (typeof comparables)[number];
 
-/** How good a model is beside those that it follows; NDCG@20 on held-out data, where the service reports it. */
+/** How good the model of one deployment is beside those that it follows; NDCG@20 on held-out data. */
 export interface QualityComparison {
+  readonly deployment: string;
   readonly model: string;
   readonly from?: number;
   readonly former?: number;
@@ -18,17 +19,16 @@ export interface QualityComparison {
   readonly measured: { readonly from?: Quality; readonly former?: Quality; readonly now?: Quality };
 }
 
-/** Beside each model that a deployment serves, the one of the promoted stack and the one that served before. */
+/** Compares each model that a deployment serves with the one of the promoted stack and the one that served before. */
 export function compareQuality(
   from: Contents,
   before: readonly Served[],
   { ratio, against, now }: { ratio: number; against: readonly Comparable[]; now?: Contents },
 ): QualityComparison[] {
-  const comparisons = new Map<string, QualityComparison>();
-  for (const deployment of from.deployments) {
-    for (const role of ["generator", "ranker"] as const) {
+  const comparisons = from.deployments.flatMap((deployment) =>
+    (["generator", "ranker"] as const).flatMap((role): QualityComparison[] => {
       const model = deployment[role]?.model;
-      if (!model) continue;
+      if (!model) return [];
       const former = before.find(({ name }) => name === deployment.name)?.[role]?.quality;
       const promoted = from.models.find(({ name }) => name === model)?.quality;
       const trained = now?.models.find(({ name }) => name === model)?.quality;
@@ -37,7 +37,8 @@ export function compareQuality(
         against.includes("former") && former?.ndcgAt20,
       ];
       const known = bases.filter((base) => typeof base === "number");
-      comparisons.set(model, {
+      const comparison = {
+        deployment: deployment.name,
         model,
         ...(promoted?.ndcgAt20 !== undefined && { from: promoted.ndcgAt20 }),
         ...(former?.ndcgAt20 !== undefined && { former: former.ndcgAt20 }),
@@ -48,15 +49,19 @@ export function compareQuality(
           ...(trained && { now: trained }),
         },
         ...(known.length > 0 && ratio > 0 && { floor: Math.min(1, ratio * Math.max(...known)) }),
-      });
-    }
-  }
-  return [...comparisons.values()].sort((one, other) => one.model.localeCompare(other.model, "en"));
+      };
+      return [comparison];
+    }),
+  );
+  const key = ({ model, deployment }: QualityComparison) => `${model}\0${deployment}`;
+  return comparisons.sort((one, other) => key(one).localeCompare(key(other), "en"));
 }
 
-/** What each model is asked to reach, by name. */
+/** What each model must reach, by name: the highest floor of all deployments that serve it. */
 export function floorsOf(comparisons: readonly QualityComparison[]): Record<string, number> {
-  return Object.fromEntries(
-    comparisons.flatMap(({ model, floor }) => (floor === undefined ? [] : [[model, floor]])),
-  );
+  const floors: Record<string, number> = {};
+  for (const { model, floor } of comparisons) {
+    if (floor !== undefined) floors[model] = Math.max(floor, floors[model] ?? 0);
+  }
+  return floors;
 }

@@ -99,16 +99,20 @@ function findingText({ resource, kind, consequence, protected: forbidden }: Find
 function qualityTable({ from, to, quality }: Review): string[] {
   if (quality.length === 0) return [];
   const formatScore = (value: number | undefined) => value?.toFixed(4) ?? "–";
-  const rows = quality.map(
-    ({ model, from: promoted, former, floor, now }) =>
-      `| ${model} | ${formatScore(promoted)} | ${formatScore(former)} | ${formatScore(floor)} | ${formatScore(now)} |`,
-  );
+  const isShared = (model: string) => quality.filter((other) => other.model === model).length > 1;
+  const nameOf = ({ model, deployment }: QualityComparison) =>
+    isShared(model) ? `${model} in ${deployment}` : model;
+  const rows = quality.map((comparison) => {
+    const { from: promoted, former, floor, now } = comparison;
+    const scores = [promoted, former, floor, now].map(formatScore).join(" | ");
+    return `| ${nameOf(comparison)} | ${scores} |`;
+  });
   const head = [`| NDCG@20 of | ${from} | ${to} before | asked for | ${to} now |`, "|---|---|---|---|---|"];
   const places = { from, former: `${to} before`, now: `${to} now` };
-  const bases = quality.flatMap(({ model, measured }) =>
+  const bases = quality.flatMap((comparison) =>
     (["from", "former", "now"] as const).flatMap((where) => {
-      const basis = basisText(measured[where] ?? {});
-      return basis ? [bullet(`${model}, ${places[where]}: ${basis}`)] : [];
+      const basis = basisText(comparison.measured[where] ?? {});
+      return basis ? [bullet(`${nameOf(comparison)}, ${places[where]}: ${basis}`)] : [];
     }),
   );
   return [...head, ...rows, ...(bases.length > 0 ? ["", ...bases] : [])];

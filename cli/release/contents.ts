@@ -79,10 +79,13 @@ function servedBy(
   return { name: logicalName(deployment.urn), generator, ...maybe("ranker", role("ranker")) };
 }
 
+/** What a release records of a measured quality: the fields that its schema names and accepts. */
 function qualityOf(resource: StateResource): Quality | undefined {
-  const given = map(resource, "quality");
-  const keys = Object.keys(quality.shape);
-  const entries = keys.filter((key) => typeof given?.[key] === "number").map((key) => [key, given?.[key]]);
+  const given: Readonly<Record<string, unknown>> = map(resource, "quality") ?? {};
+  const entries = Object.entries(quality.shape).flatMap(([key, field]) => {
+    const { success, data } = field.safeParse(given[key]);
+    return success && data !== undefined ? [[key, data]] : [];
+  });
   return entries.length > 0 ? (Object.fromEntries(entries) as Quality) : undefined;
 }
 

@@ -52,7 +52,8 @@ export function againstRelease({ stack, report, contents, program }: Evidence): 
     }
   }
   if (program.commit === null) {
-    add("uncommitted", "the program is in no Git commit", "commit it, so that the release can name it");
+    const why = program.problem ? `: Git says "${program.problem.replace(/\.$/, "")}"` : "";
+    add("uncommitted", `the program is in no Git commit${why}`, "commit it, so that the release can name it");
   } else if (program.changed.length > 0) {
     add(
       "uncommitted",

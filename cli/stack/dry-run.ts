@@ -37,11 +37,19 @@ export function refreshOf(open: OpenStack): Promise<DryRun> {
   return dryRun(open, (onEvent) => open.stack.previewRefresh({ onEvent, color: "never" }));
 }
 
-/** The state as a refresh found it: all resources, without what they depend on and where they were declared. */
+/**
+ * The state as a refresh found it: every row, including rows that wait for their deletion under the URN of their
+ * replacement. Dependencies and source positions are missing.
+ */
 export function stateIn({ steps }: DryRun): StateResource[] {
   const known = new Map<string, StateResource>();
-  for (const { old } of steps) if (old && !known.has(old.urn)) known.set(old.urn, old);
+  for (const { old } of steps) if (old && !known.has(rowKey(old))) known.set(rowKey(old), old);
   return [...known.values()];
+}
+
+/** Tells the rows of one URN apart: a resource and the one that it replaces. */
+function rowKey({ urn, id, delete: isLeaving }: Pick<StateResource, "urn" | "id" | "delete">): string {
+  return `${urn} ${id ?? ""} ${isLeaving === true}`;
 }
 
 async function dryRun(
@@ -54,7 +62,7 @@ async function dryRun(
   const errors = new Set<string>();
   const onEvent = ({ resourcePreEvent, resOutputsEvent, diagnosticEvent }: EngineEvent) => {
     const step = (resOutputsEvent ?? resourcePreEvent)?.metadata;
-    if (step) steps.set(`${step.op} ${step.urn}`, step);
+    if (step) steps.set(`${step.op} ${step.old ? rowKey(step.old) : step.urn}`, step);
     if (!diagnosticEvent) return;
     const { urn, severity, message } = diagnosticEvent;
     const text = titled(urn, message.replace(/^error: /, "").trim());

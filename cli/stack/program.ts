@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
+import { realpath } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { promisify } from "node:util";
 import { version } from "../../package.json";
 
@@ -11,23 +12,56 @@ export interface ProgramState {
   readonly commit: string | null;
   /** Files that differ from the commit, without the releases themselves. */
   readonly changed: readonly string[];
+  /** Why there is no commit, in Git's words. */
+  readonly problem?: string;
 }
 
 /** The commit of a folder, and what in its repository is not committed. */
 export async function programIn(cwd: string, releases: string): Promise<ProgramState> {
-  const git = async (...args: string[]) => (await run("git", ["-C", cwd, ...args])).stdout;
   try {
-    const commit = (await git("rev-parse", "HEAD")).trim();
-    const exclude = `:(exclude)${resolve(cwd, releases)}`;
-    const listing = await git("status", "--porcelain", "--no-renames", "-z", "--", ":/", exclude);
+    const commit = (await git(cwd, "log", "-1", "--format=%H")).trim();
+    const paths = await withoutReleases(cwd, releases);
+    const listing = await git(cwd, "status", "--porcelain", "--no-renames", "-z", "--", ":/", ...paths);
     const changed = listing
       .split("\0")
       .filter(Boolean)
       .map((line) => line.slice(3));
     return { commit, changed };
+  } catch (error) {
+    return { commit: null, changed: [], problem: (error as Error).message };
+  }
+}
+
+/** Runs Git in a folder; throws what it says, or that there is none. */
+export async function git(cwd: string, ...args: string[]): Promise<string> {
+  try {
+    // In English, whatever the user reads: what it says goes into messages.
+    const env = { ...process.env, LC_ALL: "C" };
+    const options = { env, maxBuffer: 1 << 28 };
+    return (await run("git", ["-C", resolve(cwd), ...args], options)).stdout;
+  } catch (error) {
+    const { code, stderr = "", message } = error as NodeJS.ErrnoException & { stderr?: string };
+    if (code === "ENOENT") throw new Error("there is no `git` on the PATH");
+    const said = stderr.trim().replace(/^(fatal|error): /, "");
+    throw new Error(said.replace(/\s*\n\s*/g, " ") || message);
+  }
+}
+
+/** The pathspec that leaves the histories out; Git refuses one for a folder outside its repository. */
+async function withoutReleases(cwd: string, releases: string): Promise<string[]> {
+  const root = (await git(cwd, "rev-parse", "--show-toplevel")).trimEnd();
+  const path = relative(await realpath(root), await realPath(resolve(cwd, releases)));
+  const isOutside = path === "" || isAbsolute(path) || path.split(sep)[0] === "..";
+  return isOutside ? [] : [`:(top,exclude,literal)${path.split(sep).join("/")}`];
+}
+
+/** A path without symbolic links, even if its end does not exist yet. */
+async function realPath(path: string): Promise<string> {
+  try {
+    return await realpath(path);
   } catch {
-    // No Git, no repository, or one without a commit.
-    return { commit: null, changed: [] };
+    const parent = dirname(path);
+    return parent === path ? path : join(await realPath(parent), basename(path));
   }
 }
 

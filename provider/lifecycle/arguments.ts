@@ -22,11 +22,18 @@ export function compare(noun: Comparable, id: string, olds: Properties, news: Pr
   const forced = changed.filter((key) => asked.some((path) => differsAt(path, key, olds, news)));
   const without = [
     ...(noun.ignoreChanges ?? []),
-    ...(news.existingId === id ? (noun.adoptedWithout ?? []) : []),
+    ...(isAdopted(id, news) ? (noun.adoptedWithout ?? []) : []),
   ];
   const effective = changed.filter((key) => !without.includes(key) || forced.includes(key));
-  const replaces = effective.filter((key) => ["existingId", ...noun.replaceOn, ...forced].includes(key));
+  const replaces = effective.filter((key) =>
+    key === "existingId" ? !holdsUnknown(news[key]) : [...noun.replaceOn, ...forced].includes(key),
+  );
   return { effective, replaces };
+}
+
+/** Whether the object is the adopted one, as far as that is known yet. */
+function isAdopted(id: string, { existingId }: Properties): boolean {
+  return existingId === id || holdsUnknown(existingId);
 }
 
 /** Whether an argument differs from what the state holds. */
@@ -36,12 +43,19 @@ function hasChanged(key: string, id: string, olds: Properties, news: Properties)
   return !isDeepStrictEqual(olds[key] ?? null, news[key] ?? null);
 }
 
+/** A step of a property path: `["a key"]` with its escapes, `[0]`, or a name up to the next dot or bracket. */
+const pathStep = /\["((?:\\.|[^"\\])*)"\]|\[([^\]]*)\]|([^.[\]]+)/g;
+
+/** The keys of a property path, as the engine reads it: `attributeSchema["a.b"]` has two. */
+function stepsOf(path: string): string[] {
+  return [...path.matchAll(pathStep)].map(
+    ([, quoted, index, name]) => quoted?.replace(/\\(.)/g, "$1") ?? index ?? name ?? "",
+  );
+}
+
 /** Whether an argument differs at a path of the option `replaceOnChanges`, such as `attributeSchema.age` or `*`. */
 function differsAt(path: string, key: string, olds: Properties, news: Properties): boolean {
-  const [first, ...rest] = path
-    .replace(/\["?|"?\]\.?/g, ".")
-    .split(".")
-    .filter(Boolean);
+  const [first, ...rest] = stepsOf(path);
   if (first !== "*" && first !== key) return false;
   const differs = (before: unknown, after: unknown, parts: readonly string[]): boolean => {
     const [part, ...deeper] = parts;

@@ -7,6 +7,7 @@ import { isCreating } from "../recovery/under-way";
 import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, endWithEngine, log, type Urn } from "../run/engine";
+import { isReplacedByCommand } from "../run/engine-command";
 import { type Properties, rowOf, type StackRow } from "../run/row";
 import { openSession, refuseWithoutTokens, runOf } from "../run/session";
 import { logicalName } from "../run/urn";
@@ -25,7 +26,7 @@ import { discreet } from "./discretion";
 import { PartialStateError, titled, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
-import { changeTexts, type Replacement } from "./wording";
+import { changeTexts, replacementOf } from "./wording";
 
 /** Has a noun go through what every noun goes through; the types of its methods follow from its schemas. */
 export function lifecycle<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Lifecycle {
@@ -52,10 +53,13 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   };
 
   const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
-  const replacementOf = (id: string, olds: Properties, news: Properties, keys: string[]): Replacement => ({
-    ...{ id, title: titleOf(news.__urn), name: logicalName(news.__urn) },
-    changes: keys.flatMap((key) => changeTexts(key, olds[key], news[key])),
-  });
+  const consequence = (id: string, olds: Properties, news: Properties, keys: readonly string[]) =>
+    noun.replacing?.(
+      replacementOf({
+        ...{ id, title: titleOf(news.__urn), name: logicalName(news.__urn) },
+        changes: keys.flatMap((key) => changeTexts(key, olds[key], news[key])),
+      }),
+    );
 
   /** Why what is to be adopted cannot be, as far as the service reports. */
   const refusal = async (inputs: Properties): Promise<string | undefined> => {
@@ -119,7 +123,14 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           ({ reason }) => reason === refused || !refused?.includes(reason.split(/\W/, 1)[0] as string),
         );
         const isNew = Object.keys(olds).length === 0;
-        if (!isNew) declaration.run.inState.add(news.__urn);
+        const { inState, replacedByDiff } = declaration.run;
+        // The engine checks a replacement as if it were new. If no comparison asked for it, the engine forces it.
+        const isInState = inState.has(news.__urn) || isReplacedByCommand(news.__urn);
+        if (isNew && isInState && !replacedByDiff.has(news.__urn)) {
+          const words = consequence("", {}, inputs, []);
+          if (words) await declaration.run.warnOnce(news.__urn, words);
+        }
+        if (!isNew) inState.add(news.__urn);
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
           const reason = await refusal(inputs);
           if (reason !== undefined) failures.push({ property: "", reason });
@@ -139,6 +150,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         ).flat();
         if (lostCallOf(id)) {
           // Repeated under its key, or adopted: either way under another id.
+          runOf(settings()).replacedByDiff.add(news.__urn);
           runOf(settings()).placeholders.set(news.__urn ?? "", id);
           const replaces = argKeys.slice(0, 1);
           return { changes: true, changed: replaces, replaces, deleteBeforeReplace: false };
@@ -146,9 +158,16 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const { effective, replaces } = compare(noun, id, olds, news);
         const words = replaces.includes("existingId")
           ? `${shortened(id)} is replaced by ${shortened(String(news.existingId))}, which exists already, and is then deleted or orphaned.`
-          : replaces.length > 0 && noun.replacing?.(replacementOf(id, olds, news, replaces));
+          : replaces.length > 0 && consequence(id, olds, news, replaces);
         if (words) await log.warn(news.__urn as Urn, words);
-        if (replaces.length > 0) runOf(settings()).replacing.add(news.__urn);
+        if (holdsUnknown(news.existingId)) {
+          const replaced = `if it is not ${shortened(id)}, that is replaced and then deleted or orphaned.`;
+          await log.warn(news.__urn as Urn, `existingId is not known yet: ${replaced}`);
+        }
+        if (replaces.length > 0) {
+          runOf(settings()).replacing.add(news.__urn);
+          runOf(settings()).replacedByDiff.add(news.__urn);
+        }
         // What is declared again is not what a killed run has put in its place since.
         const undone = effective.length === 0 && leftovers.length > 0;
         if (undone) await log.warn(news.__urn as Urn, orphanWarning(leftovers));

@@ -37,8 +37,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   complete?(given: Properties, declaration: Declaration): Promise<Properties>;
   /** Why it cannot be, or cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */
   refuse?(args: Args, declaration: Declaration): string | undefined;
-  /** What a replacement means, in words, before it happens. */
-  replacing?(replacement: Replacement): string;
+  /** What a replacement means, in words, before it happens; undefined if nothing is lost. */
+  replacing?(replacement: Replacement): string | undefined;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Refuses what cannot be adopted, as far as that can be seen; changes nothing, so that a preview asks it too. */
   adoptable?(id: string, args: Args, context: Context): Promise<void>;

@@ -8,7 +8,16 @@ export interface Replacement {
   readonly title: string;
   /** Its logical name. */
   readonly name: string;
+  /** What changes; nothing if the engine forces the replacement. */
   readonly changes: readonly string[];
+  /** The changes, or what forces the replacement, after a colon. */
+  readonly reason: string;
+}
+
+/** Describes a replacement and its reason. */
+export function replacementOf(of: Omit<Replacement, "reason">): Replacement {
+  const forced = "--replace, replaceOnChanges, replacementTrigger or replaceWith asks for it";
+  return { ...of, reason: of.changes.join(", ") || forced };
 }
 
 /** Arguments whose values are numbers and words of the API itself. */

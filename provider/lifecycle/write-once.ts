@@ -8,8 +8,8 @@ export function writeOnce<S extends z.ZodObject>(
 ): Pick<Noun<object, object>, "replacing"> & { replaceOn: readonly (keyof S["shape"] & string)[] } {
   return {
     replaceOn: Object.keys(fields.shape),
-    replacing: ({ title, changes }) =>
-      `Replacing ${title}: ${changes.join(", ")}. The API cannot change it; the old one is orphaned, as the API ` +
+    replacing: ({ title, reason }) =>
+      `Replacing ${title}: ${reason}. The API cannot change it; the old one is orphaned, as the API ` +
       `cannot delete it. ${consequence}`,
   };
 }

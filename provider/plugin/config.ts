@@ -26,6 +26,7 @@ import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/row";
 import { partsOf } from "../run/urn";
 import { diffResponse } from "./diff";
+import { strictestRequirements } from "./requirements";
 import { fromStruct, sealedLike, secretsIn, toStruct, unsealed, withSealed } from "./values";
 
 /** What the engine adds to the inputs of any provider. */
@@ -78,6 +79,7 @@ export function configurationOf(request: ConfigureRequest): Configuration {
   const environment = environmentFor(inputs, request.getUrn());
   // Whatever else reads a variable must not see one that an input replaces.
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+  Object.assign(process.env, environment);
   const mayGoBack = Boolean(process.env[carrierVariable] || get(carrierKey));
   return { get, settings: () => readSettings(get), secrets: secretsIn(raw), mayGoBack };
 }
@@ -99,13 +101,17 @@ export function checkFailure({ property, reason }: Fault): CheckFailure {
 }
 
 /**
- * The variables that count beside the inputs. What a program gives a provider of its own wins over the environment, or
- * it could not speak to two services; the default provider has the configuration of the stack, over which it wins.
+ * The variables that count beside the inputs. What a program gives an explicit provider wins over the environment, or
+ * the program could not use two services; of what is demanded of models and deployments the stricter applies. The
+ * default provider has the configuration of the stack, over which the environment wins.
  */
 function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.ProcessEnv {
   if (isDefault(urn)) return process.env;
   const given = settingKeys.filter((key) => inputs[key] != null);
-  return environmentBeside(given, process.env);
+  return {
+    ...environmentBeside(given, process.env),
+    ...strictestRequirements((key) => textOf(inputs[key]), process.env),
+  };
 }
 
 function isDefault(urn: string | undefined): boolean {

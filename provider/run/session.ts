@@ -24,6 +24,8 @@ export class Run {
   readonly inState = new Set<Urn>();
   /** Resources that it is to replace. */
   readonly replacing = new Set<Urn>();
+  /** Resources whose replacement a comparison with the state has decided; the engine forces any other replacement. */
+  readonly replacedByDiff = new Set<Urn>();
   /** Resources that it has compared with the state or created: the others are not targeted, or come later. */
   readonly reached = new Set<Urn>();
   /** The resources that deploy to projects. */

@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
-import { readFileSync, readlinkSync } from "node:fs";
-import { basename } from "node:path";
 import { promisify } from "node:util";
+import { engineProcess } from "./engine-command";
 import { isSame, type Properties, rowOf, type StackRow } from "./row";
 import { nounOf } from "./urn";
 
@@ -29,7 +28,7 @@ interface Cli {
  * only when its turn comes.
  */
 export function cliStackState(given: Partial<Cli> = {}): StackState {
-  const cli: Cli = { program: engineProgram(), timeoutMs: 120_000, ...given };
+  const cli: Cli = { program: engineProcess()?.program ?? "pulumi", timeoutMs: 120_000, ...given };
   const rows: StackState["rows"] = async (of) => {
     const stack = /^urn:pulumi:(.+?)::/.exec(of.urn)?.[1];
     const unreadable = (why: string, fix: string) =>
@@ -102,18 +101,4 @@ function wasCutOff(error: unknown): boolean {
 
 function reasonOf({ message, stderr }: Error & { stderr?: string }): string {
   return (stderr?.trim() || message).replace(/^error: /, "").split("\n", 1)[0] as string;
-}
-
-/** The engine that this process works for, where that can be seen; a shell may stand in between. */
-function engineProgram(): string {
-  try {
-    for (let pid = process.ppid; pid > 1; ) {
-      const program = readlinkSync(`/proc/${pid}/exe`);
-      if (/^pulumi(\.exe)?$/.test(basename(program))) return program;
-      pid = Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
-    }
-  } catch {
-    // Only Linux has /proc, and a process of another user cannot be looked at.
-  }
-  return "pulumi";
 }

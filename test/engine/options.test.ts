@@ -91,6 +91,30 @@ describe("the engine's own options", () => {
     expect(present).not.toBe(former);
   });
 
+  test("a preview says that a replacement deletes events if an option or --replace forces it", async () => {
+    const says = (name: string) =>
+      `Replacing EventDataset ${name} deletes its events: --replace, replaceOnChanges, replacementTrigger or replaceWith asks for it.`;
+    const strict = (shards: number) => dataset("other", `{ numShards: ${shards} }`);
+    const last = "new recommender.EventDataset";
+    await up(strict(1), dataset("forced", "{ numShards: 1 }", `{ replacementTrigger: "one" }`));
+    await workspace.setProgram(
+      `${imports}const other = ${strict(2)}${last}("forced", { numShards: 1 }, { replacementTrigger: "two" });`,
+    );
+    expect((await workspace.stack.preview()).stdout).toContain(says("forced"));
+    await workspace.setProgram(
+      `${imports}const other = ${strict(2)}${last}("forced", { numShards: 1 }, { replacementTrigger: "one", replaceWith: [other] });`,
+    );
+    expect((await workspace.stack.preview()).stdout).toContain(says("forced"));
+    await up(dataset("forced", "{ numShards: 1 }"));
+    const { deployment } = await workspace.stack.exportStack();
+    const { resources } = deployment as { resources: { urn: string }[] };
+    const urn = resources.find((resource) => resource.urn.endsWith("::forced"))?.urn ?? "";
+    observed.calls();
+    const { stdout } = await workspace.stack.preview({ replace: [urn] });
+    expect(stdout).toContain(says("forced"));
+    expect(observed.calls()).toEqual([]);
+  });
+
   test("continue-on-error passes over what depends on a failure, without a word of what it misses", async () => {
     await workspace.setProgram(`${imports}
       const users = new recommender.UserDataset("u", { numShards: 1 });

@@ -139,6 +139,13 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     expect(deployment.generatorModelId).toBe(former);
     expect(await at.deployedBy("staging")).toBe(former);
     expect((await at.released("staging")).map(({ status }) => status)).toEqual(["done", "failed", "failed"]);
+    // The former model's row waits for its deletion under the URN of the new one, which is not deployed yet.
+    const env = at.workspace.stack.workspace.envVars;
+    const report = await compareStack(
+      await OpenStack.open({ cwd: at.workspace.directory, stack: "staging", env }),
+    );
+    expect(report.unmanaged).toEqual([]);
+    expect(report.changes).toMatchObject([{ kind: "changed", resource: { name: "live" } }]);
     await at.stacks.staging.removeConfig("minResults");
   });
 

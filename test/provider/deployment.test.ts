@@ -138,6 +138,19 @@ describe("a deployment", () => {
     await nextRun();
   });
 
+  test("that is renamed and gets another check deploys nothing, not even a rollback", async () => {
+    const check = { userIds: ["u1"], minResults: 1 };
+    const first = await deploy({ generatorModelId: models[0], check, rollback: true });
+    await nextRun();
+    const { servingUri: _, deploymentJobId, ...args } = first.state;
+    const news = { ...args, name: "renamed", check: { ...check, minResults: 1000 } };
+    expect(await provider.diff("Deployment", projectId, first.state, news)).toMatchObject({ changes: true });
+    const renamed = await provider.update("Deployment", projectId, first.state, news);
+    expect(renamed).toMatchObject({ name: "renamed", deploymentJobId, check: { minResults: 1000 } });
+    expect(submitted()).toBe(0);
+    expect(await provider.diff("Deployment", projectId, renamed, news)).toMatchObject({ changes: false });
+  });
+
   test("that does not serve is seen as gone by a refresh that has a check, and shutting it down again is no error", async () => {
     const first = await deploy({ generatorModelId: models[0], check: { userIds: ["u1"], minResults: 1 } });
     expect(await provider.read("Deployment", projectId, first.state)).toMatchObject({ id: projectId });

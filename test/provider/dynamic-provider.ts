@@ -67,9 +67,14 @@ export class DynamicProvider {
     return started;
   }
 
-  async check(type: string, news: Properties): Promise<{ inputs: Properties; failures: string[] }> {
+  /** Checks what is new, or what the state holds with the given arguments. */
+  async check(
+    type: string,
+    news: Properties,
+    olds?: Properties,
+  ): Promise<{ inputs: Properties; failures: string[] }> {
     const request = new provider.CheckRequest();
-    request.setOlds(struct({}));
+    request.setOlds(olds ? this.#properties(type, olds) : struct({}));
     request.setNews(this.#properties(type, news));
     const reply = await this.#call<provider.CheckResponse>("check", request);
     const failures = reply

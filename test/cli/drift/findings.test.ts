@@ -8,7 +8,9 @@ import { masked, secretTexts } from "../../../cli/drift/masking";
 import { differences } from "../../../cli/drift/properties";
 import { nounRulesOf } from "../../../cli/drift/resource";
 import { takeInventory, unmanagedOf } from "../../../cli/drift/unmanaged";
-import type { Step } from "../../../cli/stack/dry-run";
+import { type Step, stateIn } from "../../../cli/stack/dry-run";
+import type { Client } from "../../../client/client";
+import { routes } from "../../../contract";
 import * as recommender from "../../../provider";
 import { nounOf } from "../../../provider/run/urn";
 import { change, cleanStack, drifted, reportOf } from "./sample";
@@ -119,6 +121,37 @@ test("what belongs to a provider of the program is not looked for at the service
   expect(await takeInventory([row("elsewhere")], connect)).toBeUndefined();
   for (const provider of ["default", "default_0_1_0"])
     await expect(takeInventory([row(provider)], connect)).rejects.toThrow("it was asked");
+});
+
+describe("a model whose replacement is not deployed yet", () => {
+  const type = "recommender:index:Model";
+  const urn = `urn:pulumi:dev::shop::${type}::weekly`;
+  const outputs = { projectId: "p" };
+  const row = (id: string, leaving: boolean) => ({ urn, type, id, outputs, custom: true, delete: leaving });
+  const step = (op: string, old: object) => ({ op, type, urn, old, new: old }) as unknown as Step;
+  const rows = [row("m1", true), row("m2", false)];
+
+  test.each([rows, rows.toReversed()])("counts as held, and so does the former one", async (...order) => {
+    const client = {
+      service: "one",
+      call: async (route: unknown) =>
+        route === routes.listModels
+          ? { models: ["m1", "m2", "m3"].map((modelId) => ({ modelId, name: "weekly" })) }
+          : { eventDatasets: [] },
+      close: async () => {},
+    } as unknown as Client;
+    const state = stateIn({ steps: order.map((old) => step("refresh", old)), warnings: [] });
+    expect(state).toEqual(order);
+    const inventory = await takeInventory(state, async () => client);
+    const [unmanaged = []] = unmanagedOf([inventory]);
+    expect(unmanaged.map(({ id }) => id)).toEqual(["m3"]);
+  });
+
+  test("is no drift if the former one is gone: the next update would have deleted it", () => {
+    const gone = { steps: [step("delete", rows[0] as object)], warnings: [] };
+    const commands = new Commands("dev", process.cwd(), [], languageOf("nodejs"));
+    expect(driftOf(gone, { commands, state: [], locate: () => undefined })).toEqual([]);
+  });
 });
 
 describe("every kind of resource of the package", () => {

@@ -102,8 +102,32 @@ describe("the quality that is asked for", () => {
   test("is a share of the better one of the promoted and the former model", () => {
     const comparisons = compareQuality(contents(), before, { ratio: 0.5, against: both });
     const measured = { from: { ndcgAt20: 0.5 }, former: { ndcgAt20: 0.6 } };
-    expect(comparisons).toEqual([{ model: "weekly", from: 0.5, former: 0.6, floor: 0.3, measured }]);
+    const figures = { from: 0.5, former: 0.6, floor: 0.3, measured };
+    expect(comparisons).toEqual([{ deployment: "live", model: "weekly", ...figures }]);
     expect(floorsOf(comparisons)).toEqual({ weekly: 0.3 });
+  });
+
+  test("is the highest one if several deployments serve a model, whatever their order", () => {
+    const served = (name: string, ndcgAt20: number) => ({
+      name,
+      generator: { modelId: `m-${name}`, quality: { ndcgAt20 } },
+    });
+    const two = (names: readonly string[]): Contents => ({
+      ...contents(),
+      deployments: names.map((name) => ({ ...contents().deployments[0], name }) as never),
+    });
+    const former = [served("app", 0.5), served("shop", 0.3)];
+    for (const names of [
+      ["app", "shop"],
+      ["shop", "app"],
+    ]) {
+      const comparisons = compareQuality(two(names), former, { ratio: 0.9, against: ["former"] });
+      expect(comparisons.map(({ deployment, floor }) => [deployment, floor])).toEqual([
+        ["app", 0.45],
+        ["shop", 0.27],
+      ]);
+      expect(floorsOf(comparisons)).toEqual({ weekly: 0.45 });
+    }
   });
 
   test("is of one of the two when only that is compared with, and never above 1", () => {
@@ -174,7 +198,7 @@ describe("the review of a promotion", () => {
     report: { ...report, changes: [finding] },
     quality: [
       {
-        ...{ model: "weekly", from: 0.5, floor: 0.45 },
+        ...{ deployment: "live", model: "weekly", from: 0.5, floor: 0.45 },
         measured: { from: { ndcgAt20: 0.5, popularityNdcgAt20: 0.4, heldOutPairs: 3 } },
       },
     ],

@@ -15,7 +15,7 @@ const model = (name: string, id: string, more: Partial<StateResource> = {}) =>
   resource(
     "Model",
     name,
-    { projectId: "p", quality: { ndcgAt20: 0.5, heldOutPairs: 3, other: 1 } },
+    { projectId: "p", quality: { ndcgAt20: 0.5, heldOutPairs: 3, other: 1, recallAt20: "half" } },
     { id, ...more },
   );
 const live = (generatorModelId: string, dependency?: string) =>
@@ -60,6 +60,12 @@ describe.each([typePrefix, pluginTypePrefix])("what a release records of a stack
       { name: "live", generator: { modelId: "m1", quality: { ndcgAt20: 0.5, heldOutPairs: 3 } } },
     ]);
     expect(contentsOf([now, former]).models.map(({ modelId }) => modelId)).toEqual(["m2"]);
+  });
+
+  test("says which pairs were held out", () => {
+    const measured = { ndcgAt20: 0.5, heldOutPairs: 3, holdOut: "latest" };
+    const [recorded] = contentsOf([resource("Model", "weekly", { quality: measured }, { id: "m1" })]).models;
+    expect(recorded?.quality).toEqual(measured);
   });
 
   test("is compared by the models that serve, a ranker included", () => {

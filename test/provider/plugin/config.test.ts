@@ -1,5 +1,10 @@
+import { readSettings } from "../../../client/settings";
+import { routes } from "../../../contract";
+import { strictestRequirements } from "../../../provider/plugin/requirements";
 import { unknownValue } from "../../../provider/run/unknown-value";
 import { ObservedService } from "../../engine/observed-service";
+import { fixed } from "../../faults/program";
+import { trainedProject } from "../trained-project";
 import { shortKeys } from "./plugin-connection";
 import { PluginProcess, secret } from "./plugin-process";
 
@@ -110,6 +115,50 @@ test.each([
     await own.stop();
     await other.close();
   }
+});
+
+describe("what a promotion demands through the environment", () => {
+  const rank = "RECOMMENDER_MIN_QUALITY";
+  const settingsOf = (inputs: object, env: object) => {
+    const given = inputs as Record<string, string>;
+    const merged = { ...env, ...strictestRequirements((key) => given[key], env as NodeJS.ProcessEnv) };
+    const { minQuality, rollback } = readSettings(() => undefined, merged);
+    return { minQuality, rollback };
+  };
+
+  test.each([
+    [{ minQuality: '{"weekly":0.2}' }, { weekly: 0.4 }, { weekly: 0.4 }],
+    [{ minQuality: '{"weekly":0.6}' }, { weekly: 0.4 }, { weekly: 0.6 }],
+    [{ minQuality: "0.5" }, { weekly: 0.4 }, { "*": 0.5, weekly: 0.5 }],
+    [{ minQuality: '{"daily":0.1}' }, { weekly: 0.4, "*": 0.2 }, { daily: 0.2, weekly: 0.4, "*": 0.2 }],
+    [{}, { weekly: 0.4 }, { weekly: 0.4 }],
+  ])("with %j and %j is the higher floor of each model", (inputs, demanded, minQuality) => {
+    expect(settingsOf(inputs, { [rank]: JSON.stringify(demanded) }).minQuality).toEqual(minQuality);
+  });
+
+  test("is a rollback even if an explicit provider has none, and the other way round", () => {
+    const variable = (value: string) => ({ RECOMMENDER_ROLLBACK: value });
+    expect(settingsOf({ rollback: "false" }, variable("true")).rollback).toBe(true);
+    expect(settingsOf({ rollback: "true" }, variable("false")).rollback).toBe(true);
+    expect(settingsOf({ rollback: "false" }, variable("false")).rollback).toBe(false);
+  });
+
+  test("reaches an explicit provider that has its own floor", async () => {
+    const { projectId } = await trainedProject(observed);
+    const config = { ...shortKeys(observed.config), minQuality: '{"it":0.1}', rollback: "false" };
+    const env = { [rank]: '{"it":1}', RECOMMENDER_ROLLBACK: "true" };
+    const own = await PluginProcess.start(config, { env, name: "mine" });
+    const algorithmParameters = { dimensions: 8, ...fixed };
+    const { algorithmId } = await observed.call(routes.createAlgorithm, {
+      projectId,
+      name: "g1",
+      algorithmParameters,
+    });
+    const job = await own.create("TrainingJob", { projectId, algorithmId, name: "it", triggers: [] });
+    const news = { projectId, algorithmId, name: "it", submittedJobId: job.id };
+    await expect(own.create("Model", news)).rejects.toThrow(/at least 1\.0000 is required/);
+    await own.stop();
+  });
 });
 
 test("credentials of the environment are not sent to an address that a program gives a provider of its own", async () => {

@@ -1,0 +1,70 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { programIn } from "../../../cli/stack/program";
+
+let folder: string;
+let repository: string;
+const git = (...args: string[]) =>
+  execFileSync("git", ["-c", "user.name=test", "-c", "user.email=test@example.com", ...args], {
+    cwd: repository,
+    encoding: "utf8",
+  }).trim();
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "program-")));
+  repository = join(folder, "shop");
+  mkdirSync(repository);
+  git("init", "--quiet");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function commit(): string {
+  writeFileSync(join(repository, "index.ts"), "");
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "first");
+  return git("rev-parse", "HEAD");
+}
+
+describe("the commit of a program", () => {
+  test("is found if the histories are in the repository, and these count for nothing", async () => {
+    const first = commit();
+    mkdirSync(join(repository, "releases"));
+    writeFileSync(join(repository, "releases/dev.json"), "{}");
+    expect(await programIn(repository, "releases")).toEqual({ commit: first, changed: [] });
+    writeFileSync(join(repository, "other.ts"), "");
+    expect(await programIn(repository, "releases")).toEqual({ commit: first, changed: ["other.ts"] });
+  });
+
+  test.each([
+    ["beside the repository", "../histories"],
+    ["above the repository", ".."],
+    ["at the root of the repository", "."],
+  ])("is found if the histories are %s", async (_, releases) => {
+    const first = commit();
+    expect(await programIn(repository, join(repository, releases))).toEqual({ commit: first, changed: [] });
+  });
+
+  test("is found through a symbolic link, and the histories are still left out", async () => {
+    const first = commit();
+    const link = join(folder, "link");
+    symlinkSync(repository, link);
+    mkdirSync(join(repository, "releases"));
+    writeFileSync(join(repository, "releases/dev.json"), "{}");
+    expect(await programIn(link, join(link, "releases"))).toEqual({ commit: first, changed: [] });
+  });
+
+  test("is none without a commit or a repository, for the reason that Git gives", async () => {
+    expect(await programIn(repository, "releases")).toEqual({
+      commit: null,
+      changed: [],
+      problem: expect.stringMatching(/^your current branch '.*' does not have any commits yet$/),
+    });
+    expect(await programIn(folder, "releases")).toEqual({
+      commit: null,
+      changed: [],
+      problem: expect.stringMatching(/^not a git repository/),
+    });
+  });
+});
