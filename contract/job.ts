@@ -132,7 +132,7 @@ export function isUncertain(heldOutPairs: number | null | undefined): boolean {
   return heldOutPairs != null && heldOutPairs < certainPairs;
 }
 
-/** What a training measured on the part of the data that it held out. */
+/** What a training measured on held-out pairs of users who had no part in the choice of its parameters. */
 export const quality = z.object({
   recallAt20: maybe(z.number()).describe(
     "Share of the held-out items that are among the first 20 recommended.",
@@ -147,7 +147,9 @@ export const quality = z.object({
   heldOutPairs: maybe(z.int()).describe(
     `Pairs of user and item that the figures rest on; fewer than ${certainPairs} make them uncertain.`,
   ),
-  heldOutUsers: maybe(z.int()).describe("Users that these pairs belong to."),
+  heldOutUsers: maybe(z.int()).describe(
+    "Users that these pairs belong to; none of them had a part in the choice of parameters.",
+  ),
   holdOut: maybe(z.string()).describe(
     "Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time.",
   ),
@@ -157,7 +159,7 @@ export const quality = z.object({
   allUsers: maybe(z.int()).describe("All users, of whom those are some; the others were folded in."),
   unrankedNdcgAt20: maybe(z.number()).describe("NDCG@20 of the model's candidates on the latest pairs."),
   rankedNdcgAt20: maybe(z.number()).describe(
-    "The same with the model as the ranker; the same figure where it gained nothing, and changes nothing.",
+    "The same with the model as the ranker; the same figure if its gain is not significant, for it changes nothing then.",
   ),
   coverageAt20: maybe(z.number()).describe(
     "Share of all items that are among the first 20 for at least one of up to 1,000 users.",

@@ -11,7 +11,7 @@ import { log } from "./run/engine";
 import { partsOf, titleOf } from "./run/urn";
 import { lostJobOf, modelOfLostJob } from "./training-job";
 
-/** What the training measured on the data that it held out. */
+/** What the training measured on held-out pairs of users who had no part in the choice of its parameters. */
 export interface Quality {
   /** Share of the held-out items that are among the first 20 recommended. */
   readonly recallAt20?: number;
@@ -23,7 +23,7 @@ export interface Quality {
   readonly popularityRecallAt20?: number;
   /** Pairs of user and item that the figures rest on; few make them uncertain. */
   readonly heldOutPairs?: number;
-  /** Users that these pairs belong to. */
+  /** Users that these pairs belong to; none of them had a part in the choice of parameters. */
   readonly heldOutUsers?: number;
   /** Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time. */
   readonly holdOut?: string;
@@ -33,7 +33,7 @@ export interface Quality {
   readonly allUsers?: number;
   /** NDCG@20 of the model's candidates on the latest pairs. */
   readonly unrankedNdcgAt20?: number;
-  /** The same with the model as the ranker; the same figure where it gained nothing, and changes nothing. */
+  /** The same with the model as the ranker; the same figure if its gain is not significant, for it changes nothing then. */
   readonly rankedNdcgAt20?: number;
   /** Share of all items that are among the first 20 for at least one of up to 1,000 users. */
   readonly coverageAt20?: number;

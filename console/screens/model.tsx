@@ -26,7 +26,7 @@ export function OneModel({ id }: { id: string }) {
             {one.isServing && <span class="tag good">serves</span>}
           </ScreenHead>
           <div class="stack">
-            <Card title="Quality" aside="measured on what the training held out">
+            <Card title="Quality" aside="measured on users whom the parameters were not chosen by">
               <dl class="figures">
                 <Figure name="NDCG@20">
                   {measure(one.quality?.ndcgAt20)}{" "}
@@ -50,8 +50,9 @@ export function OneModel({ id }: { id: string }) {
                 <OriginFigure name="Made by stack" of={one.origin} />
               </dl>
               <p class="muted">
-                NDCG@20 counts the held-out items among the first 20, more the higher they stand; Recall@20 is
-                the share of them that is there. 1 would be perfect.
+                The training kept some of the latest items of these users to itself, and chose its parameters
+                by other users. Recall@20 is the share of these items that is among the first 20 recommended.
+                NDCG@20 counts an item more the higher it is ranked. A perfect model reaches 1.
               </p>
               {(one.quality?.heldOutPairs ?? 100) < 100 && (
                 <div class="note warn">

@@ -33,7 +33,7 @@ function AllModels() {
     <>
       <ScreenHead
         title="Models"
-        lead="The quality of each model, measured on what its training held out: NDCG@20 counts right items more the higher they stand, 1 would be perfect. Choose two to compare them."
+        lead="The quality of each model, measured on held-out items of users whom its parameters were not chosen by. NDCG@20 counts an item more the higher it is ranked; a perfect model reaches 1. Choose two to compare them."
       >
         <button
           type="button"

@@ -147,7 +147,7 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
                   <Name>{(deployment?.generator ?? newest).name}</Name>
                 </a>
               </p>
-              <p title="Of the hold-out; 1 would be perfect">
+              <p title="On held-out items of users whom the parameters were not chosen by; a perfect model reaches 1">
                 NDCG@20 <strong>{measure(quality?.ndcgAt20)}</strong>{" "}
                 <span class="muted">popular items {measure(quality?.popularityNdcgAt20)}</span>
               </p>

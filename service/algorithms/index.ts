@@ -19,7 +19,7 @@ export { measureExposure } from "./inference/exposed";
 export type { UserItem } from "./inference/fold-in";
 export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
 export { placedVectors } from "./inference/placed-vectors";
-export { isPlaced, Recommender, type Taste } from "./inference/recommender";
+export { Recommender, type Taste } from "./inference/recommender";
 export { LearnedBuilder, type ModelWithoutPairs, type ServableModel, servable } from "./inference/servable";
 export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";
@@ -33,10 +33,11 @@ export {
   sumOf,
 } from "./interactions";
 export type { NeighbourRule } from "./neighbours";
+export { isPlaced } from "./placed";
 export { createRandom, sample } from "./random";
-export { candidateFeatures, rankingFeatures } from "./ranking/features";
+export { rankingFeatures } from "./ranking/features";
+export { type Rankable, rankable } from "./ranking/order";
 export {
-  CANDIDATES,
   LATEST,
   latestOf,
   NONE,

@@ -1,15 +1,15 @@
 import {
   type Attributes,
-  CANDIDATES,
-  candidateFeatures,
   type EventRule,
   type Features,
   featureReader,
   LATEST,
   latestOf,
   NONE,
+  type Rankable,
   type Ranking,
   Recommender,
+  rankable,
   ranked,
   type Taste,
   type UserItem,
@@ -140,32 +140,38 @@ export class ServedModel {
    * Puts the first candidates, in the places of the generator, in the order of what the ranking has learned. Those of a
    * user without events stay as they are, for it has learned nothing about such users.
    */
-  private rank(
-    candidates: readonly number[],
-    { scores, placed, userId, ...by }: Ordering,
-  ): readonly number[] {
+  private rank(candidates: readonly number[], by: Ordering): readonly number[] {
+    const { ranking } = this;
+    const input = ranking && this.rankable(candidates, by);
+    if (!input) return candidates;
+    const places = new Set(input.places);
+    const first = input.places.map((place) => candidates[place] as number);
+    const rest = candidates.filter((_, place) => !places.has(place));
+    return [...ranked(first, input.features, ranking.weights), ...rest];
+  }
+
+  /** The candidates that the ranking puts in order, with the features it does that by; null if it changes nothing. */
+  rankable(candidates: readonly number[], { scores, placed, userId, ...by }: Ordering): Rankable | null {
     const { ranking, recommender, features } = this;
-    if (!ranking || ranking.weights.length === 0) return candidates;
-    const own = by.own().map(({ item }) => item);
-    if (own.length === 0) return candidates;
-    const first = candidates.slice(0, CANDIDATES);
-    const items = first.map((item) => this.items.find(placed.ids[item] as string) ?? NONE);
+    const own = ranking?.weights.length ? by.own().map(({ item }) => item) : [];
+    if (!ranking || own.length === 0) return null;
     const user = userId === undefined ? undefined : this.users.find(userId);
-    const has = new Set(own);
-    const ownFeatures = candidateFeatures(
+    return rankable(
       {
-        ranking,
+        lateOf: (item) => ranking.late[item] ?? 0,
+        ageOf: (item) => ranking.age[item] ?? 0,
+        usual: ranking.usual,
         usersOf: (item) => recommender.usersOf(item),
         vectorOf: (item) => recommender.vectorOf(item),
         space: recommender.model.itemAttributes?.space ?? null,
         featuresOf: (item) => features[item],
       },
       {
-        ...{ items, scores, own },
-        latest: user === undefined ? [] : latestOf(ranking, user).filter((item) => has.has(item)),
+        ...{ scores, own },
+        items: candidates.map((item) => this.items.find(placed.ids[item] as string) ?? NONE),
+        latest: user === undefined ? [] : latestOf(ranking, user),
       },
     );
-    return [...ranked(first, ownFeatures, ranking.weights), ...candidates.slice(CANDIDATES)];
   }
 
   /** Takes note that the events of a user changed. */

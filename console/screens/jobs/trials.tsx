@@ -9,7 +9,10 @@ export function Trials({ of: { trials, quality } }: { of: JobAnswer }) {
   const best = points.map((point, at) => ({ ...point, y: Math.max(...trials.slice(0, at + 1)) }));
   const popularity = quality?.popularityNdcgAt20;
   return (
-    <Card title="The search" aside={`${counted(trials.length, "trial")}, NDCG@20 on samples of the hold-out`}>
+    <Card
+      title="The search"
+      aside={`${counted(trials.length, "trial")}, NDCG@20 for users whom parameters are chosen by`}
+    >
       <LineChart
         title="NDCG@20 of each trial, and the best so far"
         format={(y) => measure(y, 2)}

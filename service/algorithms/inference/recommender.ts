@@ -4,6 +4,7 @@ import type { Attributes } from "../attributes";
 import { DIVERSIFIED, diversified, penalized, penaltyOf } from "../exposure";
 import type { Kernel } from "../kernel";
 import { Neighbours } from "../neighbours";
+import { UNPLACED } from "../placed";
 import { topIndices } from "../top";
 import { type AttributeVectors, attributeVectors } from "../training/cold-start";
 import { type AttributePart, attributeParts, type Contribution, contributions } from "./contributions";
@@ -15,14 +16,6 @@ import { type ServableModel, stampOf } from "./servable";
 export interface Taste {
   readonly vector: Float32Array;
   readonly chosen: ArrayLike<number>;
-}
-
-/** Below every score of an item of which something is known. */
-const UNPLACED = -1e30;
-
-/** Whether a score is that of an item of which something is known. */
-export function isPlaced(score: number): boolean {
-  return score > UNPLACED / 2;
 }
 
 /** Ranks items by a trained model; items that came after training follow the model's own. */

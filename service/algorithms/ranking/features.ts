@@ -1,9 +1,13 @@
 import type { FeatureSpace, Features } from "../attributes";
-import type { Ranking } from "./ranking";
 
 /** What is known of items; places beyond the last one are items of which nothing is. */
 export interface KnownItems {
-  readonly ranking: Pick<Ranking, "late" | "age" | "usual">;
+  /** Users who chose an item of late. */
+  lateOf(item: number): number;
+  /** How long ago an item was first chosen: the logarithm of the days. */
+  ageOf(item: number): number;
+  /** The mean of the features of attributes over all pairs. */
+  readonly usual: Float32Array;
   /** How many users had an item. */
   usersOf(item: number): number;
   /** The vector of an item. */
@@ -41,7 +45,7 @@ const DECAY = 0.8;
  * They stand one after another, candidate by candidate.
  */
 export function candidateFeatures(of: KnownItems, { items, scores, own, latest }: Candidates): Float64Array {
-  const { space, ranking } = of;
+  const { space, usual } = of;
   const numbers = numbersOf(space);
   const numberPlaces = new Set(numbers.map(({ at }) => at));
   const profile = profileOf(of, own);
@@ -53,15 +57,15 @@ export function candidateFeatures(of: KnownItems, { items, scores, own, latest }
     let affinity = 0;
     places.forEach((at, k) => {
       if (!numberPlaces.has(at))
-        affinity += ((profile[at] as number) - (ranking.usual[at] as number)) * (values[k] as number);
+        affinity += ((profile[at] as number) - (usual[at] as number)) * (values[k] as number);
     });
     const valueAt = (at: number) => values[places.indexOf(at)] ?? 0;
     const row = [
       scores[place] as number,
       Math.log(place + 1),
       Math.log1p(of.usersOf(item)),
-      Math.log((ranking.late[item] ?? 0) + 0.1),
-      ranking.age[item] ?? 0,
+      Math.log(of.lateOf(item) + 0.1),
+      of.ageOf(item),
       affinity,
       direction ? cosine(direction, of.vectorOf(item)) : 0,
     ];

@@ -20,13 +20,19 @@ export interface HoldOut {
 export const CUT = 20;
 
 /** Holds out a share of each user's items at random, at least one of each user with two or more. */
-export function holdOut(of: Interactions, share: number, seed: number): HoldOut {
+export function holdOut(
+  of: Interactions,
+  share: number,
+  seed: number,
+  /** Whether anything of a user is held out. */
+  isAsked: (user: number) => boolean = () => true,
+): HoldOut {
   const random = createRandom(seed);
   const held = new Uint8Array(of.index.length);
   for (let user = 0; user < of.users; user++) {
     const from = of.start[user] as number;
     const count = (of.start[user + 1] as number) - from;
-    if (count < 2) continue;
+    if (count < 2 || !isAsked(user)) continue;
     const wanted = Math.max(1, Math.round(count * share));
     // Selection sampling (Knuth, algorithm S): each entry is drawn with the same chance.
     let left = wanted;

@@ -3,6 +3,7 @@ import type { Interactions } from "../interactions";
 import { DEFAULT_EFFORT, efforts } from "./effort";
 import type { Quality } from "./evaluation";
 import type { G1Parameters } from "./model";
+import { reportUsersOf } from "./report-users";
 import { firstPoint, SEARCH_DIMENSIONS, TRIAL_EPOCHS, WORTHWHILE } from "./search";
 import { alone, type Team } from "./team";
 import { TrialBench } from "./trial";
@@ -22,6 +23,7 @@ export function searchEventRule(
   given: G1Parameters,
   team: Team = alone,
   onTrial: (fraction: number, quality: Quality) => void = () => {},
+  reportUsers = reportUsersOf(target),
 ): EventRule {
   const most = others
     .filter(({ type, interactions }) => interactions.index.length > 0 && given.eventWeights?.[type] !== 0)
@@ -35,7 +37,7 @@ export function searchEventRule(
   let [trials, quality]: [number, Quality] = [0, { recall20: 0, ndcg20: 0 }];
   const gain = ({ weights, recommendSeen }: EventRule): number => {
     const also = { pairs: weighted(most, weights), recommendSeen };
-    const bench = new TrialBench(target, given, SEARCH_DIMENSIONS, budget, team, also, pairs);
+    const bench = new TrialBench(target, given, SEARCH_DIMENSIONS, budget, team, also, pairs, reportUsers);
     if (!bench.possible) return 0;
     const [found] = bench.trace(point, [TRIAL_EPOCHS]) as [Quality];
     if (found.ndcg20 > quality.ndcg20) quality = found;

@@ -3,7 +3,7 @@ import type { ExposureRule } from "../exposure";
 import { type Interactions, itemCounts } from "../interactions";
 import { MOST_ENTRIES, scalesOf } from "../neighbours";
 import { scaleWeights, weightScaleOf } from "../weighting";
-import type { HoldOut, Quality } from "./evaluation";
+import type { Quality } from "./evaluation";
 import { Factorizer } from "./ials";
 import type { G1Parameters } from "./model";
 import { EXPONENTS, factorParameters, type Point } from "./point";
@@ -24,22 +24,32 @@ const PARTS = 32;
 /** Exponents of popularity whose scales are found at once. */
 const USUAL_EXPONENTS = Array.from({ length: 11 }, (_, tenths) => tenths / 10);
 
-/** One hold-out, with the users that are asked for and what was used last. */
-export class Fold implements HoldOut {
-  readonly train: Interactions;
+/** Some users, and the held-out pairs that a ranking has to find for them. */
+export interface Questions {
+  readonly users: Uint32Array;
   readonly test: Interactions;
+}
+
+/** Questions, of which every step-th is asked if neighbours count, because that takes longer. */
+export interface AskedUsers extends Questions {
+  readonly step: number;
+}
+
+/** One hold-out, with the users asked to choose parameters and those asked for the report, and the last vectors. */
+export class Fold {
+  readonly train: Interactions;
   /** What is not recommended again: pairs of the target event, or all. */
   readonly had: Interactions;
-  private readonly users: Uint32Array;
+  readonly choosing: AskedUsers;
+  readonly reporting: AskedUsers;
   private readonly itemCounts: Uint32Array;
-  private readonly step: number;
   private last: Factorization | undefined;
   private readonly units = new Map<number, number>();
 
   constructor(
-    { train, test }: HoldOut,
-    users: Uint32Array,
-    /** Pairs that there is time to look at where neighbours count. */
+    train: Interactions,
+    { choosing, reporting }: { readonly choosing: Questions; readonly reporting: Questions },
+    /** Pairs that there is time to look at if neighbours count. */
     neighbourPairs: number,
     private readonly team: Team,
     /** What other types of events add, without the pairs that are held out. */
@@ -48,16 +58,14 @@ export class Fold implements HoldOut {
   ) {
     const all = withOthers(train, others);
     this.train = sharedPairs(all);
-    this.test = sharedPairs(test);
     this.had = others && recommendSeen ? sharedPairs(train) : this.train;
     this.itemCounts = shared(itemCounts(this.train));
-    this.users = shared(users);
-    this.step = Math.ceil(neighbourCost(this.train, users) / neighbourPairs);
-  }
-
-  /** The users that are asked for: where neighbours count, as many as there is time for. */
-  asked(fewer: boolean): Uint32Array {
-    return fewer ? this.users.filter((_, at) => at % this.step === 0) : this.users;
+    const asked = ({ users, test }: Questions): AskedUsers => {
+      const step = Math.max(1, Math.ceil(neighbourCost(this.train, users) / neighbourPairs));
+      return { users, test: sharedPairs(test), step };
+    };
+    this.choosing = asked(choosing);
+    this.reporting = asked(reporting);
   }
 
   /** Vectors trained for a point, going on where they stand at an earlier moment of the same training. */
@@ -76,18 +84,20 @@ export class Fold implements HoldOut {
 
   /** Measures vectors with each of several ways to let neighbours count. */
   measure(
+    asked: AskedUsers,
     factorizer: Factorizer,
     ways: readonly Point["neighbours"][],
     fewer: boolean,
     exposure?: ExposureRule,
   ): Quality[] {
-    const users = shared(this.asked(fewer));
+    const users = shared(usersAsked(asked, fewer));
     const blends = ways.map(({ share, popularityExponent }) => ({
       scale: share === 0 ? 0 : share * this.unitOf(popularityExponent),
       popularityExponent,
     }));
     const out = new Float64Array(new SharedArrayBuffer(users.length * blends.length * 16));
-    const { train, test } = this;
+    const { train } = this;
+    const { test } = asked;
     const vectors = factorizer.measured();
     const withNeighbours = blends.some(({ scale }) => scale > 0);
     this.team.run({
@@ -129,6 +139,11 @@ export class Fold implements HoldOut {
     }
     return this.units.get(exponent) as number;
   }
+}
+
+/** The users that are asked: as many as there is time for if neighbours count. */
+export function usersAsked({ users, step }: AskedUsers, fewer: boolean): Uint32Array {
+  return fewer ? users.filter((_, at) => at % step === 0) : users;
 }
 
 /** Without copies, threads see the same. */

@@ -16,6 +16,7 @@ import { Factorizer } from "./ials";
 import { type G1Model, type G1Parameters, NotEnoughEventsError, type TrainingProgress } from "./model";
 import { factorParameters, neighbourRule } from "./point";
 import { learnRanking } from "./ranker";
+import { reportUsersOf } from "./report-users";
 import { Scales } from "./scale";
 import { searchParameters } from "./search";
 import { foldInAll, usersToLearnFrom } from "./some-users";
@@ -43,12 +44,14 @@ export function trainG1(
 ): G1Model {
   const { interactions: target } = data;
   if (target.index.length === 0) throw new NotEnoughEventsError();
+  const reportUsers = reportUsersOf(target);
   const { weights: eventWeights, recommendSeen } = searchEventRule(
     target,
     data.others ?? [],
     given,
     team,
     (fraction, quality) => onProgress({ phase: "weights", fraction, quality }),
+    reportUsers,
   );
   const others = weighted(data.others ?? [], eventWeights);
   // Given weights count in service too where there are no such events yet.
@@ -59,6 +62,7 @@ export function trainG1(
     (fraction, quality, trials) => onProgress({ phase: "search", fraction, quality, trials }),
     team,
     { pairs: others, recommendSeen },
+    reportUsers,
   );
   const interactions = withOthers(target, others);
   const { quality } = choice.report;
@@ -95,7 +99,7 @@ export function trainG1(
       given,
       team,
     },
-    ...{ attributes: itemAttributes, records: data.itemAttributes?.records ?? [] },
+    ...{ attributes: itemAttributes, records: data.itemAttributes?.records ?? [], reportUsers },
   });
   onProgress({ phase: "attributes", fraction: 1, quality });
   const exposure = exposureRule(given);

@@ -5,15 +5,22 @@ import type { HoldOut } from "./evaluation";
 export type HoldOutKind = "latest" | "random";
 
 /**
- * Holds out a share of each user's items, the latest ones: what is asked for then comes after what is learned from, as in
- * service, where the events of every user count until the moment of his call. A window of 1 holds out those before them
- * instead, and so on, each window alone: a training that had to do without all that follows would be one on less data,
- * and less data wants other parameters. A user with nothing before a window is not asked for.
+ * Holds out a share of each user's items, the latest ones: the items asked for come after those learned from, as in
+ * service. A window of 1 holds out the items before them instead, and so on, and keeps the later ones: without those a
+ * trial would learn from less data, which wants other parameters. So only window 0 may be reported as `latest`; further
+ * windows serve to choose parameters. A user with nothing before a window is not asked for.
  */
-export function holdOutLatest(of: Interactions, share: number, window = 0): HoldOut {
+export function holdOutLatest(
+  of: Interactions,
+  share: number,
+  window = 0,
+  /** Whether anything of a user is held out. */
+  isAsked: (user: number) => boolean = () => true,
+): HoldOut {
   const { time = new Float64Array(of.index.length) } = of;
   const held = new Uint8Array(of.index.length);
   for (let user = 0; user < of.users; user++) {
+    if (!isAsked(user)) continue;
     const [from, to] = [of.start[user] as number, of.start[user + 1] as number];
     const wanted = Math.max(1, Math.round((to - from) * share));
     const asked = latestOrder(time.subarray(from, to), (at) => from + at);

@@ -3,7 +3,9 @@ import { Top } from "../top";
 
 /** The items with the longest vectors first, and their vectors in that order. */
 export interface ItemsByLength {
+  /** Those that are looked at; the others come behind them. */
   readonly items: Uint32Array;
+  /** Of all items. */
   readonly lengths: Float32Array;
   readonly vectors: Float32Array;
 }
@@ -27,7 +29,7 @@ export function firstOfProducts(
   const { memory, stride, userVectors } = of;
   const kernel = kernelOn(memory);
   const rows = Math.max(4, Math.floor(BLOCK_FLOATS / stride / 4) * 4);
-  const isHad = new Uint8Array(items.length);
+  const isHad = new Uint8Array(lengths.length);
   const scores = scratch.subarray(0, rows);
   return (user, had) => {
     const vector = userVectors.subarray(user * stride, (user + 1) * stride);

@@ -1,9 +1,9 @@
-import { exposureRule } from "../exposure";
 import type { Interactions } from "../interactions";
 import { DEFAULT_EFFORT, efforts } from "./effort";
 import type { Quality } from "./evaluation";
 import type { G1Parameters, TrainingReport } from "./model";
 import { forAllData, type Point } from "./point";
+import type { ReportUsers } from "./report-users";
 import { massOf } from "./scale";
 import { alone, type Team } from "./team";
 import { type Others, TrialBench } from "./trial";
@@ -74,7 +74,10 @@ export function firstPoint(given: G1Parameters): Point {
   };
 }
 
-/** Chooses the parameters that are not given by what they gain on a hold-out, one after another. */
+/**
+ * Chooses the parameters that are not given by what they gain on a hold-out, one after another. The report is measured
+ * on users that no trial has asked: the best of many trials on one hold-out looks better there than it is.
+ */
 export function searchParameters(
   interactions: Interactions,
   given: G1Parameters,
@@ -82,6 +85,7 @@ export function searchParameters(
   team: Team = alone,
   /** What other types of events add; nothing of it is asked for. */
   others?: Others,
+  reportUsers?: ReportUsers,
 ): Choice {
   const mass = massOf(interactions);
   const budget = efforts[given.effort ?? DEFAULT_EFFORT];
@@ -100,20 +104,14 @@ export function searchParameters(
     budget,
     team,
     others,
+    undefined,
+    reportUsers,
   );
   let best = firstPoint(given);
   if (!bench.possible) {
     const point = { ...best, dimensions: given.dimensions ?? best.dimensions };
-    return {
-      point,
-      epochs: given.epochs ?? 8,
-      report: {
-        quality: null,
-        popularity: null,
-        heldOut: { pairs: 0, users: 0 },
-        trials: 0,
-      },
-    };
+    const epochs = given.epochs ?? TYPICAL_EPOCHS;
+    return { point, epochs, report: { ...bench.report(point, epochs), trials: 0 } };
   }
 
   let quality: Quality = { recall20: 0, ndcg20: 0 };
@@ -228,20 +226,17 @@ export function searchParameters(
   if (best.neighbours.share > 0) best = walk(best, steps.weaker);
   best = neighboured(best);
   const moments = given.epochs === undefined ? momentsFor(best) : [given.epochs];
-  const qualities = bench.trace(best, moments);
+  const reports = new Map<number, Quality>();
+  const qualities = bench.trace(best, moments, reports);
   const gains = qualities.map(({ ndcg20 }) => ndcg20);
   const most = Math.max(...gains);
   const at = gains.findIndex((one) => one * WORTHWHILE >= most);
+  const epochs = moments[at] as number;
   onTrial(1, qualities[at] as Quality, bench.trials);
   return {
     point: forAllData(best),
-    epochs: moments[at] as number,
-    report: {
-      quality: exposureRule(given) ? bench.shown(best, moments[at] as number) : (qualities[at] as Quality),
-      popularity: bench.popularity(best),
-      heldOut: bench.heldOut(best),
-      trials: bench.trials.length,
-    },
+    epochs,
+    report: { ...bench.report(best, epochs, reports.get(epochs)), trials: bench.trials.length },
   };
 }
 

@@ -1,21 +1,19 @@
-import { type ExposureRule, exposureRule } from "../exposure";
+import { exposureRule } from "../exposure";
 import { type Interactions, itemCounts, selectUsers, without } from "../interactions";
 import { createRandom, sample } from "../random";
 import type { Budget } from "./effort";
 import { evaluate, holdOut, type Quality } from "./evaluation";
-import { average, Fold } from "./fold";
+import { average, Fold, type Questions, usersAsked } from "./fold";
 import { type HoldOutKind, holdOutLatest } from "./latest";
 import type { G1Parameters, TrainingReport } from "./model";
 import type { Point } from "./point";
+import { heldOutShare, isSparse, reportUsersOf } from "./report-users";
 import type { Team } from "./team";
 
-/** What is held out of each user's items: more where there are so few of them that a tenth says little. */
-const SHARE = 0.1;
-const SHARE_OF_FEW = 0.2;
-const FEW_ITEMS = 50;
 /** What a user or an item costs in a trial of long vectors, in pairs. */
 const ROW_PAIRS = 24;
 const SEED = 20_240_229;
+const NOBODY = new Uint32Array(0);
 
 /** What other types of events add, and whether what a user has of it alone is recommended to him. */
 export interface Others {
@@ -25,7 +23,10 @@ export interface Others {
 
 const none: Others = { pairs: null, recommendSeen: true };
 
-/** Tries points on a hold-out: on a sample of users where there are many, on several hold-outs where there are few. */
+/**
+ * Tries points on a hold-out: on a sample of the users if there are many, on several hold-outs if there are few. What is
+ * reported of the chosen point is measured on users of the first hold-out whom no trial has asked.
+ */
 export class TrialBench {
   /** NDCG@20 of each point that was tried; of several ways to let neighbours count, the best. */
   readonly trials: number[] = [];
@@ -46,47 +47,63 @@ export class TrialBench {
     { pairs: others, recommendSeen }: Others = none,
     /** Pairs by which it is decided how much there is time for. */
     pairs = interactions.index.length + (others?.index.length ?? 0),
+    /** Users who are never asked to choose parameters: the report is measured on them. */
+    reportUsers = reportUsersOf(interactions),
   ) {
     const random = createRandom(SEED);
     this.kind = interactions.time ? "latest" : "random";
-    const isSparse = pairs / interactions.users < FEW_ITEMS;
-    const most = isSparse ? budget.sparsePairs : budget.pairs;
-    const share = isSparse ? SHARE_OF_FEW : SHARE;
-    const drawn =
-      pairs <= most
-        ? null
-        : sample(random, interactions.users, Math.ceil((interactions.users * most) / pairs));
+    const { users, items } = interactions;
+    const most = isSparse(pairs, users) ? budget.sparsePairs : budget.pairs;
+    const drawn = pairs <= most ? null : sample(random, users, Math.ceil((users * most) / pairs));
     this.isSample = drawn !== null;
     const sampled = drawn ? selectUsers(interactions, drawn) : interactions;
     const beside = others && drawn ? selectUsers(others, drawn) : others;
-    const cost = pairs + ROW_PAIRS * (interactions.users + interactions.items);
+    const isReporting = (user: number) =>
+      reportUsers.isReporting[drawn ? (drawn[user] as number) : user] === 1;
+    const hold = (of: Interactions, share: number, fold: number, isAsked?: (user: number) => boolean) =>
+      this.kind === "latest"
+        ? holdOutLatest(of, share, fold, isAsked)
+        : holdOut(of, share, SEED + fold, isAsked);
+    const asking = Math.min(budget.users, budget.scores / items);
+    const drawnOf = (test: Interactions, count: number): Questions => {
+      const able = usersWithAny(test);
+      return { test, users: sample(random, able.length, count).map((at) => able[at] as number) };
+    };
+    // The pairs for the report are in no fold, neither to learn from nor to ask for.
+    const kept = hold(sampled, reportUsers.share, 0, isReporting);
+    const reporting = drawnOf(kept.test, Math.ceil(asking / 2));
+    const cost = pairs + ROW_PAIRS * (users + items);
     const folds = Math.max(1, Math.min(budget.folds, Math.floor(budget.foldedPairs / cost)));
-    const maxUsers = Math.ceil(Math.min(budget.users, budget.scores / interactions.items) / folds);
+    const share = heldOutShare(pairs, users);
     for (let fold = 0; fold < folds; fold++) {
-      const divided =
-        this.kind === "latest" ? holdOutLatest(sampled, share, fold) : holdOut(sampled, share, SEED + fold);
-      if (divided.test.index.length === 0) break;
-      const withAny = Uint32Array.from({ length: sampled.users }, (_, user) => user).filter(
-        (user) => divided.test.start[user] !== divided.test.start[user + 1],
-      );
-      const users = sample(random, withAny.length, maxUsers).map((at) => withAny[at] as number);
-      const seen = beside && without(beside, divided.test);
-      this.folds.push(new Fold(divided, users, budget.neighbourPairs / folds, team, seen, recommendSeen));
+      // The first fold is the one that is reported on: nothing else of those users is held out in it.
+      const isAsked = fold === 0 ? (user: number) => !isReporting(user) : undefined;
+      const { train, test } = hold(kept.train, share, fold, isAsked);
+      const choosing = drawnOf(test, Math.ceil(asking / folds));
+      const questions = { choosing, reporting: fold === 0 ? reporting : { ...reporting, users: NOBODY } };
+      if (fold > 0 && choosing.users.length === 0) break;
+      const seen = beside && without(without(beside, kept.test), test);
+      this.folds.push(new Fold(train, questions, budget.neighbourPairs / folds, team, seen, recommendSeen));
     }
   }
 
-  /** Whether anything could be held out. */
+  /** Whether there are held-out pairs to choose parameters on. */
   get possible(): boolean {
-    return this.folds.length > 0;
+    return this.folds.some(({ choosing }) => choosing.users.length > 0);
   }
 
-  /** Quality of a point at several moments of one training, given in ascending order; not tried again if all are known. */
-  trace(point: Point, moments: readonly number[]): Quality[] {
+  /**
+   * Quality of a point at several moments of one training, given in ascending order; not tried again if all are known.
+   * It is that of the users asked to choose parameters; with `reports` those of the report are asked at each moment too.
+   */
+  trace(point: Point, moments: readonly number[], reports?: Map<number, Quality>): Quality[] {
     const keys = moments.map((epochs) => keyOf(point, epochs, point.neighbours.share > 0));
-    if (!keys.every((key) => this.known.has(key))) {
-      const qualities = moments.map(
-        (moment) => this.measure(point, moment, [point.neighbours])[0] as Quality,
-      );
+    if (reports || !keys.every((key) => this.known.has(key))) {
+      const qualities = moments.map((moment) => {
+        const [quality] = this.measure(point, moment, [point.neighbours]) as [Quality];
+        reports?.set(moment, this.reported(point, moment));
+        return quality;
+      });
       qualities.forEach((quality, at) => {
         this.known.set(keys[at] as string, quality);
       });
@@ -107,38 +124,33 @@ export class TrialBench {
     return keys.map((key) => this.known.get(key) as Quality);
   }
 
-  /** Quality of what is shown at a point: the search goes by what fits, so that a choice of exposure changes nothing else. */
-  shown(point: Point, epochs: number): Quality {
-    const { neighbours } = point;
-    const exposure = exposureRule(this.given);
-    return this.measure(point, epochs, [neighbours], neighbours.share > 0, exposure)[0] as Quality;
-  }
-
-  /** How many users were asked for how many pairs at a point, over all hold-outs. */
-  heldOut({ neighbours }: Point): TrainingReport["heldOut"] {
-    const users = new Set<number>();
-    const pairs = new Set<number>();
-    for (const fold of this.folds) {
-      const { test } = fold;
-      for (const user of fold.asked(neighbours.share > 0)) {
-        users.add(user);
-        const items = test.index.subarray(test.start[user], test.start[user + 1]);
-        for (const item of items) pairs.add(user * test.items + item);
-      }
-    }
-    return { pairs: pairs.size, users: users.size, kind: this.kind };
-  }
-
-  /** Quality of the order of popularity for the users that are asked for at a point. */
-  popularity({ neighbours }: Point): Quality {
-    return average(
-      this.folds.map((fold) => {
-        const counts = Float32Array.from(itemCounts(fold.train));
-        return evaluate({ train: fold.had, test: fold.test }, fold.asked(neighbours.share > 0), () =>
-          counts.slice(),
-        );
-      }),
+  /** What a training reports of a point: its quality and that of popularity, on users who had no part in the choice. */
+  report(point: Point, epochs: number, measured?: Quality): Omit<TrainingReport, "trials"> {
+    const [first] = this.folds as [Fold];
+    const { train, had, reporting } = first;
+    const { test } = reporting;
+    const users = usersAsked(reporting, point.neighbours.share > 0);
+    if (users.length === 0) return { quality: null, popularity: null, heldOut: { pairs: 0, users: 0 } };
+    const counts = Float32Array.from(itemCounts(train));
+    const pairs = users.reduce(
+      (sum, user) => sum + (test.start[user + 1] as number) - (test.start[user] as number),
+      0,
     );
+    return {
+      quality: measured ?? this.reported(point, epochs),
+      popularity: evaluate({ train: had, test }, users, () => counts.slice()),
+      heldOut: { pairs, users: users.length, kind: this.kind },
+    };
+  }
+
+  /** Quality for the users of the report, of what would be shown to them. */
+  private reported(point: Point, epochs: number): Quality {
+    const [first] = this.folds as [Fold];
+    const { neighbours } = point;
+    const factorizer = first.trained(point, epochs, this.given, this.maxDimensions);
+    const exposure = exposureRule(this.given);
+    const fewer = neighbours.share > 0;
+    return first.measure(first.reporting, factorizer, [neighbours], fewer, exposure)[0] as Quality;
   }
 
   private measure(
@@ -146,16 +158,22 @@ export class TrialBench {
     epochs: number,
     ways: readonly Point["neighbours"][],
     fewer = ways.some(({ share }) => share > 0),
-    exposure?: ExposureRule,
   ): Quality[] {
-    const perFold = this.folds.map((fold) => {
+    const asking = this.folds.filter(({ choosing }) => choosing.users.length > 0);
+    const perFold = asking.map((fold) => {
       const factorizer = fold.trained(point, epochs, this.given, this.maxDimensions);
-      return fold.measure(factorizer, ways, fewer, exposure);
+      return fold.measure(fold.choosing, factorizer, ways, fewer);
     });
     const found = ways.map((_, at) => average(perFold.map((qualities) => qualities[at] as Quality)));
     this.trials.push(Math.max(...found.map(({ ndcg20 }) => ndcg20)));
     return found;
   }
+}
+
+function usersWithAny({ users, start }: Interactions): Uint32Array {
+  return Uint32Array.from({ length: users }, (_, user) => user).filter(
+    (user) => start[user] !== start[user + 1],
+  );
 }
 
 /** A step there and back does not end at the very same number. */

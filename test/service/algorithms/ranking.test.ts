@@ -4,17 +4,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   createRandom,
+  type Interactions,
   InteractionsBuilder,
   LATEST,
+  type Rankable,
   rankingOf,
   servable,
+  type TrainedModel,
   trainG1,
 } from "../../../service/algorithms";
 import { learnWeights } from "../../../service/algorithms/ranking/logit";
 import { ranked } from "../../../service/algorithms/ranking/ranking";
+import { ItemTrends } from "../../../service/algorithms/training/item-trends";
+import {
+  type RankingData,
+  rankingBasis,
+  rankingGenerator,
+  rankingLists,
+} from "../../../service/algorithms/training/ranking-lists";
+import { reportUsersOf } from "../../../service/algorithms/training/report-users";
+import { alone } from "../../../service/algorithms/training/team";
 import { Places } from "../../../service/base/places";
 import { decodeModel, encodeModel } from "../../../service/files/format/model";
-import { ServedModel } from "../../../service/serving/served-model";
+import { type Ordering, ServedModel } from "../../../service/serving/served-model";
 
 const random = createRandom(3);
 
@@ -26,14 +38,30 @@ function walks(isOrdered: boolean) {
     for (let step = 0; step < 30; step++)
       builder.add(user, (begin + step) % 200, 1, isOrdered ? user * 100 + step : random.next());
   }
-  const interactions = builder.build(120, 200);
-  return trainG1(
-    { interactions },
-    { dimensions: 8, epochs: 4, alpha: 0.3, regularization: 0.05, neighbours: 0 },
-  );
+  return builder.build(120, 200);
 }
 
-const model = walks(true);
+const parameters = { dimensions: 8, epochs: 4, alpha: 0.3, regularization: 0.05, neighbours: 0 };
+const interactions = walks(true);
+const model = trainG1({ interactions }, parameters);
+
+function rankingData(of: Interactions, share: number): RankingData {
+  return {
+    ...{ interactions: of, others: { pairs: null, recommendSeen: true }, epochs: 4, given: parameters },
+    point: {
+      ...{
+        dimensions: 8,
+        balance: 8,
+        strength: 0.3,
+        regularizationExponent: 1,
+        weighting: "log",
+        damping: 0,
+      },
+      neighbours: { share, popularityExponent: 0.4 },
+    },
+    ...{ attributes: null, records: [], team: alone, reportUsers: reportUsersOf(of) },
+  };
+}
 
 test("weights are learned by which what was chosen comes first", () => {
   const examples = Array.from({ length: 50 }, () => {
@@ -54,7 +82,7 @@ test("a ranking is learned where what a user chose last says what comes next", (
 });
 
 test("where times say nothing the ranking changes nothing, and the report says so", () => {
-  const { ranking, report } = walks(false);
+  const { ranking, report } = trainG1({ interactions: walks(false) }, parameters);
   expect(ranking?.weights).toEqual([]);
   expect(report.ranking?.ndcg20).toBe(report.ranking?.without);
 });
@@ -73,15 +101,11 @@ test("a ranking is written to the model's file and read from it; a model without
   rmSync(folder, { recursive: true });
 });
 
-test("a served ranker puts a user's candidates in another order, and leaves those of a user without events", () => {
+/** A model in service, whose users and items have ids by their places; `more` items came after the training. */
+function serve(of: TrainedModel, more = 0) {
   const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
-  const [users, items] = [new Places(ids(120)), new Places(ids(200))];
-  const placed = {
-    model: servable(model),
-    itemVectors: model.itemVectors,
-    userIds: users.ids,
-    itemIds: items.ids,
-  };
+  const [users, items] = [new Places(ids(of.users)), new Places(ids(of.items + more))];
+  const placed = { model: servable(of), itemVectors: of.itemVectors, userIds: users.ids, itemIds: items.ids };
   const served = new ServedModel(
     { ...placed, features: [] },
     users,
@@ -89,21 +113,82 @@ test("a served ranker puts a user's candidates in another order, and leaves thos
     () => {},
     async () => [],
   );
-  const { start, index } = model.interactions;
-  const own = [...index.subarray(start[5], start[6])];
+  for (let item = of.items; item < of.items + more; item++) served.placeItem(item, undefined);
   const { recommender } = served;
-  const best = recommender.top(recommender.userTaste(5), 120, own);
-  const rank = (of: number[]) =>
-    served.order(best, {
-      ...{ scores: recommender.foundScores(best), placed: items, userId: "id5", taste: null },
-      own: () => of.map((item) => ({ item, weight: 1 })),
-    });
-  const after = rank(own);
-  expect(after).not.toEqual(best);
-  expect([...after].sort()).toEqual([...best].sort());
-  expect(after.slice(100)).toEqual(best.slice(100));
-  expect(rank([])).toEqual(best);
+  return {
+    served,
+    /** The candidates of a user, and what they are put in order by. */
+    asked(user: number, count: number, own = itemsOf(of.interactions, user)) {
+      const candidates = recommender.candidates(
+        recommender.userTaste(user),
+        count,
+        itemsOf(of.interactions, user),
+      );
+      const by: Ordering = {
+        ...{ scores: recommender.foundScores(candidates), placed: items, userId: `id${user}`, taste: null },
+        own: () => own.map((item) => ({ item, weight: 1 })),
+      };
+      return { candidates, by };
+    },
+  };
+}
+
+function itemsOf({ start, index }: Interactions, user: number): number[] {
+  return [...index.subarray(start[user], start[user + 1])];
+}
+
+test("a served ranker puts a user's candidates in another order, and leaves those of a user without events", () => {
+  const { served, asked } = serve(model);
+  const { candidates, by } = asked(5, 120);
+  const after = served.order(candidates, by);
+  expect(after).not.toEqual(candidates);
+  expect([...after].sort()).toEqual([...candidates].sort());
+  expect(after.slice(100)).toEqual(candidates.slice(100));
+  expect(served.order(candidates, asked(5, 120, []).by)).toEqual(candidates);
 });
+
+test("items that nothing is known about come last, and leave the order of the others as it is", () => {
+  const known = serve(model).asked(5, 40);
+  const expected = serve(model).served.order(known.candidates, known.by);
+  const { served, asked } = serve(model, 3);
+  // So many items are asked for that those without any event come along.
+  const all = asked(5, 1000);
+  const cut = { ...all.by, scores: [...known.by.scores, ...all.by.scores.slice(-3)] };
+  expect(all.candidates.slice(-3)).toEqual([200, 201, 202]);
+  expect(served.order([...known.candidates, 200, 201, 202], cut)).toEqual([...expected, 200, 201, 202]);
+});
+
+test.each([0, 1])(
+  "a request is ranked by the features that the training had for the same user, neighbours counting %d",
+  (share) => {
+    const data = rankingData(interactions, share);
+    const generator = rankingGenerator(data);
+    const lists = rankingLists(data, generator);
+    const list = lists[40] as (typeof lists)[number];
+    // The model that has learned what the generator of the training had, at the moment of the user's choice.
+    const trends = new ItemTrends(interactions).moveTo(list.moment);
+    const ofAll = (value: (item: number) => number) =>
+      Float32Array.from({ length: interactions.items }, (_, item) => value(item));
+    const { served, asked } = serve({
+      ...model,
+      ...{ userVectors: generator.factors.userVectors, itemVectors: generator.factors.itemVectors },
+      ...{ stride: generator.factors.stride, interactions: generator.train, neighbours: generator.rule },
+      ranking: {
+        ...rankingBasis({ ...data, interactions: generator.timed }),
+        late: ofAll((item) => trends.lateOf(item)),
+        age: ofAll((item) => trends.ageOf(item)),
+        weights: [1, 0, 0, 0, 0, 0, 0],
+      },
+    });
+    const { candidates, by } = asked(list.user, 120);
+    const { places, features } = served.rankable(candidates, by) as Rankable;
+    expect(places.map((place) => candidates[place])).toEqual(list.items);
+    expect(features).toHaveLength(list.features.length);
+    features.forEach((value, at) => {
+      expect(value).toBeCloseTo(list.features[at] as number, 3);
+    });
+  },
+);
 
 test("what forgotten users chose last is gone from the ranking", () => {
   const ranking = model.ranking as NonNullable<typeof model.ranking>;

@@ -1,0 +1,74 @@
+import type { Interactions } from "../interactions";
+
+const DAY_MS = 86_400_000;
+/** The latest share of all pairs is late. */
+const LATE = 0.2;
+
+/**
+ * How popular items have been of late and for how long they have been there, as known at a moment. A ranking learns from
+ * what was known when a user chose, and not from what others chose afterwards. In service the moment is the last event.
+ */
+export class ItemTrends {
+  /** When the last event was. */
+  readonly now: number;
+  private readonly order: Uint32Array;
+  private readonly time: Float64Array;
+  private readonly index: Uint32Array;
+  /** The time in which a choice loses half of its weight. */
+  private readonly half: number;
+  private readonly weights: Float64Array;
+  private readonly weighed: Float64Array;
+  private readonly first: Float64Array;
+  private next = 0;
+  private moment = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    { items, index, time = new Float64Array(index.length) }: Interactions,
+    /** How many users each of these users stands for, if they are a sample. */
+    private readonly times = 1,
+  ) {
+    this.index = index;
+    this.time = time;
+    this.order = Uint32Array.from({ length: index.length }, (_, at) => at).sort(
+      (a, b) => (time[a] as number) - (time[b] as number) || a - b,
+    );
+    this.now = this.timeAt(this.order.length - 1) ?? 0;
+    this.half = this.now - (this.timeAt(Math.floor(this.order.length * (1 - LATE))) ?? this.now) || 1;
+    this.weights = new Float64Array(items);
+    this.weighed = new Float64Array(items);
+    this.first = new Float64Array(items).fill(Number.POSITIVE_INFINITY);
+  }
+
+  /** Moves on to a moment, which is not before the last one, and counts the events before it. */
+  moveTo(moment: number): this {
+    this.moment = Math.min(moment, this.now);
+    for (; this.next < this.order.length && (this.timeAt(this.next) as number) < moment; this.next++) {
+      const at = this.order[this.next] as number;
+      const [item, time] = [this.index[at] as number, this.time[at] as number];
+      this.weights[item] = this.weightAt(item, time) + 1;
+      this.weighed[item] = time;
+      this.first[item] = Math.min(this.first[item] as number, time);
+    }
+    return this;
+  }
+
+  /** Users who chose an item of late, each of whom counts less the longer ago that was. */
+  lateOf(item: number): number {
+    return this.weightAt(item, this.moment) * this.times;
+  }
+
+  /** How long ago an item was first chosen: the logarithm of the days; 0 if it had not been yet. */
+  ageOf(item: number): number {
+    return Math.log1p(Math.max(0, this.moment - (this.first[item] as number)) / DAY_MS);
+  }
+
+  private timeAt(place: number): number | undefined {
+    const at = this.order[place];
+    return at === undefined ? undefined : this.time[at];
+  }
+
+  private weightAt(item: number, moment: number): number {
+    const weight = this.weights[item] as number;
+    return weight === 0 ? 0 : weight * 2 ** (((this.weighed[item] as number) - moment) / this.half);
+  }
+}

@@ -1,0 +1,214 @@
+import { type Features, featureReader } from "../attributes";
+import { withOthers } from "../event-weights";
+import { penalized, penaltyOf } from "../exposure";
+import { type Interactions, itemCounts, selectUsers, without } from "../interactions";
+import { type NeighbourRule, Neighbours } from "../neighbours";
+import { UNPLACED } from "../placed";
+import { createRandom, type Random, sample } from "../random";
+import type { KnownItems } from "../ranking/features";
+import type { Example } from "../ranking/logit";
+import { rankable } from "../ranking/order";
+import { LATEST, latestOf, NONE } from "../ranking/ranking";
+import { scaleWeights, weightScaleOf } from "../weighting";
+import { type CandidatesOf, candidatesByProducts, candidatesByScores } from "./candidates";
+import type { AttributeModel, AttributeTable } from "./cold-start";
+import { Factorizer, type Factors } from "./ials";
+import { ItemTrends } from "./item-trends";
+import { holdOutLatest, latestOrder } from "./latest";
+import type { G1Parameters } from "./model";
+import { factorParameters, neighbourRule, type Point } from "./point";
+import type { ReportUsers } from "./report-users";
+import { Scales } from "./scale";
+import type { Team } from "./team";
+import type { Others } from "./trial";
+
+/** What a ranking is learned from, and how its generator is trained. */
+export interface RankingData {
+  /** With times. */
+  readonly interactions: Interactions;
+  /** What other types of events add. */
+  readonly others: Others;
+  readonly point: Point;
+  readonly epochs: number;
+  readonly given: G1Parameters;
+  readonly attributes: AttributeModel | null;
+  readonly records: AttributeTable["records"];
+  readonly team: Team;
+  /** Users who have no part in the choice of weights: the report is measured on them. */
+  readonly reportUsers: ReportUsers;
+}
+
+/** A generator that has not seen the latest pairs of each user. */
+export interface RankingGenerator {
+  readonly random: Random;
+  /** The users it was trained on, in its order; null if these are all. */
+  readonly drawn: Uint32Array | null;
+  /** All pairs of the target event of these users. */
+  readonly all: Interactions;
+  /** Those it was trained on, with their times, and the latest ones, which it has not seen. */
+  readonly timed: Interactions;
+  readonly test: Interactions;
+  /** What it was trained on, with what other types of events add. */
+  readonly train: Interactions;
+  readonly factors: Factors;
+  readonly factorizer: Factorizer;
+  readonly rule: NeighbourRule | null;
+}
+
+/** The candidates of one user: their features, and which of them the user chose. */
+export interface RankingList extends Example {
+  readonly user: number;
+  /** When the user chose the first of the items to find. */
+  readonly moment: number;
+  readonly items: readonly number[];
+  readonly wanted: Uint32Array;
+  /** Whether it is kept for the report. */
+  readonly isReporting: boolean;
+}
+
+const SHARE = 0.1;
+const SEED = 20_240_229;
+const MOST_PAIRS = 300_000;
+const MOST_USERS = 2000;
+/** Multiplications for the scores of all users, a second or so. */
+const MOST_PRODUCTS = 4e9;
+
+/** Trains a generator without the latest pairs of each user, on a sample of the users if there are many. */
+export function rankingGenerator({ interactions, point, epochs, given, team, others }: RankingData) {
+  const random = createRandom(SEED);
+  const part = Math.ceil((interactions.users * MOST_PAIRS) / interactions.index.length);
+  const drawn = part < interactions.users ? sample(random, interactions.users, part) : null;
+  const all = drawn ? selectUsers(interactions, drawn) : interactions;
+  const { train: timed, test } = holdOutLatest(all, SHARE);
+  const beside = others.pairs && drawn ? selectUsers(others.pairs, drawn) : others.pairs;
+  const train = { ...withOthers(timed, beside && without(beside, test)), time: undefined };
+  const scaled = scaleWeights(train, weightScaleOf(train, point.weighting, point.damping));
+  const factorizer = new Factorizer(scaled, point.dimensions, team, true);
+  factorizer.begin(factorParameters(point, given, new Scales(scaled)), SEED);
+  for (let epoch = 0; epoch < epochs; epoch++) factorizer.epoch();
+  const factors = factorizer.factors();
+  const rule = neighbourRule(point, train);
+  return { random, drawn, all, timed, test, train, factors, factorizer, rule } satisfies RankingGenerator;
+}
+
+/** The lists of the generator's candidates for some users, by the moment at which each user chose next. */
+export function rankingLists(data: RankingData, generator: RankingGenerator): RankingList[] {
+  const { random, drawn, all, timed, test, train, factors } = generator;
+  const counts = itemCounts(train);
+  const features = featuresOf(data);
+  // A sample of the users stands for all of them: in service the counts are those of all.
+  const times = drawn ? data.interactions.users / drawn.length : 1;
+  const trends = new ItemTrends(all, times);
+  const known: KnownItems = {
+    lateOf: (item) => trends.lateOf(item),
+    ageOf: (item) => trends.ageOf(item),
+    usual: usualOf(train, data.attributes, features),
+    usersOf: (item) => (counts[item] as number) * times,
+    vectorOf: (item) => factors.itemVectors.subarray(item * factors.stride, (item + 1) * factors.stride),
+    space: data.attributes?.space ?? null,
+    featuresOf: (item) => features[item],
+  };
+  const candidatesOf = candidatesFor(data, generator, counts);
+  const latest = latestItems(timed);
+  const withAny = Uint32Array.from({ length: test.users }, (_, user) => user).filter(
+    (user) => test.start[user] !== test.start[user + 1],
+  );
+  const most = Math.min(MOST_USERS, Math.ceil(MOST_PRODUCTS / (train.items * factors.stride)));
+  return Array.from(sample(random, withAny.length, most), (at) => withAny[at] as number)
+    .map((user) => ({ user, moment: firstTime(test, user) }))
+    .sort((a, b) => a.moment - b.moment || a.user - b.user)
+    .map(({ user, moment }) => {
+      trends.moveTo(moment);
+      const found = candidatesOf(user, rowOf(data.others.recommendSeen ? timed : train, user));
+      const wanted = rowOf(test, user);
+      const own = [...rowOf(train, user)];
+      const { places, features } = rankable(known, { ...found, own, latest: latestOf({ latest }, user) });
+      const items = places.map((place) => found.items[place] as number);
+      const set = new Set(wanted);
+      return {
+        ...{ user, moment, items, features, wanted, chosen: items.map((item) => set.has(item)) },
+        isReporting: data.reportUsers.isReporting[drawn ? (drawn[user] as number) : user] === 1,
+      };
+    });
+}
+
+/** What an item of a trained model is ranked by, as known at the last event. */
+export function rankingBasis(data: RankingData) {
+  const trends = new ItemTrends(data.interactions).moveTo(Number.POSITIVE_INFINITY);
+  const { items } = data.interactions;
+  const ofAll = (value: (item: number) => number) =>
+    Float32Array.from({ length: items }, (_, item) => value(item));
+  return {
+    late: ofAll((item) => trends.lateOf(item)),
+    age: ofAll((item) => trends.ageOf(item)),
+    latest: latestItems(data.interactions),
+    usual: usualOf(data.interactions, data.attributes, featuresOf(data)),
+  };
+}
+
+/** Finds candidates as the service would: items without a user come last. */
+function candidatesFor(
+  { given }: RankingData,
+  { train, factors, factorizer, rule }: RankingGenerator,
+  counts: Uint32Array,
+): CandidatesOf {
+  const neighbours = rule && new Neighbours(train, rule);
+  const { popularityPenalty } = given;
+  if (!neighbours && !popularityPenalty) return candidatesByProducts(factorizer);
+  const penalties = popularityPenalty
+    ? Float32Array.from(counts, (users) => penaltyOf(users, popularityPenalty))
+    : null;
+  return candidatesByScores(factors, train.items, (user, scores) => {
+    neighbours?.add(scores, rowOf(train, user));
+    for (let item = 0; item < scores.length; item++) {
+      if (penalties) scores[item] = penalized(scores[item] as number, penalties[item] as number);
+      if (counts[item] === 0) scores[item] = UNPLACED;
+    }
+  });
+}
+
+function firstTime({ start, time }: Interactions, user: number): number {
+  return time?.subarray(start[user], start[user + 1]).reduce((a, b) => Math.min(a, b)) ?? 0;
+}
+
+function latestItems({
+  users,
+  start,
+  index,
+  time = new Float64Array(index.length),
+}: Interactions): Uint32Array {
+  const latest = new Uint32Array(users * LATEST).fill(NONE);
+  for (let user = 0; user < users; user++) {
+    const [from, to] = [start[user] as number, start[user + 1] as number];
+    const order = latestOrder(time.subarray(from, to)).subarray(0, LATEST);
+    order.forEach((at, place) => {
+      latest[user * LATEST + place] = index[from + at] as number;
+    });
+  }
+  return latest;
+}
+
+function featuresOf({ attributes, records }: Pick<RankingData, "attributes" | "records">): Features[] {
+  if (!attributes) return [];
+  const read = featureReader(attributes.space);
+  return Array.from(records, read);
+}
+
+function usualOf(
+  { index }: Interactions,
+  attributes: AttributeModel | null,
+  features: readonly Features[],
+): Float32Array {
+  const sum = new Float64Array(attributes?.space.size ?? 0);
+  for (const item of index) {
+    const { places = [], values = [] } = features[item] ?? {};
+    places.forEach((at, k) => {
+      sum[at] = (sum[at] as number) + (values[k] as number);
+    });
+  }
+  return Float32Array.from(sum, (value) => value / index.length);
+}
+
+function rowOf({ start, index }: Interactions, user: number): Uint32Array {
+  return index.subarray(start[user], start[user + 1]);
+}
