@@ -1,18 +1,19 @@
 import { folderAt, isDataFolder } from "./files/folder";
 import { withoutPassword } from "./store/address";
 import { Clients } from "./store/clients";
-import { openStore } from "./store/database";
-import { unreachable } from "./store/postgres";
+import { openMigratedStore } from "./store/database";
+import { unreachable } from "./store/postgres-errors";
 
 /** Where the clients of a service are kept: with its data. */
 export type ClientsPlace = { readonly dataDir: string } | { readonly store: string };
 
-/** Works on the clients of a service, whether it runs or not. */
+/** Works on the clients of a service, whether it runs or not; never changes its tables. */
 export async function withClients<T>(
   place: ClientsPlace,
   work: (clients: Clients) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore("store" in place ? place.store : databaseIn(place.dataDir)).catch((error) => {
+  const database = "store" in place ? place.store : databaseIn(place.dataDir);
+  const store = await openMigratedStore(database).catch((error) => {
     if (!("store" in place) || !unreachable(error)) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Error(

@@ -1,14 +1,29 @@
+import type { Basis } from "./files/basis";
 import type { Context } from "./handlers/handler";
 import { beatMs, type Processes } from "./store/processes";
 import { hear } from "./store/signals";
 
-/** Works together with the other processes of a database until the service closes: hears what they tell, and shows that it lives. */
-export function keepInStep(context: Context, processes: Processes): void {
+/** Shows the other processes of a database that this one lives, until the service closes. */
+export async function keepBeating({ clock, closing, log }: Basis, processes: Processes): Promise<void> {
+  for (;;) {
+    await processes
+      .beat()
+      .catch((error) =>
+        log.error({ err: error }, "this process cannot show that it lives; trying again soon"),
+      );
+    await clock.wait(beatMs, closing);
+    if (closing.aborted) return;
+  }
+}
+
+/** Follows what the other processes of a database do, until the service closes: by their signals, and by looking. */
+export function keepInStep(context: Context): void {
   const { store, jobs, serving, closing, log, role } = context;
-  const tryTo = (what: string, work: () => Promise<unknown>) =>
-    work().catch((error) => log.error({ err: error }, `${what}; trying again soon`));
   const sync = async () => {
-    if (role !== "worker") await tryTo("deployments cannot be read", () => serving.sync());
+    if (role === "worker") return;
+    await serving
+      .sync()
+      .catch((error) => log.error({ err: error }, "deployments cannot be read; trying again soon"));
   };
   void hear(store.place, closing, {
     jobs: () => {
@@ -21,7 +36,6 @@ export function keepInStep(context: Context, processes: Processes): void {
     for (;;) {
       await context.clock.wait(beatMs, closing);
       if (closing.aborted) return;
-      await tryTo("this process cannot show that it lives", () => processes.beat());
       // In case a signal was lost.
       await sync();
       context.pool.check();

@@ -21,13 +21,13 @@ import { Idempotency } from "./http/idempotency";
 import { listen } from "./http/listen";
 import { createServer } from "./http/server";
 import { Tokens } from "./http/token";
-import { keepInStep } from "./in-step";
+import { keepBeating, keepInStep } from "./in-step";
 import { Jobs } from "./jobs/runner";
 import { Serving } from "./serving/serving";
 import { withoutPassword } from "./store/address";
-import { openStore, signingSecret } from "./store/database";
+import { type Db, openStore, signingSecret } from "./store/database";
 import { lastSeqIn } from "./store/events";
-import { Processes, type Role } from "./store/processes";
+import { arrive, Processes, type Role } from "./store/processes";
 import { sweepDeleted } from "./store/sweep";
 import { Pool } from "./threads/pool";
 
@@ -132,7 +132,10 @@ async function serveFolder(
   const { log, end: endLog } = createLog(options.log ?? "file", folder, self);
   const key = options.store === undefined ? secretText(folder.keyFile, "rk_") : keyOf(options);
   const ownSecret = options.store === undefined ? secretText(folder.secretFile) : undefined;
-  const store = await openStore(options.store ?? folder.database);
+  // The sign of life comes first: a restore that begins from now on sees that the database is served.
+  const arriving =
+    options.store === undefined ? {} : { arrive: (db: Db) => arrive(db, { id: processId, role }) };
+  const store = await openStore(options.store ?? folder.database, arriving);
   const secrets: Secrets = { key, signing: ownSecret ?? (await signingSecret(store)) };
   const processes = new Processes(store, processId, role);
   let seq = store.shared ? 0 : await lastSeqIn(store.db);
@@ -206,15 +209,15 @@ async function serveFolder(
 
   try {
     // What an earlier process left is set right before the first call can come in between.
+    if (store.shared) void keepBeating(context, processes);
     await files.check(store.instanceId);
-    await jobs.recover();
+    if (!store.shared) await jobs.recover();
     await tidy(context).catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
     if (role !== "worker") await serving.sync();
-    if (store.shared) await processes.beat();
     addresses.localUrl = await listen(app, folder, options, warnings);
     const url = addresses.localUrl;
     if (role !== "api") void jobs.watch();
-    if (store.shared) keepInStep(context, processes);
+    if (store.shared) keepInStep(context);
     void keepTidy(context);
     context.sweep();
     writeRunning(folder, { pid: process.pid, url, instanceId: store.instanceId });

@@ -47,7 +47,7 @@ export async function restoreService(place: Place, dir: string, onProgress: OnPr
   const unlock = takeFolder(target);
   try {
     // Without limits: statements over whole tables take long, and the transaction waits while files are written.
-    const store = await openStore(target.database, {});
+    const store = await openStore(target.database, { limits: {} });
     try {
       await store.transaction(async (db) => {
         await refuseServed(db, target);

@@ -1,8 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ServableModel, servable } from "../algorithms";
 import { JobError } from "../base/job-error";
 import type { Db } from "../store/database";
 import { forgottenSince } from "../store/forgotten";
+import { outlast } from "../store/outage";
 import type { ProjectData } from "../store/project-data";
 import type { Basis } from "./basis";
 import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
@@ -19,9 +21,15 @@ export interface ModelSource {
   readonly seenDeletions: number;
 }
 
-/** Keeps a model. */
+/** How long a model waits before it is saved again during an outage of the database. */
+const saveAgainMs = 1000;
+
+/** Saves a model. During an outage of the database it tries until its thread is ended, so that no training is wasted. */
 export function saveModel(files: Files, modelId: string, stored: StoredModel): Promise<void> {
-  return files.write(modelName(modelId), encodeModel(stored));
+  return outlast(
+    () => files.write(modelName(modelId), encodeModel(stored)),
+    () => sleep(saveAgainMs, true),
+  );
 }
 
 /** A model as if it had never known the users whose events were deleted since its training. */

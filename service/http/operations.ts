@@ -1,3 +1,4 @@
+import { isReadOnly } from "../store/postgres-errors";
 import type { ServerContext } from "./context";
 
 /**
@@ -8,17 +9,19 @@ import type { ServerContext } from "./context";
  */
 export async function readiness({ store, serving, log, role }: ServerContext): Promise<{
   readonly ready: boolean;
-  readonly store: "reachable" | "not reachable";
+  readonly store: "reachable" | "full" | "read-only" | "not reachable";
   readonly deployments_to_load?: number;
 }> {
   try {
     const { toLoad, unanswered } = await deploymentsIn({ store, serving });
     const missing = role === "worker" ? 0 : toLoad;
     serving.wasReady ||= role === "worker" || unanswered === 0;
-    return { ready: serving.wasReady, store: "reachable", deployments_to_load: missing };
+    // With a full disk, recommendations are still answered.
+    const state = store.isFull() ? "full" : "reachable";
+    return { ready: serving.wasReady, store: state, deployments_to_load: missing };
   } catch (error) {
     log.error({ err: error }, "not ready");
-    return { ready: false, store: "not reachable" };
+    return { ready: false, store: isReadOnly(error) ? "read-only" : "not reachable" };
   }
 }
 

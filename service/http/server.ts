@@ -18,7 +18,7 @@ import { handlers } from "../handlers";
 import type { Call, Handler } from "../handlers/handler";
 import { envelopes } from "../handlers/record";
 import type { Db } from "../store/database";
-import { unreachable } from "../store/postgres";
+import { unreachable } from "../store/postgres-errors";
 import { auditOf, idsIn, isAudited, remember } from "./audit";
 import { type Body, readJson, tooLarge } from "./body";
 import { isFromConsole, visitorOf } from "./console";

@@ -4,13 +4,11 @@ import { succeed } from "../store/queue";
 import { signal } from "../store/signals";
 import type { DeploymentTable, Job } from "../store/tables";
 import type { JobContext } from "./context";
+import { endWithSuccess } from "./ending";
 
 /** Puts the models of a job into service: prepared off the API's thread, then exchanged for the former ones at once. */
-export async function runDeployment(
-  job: Job,
-  { store, serving, clock }: JobContext,
-  lost: AbortSignal,
-): Promise<void> {
+export async function runDeployment(job: Job, context: JobContext, lost: AbortSignal): Promise<void> {
+  const { serving, clock } = context;
   const data = JSON.parse(job.data) as {
     generatorModelId: string;
     rankerModelId: string | null;
@@ -25,7 +23,7 @@ export async function runDeployment(
   };
   const prepared = await serving.prepare(row, lost);
   try {
-    const isLast = await store.transaction(async (db) => {
+    const isLast = await endWithSuccess(job, context, lost, async (db) => {
       const wanted = [row.generator_model_id, ...(row.ranker_model_id === null ? [] : [row.ranker_model_id])];
       const there = await db.selectFrom("models").select("id").where("id", "in", wanted).execute();
       const gone = wanted.find((id) => !there.some((model) => model.id === id));
@@ -42,6 +40,7 @@ export async function runDeployment(
       await signal(db, "deployments");
       return isLast;
     });
+    // If the commit was in doubt, the next look at the store loads what it holds.
     if (isLast) serving.install(row, prepared);
     else serving.discard(prepared);
   } catch (error) {

@@ -1,7 +1,6 @@
 import type { Request, routes } from "../../contract";
 import { JobError, OutdatedError } from "../base/job-error";
 import { type ModelSource, modelSource } from "../files/models";
-import { removeResult } from "../files/results";
 import { projectOf } from "../store/find";
 import { forgottenSince } from "../store/forgotten";
 import { type ProjectData, projectData } from "../store/project-data";
@@ -9,6 +8,7 @@ import { outdatedRuns, succeed } from "../store/queue";
 import { deletionsOf } from "../store/snapshot";
 import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
+import { endWithSuccess } from "./ending";
 
 type Querying = Request<(typeof routes)["submitQueryingJob"]>;
 type Clustering = Request<(typeof routes)["submitClusteringJob"]>;
@@ -17,7 +17,7 @@ type Clustering = Request<(typeof routes)["submitClusteringJob"]>;
 export async function runQuerying(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { pool } = context;
   const query = JSON.parse(job.data) as Querying;
-  await finish(job, context, query.modelId, async (data, model) => {
+  await finish(job, context, signal, query.modelId, async (data, model) => {
     const task = {
       kind: "QUERYING" as const,
       data,
@@ -37,7 +37,7 @@ export async function runQuerying(job: Job, context: JobContext, signal: AbortSi
 export async function runClustering(job: Job, context: JobContext, signal: AbortSignal): Promise<void> {
   const { pool } = context;
   const { modelId, parameters } = JSON.parse(job.data) as Clustering;
-  await finish(job, context, modelId, (data, model) =>
+  await finish(job, context, signal, modelId, (data, model) =>
     pool.run(
       {
         kind: "CLUSTERING",
@@ -58,29 +58,18 @@ const mostOutdated = 10;
 async function finish(
   job: Job,
   context: JobContext,
+  signal: AbortSignal,
   modelId: string,
   work: (data: ProjectData, model: ModelSource) => Promise<{ message: string | null }>,
 ): Promise<void> {
   const { store, clock } = context;
   const data = await projectData(store.db, await projectOf(store.db, job.project_id));
   const seen = await deletionsOf(store.db, data.events);
-  try {
-    const result = await work(data, await modelSource(context, modelId));
-    await store.transaction(async (db) => {
-      if (seen !== undefined && (await forgottenSince(db, data.events.id, seen)).size > 0)
-        throw outdated(job);
-      await succeed(db, job, { result, now: clock.now() });
-    });
-  } catch (error) {
-    // What is left where even that fails goes when results expire.
-    await removeResult(context, job).catch((failure) =>
-      context.log.warn(
-        { requestId: job.request_id, jobId: job.id, err: failure },
-        "the result of a failed job stays for a day",
-      ),
-    );
-    throw error;
-  }
+  const result = await work(data, await modelSource(context, modelId));
+  await endWithSuccess(job, context, signal, async (db) => {
+    if (seen !== undefined && (await forgottenSince(db, data.events.id, seen)).size > 0) throw outdated(job);
+    await succeed(db, job, { result, now: clock.now() });
+  });
 }
 
 function outdated(job: Job): Error {

@@ -2,9 +2,23 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { JobError, LostLeaseError, OutdatedError } from "../base/job-error";
-import { fail, outdatedRuns, putBack, recover, renew, runAgain, take } from "../store/queue";
+import { removeResult } from "../files/results";
+import { isOutage } from "../store/postgres-errors";
+import {
+  fail,
+  interruptedRuns,
+  outdatedRuns,
+  putBack,
+  recover,
+  renew,
+  runAgain,
+  take,
+  type Uncounted,
+} from "../store/queue";
 import type { Job } from "../store/tables";
+import { timeIn } from "../store/time";
 import { type Lane, lanesOf } from "../threads/pool";
+import { Contact } from "./contact";
 import type { JobContext } from "./context";
 import { runDeployment } from "./deployment";
 import { runClustering, runQuerying } from "./result";
@@ -12,6 +26,9 @@ import { runTraining } from "./training";
 
 /** How often the queue is checked although nobody called `wake`. */
 const pollMs = 5000;
+
+/** Runs of a job that an outage of the database may interrupt before interruptions count as retries. */
+const mostInterrupted = 10;
 
 const runners = {
   TRAINING: runTraining,
@@ -26,13 +43,20 @@ export class Jobs {
   private readonly work = new Set<Promise<void>>();
   private taking: Promise<void> | undefined;
   private more = false;
+  private readonly contact: Contact;
 
-  constructor(private readonly context: JobContext) {}
+  constructor(private readonly context: JobContext) {
+    this.contact = new Contact(context.options.leaseMs);
+  }
 
   /** Puts back into the queue what a process that is gone was running, or ends it where its tries are used up. */
   async recover(): Promise<void> {
     const { store, clock, log, metrics } = this.context;
-    for (const { job, again, reason } of await store.transaction((db) => recover(db, clock.now()))) {
+    const left = await store.transaction(async (db) => {
+      const now = await timeIn(db, clock.now());
+      return !store.shared || this.contact.isSteadyAt(now) ? recover(db, now) : [];
+    });
+    for (const { job, again, reason } of left) {
       // For how long it ran, nobody knows.
       metrics.jobs.observe({ type: job.job_type, outcome: outcomeOf(again) }, 0);
       log.warn({ ...about(job), err: new Error(reason) }, lineOf(again));
@@ -65,22 +89,25 @@ export class Jobs {
 
   /** Shows the other processes that this one still runs its jobs, until the service closes and they have ended. */
   async holdLeases(): Promise<void> {
-    const { clock, closing, store, log } = this.context;
-    while (!closing.aborted || this.work.size > 0) {
-      await clock.wait(this.context.options.leaseMs / 5, closing);
+    const { clock, closing, store, log, options } = this.context;
+    for (let pauseMs = 0; !closing.aborted || this.work.size > 0; ) {
+      await clock.wait(pauseMs, closing);
       if (closing.aborted) await sleep(100);
       const held = [...this.running];
       try {
         const kept = await renew(
-          store.db,
+          store.pulse,
           held.map(([job]) => job),
           this.lease(),
         );
         // Nobody waits for the results of the others.
         for (const [job, lost] of held)
-          if (!kept.has(job)) lost.abort(new LostLeaseError("another process has the job by now"));
+          if (!kept.has(job)) lost.abort(new LostLeaseError("another process has the job, or it was ended"));
+        this.contact.made(await timeIn(store.pulse, clock.now()));
+        pauseMs = options.leaseMs / 5;
       } catch (error) {
         log.error({ err: error }, "the leases of jobs cannot be renewed; trying again soon");
+        pauseMs = options.leaseMs / 15;
       }
     }
   }
@@ -172,18 +199,21 @@ export class Jobs {
       metrics.jobs.observe({ type: job.job_type, outcome }, (clock.now() - began) / 1000);
     const message = error instanceof Error ? error.message : String(error);
     const final = error instanceof JobError;
-    const isOutdated = error instanceof OutdatedError;
-    const pauseMs = options.retryDelayMs * (isOutdated ? 2 ** outdatedRuns(job) : 4 ** job.retry_count);
-    if (error instanceof LostLeaseError) return log.warn({ ...about(job), err: error }, "job was lost");
+    const uncounted = this.uncounted(job, error);
+    const runs = uncounted === "outdated" ? outdatedRuns(job) : interruptedRuns(job);
+    const pauseMs = options.retryDelayMs * (uncounted ? 2 ** runs : 4 ** job.retry_count);
+    if (error instanceof LostLeaseError) return this.lost(job, error);
     for (;;) {
       try {
         if (closing.aborted) {
           await store.transaction((db) => putBack(db, job));
+          await this.removeLeft(job);
           return log.info(about(job), "job goes back into the queue: the service closes");
         }
-        if (isOutdated) {
-          const ending = { reason: message, now: clock.now(), pauseMs };
+        if (uncounted) {
+          const ending = { why: uncounted, reason: message, now: clock.now(), pauseMs };
           await store.transaction((db) => runAgain(db, job, ending));
+          await this.removeLeft(job);
           this.follow(clock.wait(pauseMs, closing));
           ended("run again");
           return log.info({ ...about(job), err: error }, "job is run again");
@@ -191,18 +221,42 @@ export class Jobs {
         const now = clock.now();
         const ending = { message, final, now, pauseMs };
         const again = await store.transaction((db) => fail(db, job, ending));
+        await this.removeLeft(job);
         if (again) this.follow(clock.wait(pauseMs, closing));
         ended(outcomeOf(again));
         return log.warn({ ...about(job), err: error, jobMs: now - began }, lineOf(again));
       } catch (failure) {
-        if (failure instanceof LostLeaseError)
-          return log.warn({ ...about(job), err: failure }, "job was lost");
+        if (failure instanceof LostLeaseError) return this.lost(job, failure);
         log.error({ ...about(job), err: failure }, "the end of a job cannot be written; trying again soon");
         // The next start finds the job marked as running, and runs it again.
         if (closing.aborted) return;
         await clock.wait(pollMs, closing);
       }
     }
+  }
+
+  /** Why a failure is not counted as a retry: its result was outdated, or the database had an outage. */
+  private uncounted(job: Job, error: unknown): Uncounted | undefined {
+    if (error instanceof OutdatedError) return "outdated";
+    const isInterrupted = this.context.store.shared && isOutage(error);
+    // A statement of the job itself may bring the server down.
+    return isInterrupted && interruptedRuns(job) < mostInterrupted ? "interrupted" : undefined;
+  }
+
+  private async lost(job: Job, error: LostLeaseError): Promise<void> {
+    this.context.log.warn({ ...about(job), err: error }, "job was lost");
+    await this.removeLeft(job);
+  }
+
+  /**
+   * Removes what an attempt of a query or clustering has written, unless that attempt has succeeded. Only once the job
+   * is out of this process's hands: a commit in doubt may still become visible before that.
+   */
+  private async removeLeft(job: Job): Promise<void> {
+    if (job.job_type !== "QUERYING" && job.job_type !== "CLUSTERING") return;
+    await removeResult(this.context, job).catch((error) =>
+      this.context.log.warn({ ...about(job), err: error }, "the result of a failed job stays for a day"),
+    );
   }
 }
 

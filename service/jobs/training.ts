@@ -7,6 +7,7 @@ import { note, succeed } from "../store/queue";
 import type { Job } from "../store/tables";
 import type { Progress } from "../threads/train";
 import type { JobContext } from "./context";
+import { endWithSuccess } from "./ending";
 import { trainerOf } from "./trainer";
 
 interface TrainingJobData {
@@ -32,7 +33,7 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
   const seenSeq = await lastSeqIn(store.db);
   const tell = progressWriter(job, data, context);
   const { report, seenDeletions } = await trainerOf(context)(training, job, context, signal, tell);
-  await store.transaction(async (db) => {
+  await endWithSuccess(job, context, signal, async (db) => {
     const { last } = await db
       .selectFrom("models")
       .select((of) => of.fn.max<number | null>("number").as("last"))

@@ -6,8 +6,9 @@ import { Kysely, PostgresAdapter, type RawBuilder, sql, type Transaction } from 
 import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import { isPostgresUrl, withoutPassword } from "./address";
-import { migrate } from "./migrations";
-import { conflictCode, isConflict, type Limits, postgres, unreachable } from "./postgres";
+import { migrate, refusePending } from "./migrations";
+import { type Limits, postgres } from "./postgres";
+import { conflictCode, isConflict, isDiskFull, unreachable } from "./postgres-errors";
 import { diskError, sqlite } from "./sqlite";
 import type { Tables } from "./tables";
 
@@ -24,10 +25,17 @@ export interface Store {
   readonly instanceId: string;
   /** For reading, so that no reader waits for a transaction; writes go through the two below. */
   readonly db: Db;
+  /**
+   * For signs of life: a separate connection in PostgreSQL that gives up after 3 s. Neither calls under load nor a
+   * connection that hangs after an outage keep a process from renewing its leases.
+   */
+  readonly pulse: Db;
   /** Carries out all of the work or nothing; one at a time over all processes, so that what it read still holds when it writes. */
   transaction<T>(work: Work<T>): Promise<T>;
   /** The same beside others, for records. */
   beside<T>(work: Work<T>): Promise<T>;
+  /** Whether the database refused a write for lack of disk space within the last minute. */
+  isFull(): boolean;
   close(): Promise<void>;
 }
 
@@ -48,44 +56,82 @@ export function connect(place: string, options: Limits & { readonly writes?: boo
 
 /** Longer than a transaction or a statement of a call takes: what hangs must not keep all others waiting. */
 const ofCalls: Limits = { pausedTransactionMs: 5000, statementMs: 30_000 };
+const ofPulse: Limits = { statementMs: 3000, connectMs: 3000, connections: 1 };
 
-/** Opens the database, made first where there is none, and brings its tables up to date. */
-export function openStore(place: string, limits = ofCalls): Promise<Store> {
-  return retrying(() => open(place, limits));
+/** How a store is opened. */
+export interface Opening {
+  readonly limits?: Limits;
+  /** Written before anything else is done with the store, in the transaction that a restore waits for. */
+  readonly arrive?: (db: Db) => Promise<unknown>;
 }
 
-async function open(place: string, limits: Limits): Promise<Store> {
+/** Opens the database, made first where there is none, and brings its tables up to date. */
+export function openStore(place: string, { limits = ofCalls, arrive }: Opening = {}): Promise<Store> {
+  return retrying(() => open(place, limits, (db) => migrate(db), arrive));
+}
+
+/** Opens a database as it is; fails if its tables are not those of this version. */
+export function openMigratedStore(place: string): Promise<Store> {
+  return retrying(() => open(place, ofCalls, (db) => refusePending(db, place)));
+}
+
+async function open(
+  place: string,
+  given: Limits,
+  ready: (db: Db) => Promise<void>,
+  arrive?: Opening["arrive"],
+): Promise<Store> {
   const shared = isPostgresUrl(place);
-  const instanceId = await prepare(place).catch((error) => {
+  const limits = { ...given, primaryOnly: true };
+  const instanceId = await prepare(place, ready, arrive).catch((error) => {
     throw shared ? unusable(error, place) : error;
   });
   const reader = connect(place, { ...limits, connections: 10 });
   // Calls that wait for each other must not take the connections of those that need not, nor the other way round.
   const records = connect(place, { ...limits, connections: 4, writes: true });
   const control = shared ? connect(place, { ...limits, connections: 2, writes: true }) : records;
+  const pulse = shared ? connect(place, { ...ofPulse, primaryOnly: true, writes: true }) : records;
+  let refusedAt = Number.NEGATIVE_INFINITY;
   const by =
     (db: Db): Store["beside"] =>
     (work) =>
-      carryOut(db, work).catch((error) => refuse(error, place));
+      carryOut(db, work).catch((error) => {
+        if (isDiskFull(error)) refusedAt = performance.now();
+        return refuse(error, place);
+      });
   return {
     place,
     shared,
     instanceId,
     db: reader,
+    pulse,
+    isFull: () => performance.now() - refusedAt < fullMs,
     beside: by(records),
     transaction: (work) => by(control)((db) => alone(db).then(() => work(db))),
     close: async () => {
-      for (const db of new Set([reader, records, control])) await db.destroy();
+      for (const db of new Set([reader, records, control, pulse])) await db.destroy();
     },
   };
 }
 
-/** Brings the tables up to date and gives the id of the instance; a migration or a restore may take its time. */
-async function prepare(place: string): Promise<string> {
-  const db = connect(place, { writes: true });
+/** How long a full disk is reported after the last write that failed for it. */
+const fullMs = 60_000;
+
+/** Gives the id of the instance once its tables are ready; a migration or a restore may take its time. */
+async function prepare(
+  place: string,
+  ready: (db: Db) => Promise<void>,
+  arrive: Opening["arrive"],
+): Promise<string> {
+  const db = connect(place, { writes: true, primaryOnly: true });
   try {
-    await migrate(db);
-    return await carryOut(db, (all) => alone(all).then(() => instanceOf(all)));
+    await ready(db);
+    return await carryOut(db, async (all) => {
+      await alone(all);
+      const id = await instanceOf(all);
+      await arrive?.(all);
+      return id;
+    });
   } finally {
     await db.destroy();
   }

@@ -1,5 +1,8 @@
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, type Migration, Migrator, PostgresAdapter, sql } from "kysely";
+import { isPostgresUrl, withoutPassword } from "./address";
+import { isOutage } from "./postgres-errors";
 import type { Tables } from "./tables";
 
 /** How long a migration waits for a table before it lets others pass, and for how long it tries anew. */
@@ -35,6 +38,21 @@ export async function migrate(db: Kysely<Tables>, patience = patienceMs): Promis
   }
 }
 
+/** Fails, and names the command that helps, if a database lacks a migration of this version or has an incompatible newer one. */
+export async function refusePending(db: Kysely<Tables>, place: string): Promise<void> {
+  const done = await taken(db);
+  const own = migrationsOf(isPostgresUrl(place));
+  if (done.some((name) => !(name in own) && name.endsWith("!"))) throw new Error(tooOld);
+  if (Object.keys(own).every((name) => done.includes(name))) return;
+  const [what, option] = isPostgresUrl(place)
+    ? [`database ${withoutPassword(place)}`, `--store ${withoutPassword(place)}`]
+    : [`folder ${dirname(place)}`, `--data ${dirname(place)}`];
+  throw new Error(
+    `The ${what} lacks tables of this version of recommender, and this command does not make them. ` +
+      `Start the service of this version to add them: \`recommender serve ${option}\`.`,
+  );
+}
+
 /** The migrations of a database by name. */
 export function migrationsOf(isPostgres: boolean): Record<string, Migration> {
   const first = isPostgres ? inPostgres : embedded;
@@ -44,7 +62,12 @@ export function migrationsOf(isPostgres: boolean): Record<string, Migration> {
 /** The names of the migrations that a database has had; none where it is new. */
 async function taken(db: Kysely<Tables>): Promise<string[]> {
   const names = sql<{ name: string }>`select name from kysely_migration`.execute(db);
-  return names.then(({ rows }) => rows.map(({ name }) => name)).catch(() => []);
+  return names
+    .then(({ rows }) => rows.map(({ name }) => name))
+    .catch((error) => {
+      if (isOutage(error)) throw error;
+      return [];
+    });
 }
 
 function impatient({ up }: Migration): Migration {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { version } from "../../package.json";
 import type { Db, Store } from "./database";
+import { databaseTime } from "./time";
 
 /** What a process does: answer calls, run jobs, or both. */
 export type Role = "api" | "worker" | "all";
@@ -9,14 +10,21 @@ export type Role = "api" | "worker" | "all";
 export const beatMs = 2000;
 const aliveMs = 3 * beatMs;
 
-const nowInDatabase = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
-
 /** The processes that work on a database of PostgreSQL now. */
 export function livingProcesses(db: Db): Promise<{ id: string; role: string }[]> {
   return db
     .selectFrom("processes")
     .select(["id", "role"])
-    .where("seen_ts", ">=", sql<number>`${nowInDatabase} - ${sql.lit(aliveMs)}`)
+    .where("seen_ts", ">=", sql<number>`${databaseTime} - ${sql.lit(aliveMs)}`)
+    .execute();
+}
+
+/** Writes the sign of life of a process. */
+export async function arrive(db: Db, process: { readonly id: string; readonly role: Role }): Promise<void> {
+  await db
+    .insertInto("processes")
+    .values({ ...process, version, seen_ts: databaseTime })
+    .onConflict((on) => on.column("id").doUpdateSet({ seen_ts: databaseTime }))
     .execute();
 }
 
@@ -41,16 +49,11 @@ export class Processes {
   }
 
   private async giveSign(): Promise<void> {
-    const now = nowInDatabase;
-    const { db } = this.store;
-    await db
-      .insertInto("processes")
-      .values({ id: this.id, role: this.role, version, seen_ts: now })
-      .onConflict((on) => on.column("id").doUpdateSet({ seen_ts: now }))
-      .execute();
+    const { pulse: db } = this.store;
+    await arrive(db, { id: this.id, role: this.role });
     await db
       .deleteFrom("processes")
-      .where("seen_ts", "<", sql<number>`${now} - ${sql.lit(aliveMs)}`)
+      .where("seen_ts", "<", sql<number>`${databaseTime} - ${sql.lit(aliveMs)}`)
       .execute();
     const { apis } = await db
       .selectFrom("processes")

@@ -5,6 +5,7 @@ import { LostLeaseError } from "../base/job-error";
 import { type Db, isPostgres } from "./database";
 import { signal } from "./signals";
 import type { Job, JobType, Tables } from "./tables";
+import { timeSql } from "./time";
 
 /** Puts a job at the end of the queue. */
 export async function enqueue(
@@ -51,7 +52,7 @@ export function take(
     .where("status", "=", "PENDING")
     .where("finished_ts", "is", null)
     .where("job_type", "in", kinds)
-    .where("due_ts", "<=", nowIn(db, now))
+    .where("due_ts", "<=", timeSql(db, now))
     .orderBy("number")
     .limit(1)
     // Whoever comes second takes the next one.
@@ -147,7 +148,12 @@ export interface Retry {
   readonly reason: string;
   /** What it had found out was no longer so: no try is counted. */
   readonly outdated?: true;
+  /** The database had an outage: no try is counted. */
+  readonly interrupted?: true;
 }
+
+/** Why a run that failed is not counted as a retry. */
+export type Uncounted = "outdated" | "interrupted";
 
 function withRetry(job: Job, retry: Retry): string {
   return JSON.stringify({ ...JSON.parse(job.data), retries: [...retriesOf(job), retry] });
@@ -162,16 +168,21 @@ export function outdatedRuns(job: Job): number {
   return retriesOf(job).filter(({ outdated }) => outdated).length;
 }
 
-/** Puts a job back because what it has found out is no longer so, which uses up no try. */
+/** How many runs of a job an outage of the database has ended. */
+export function interruptedRuns(job: Job): number {
+  return retriesOf(job).filter(({ interrupted }) => interrupted).length;
+}
+
+/** Puts a job back for a reason that uses up no try. */
 export async function runAgain(
   db: Db,
   job: Job,
-  end: { reason: string; now: number; pauseMs: number },
+  end: { why: Uncounted; reason: string; now: number; pauseMs: number },
 ): Promise<void> {
   await change(db, job, {
     status: "PENDING",
     due_ts: later(db, end.now, end.pauseMs),
-    data: withRetry(job, { ts: end.now, reason: end.reason, outdated: true }),
+    data: withRetry(job, { ts: end.now, reason: end.reason, [end.why]: true }),
   });
 }
 
@@ -190,7 +201,7 @@ async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promi
     .where("status", "=", "RUNNING")
     .where("attempt", "=", job.attempt)
     .executeTakeFirstOrThrow();
-  if (Number(numUpdatedRows) === 0) throw new LostLeaseError("another process has the job by now");
+  if (Number(numUpdatedRows) === 0) throw new LostLeaseError("another process has the job, or it was ended");
 }
 
 /** A job whose process is gone, and whether it is tried again or has failed. */
@@ -202,8 +213,8 @@ interface LeftJob {
 
 /**
  * Puts the jobs of processes that are gone back into the queue; each time counts as a retry, and a job whose tries are
- * used up fails. Which ones are gone, a single process knows when it starts; among several, those that gave no sign of
- * life for too long.
+ * used up fails. A single process knows at its start that all others are gone. If several share a database, those are
+ * gone whose lease ran out before `now`, a time of the database's clock.
  */
 export async function recover(db: Db, now: number): Promise<readonly LeftJob[]> {
   const left = await db
@@ -211,7 +222,7 @@ export async function recover(db: Db, now: number): Promise<readonly LeftJob[]> 
     .selectAll()
     .where("status", "=", "RUNNING")
     .where("finished_ts", "is", null)
-    .$if(isPostgres(db), (jobs) => jobs.where("lease_ts", "<", nowIn(db, now)).forUpdate().skipLocked())
+    .$if(isPostgres(db), (jobs) => jobs.where("lease_ts", "<", now).forUpdate().skipLocked())
     .execute();
   const told: LeftJob[] = [];
   for (const job of left) {
@@ -225,11 +236,6 @@ export async function recover(db: Db, now: number): Promise<readonly LeftJob[]> 
   return told;
 }
 
-/** Machines differ in what time it is; where there are several, the database's clock counts. */
-function nowIn(db: Db, now: number): RawBuilder<number> {
-  return isPostgres(db) ? sql`(extract(epoch from clock_timestamp()) * 1000)::bigint` : sql.lit(now);
-}
-
 function later(db: Db, now: number, ms: number): RawBuilder<number> {
-  return sql`${nowIn(db, now)} + ${sql.lit(ms)}`;
+  return sql`${timeSql(db, now)} + ${sql.lit(ms)}`;
 }

@@ -166,7 +166,8 @@ export class Pool {
       this.idle.push({ worker, since: this.context.clock.now() });
       worker.unref();
       if ("result" in answer) asked.resolve(answer.result);
-      else asked.reject(answer.expected ? new JobError(answer.message) : new Error(answer.message));
+      else if (answer.expected) asked.reject(new JobError(answer.message));
+      else asked.reject(Object.assign(new Error(answer.message), answer.code && { code: answer.code }));
       this.startWaiting();
     });
     worker.on("error", (error) => this.end(worker, error as Error));

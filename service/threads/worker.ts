@@ -30,12 +30,12 @@ export type TaskResult<K extends TaskKind> = Tasks[K]["result"];
 export type Answer =
   | { readonly progress: Progress }
   | { readonly result: unknown }
-  | { readonly message: string; readonly expected: boolean };
+  | { readonly message: string; readonly expected: boolean; readonly code?: string };
 
 /** The thread: takes a task at a time, reads through a connection of its own, and leaves all writing to the API's thread. */
 function listen(port: threads.MessagePort): void {
   const { database, location } = threads.workerData as { database: string; location: Location };
-  const db = connect(database);
+  const db = connect(database, { primaryOnly: true });
   const files = openFiles(location);
   const run = (task: Task): Promise<unknown> => {
     if (task.kind === "TRAINING")
@@ -51,8 +51,9 @@ function listen(port: threads.MessagePort): void {
       const result = await run(task);
       port.postMessage({ result } satisfies Answer, buffersOf(result));
     } catch (error) {
-      const { message } = error as Error;
-      port.postMessage({ message, expected: error instanceof JobError } satisfies Answer);
+      const { message, code } = error as Error & { code?: unknown };
+      const known = typeof code === "string" ? { code } : {};
+      port.postMessage({ message, expected: error instanceof JobError, ...known } satisfies Answer);
     }
   });
 }

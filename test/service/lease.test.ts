@@ -82,13 +82,46 @@ test("a worker that stands still loses its job to another, and what it brings wh
   asleep.child.kill("SIGSTOP");
   await eventually(async () => (await row(jobId))?.lost === true);
   worker = await start({ role: "worker", clock, faults: true, retryDelayMs: 60_000 });
-  await eventually(async () => (await row(jobId))?.status === "SUCCEED");
+  // It takes over once it has been in contact with the database for a whole lease.
+  await eventually(async () => {
+    clock.advance(leaseMs / 5);
+    return (await row(jobId))?.status === "SUCCEED";
+  });
   asleep.child.kill("SIGCONT");
   await eventually(async () => asleep.said().includes("job was lost"));
   expect(await row(jobId)).toMatchObject({ status: "SUCCEED", attempt: 2, retry_count: 1 });
   expect(await ask("select id from models")).toHaveLength(1);
   expect(await ask("select name from files")).toHaveLength(1);
   await asleep.end();
+});
+
+test("a worker that comes after an outage leaves the jobs of others alone until it has been there for a lease", async () => {
+  const [own, late] = [new ManualClock(), new ManualClock()];
+  const patient = { role: "worker", leaseMs: 15_000, jobDelayMs: 60_000 } as const;
+  // An earlier worker that needs longer to come back than the one below.
+  const healthy = await startService({ log: "none", store: database.url, key, clock: own, ...patient });
+  await worker.close();
+  const jobId = await submit("healthy");
+  await eventually(async () => {
+    own.advance(5000);
+    return (await row(jobId))?.status === "RUNNING";
+  });
+  // As after an outage that was longer than a lease.
+  await ask(`update jobs set lease_ts = 0 where id = '${jobId}'`);
+  const early = await startService({ log: "none", store: database.url, key, clock: late, ...patient });
+  late.advance(5000);
+  await eventually(async () => {
+    own.advance(3000);
+    return (await row(jobId))?.lost === false;
+  });
+  late.advance(5000);
+  await eventually(async () => {
+    own.advance(60_000);
+    return (await row(jobId))?.status === "SUCCEED";
+  });
+  expect(await row(jobId)).toMatchObject({ attempt: 1, retry_count: 0 });
+  await Promise.all([healthy.close(), early.close()]);
+  worker = await start({ role: "worker", clock, faults: true, retryDelayMs: 60_000 });
 });
 
 test("a worker that has lost a job ends what its thread is at", async () => {

@@ -9,7 +9,7 @@ import { Client } from "pg";
 import { DatabaseFiles } from "../../service/files/places/database-files";
 import { connect, type Db, openStore, type Store } from "../../service/store/database";
 import { migrate } from "../../service/store/migrations";
-import { unreachable } from "../../service/store/postgres";
+import { unreachable } from "../../service/store/postgres-errors";
 import { livingProcesses, Processes } from "../../service/store/processes";
 import { countShards, freePlaces, keepUpsertsOut } from "../../service/store/shards";
 import { hear } from "../../service/store/signals";
@@ -39,7 +39,7 @@ const one = (db: Db) => sql`select 1`.execute(db);
 
 test("a host that no longer answers is given up, and connections are made anew once it does", async () => {
   const cable = await Cable.to(database.url);
-  const far = await openStore(cable.url, { statementMs: 1000 });
+  const far = await openStore(cable.url, { limits: { statementMs: 1000 } });
   await Promise.all([one(far.db), far.beside(one), far.transaction(one)]);
   cable.silence();
   const [read, ...written] = await Promise.allSettled([one(far.db), far.beside(one), far.transaction(one)]);
@@ -58,14 +58,14 @@ test("a transaction that waits for something else is broken off in a service, no
     }>`select current_setting('idle_in_transaction_session_timeout') as paused`;
     return (await store.transaction((db) => limit.execute(db))).rows[0]?.paused;
   };
-  const unlimited = await openStore(database.url, {});
+  const unlimited = await openStore(database.url, { limits: {} });
   expect(await limitOf(unlimited)).toBe("0");
   expect(await limitOf(store)).toBe("5s");
   await unlimited.close();
 });
 
 test("a statement that takes too long is broken off, and the caller learns that nothing was changed", async () => {
-  const quick = await openStore(database.url, { statementMs: 1000 });
+  const quick = await openStore(database.url, { limits: { statementMs: 1000 } });
   await expect(quick.beside((db) => sql`select pg_sleep(60)`.execute(db))).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: expect.stringContaining("has changed nothing"),
