@@ -5,6 +5,7 @@ import type { ServerContext } from "./http/context";
 import { dropNeedless } from "./store/forgotten";
 import { dropRefusals } from "./store/history/refusals";
 import { noteSizes } from "./store/history/sizes";
+import { timeIn } from "./store/time";
 
 const everyMs = 60 * 60 * 1000;
 
@@ -22,24 +23,26 @@ export async function keepTidy(context: ServerContext): Promise<void> {
   }
 }
 
-/** Removes what can no longer be requested, and notes how large the datasets are. */
+/** Removes what can no longer be requested, and notes how large the datasets are; by the database's clock if it is shared. */
 export async function tidy(context: ServerContext): Promise<void> {
-  await removeStrayModels(context);
-  await removeExpiredResults(context);
-  await context.idempotency.prune();
-  await removeOldJobs(context);
-  await context.store.transaction(async (db) => {
+  const { store, clock, idempotency } = context;
+  const now = await timeIn(store.db, clock.now());
+  await removeStrayModels(context, now);
+  await removeExpiredResults(context, now);
+  await idempotency.prune(now);
+  await removeOldJobs(context, now);
+  await store.transaction(async (db) => {
     await dropNeedless(db);
-    await dropRefusals(db, context.clock.now());
-    await noteSizes(db, context.clock.now());
+    await dropRefusals(db, now);
+    await noteSizes(db, now);
   });
 }
 
-async function removeOldJobs({ store, clock }: ServerContext): Promise<void> {
+async function removeOldJobs({ store }: ServerContext, now: number): Promise<void> {
   await store.transaction((db) =>
     db
       .deleteFrom("jobs")
-      .where("finished_ts", "<=", clock.now() - jobsKeptMs)
+      .where("finished_ts", "<=", now - jobsKeptMs)
       .where((of) => of.not(of.and([of("job_type", "=", "TRAINING"), of("status", "=", "SUCCEED")])))
       .where("id", "not in", db.selectFrom("deployments").select("job_id"))
       .execute(),

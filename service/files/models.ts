@@ -132,14 +132,15 @@ export async function modelSource({ store }: Basis, id: string): Promise<ModelSo
   return { modelId: id, seenDeletions: model.seen_deletions };
 }
 
-/** Removes the files of models that a kill or a failure left without their entry; while one is being made, only old ones. */
-export async function removeStrayModels({ files, store }: Basis): Promise<void> {
+/**
+ * Removes the files of models that a kill or a failure left without their entry a day before `now`. A younger one may be
+ * of a training that still runs, or of one that this database does not know: a process may talk to an old primary.
+ */
+export async function removeStrayModels({ files, store }: Basis, now: number): Promise<void> {
   const listed = await files.list("models/model-");
-  const trainings = store.db.selectFrom("jobs").select("id").where("job_type", "=", "TRAINING");
-  const running = await trainings.where("status", "=", "RUNNING").executeTakeFirst();
   const rows = await store.db.selectFrom("models").select("id").execute();
   const known = new Set(rows.map((row) => modelName(row.id)));
-  const isStray = ({ name, ageMs }: Listed) => !known.has(name) && (!running || ageMs >= brokenOffAfterMs);
+  const isStray = ({ name, writtenTs }: Listed) => !known.has(name) && now - writtenTs >= brokenOffAfterMs;
   for (const file of listed) if (isStray(file)) await files.remove(file.name);
   await files.tidy(known);
 }

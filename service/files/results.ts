@@ -3,18 +3,18 @@ import type { Basis } from "./basis";
 import { lifetimeSec } from "./download";
 import { type Attempt, resultName } from "./places/files";
 
-/** Removes the results whose addresses have expired. */
-export async function removeExpiredResults({ files, store, clock }: Basis): Promise<void> {
+/** Removes the results whose addresses had expired by `now`; a file that is younger than that may be of an unknown job. */
+export async function removeExpiredResults({ files, store }: Basis, now: number): Promise<void> {
+  const expired = now - lifetimeSec * 1000;
   const listed = await files.list("results/job-");
   const rows = await store.db
     .selectFrom("jobs")
     .select("id")
-    .where((of) =>
-      of.or([of("finished_ts", "is", null), of("finished_ts", ">", clock.now() - lifetimeSec * 1000)]),
-    )
+    .where((of) => of.or([of("finished_ts", "is", null), of("finished_ts", ">", expired)]))
     .execute();
   const kept = new Set(rows.map(({ id }) => id));
-  for (const { name } of listed) if (!kept.has(jobOf(name))) await files.remove(name);
+  for (const { name, writtenTs } of listed)
+    if (!kept.has(jobOf(name)) && writtenTs <= expired) await files.remove(name);
 }
 
 /** Removes the results of queries and clusterings that were computed from a dataset, because they list its users. */

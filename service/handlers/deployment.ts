@@ -1,9 +1,13 @@
 import { ServiceError } from "../base/error";
 import { projectOf } from "../store/find";
+import { endUnfinished } from "../store/queue";
 import { signal } from "../store/signals";
 import type { Handlers } from "./handler";
 
-/** The operation that ends a deployment; a job begins it. */
+const message =
+  "The project was shut down before this deployment had finished; submit the job again to deploy.";
+
+/** The operation that ends a deployment and all deployment jobs that were submitted before. */
 export const deploymentHandlers: Handlers<"shutdownDeployment"> = {
   shutdownDeployment: async ({ projectId }, call) => {
     const reply = await call.write(async (db) => {
@@ -12,7 +16,13 @@ export const deploymentHandlers: Handlers<"shutdownDeployment"> = {
         .deleteFrom("deployments")
         .where("project_id", "=", projectId)
         .executeTakeFirstOrThrow();
-      if (Number(numDeletedRows) === 0) {
+      const ended = await endUnfinished(db, {
+        projectId,
+        jobType: "DEPLOYMENT",
+        message,
+        now: call.clock.now(),
+      });
+      if (Number(numDeletedRows) === 0 && ended === 0) {
         throw new ServiceError(
           "NOT_DEPLOYED",
           `No model is deployed in project ${projectId}, so there is nothing to shut down.`,

@@ -56,12 +56,12 @@ export class Idempotency {
     return { reply, replayed: false };
   }
 
-  /** Forgets the answers of yesterday. */
-  async prune(): Promise<void> {
+  /** Forgets the answers that were given a day before `now`. */
+  async prune(now: number): Promise<void> {
     await this.store.transaction((db) =>
       db
         .deleteFrom("idempotency_keys")
-        .where("created_ts", "<=", this.now() - keptMs)
+        .where("created_ts", "<=", now - keptMs)
         .execute(),
     );
   }

@@ -213,16 +213,16 @@ export class Jobs {
         if (uncounted) {
           const ending = { why: uncounted, reason: message, now: clock.now(), pauseMs };
           await store.transaction((db) => runAgain(db, job, ending));
-          await this.removeLeft(job);
           this.follow(clock.wait(pauseMs, closing));
+          await this.removeLeft(job);
           ended("run again");
           return log.info({ ...about(job), err: error }, "job is run again");
         }
         const now = clock.now();
         const ending = { message, final, now, pauseMs };
         const again = await store.transaction((db) => fail(db, job, ending));
-        await this.removeLeft(job);
         if (again) this.follow(clock.wait(pauseMs, closing));
+        await this.removeLeft(job);
         ended(outcomeOf(again));
         return log.warn({ ...about(job), err: error, jobMs: now - began }, lineOf(again));
       } catch (failure) {

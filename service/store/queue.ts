@@ -192,6 +192,24 @@ export async function putBack(db: Db, job: Job): Promise<void> {
   await signal(db, "jobs");
 }
 
+/**
+ * Fails the jobs of a project that wait or run; a process that runs one of them can no longer end it with success.
+ * @returns how many there were
+ */
+export async function endUnfinished(
+  db: Db,
+  { projectId, jobType, message, now }: { projectId: string; jobType: JobType; message: string; now: number },
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable("jobs")
+    .set({ status: "FAILED", result: JSON.stringify({ message }), finished_ts: now })
+    .where("project_id", "=", projectId)
+    .where("job_type", "=", jobType)
+    .where("finished_ts", "is", null)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
 /** Only who has the job may say what becomes of it. */
 async function change(db: Db, job: Job, to: UpdateObject<Tables, "jobs">): Promise<void> {
   const { numUpdatedRows } = await db

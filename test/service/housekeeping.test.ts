@@ -12,8 +12,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
-import { folderAt, ManualClock } from "../../service";
+import { folderAt, ManualClock, startService } from "../../service";
 import { LogFile } from "../../service/files/log";
+import { DatabaseFiles } from "../../service/files/places/database-files";
+import { askDatabase } from "./chaos";
+import { newDatabase } from "./database";
 import { Running } from "./running";
 import { deploy, openShop, trainModel } from "./shop";
 
@@ -57,11 +60,12 @@ describe("while a service runs", () => {
     const result = join(folder.path, "results", `${jobId}.1.json`);
 
     await clock.passes(hourMs);
-    expect(existsSync(stray)).toBe(false);
+    expect(existsSync(stray)).toBe(true);
     expect(existsSync(join(folder.path, "models", modelId))).toBe(true);
     expect(existsSync(result)).toBe(true);
     expect(rows("idempotency_keys")).toBe(1);
     await clock.passes(dayMs);
+    expect(existsSync(stray)).toBe(false);
     expect(existsSync(result)).toBe(false);
     expect(rows("idempotency_keys")).toBe(0);
     expect(rows("jobs")).toBe(3);
@@ -71,6 +75,36 @@ describe("while a service runs", () => {
     database.close();
     await api.end();
   });
+});
+
+test("over PostgreSQL, files that no entry names go when they are a day old by the clock of the database", async () => {
+  const database = await newDatabase();
+  const dir = mkdtempSync(join(tmpdir(), "copies-"));
+  const files = new DatabaseFiles({ folder: dir, url: database.url });
+  const names = ["models/model-0123456789abcdef0123", "results/job-0123456789abcdef0123.1.json"];
+  for (const name of names)
+    await files.write(name, [Buffer.from("of a job that this database does not know")]);
+  const left = async () =>
+    (await Promise.all(["models/", "results/"].map((prefix) => files.list(prefix))))
+      .flat()
+      .map(({ name }) => name);
+  const visit = async (clock: ManualClock) => {
+    const service = await startService({
+      log: "none",
+      store: database.url,
+      key: "rk_the-key-of-the-tidy",
+      clock,
+    });
+    await service.close();
+  };
+  await visit(new ManualClock(Date.now() + 2 * dayMs));
+  expect(await left()).toEqual(names);
+  await askDatabase(database.url, "update files set written = now() - interval '25 hours'");
+  await visit(new ManualClock(Date.now() - 2 * dayMs));
+  expect(await left()).toEqual([]);
+  files.close();
+  await database.drop();
+  rmSync(dir, { recursive: true });
 });
 
 describe("the log file", () => {

@@ -90,7 +90,7 @@ export class BucketFiles implements Files {
         for (const { Key = "", LastModified } of Contents)
           files.push({
             name: Key.slice(this.prefix.length),
-            ageMs: Date.now() - (LastModified?.getTime() ?? Date.now()),
+            writtenTs: LastModified?.getTime() ?? Date.now(),
           });
       }
       return files;

@@ -88,7 +88,7 @@ export class DatabaseFiles implements Files {
   async list(prefix: string): Promise<Listed[]> {
     const files = await this.db
       .selectFrom("files")
-      .select(["name", sql<number>`(extract(epoch from now() - written) * 1000)::bigint`.as("ageMs")])
+      .select(["name", sql<number>`(extract(epoch from written) * 1000)::bigint`.as("writtenTs")])
       .where(sql<boolean>`starts_with(name, ${prefix})`)
       .execute();
     return files;

@@ -15,7 +15,8 @@ export interface Reading {
 /** A file in a list. */
 export interface Listed {
   readonly name: string;
-  readonly ageMs: number;
+  /** When it was written, in milliseconds since 1970, by the clock of the place. */
+  readonly writtenTs: number;
 }
 
 /** Where files lie, as a thread is told it. */

@@ -64,8 +64,8 @@ export class FolderFiles implements Files {
 
   async tidy(_: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
     for (const folder of ["models/", "results/"]) {
-      for (const { name, ageMs } of await this.list(folder))
-        if (/\.part$/.test(name) && ageMs >= afterMs) await this.remove(name);
+      for (const { name, writtenTs } of await this.list(folder))
+        if (/\.part$/.test(name) && Date.now() - writtenTs >= afterMs) await this.remove(name);
     }
   }
 
@@ -73,7 +73,7 @@ export class FolderFiles implements Files {
 
   private async listed(name: string): Promise<Listed | undefined> {
     const found = await unlessMissing(stat(join(this.folder, name)));
-    return found && { name, ageMs: Date.now() - found.mtimeMs };
+    return found && { name, writtenTs: found.mtimeMs };
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { serialize } from "node:v8";
-import { type StartOptions, startService } from "../../../service";
+import { ManualClock, type StartOptions, startService } from "../../../service";
 import { openFiles } from "../../../service/files/places/open";
 import { describeUnless } from "../../unless";
 import { run } from "../process";
@@ -66,9 +66,9 @@ function testService(where: string): void {
     const { jobResult } = await api.finished(projectId, jobId);
     return { jobId, url: jobResult?.downloadUrl as string };
   };
-  const restart = async () => {
+  const restart = async (clock?: ManualClock) => {
     await api.end();
-    api = await Running.start(options);
+    api = await Running.start(clock ? { ...options, clock } : options);
   };
 
   test("has them there, and nowhere else", async () => {
@@ -144,9 +144,12 @@ function testService(where: string): void {
     expect(await names("models/model-")).toEqual([`models/${modelId}`]);
   });
 
-  test("removes models without an entry at its start", async () => {
-    await files().write("models/model-0123456789abcdef0123", [Buffer.from("stray")]);
+  test("removes models without an entry at its start, once they are a day old", async () => {
+    const stray = "models/model-0123456789abcdef0123";
+    await files().write(stray, [Buffer.from("stray")]);
     await restart();
+    expect(await names("models/model-")).toContain(stray);
+    await restart(new ManualClock(Date.now() + 25 * 60 * 60 * 1000));
     expect(await names("models/model-")).toEqual([`models/${modelId}`]);
     expect(await recommended()).toHaveLength(5);
   });

@@ -96,7 +96,8 @@ function testFiles(where: string, open: () => Files): void {
     expect(await text("models/model-1")).toBe("");
     expect(await names("results/job-1.")).toEqual(["results/job-1.json"]);
     expect(await names("results/")).toEqual(["results/job-1.json", "results/job-11.json"]);
-    for (const { ageMs } of await files.list("results/")) expect(Math.abs(ageMs)).toBeLessThan(60_000);
+    for (const { writtenTs } of await files.list("results/"))
+      expect(Math.abs(Date.now() - writtenTs)).toBeLessThan(60_000);
     await files.remove("results/job-1.json");
     await files.remove("results/job-1.json");
     expect(await text("results/job-1.json")).toBeUndefined();

@@ -104,6 +104,28 @@ describe("deployments", () => {
     });
   });
 
+  test("a shutdown also ends the deployments that wait or run, and none that is submitted later", async () => {
+    const { projectId } = shop;
+    const generatorModelId = await trainModel(api, shop);
+    await switchOn({ job_delay_ms: 1000 });
+    const wanted = { projectId, name: "overtaken", generatorModelId };
+    const jobs = [
+      await api.call("submitDeploymentJob", wanted),
+      await api.call("submitDeploymentJob", wanted),
+    ];
+    await api.call("shutdownDeployment", { projectId });
+    await switchOn({});
+    clock.advance(1000);
+    for (const { jobId } of jobs)
+      expect(await api.finished(projectId, jobId)).toMatchObject({
+        jobStatus: "FAILED",
+        jobResult: { message: expect.stringContaining("shut down before this deployment had finished") },
+      });
+    await expect(recommend()).rejects.toMatchObject({ status: 409, error: { code: "NOT_DEPLOYED" } });
+    await deploy(api, projectId, generatorModelId);
+    expect((await recommend()).results).toHaveLength(5);
+  });
+
   test("after a restart the same port serves the same answers", async () => {
     const before = await recommend();
     const { url } = api.service;

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type Clients, type ClientsPlace, withClients } from "../../../service";
-import { testInFolder, testStore } from "../database";
+import { askDatabase } from "../chaos";
+import { newDatabase, testInFolder, testStore } from "../database";
 import { run, type ServiceProcess, serve } from "../process";
 import { Caller, Running } from "../running";
 
@@ -249,4 +250,13 @@ testInFolder("clients of a folder without data are refused with what to do", asy
   );
   expect(readdirSync(empty)).toEqual([]);
   rmSync(empty, { recursive: true });
+});
+
+test("the clients of a database without the tables of this version cannot be listed, which leaves it as it is", async () => {
+  const database = await newDatabase({ empty: true });
+  const listed = withClients({ store: database.url }, (clients) => clients.list());
+  await expect(listed).rejects.toThrow(/lacks tables .* `recommender serve --store postgres:/);
+  const tables = "select from information_schema.tables where table_schema = 'public'";
+  expect(await askDatabase(database.url, tables)).toEqual([]);
+  await database.drop();
 });
