@@ -1,9 +1,12 @@
 import { z } from "zod";
-import { eventType, id, type JsonMap, jsonMap, label, mapOf, maybe, ours } from "./field";
+import { eventType, id, type JsonMap, jsonMap, label, mapOf, maybe, ours, recordId } from "./field";
+import { limits } from "./limits";
 import { route } from "./route";
 
 /** The kinds of algorithm that the specification names. */
 export const algorithmType = z.enum(["G1"], { error: "expected G1" });
+
+const eventWeight = z.number().min(0).max(1000);
 
 /**
  * The parameters of G1; those left out are chosen on held-out data.
@@ -50,7 +53,10 @@ export const g1Parameters = z.strictObject({
     .max(1)
     .optional()
     .describe("How far those who chose the same items hold popular ones back."),
-  event_weights: mapOf(z.number().min(0).max(1000), { key: eventType })
+  event_weights: ours(
+    mapOf(eventWeight, { key: eventType, most: limits.eventWeights }),
+    mapOf(eventWeight, { key: eventType }),
+  )
     .optional()
     .describe("What events of other types weigh against the target event; {} for the target event alone."),
   recommend_seen: z
@@ -76,7 +82,7 @@ export type G1Parameters = z.input<typeof g1Parameters>;
 
 /** What an algorithm is created with. */
 export const algorithmFields = z.strictObject({
-  projectId: id.describe("The project that owns it."),
+  projectId: recordId.describe("The project that owns it."),
   name: label.describe("Name of the algorithm."),
   algorithmType: algorithmType.default("G1").describe("Kind of algorithm."),
   // The specification names no parameters.

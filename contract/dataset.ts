@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { alsoUnder, atMost, attributeName, id, label, mapOf, maybe, ours } from "./field";
+import { alsoUnder, atMost, attributeName, id, label, mapOf, maybe, ours, recordId } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -37,7 +37,7 @@ const datasetId = id.describe("Id of the dataset.");
 const userDataset = z.object({ userDatasetId: datasetId, ...answered });
 const itemDataset = z.object({ itemDatasetId: alsoUnder(datasetId, "user_dataset_id"), ...answered });
 const eventDataset = z.object({ eventDatasetId: alsoUnder(datasetId, "user_dataset_id"), ...answered });
-const eventDatasetRef = z.strictObject({ eventDatasetId: datasetId });
+const eventDatasetRef = z.strictObject({ eventDatasetId: recordId.describe("Id of the dataset.") });
 
 export const createUserDataset = route({
   method: "POST",
@@ -68,7 +68,7 @@ export const updateEventDataset = route({
   path: "/update-event-dataset",
   summary: "Changes the name and the attribute schema of an event dataset.",
   request: z.strictObject({
-    eventDatasetId: datasetId,
+    eventDatasetId: eventDatasetRef.shape.eventDatasetId,
     name: datasetFields.shape.name,
     attributeSchema: attributeSchema.describe("Handling of attributes; null: inferred."),
   }),

@@ -38,7 +38,7 @@ const text = z.string().regex(/^[^\x00]*$/, "expected text without NUL character
 /** An id that names what is there already; the specification shows no format, so any non-empty text is one. */
 export const id = text.min(1);
 
-/** The id of a new user or item. */
+/** An id in a request: of a user or an item, or of anything that the service has named. */
 export const recordId = atMost(id, limits.idCharacters);
 
 /** A name for people, on one line. */

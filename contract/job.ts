@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { atMost, id, json, jsonMap, label, maybe, ours } from "./field";
+import { atMost, id, json, jsonMap, label, maybe, ours, recordId } from "./field";
 import { limits } from "./limits";
 import { originHeaders } from "./origin";
 import { route } from "./route";
@@ -17,17 +17,17 @@ export const submitTrainingJob = route({
   method: "POST",
   path: "/submit-training-job",
   summary: "Trains a model by an algorithm; the model gets the name of the job.",
-  request: z.strictObject({ projectId: id, algorithmId: id, name: jobName }),
+  request: z.strictObject({ projectId: recordId, algorithmId: recordId, name: jobName }),
   headers: originHeaders,
   reply: submitted,
 });
 
 /** What a deployment is submitted with. */
 export const deploymentFields = z.strictObject({
-  projectId: id.describe("The project whose recommendation call is to serve."),
+  projectId: recordId.describe("The project whose recommendation call is to serve."),
   name: jobName,
-  generatorModelId: id.describe("The model that produces the results."),
-  rankerModelId: id.optional().describe("The model that puts the generator's results in a new order."),
+  generatorModelId: recordId.describe("The model that produces the results."),
+  rankerModelId: recordId.optional().describe("The model that puts the generator's results in a new order."),
   qps: atMost(z.int().min(1), limits.qps)
     .default(limits.defaultQps)
     .describe("Queries per second that the recommendation call may use."),
@@ -84,7 +84,11 @@ export const userDistributionQuery = z.strictObject({
 });
 
 const queriesOf = <Q extends z.ZodType>(query: Q) => atMost(z.array(query).min(1), limits.queries);
-const querying = { name: jobName, projectId: id, modelId: id.describe("The model that is asked.") };
+const querying = {
+  name: jobName,
+  projectId: recordId,
+  modelId: recordId.describe("The model that is asked."),
+};
 
 export const submitQueryingJob = route({
   method: "POST",
@@ -105,8 +109,8 @@ export const submitQueryingJob = route({
 /** What a clustering is submitted with. */
 export const clusteringFields = z.strictObject({
   name: jobName,
-  projectId: id,
-  modelId: id.describe("The model whose view of the users is grouped."),
+  projectId: recordId,
+  modelId: recordId.describe("The model whose view of the users is grouped."),
   clusterType: z.enum(["user"], { error: "expected user" }).default("user").describe("What is grouped."),
   parameters: z
     .strictObject({
@@ -242,8 +246,8 @@ export const getJob = route({
   path: "/get-job",
   summary: "Reads a job with its status and its result.",
   request: z.strictObject({
-    projectId: id.describe("Id of the project."),
-    jobId: id.describe("Id of the job."),
+    projectId: recordId.describe("Id of the project."),
+    jobId: recordId.describe("Id of the job."),
   }),
   reply: z.object({
     projectId: maybe(z.string()).describe("Id of its project."),

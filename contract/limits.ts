@@ -24,7 +24,7 @@ export const limits = {
   recordBytes: 64 * 1024,
   /** Levels of arrays and objects in the attributes of a record. */
   attributeDepth: 32,
-  /** Characters of the id of a user or an item. */
+  /** Characters of an id. */
   idCharacters: 256,
   /** Bytes of the id of an event; one built of the longest user and item ids fits. */
   eventIdBytes: 2048,
@@ -36,6 +36,8 @@ export const limits = {
   nameCharacters: 256,
   /** Attributes that one schema names. */
   schemaAttributes: 1000,
+  /** Event types that `event_weights` of an algorithm names. */
+  eventWeights: 1000,
   /** Shards of one dataset. */
   shards: 10_000,
   /** Queries per second of a deployment. */
@@ -56,10 +58,18 @@ export const limits = {
   upsertBytes: 1000 * (20 + 1) * 1024 + 1024 * 1024,
   /** Bytes of any other body, packed and unpacked alike. */
   requestBytes: 1024 * 1024,
+  /** Bytes of the body of a recommendation call: the longest id and attribute names, each character escaped. */
+  recommendationBytes: 128 * 1024,
   /** Bytes of a request for a token, which anybody may make. */
   tokenRequestBytes: 4096,
   /** Levels of arrays and objects in a body; no record that is small enough can hold more. */
   bodyDepth: 50_000,
-  /** Arrays and objects in a body. */
-  bodyObjects: 1_000_000,
+  /** Commas and colons in a body, which is about the number of its keys and values. */
+  bodyValues: 2_000_000,
+  /** Commas and colons in one record, and in all of a body that is outside its records. No record within its bytes has more. */
+  recordValues: 32 * 1024,
+  /** Requests that may wait on one connection while another one is answered. */
+  pipelinedRequests: 32,
+  /** Milliseconds after which a connection is closed if its client reads nothing of a response. */
+  sendTimeoutMs: 60_000,
 } as const;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id, jsonMap, label, maybe } from "./field";
+import { id, jsonMap, label, maybe, recordId } from "./field";
 import { route } from "./route";
 
 const modelName = "Name of the model, for people only.";
@@ -14,8 +14,8 @@ const model = z.object({
     "When it was created, in milliseconds since 1970; another service may have another unit.",
   ),
 });
-const projectId = id.describe("Id of the project.");
-const modelRef = z.strictObject({ projectId, modelId: id.describe("Id of the model.") });
+const projectId = recordId.describe("Id of the project.");
+const modelRef = z.strictObject({ projectId, modelId: recordId.describe("Id of the model.") });
 
 export const updateModel = route({
   method: "PUT",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { eventType, id, label, maybe } from "./field";
+import { eventType, id, label, maybe, recordId } from "./field";
 import { route } from "./route";
 
 /** The kinds of project that the specification names. */
@@ -9,9 +9,9 @@ export const projectType = z.enum(["RECOMMEND_ITEMS_TO_USER"], { error: "expecte
 export const projectFields = z.strictObject({
   name: label.describe("Name of the project."),
   projectType: projectType.default("RECOMMEND_ITEMS_TO_USER").describe("What the project recommends."),
-  userDatasetId: id.describe("Dataset of its users."),
-  itemDatasetId: id.describe("Dataset of its items."),
-  eventDatasetId: id.describe("Dataset of its events; several projects may share one."),
+  userDatasetId: recordId.describe("Dataset of its users."),
+  itemDatasetId: recordId.describe("Dataset of its items."),
+  eventDatasetId: recordId.describe("Dataset of its events; several projects may share one."),
   targetEventType: eventType.describe("The event type that models are optimised for."),
 });
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { atMost, id, inline, json, jsonMap, maybe } from "./field";
+import { atMost, id, inline, json, jsonMap, maybe, recordId } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -34,7 +34,7 @@ export const recommendItemsToUser = route({
   summary: "Recommends items to a user.",
   repeatable: true,
   request: z.strictObject({
-    userId: id.describe("Id of the user."),
+    userId: recordId.describe("Id of the user."),
     attributes: atMost(z.array(atMost(z.string(), limits.nameCharacters)), limits.recommendedAttributes)
       .default([])
       .describe("Item attributes to return; none unless given."),

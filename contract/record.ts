@@ -68,7 +68,7 @@ export const upsertDatasetUsers = route({
   path: "/upsert-dataset-users",
   summary: "Inserts or updates users.",
   repeatable: true,
-  request: z.strictObject({ userDatasetId: id, users: records(userRecord) }),
+  request: z.strictObject({ userDatasetId: recordId, users: records(userRecord) }),
   reply: z.object({ userDatasetId: maybe(id), ...outcome }),
 });
 
@@ -77,7 +77,7 @@ export const upsertDatasetItems = route({
   path: "/upsert-dataset-items",
   summary: "Inserts or updates items.",
   repeatable: true,
-  request: z.strictObject({ itemDatasetId: id, items: records(itemRecord) }),
+  request: z.strictObject({ itemDatasetId: recordId, items: records(itemRecord) }),
   reply: z.object({ itemDatasetId: maybe(id), ...outcome }),
 });
 
@@ -86,7 +86,7 @@ export const upsertDatasetEvents = route({
   path: "/upsert-dataset-events",
   summary: "Inserts or updates events.",
   repeatable: true,
-  request: z.strictObject({ eventDatasetId: id, events: records(eventRecord) }),
+  request: z.strictObject({ eventDatasetId: recordId, events: records(eventRecord) }),
   reply: z.object({ eventDatasetId: maybe(id), ...outcome }),
 });
 
@@ -94,7 +94,7 @@ export const deleteDatasetUserEvents = route({
   method: "DELETE",
   path: "/delete-dataset-user-events",
   summary: "Deletes all events of one user.",
-  request: z.strictObject({ eventDatasetId: id, userId: id }),
+  request: z.strictObject({ eventDatasetId: recordId, userId: recordId }),
   reply: z.object({ eventDatasetId: maybe(id), userId: maybe(id) }),
 });
 
@@ -103,7 +103,7 @@ export const deleteDatasetEventsBeforeTs = route({
   path: "/delete-dataset-events-before-ts",
   summary: "Deletes the events from start_ts on and before ts.",
   request: z.strictObject({
-    eventDatasetId: id,
+    eventDatasetId: recordId,
     ts: z.int().min(0).describe("Milliseconds; events before it are deleted."),
     startTs: z.int().min(0).default(0).describe("Milliseconds; events before it are kept."),
   }),

@@ -29,6 +29,7 @@ import { type Db, openStore, signingSecret } from "./store/database";
 import { lastSeqIn } from "./store/events";
 import { arrive, Processes, type Role } from "./store/processes";
 import { sweepDeleted } from "./store/sweep";
+import { Walks } from "./store/walks";
 import { Pool } from "./threads/pool";
 
 /** What a service can be started with. */
@@ -171,6 +172,7 @@ async function serveFolder(
       return seq - count + 1;
     },
     lastSeq: () => seq,
+    walks: new Walks(clock),
     sweep: () => {
       sweeping = sweeping
         .then(() => sweepDeleted(basis))

@@ -1,7 +1,10 @@
+import { LRUCache } from "lru-cache";
+
 const minuteMs = 60_000;
 const minutesKept = 60;
 /** Times are counted in steps of a tenth, from a hundredth of a millisecond to some minutes. */
 const [leastMs, stepFactor, steps] = [0.01, 1.1, 180];
+/** Projects that are counted, 50 kB each. */
 const mostKeys = 1000;
 
 interface Minute {
@@ -14,12 +17,13 @@ interface Minute {
 
 /** How a project's recommendations were answered over the last hour, in this process. */
 export class RecentCalls {
-  private readonly kept = new Map<string, Minute[]>();
+  private readonly kept = new LRUCache<string, Minute[]>({ max: mostKeys });
 
   constructor(private readonly now: () => number) {}
 
-  /** Counts a call. */
+  /** Counts a call that was answered, refused because of its rate, or failed; other calls say nothing of a project. */
   count(key: string, status: number, ms: number): void {
+    if (status !== 200 && status !== 429 && status < 500) return;
     const minute = this.minuteOf(key);
     if (status === 200) {
       minute.answered++;
@@ -27,14 +31,14 @@ export class RecentCalls {
       const at = Math.max(0, Math.min(steps - 1, step));
       minute.times[at] = (minute.times[at] as number) + 1;
     } else if (status === 429) minute.refused++;
-    else if (status >= 500) minute.failed++;
+    else minute.failed++;
   }
 
   /** What was counted, minute by minute, and how long half of the answers and all but one in a hundred took at most. */
   of(keys: readonly string[]) {
     const last = Math.floor(this.now() / minuteMs);
     const first = last - minutesKept + 1;
-    const found = keys.flatMap((key) => this.kept.get(key) ?? []).filter(({ minute }) => minute >= first);
+    const found = keys.flatMap((key) => this.kept.peek(key) ?? []).filter(({ minute }) => minute >= first);
     const sum = (part: "answered" | "refused" | "failed", of = found) =>
       of.reduce((total, minute) => total + minute[part], 0);
     const times = new Float64Array(steps);
@@ -57,7 +61,6 @@ export class RecentCalls {
     const now = Math.floor(this.now() / minuteMs);
     let minutes = this.kept.get(key);
     if (!minutes) {
-      if (this.kept.size >= mostKeys) this.kept.clear();
       minutes = [];
       this.kept.set(key, minutes);
     }

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { routes } from "../../contract";
 import { version } from "../../package.json";
 import { notFound, ServiceError, shortened } from "../base/error";
+import { leavingOf } from "../base/leaving";
 import type { Context } from "../handlers/handler";
 import { withoutPassword } from "../store/address";
 import type { Db } from "../store/database";
@@ -145,7 +146,7 @@ export async function answer(
   if (!scope || !view) throw new ServiceError("NOT_FOUND", "There is no such part of the console.");
   refuseBeyond(visitor, scope);
   const body = (request.body as { json?: unknown } | undefined)?.json;
-  return view(context, textsOf(request.query), leaving(reply), body);
+  return view(context, textsOf(request.query), leavingOf(reply.raw), body);
 }
 
 /** A one-time code for a session, for a caller who has shown a secret. */
@@ -236,18 +237,13 @@ async function sessionAnswer(context: ConsoleContext, visitor: Visitor): Promise
   };
 }
 
-/** Says when the connection of a call is closed, or its answer was sent. */
-function leaving(reply: FastifyReply): AbortSignal {
-  const left = new AbortController();
-  reply.raw.once("close", () => left.abort(new ServiceError("BAD_REQUEST", "The caller has left.")));
-  return left.signal;
-}
-
 function stream(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isSignedIn = () =>
     callerOf(context, request, "/status").then(
       () => true,
       () => false,
     );
-  return reply.type("application/x-ndjson").send(Readable.from(live(context, leaving(reply), isSignedIn)));
+  return reply
+    .type("application/x-ndjson")
+    .send(Readable.from(live(context, leavingOf(reply.raw), isSignedIn)));
 }

@@ -27,7 +27,7 @@ export const eventHandlers: Handlers<
   "upsertDatasetEvents" | "deleteDatasetUserEvents" | "deleteDatasetEventsBeforeTs"
 > = {
   upsertDatasetEvents: async ({ eventDatasetId, events }, call) => {
-    const parted = part<EventRecord>(eventRecord, "event_id", events, refuse);
+    const parted = await part<EventRecord>(eventRecord, "event_id", events, refuse);
     const { fitting, change, dataset } = await call.store.beside(async (db) => {
       const dataset = await datasetOf(db, "event", eventDatasetId);
       return { dataset, ...(await upsert(db, dataset, parted, call)) };
@@ -54,7 +54,12 @@ export const eventHandlers: Handlers<
 
   deleteDatasetEventsBeforeTs: async ({ eventDatasetId, ts, startTs }, call) => {
     const dataset = await datasetOf(call.db, "event", eventDatasetId);
-    await deleteEvents(call, dataset, { from: startTs, before: ts }, (change) => call.serving.tell(change));
+    const { store, lastSeq, serving } = call;
+    await call.walks.join(dataset.number, `${startTs}:${ts}`, call.leaving(), (stop) => {
+      const closing = AbortSignal.any([call.closing, stop]);
+      const span = { from: startTs, before: ts };
+      return deleteEvents({ store, lastSeq, closing }, dataset, span, (change) => serving.tell(change));
+    });
     return { eventDatasetId, ts };
   },
 };

@@ -2,6 +2,7 @@ import type { FullReply, Request, RouteName, routes } from "../../contract";
 import type { JobContext } from "../jobs/context";
 import type { Jobs } from "../jobs/runner";
 import type { Db } from "../store/database";
+import type { Walks } from "../store/walks";
 
 /** What the handlers work with. */
 export interface Context extends JobContext {
@@ -10,6 +11,8 @@ export interface Context extends JobContext {
   takeSeqs(count: number): number;
   /** The last sequence number that was set aside. */
   lastSeq(): number;
+  /** Deletions that take long, shared by the calls that ask for the same. */
+  readonly walks: Walks;
   /** Removes what deleted datasets left, in the background. */
   sweep(): void;
 }
@@ -21,6 +24,8 @@ export interface Call extends Context {
   /** Carries out all of the work or nothing, and keeps its reply for the call's idempotency key in the same stroke. */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
   readonly requestId: string;
+  /** Creates a signal that is aborted when the caller hangs up. */
+  leaving(): AbortSignal;
   /** The headers that the operation takes beyond the specification. */
   readonly headers: Readonly<Record<string, unknown>>;
   /** The project that the address names, where it names one. */

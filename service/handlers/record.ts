@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { itemRecord, type JsonMap, limits, userRecord } from "../../contract";
+import {
+  itemRecord,
+  type JsonMap,
+  limits,
+  upsertDatasetEvents,
+  upsertDatasetItems,
+  upsertDatasetUsers,
+  userRecord,
+} from "../../contract";
 import { shortened } from "../base/error";
 import { storable } from "../base/validation";
 import type { Db } from "../store/database";
@@ -15,15 +23,15 @@ const unchecked = z.array(z.unknown()).max(limits.recordsPerUpsert);
 
 /** What the upsert calls take as a whole; their records are checked one by one. */
 export const envelopes = {
-  upsertDatasetUsers: z.strictObject({ userDatasetId: z.string().min(1), users: unchecked }),
-  upsertDatasetItems: z.strictObject({ itemDatasetId: z.string().min(1), items: unchecked }),
-  upsertDatasetEvents: z.strictObject({ eventDatasetId: z.string().min(1), events: unchecked }),
+  upsertDatasetUsers: upsertDatasetUsers.request.extend({ users: unchecked }),
+  upsertDatasetItems: upsertDatasetItems.request.extend({ items: unchecked }),
+  upsertDatasetEvents: upsertDatasetEvents.request.extend({ events: unchecked }),
 };
 
 /** The operations that take users and items. */
 export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems"> = {
   upsertDatasetUsers: async ({ userDatasetId, users }, call) => {
-    const parted = part(
+    const parted = await part(
       userRecord,
       "user_id",
       users,
@@ -39,7 +47,7 @@ export const recordHandlers: Handlers<"upsertDatasetUsers" | "upsertDatasetItems
   },
 
   upsertDatasetItems: async ({ itemDatasetId, items }, call) => {
-    const parted = part(
+    const parted = await part(
       itemRecord,
       "item_id",
       items,

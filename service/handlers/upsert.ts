@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { decode, limits, wireSchema } from "../../contract";
 import { issuesText } from "../../contract/words";
+import { breather } from "../base/breath";
 import { shortened } from "../base/error";
 import type { Dataset } from "../store/tables";
 
@@ -18,14 +19,15 @@ export interface Parted<T> {
   readonly indexes: Map<string, number>;
 }
 
-/** Checks each record alone, so that a bad one does not spoil the others. */
-export function part<T>(
+/** Checks each record alone, so that a bad one does not spoil the others; other calls run in between. */
+export async function part<T>(
   schema: z.ZodType<T>,
   idKey: string,
   records: readonly unknown[],
   refuse: (record: T, raw: unknown) => string | undefined = () => undefined,
-): Parted<T> {
+): Promise<Parted<T>> {
   const check = wireSchema(schema);
+  const breathe = breather();
   const kept = new Map<string, T>();
   const failures = new Map<string | number, Failure>();
   const indexes = new Map<string, number>();
@@ -41,6 +43,7 @@ export function part<T>(
     }
     if (reason === undefined) kept.set(id as string, record as T);
     else failures.set(id ?? index, { id, index, reason });
+    await breathe();
   }
   return { kept, failures, indexes };
 }

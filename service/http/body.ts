@@ -1,9 +1,12 @@
 import { isUtf8 } from "node:buffer";
+import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { FastifyRequest } from "fastify";
 import { limits } from "../../contract";
+import { Budget } from "../base/budget";
 import { ServiceError } from "../base/error";
+import { JsonScan, parseInSteps, scanInSteps, stepBytes } from "./json-scan";
 
 const unpack = promisify(gunzip);
 
@@ -13,94 +16,162 @@ export interface Body {
   readonly json: unknown;
 }
 
-/** The body of a JSON request, unpacked. */
-export async function readJson(request: FastifyRequest, packed: Buffer): Promise<Body> {
-  const bytes = await readBytes(request, packed);
-  refuseCostly(bytes);
-  try {
-    return { bytes, json: JSON.parse(bytes.toString()) };
-  } catch (error) {
-    throw new ServiceError("BAD_REQUEST", `The body is not JSON: ${(error as Error).message}.`);
+/** Bytes that all calls together may have received and not yet answered. */
+const mostReceived = 96 * 1024 * 1024;
+
+/** Bytes of memory that bodies may take together from unpacking to the answer. */
+const mostHandled = 192 * 1024 * 1024;
+
+/** Bytes of memory that a key or value takes once it is parsed. */
+const valueBytes = 64;
+
+type Coding = "identity" | "gzip";
+
+/** Reads the bodies of calls, and limits the memory that all of them take together. */
+export class Bodies {
+  private readonly received = new Budget(mostReceived);
+  private readonly handled = new Budget(mostHandled);
+  /** What each call has reserved; small bodies reserve nothing. */
+  private readonly reserved = new WeakMap<FastifyRequest, { received: number; handled: number }>();
+
+  /** The body of a JSON request, unpacked. A large one is parsed in steps, and waits until there is memory for it. */
+  async readJson(request: FastifyRequest, payload: Readable): Promise<Body> {
+    const coding = codingOf(request);
+    const packed = await this.receive(request, payload);
+    try {
+      if (coding === "gzip" || packed.length > stepBytes)
+        return await this.readLarge(request, packed, coding);
+      refuseInvalidUtf8(packed);
+      new JsonScan(packed).scan(0, packed.length);
+      return { bytes: packed, json: JSON.parse(packed.toString()) };
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw new ServiceError("BAD_REQUEST", `The body is not JSON: ${error.message}.`);
+    }
+  }
+
+  /** The body of a form. */
+  async readForm(request: FastifyRequest, payload: Readable): Promise<Body> {
+    codingOf(request);
+    const bytes = await this.receive(request, payload);
+    refuseInvalidUtf8(bytes);
+    return { bytes, json: Object.fromEntries(new URLSearchParams(bytes.toString())) };
+  }
+
+  /** Frees the memory that the body of a call reserved, once the call is answered. */
+  release(request: FastifyRequest): void {
+    const reserved = this.reserved.get(request);
+    if (!reserved) return;
+    this.reserved.delete(request);
+    this.received.release(reserved.received);
+    this.handled.release(reserved.handled);
+  }
+
+  private async readLarge(request: FastifyRequest, packed: Buffer, coding: Coding): Promise<Body> {
+    const reserved = this.reservedBy(request);
+    const most = coding === "gzip" ? (request.routeOptions.bodyLimit as number) : packed.length;
+    // Only unpacking and scanning shows what a body holds; until then the worst is assumed.
+    const worst = costOf(most, Math.min(most / 2, limits.bodyValues));
+    await this.handled.reserve(worst);
+    reserved.handled = worst;
+    const bytes = coding === "gzip" ? await unpacked(request, packed) : packed;
+    refuseInvalidUtf8(bytes);
+    const scan = await scanInSteps(bytes);
+    reserved.handled = Math.min(worst, costOf(bytes.length, scan.values));
+    this.handled.release(worst - reserved.handled);
+    return { bytes, json: await parseInSteps(bytes, scan) };
+  }
+
+  /** Reads the bytes of a body, as long as they are within the limits of its operation and of the service. */
+  private receive(request: FastifyRequest, payload: Readable): Promise<Buffer> {
+    const most = request.routeOptions.bodyLimit as number;
+    if (Number(request.headers["content-length"]) > most) return Promise.reject(tooLarge(request));
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const end = (error?: Error | null) => {
+        payload.off("data", take).off("end", finish).off("error", end).off("close", cut);
+        // A client that still sends would otherwise never read why it was refused.
+        if (error) payload.resume();
+        if (error) reject(error);
+        // Always a copy: a chunk may be a view of the buffer that the connection reads into.
+        else resolve(Buffer.concat(chunks, length));
+      };
+      const take = (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > most) return end(tooLarge(request));
+        if (length > stepBytes && !this.reserveReceived(request, length)) return end(tooBusy());
+        chunks.push(chunk);
+      };
+      const finish = () => end();
+      const cut = () => end(new ServiceError("BAD_REQUEST", "The connection was closed within the body."));
+      payload.on("data", take).on("end", finish).on("error", end).on("close", cut);
+    });
+  }
+
+  private reserveReceived(request: FastifyRequest, length: number): boolean {
+    const reserved = this.reservedBy(request);
+    const isFree = this.received.tryReserve(length - reserved.received);
+    if (isFree) reserved.received = length;
+    return isFree;
+  }
+
+  private reservedBy(request: FastifyRequest): { received: number; handled: number } {
+    const known = this.reserved.get(request);
+    if (known) return known;
+    const none = { received: 0, handled: 0 };
+    this.reserved.set(request, none);
+    return none;
   }
 }
 
-/** The body of a form, unpacked. */
-export async function readForm(request: FastifyRequest, packed: Buffer): Promise<Body> {
-  const bytes = await readBytes(request, packed);
-  return { bytes, json: Object.fromEntries(new URLSearchParams(bytes.toString())) };
+function costOf(bytes: number, values: number): number {
+  return Math.ceil(bytes + values * valueBytes);
 }
 
-/** Refuses a body that is packed: anybody may send one here, and a small one could grow large. */
+/** Refuses a packed body on routes without authentication: a small one could grow large. */
 export async function refusePacked({ headers }: FastifyRequest): Promise<void> {
   if ((headers["content-encoding"] ?? "identity").toLowerCase() !== "identity")
     throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Send this request without Content-Encoding.");
 }
 
-/** Says that a body is over the limit of its operation. */
+/** The error for a body over the limit of its operation. */
 export function tooLarge({ routeOptions }: FastifyRequest): ServiceError {
   const most = routeOptions.bodyLimit;
   const fix = most === limits.upsertBytes ? "; send it in several calls" : ", the most for this operation";
   return new ServiceError("TOO_LARGE", `The body is larger than ${most} bytes${fix}.`);
 }
 
-async function readBytes(request: FastifyRequest, packed: Buffer): Promise<Buffer> {
-  const [, charset = "utf-8"] =
-    /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers["content-type"] ?? "") ?? [];
-  if (!/^utf-?8$/i.test(charset)) {
+function tooBusy(): ServiceError {
+  return new ServiceError(
+    "UNAVAILABLE",
+    "The service is receiving too many large bodies at once and has changed nothing; call again.",
+    { headers: { "retry-after": "1" } },
+  );
+}
+
+function codingOf({ headers }: FastifyRequest): Coding {
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(headers["content-type"] ?? "") ?? [];
+  if (!/^utf-?8$/i.test(charset))
     throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", `The charset ${charset} is not known; send UTF-8.`);
-  }
-  const bytes = await unpacked(request, packed);
+  const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
+  if (encoding === "identity") return encoding;
+  if (encoding === "gzip" || encoding === "x-gzip") return "gzip";
+  throw new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    `The Content-Encoding ${encoding} is not known; use gzip or none.`,
+  );
+}
+
+function refuseInvalidUtf8(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw new ServiceError("BAD_REQUEST", "The body is not UTF-8; send it as UTF-8.");
-  return bytes;
 }
 
 async function unpacked(request: FastifyRequest, packed: Buffer): Promise<Buffer> {
-  const encoding = String(request.headers["content-encoding"] ?? "identity").toLowerCase();
-  if (encoding === "identity") return packed;
-  if (encoding !== "gzip" && encoding !== "x-gzip") {
-    throw new ServiceError(
-      "UNSUPPORTED_MEDIA_TYPE",
-      `The Content-Encoding ${encoding} is not known; use gzip or none.`,
-    );
-  }
   try {
     return await unpack(packed, { maxOutputLength: request.routeOptions.bodyLimit });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(request);
     throw new ServiceError("BAD_REQUEST", `The body is not gzip: ${(error as Error).message}.`);
-  }
-}
-
-const [quote, backslash] = [0x22, 0x5c];
-const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
-
-/** Refuses JSON that is too deep or has too many parts; found without parsing, which would take seconds. */
-function refuseCostly(bytes: Buffer): void {
-  let depth = 0;
-  let deepest = 0;
-  let objects = 0;
-  let inText = false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (inText) {
-      if (byte === backslash) at++;
-      else if (byte === quote) inText = false;
-    } else if (byte === quote) inText = true;
-    else if (byte === openArray || byte === openObject) {
-      objects++;
-      deepest = Math.max(deepest, ++depth);
-    } else if (byte === closeArray || byte === closeObject) depth--;
-  }
-  if (deepest > limits.bodyDepth) {
-    throw new ServiceError(
-      "BAD_REQUEST",
-      `The body nests arrays and objects deeper than ${limits.bodyDepth} levels; make it flatter.`,
-    );
-  }
-  if (objects > limits.bodyObjects) {
-    throw new ServiceError(
-      "TOO_LARGE",
-      `The body has more than ${limits.bodyObjects} arrays and objects; send it in several calls.`,
-    );
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { idempotencyHeader } from "../../contract";
 import { renderError, ServiceError } from "../base/error";
 
@@ -10,7 +11,11 @@ export function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): v
     socket.destroy();
     return;
   }
-  const refused = asServiceError(error);
+  refuseRaw(asServiceError(error), socket);
+}
+
+/** Writes an error response to a connection that has no response object, and ends the connection. */
+export function refuseRaw(refused: ServiceError, socket: Duplex): void {
   const requestId = randomUUID();
   const body = JSON.stringify(renderError(refused, requestId));
   const head = [

@@ -1,7 +1,22 @@
+import { createHash } from "node:crypto";
 import document from "../../openapi.json";
 
-/** The API as an OpenAPI document whose addresses are those of this service. */
-export function openApiOf(url: string): unknown {
+/** The OpenAPI document as bytes. Anybody may request it, so it is serialised only once for each address. */
+export class OpenApiDocument {
+  private served: { readonly url: string; readonly bytes: Buffer; readonly etag: string } | undefined;
+
+  /** The document of a service at an address, with the tag by which a client asks whether it has changed. */
+  at(url: string): { readonly bytes: Buffer; readonly etag: string } {
+    if (this.served?.url !== url) {
+      const bytes = Buffer.from(JSON.stringify(openApiOf(url)));
+      const etag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
+      this.served = { url, bytes, etag };
+    }
+    return this.served;
+  }
+}
+
+function openApiOf(url: string): unknown {
   const { securitySchemes } = document.components;
   const { clientCredentials } = securitySchemes.token.flows;
   const flows = { clientCredentials: { ...clientCredentials, tokenUrl: `${url}/oauth/token` } };

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { limits } from "../../contract";
 import { ServiceError, shortened } from "../base/error";
@@ -5,17 +6,20 @@ import { proofOf } from "../base/proof";
 import { download } from "../files/download";
 import { keyName } from "../store/clients";
 import { remember } from "./audit";
-import { type Body, readForm, refusePacked } from "./body";
+import { type Bodies, type Body, refusePacked } from "./body";
 import { addConsole } from "./console";
 import type { ServerContext } from "./context";
-import { openApiOf } from "./openapi";
+import { OpenApiDocument } from "./openapi";
 import { measure, readiness } from "./operations";
 import { status } from "./status";
 
 /** The calls that the specification leaves open: tokens, downloads, and what a developer needs of an emulator. */
-export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void {
+export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodies: Bodies): void {
   app.register(async (scope) => {
-    scope.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "buffer" }, readForm as never);
+    scope.addContentTypeParser(
+      "application/x-www-form-urlencoded",
+      (request: FastifyRequest, payload: Readable) => bodies.readForm(request, payload),
+    );
     const config = { operation: "token" };
     const options = { bodyLimit: limits.tokenRequestBytes, onRequest: refusePacked, config };
     scope.post("/oauth/token", options, async (request, reply) => {
@@ -28,11 +32,22 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext): void
     });
   });
   if (context.role !== "worker") addConsole(app, context);
-  app.get("/openapi.json", async () => openApiOf(context.addresses.url));
+  const openApi = new OpenApiDocument();
+  app.get("/openapi.json", async (request, reply) => {
+    const { bytes, etag } = openApi.at(context.addresses.url);
+    reply.headers({ etag, "cache-control": "no-cache" });
+    if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+    return reply.type("application/json; charset=utf-8").send(bytes);
+  });
   app.get("/download/:jobId", async (request, reply) => {
     const { jobId } = request.params as { jobId: string };
     const found = await download(context, jobId, request.query as Record<string, unknown>);
     if ("link" in found) return reply.header("cache-control", "no-store").redirect(found.link);
+    // The result shares its origin with the console, and an SVG can hold scripts.
+    reply.headers({
+      "content-security-policy": "default-src 'none'; sandbox",
+      "x-content-type-options": "nosniff",
+    });
     return reply.type(found.type).header("content-length", found.bytes).send(found.stream);
   });
   app.get("/proof", async (request) => {

@@ -1,6 +1,7 @@
 // http/ takes calls: it matches, authenticates and decodes them, calls a handler, encodes, and renders errors.
 
 import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import {
   decode,
@@ -13,14 +14,16 @@ import {
 } from "../../contract";
 import { renderError, ServiceError, shortened } from "../base/error";
 import { type CallFault, carryOut } from "../base/faults";
+import { leavingOf } from "../base/leaving";
 import { detailsOf, unstorableFields } from "../base/validation";
 import { handlers } from "../handlers";
 import type { Call, Handler } from "../handlers/handler";
 import { envelopes } from "../handlers/record";
 import type { Db } from "../store/database";
 import { unreachable } from "../store/postgres-errors";
-import { auditOf, idsIn, isAudited, remember } from "./audit";
-import { type Body, readJson, tooLarge } from "./body";
+import { auditOf, idsIn, isAudited, isAuthenticated, remember } from "./audit";
+import { Bodies, type Body, tooLarge } from "./body";
+import { createBoundedServer } from "./connections";
 import { isFromConsole, visitorOf } from "./console";
 import type { ServerContext } from "./context";
 import { fingerprintOf, type Keyed } from "./idempotency";
@@ -31,7 +34,6 @@ import { addOwnRoutes } from "./own-routes";
 export function createServer(context: ServerContext, touched: () => void): FastifyInstance {
   const app = Fastify({
     bodyLimit: limits.requestBytes,
-    requestTimeout: 120_000,
     genReqId: ({ headers }) => givenId(headers["x-request-id"]) ?? randomUUID(),
     exposeHeadRoutes: false,
     return503OnClosing: false,
@@ -39,11 +41,21 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     clientErrorHandler: answerMalformed,
     // Bodies are checked by the contract; to load Fastify's own compilers takes a tenth of the time until ready.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    // Without it, a request that names no host is answered by Node itself, in a shape of its own.
-    http: { requireHostHeader: false },
+    serverFactory: (handle) =>
+      createBoundedServer(handle, {
+        log: context.log,
+        // Without it, Node itself answers a request that names no host, in a different format.
+        http: { requireHostHeader: false },
+        keepAliveTimeout: 72_000,
+        requestTimeout: 120_000,
+        sendTimeoutMs: limits.sendTimeoutMs,
+      }),
   });
+  const bodies = new Bodies();
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson as never);
+  app.addContentTypeParser("application/json", (request: FastifyRequest, payload: Readable) =>
+    bodies.readJson(request, payload),
+  );
   app.addHook("onRequest", async (request, reply) => {
     touched();
     reply.headers({ "x-request-id": request.id, [idempotencyHeader]: "POST" });
@@ -52,11 +64,10 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
     // Here and not in a handler, so that nothing of the request is judged before its method and path.
     if (request.is404) throw unknownRoute(app, request);
   });
-  // Without it, Node answers an expectation that it does not know by itself, without a body.
-  app.server.on("checkExpectation", app.routing);
   // Fastify takes the time of a call only where somebody listens for its end.
   app.addHook("onResponse", (_request, _reply, done) => done());
   app.addHook("onSend", (request, reply, payload, done) => {
+    bodies.release(request);
     // Whoever hangs up before the answer is recorded too, and fastify's own hook would not be called.
     if (reply.raw.closed) recordCall(context, request, reply);
     else reply.raw.once("close", () => recordCall(context, request, reply));
@@ -67,7 +78,7 @@ export function createServer(context: ServerContext, touched: () => void): Fasti
   app.setErrorHandler((error, request, reply) => sendError(context, error, request, reply));
   if (context.role !== "worker")
     for (const name of Object.keys(routes) as RouteName[]) addRoute(app, context, name);
-  addOwnRoutes(app, context);
+  addOwnRoutes(app, context, bodies);
   return app;
 }
 
@@ -99,7 +110,7 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
       method: route.method,
       url,
       config: { operation: name },
-      bodyLimit: name in envelopes ? limits.upsertBytes : limits.requestBytes,
+      bodyLimit: bodyLimitOf(name),
       onRequest: async (request) => {
         const fault = context.options.faults ? context.faults.ofCall(route.path) : undefined;
         if (fault?.after) late.set(request, fault);
@@ -116,8 +127,7 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
         const named = isAudited(name) ? idsIn(input) : {};
         if (isAudited(name)) remember(request, { ids: named });
         const headers = (route.headers && check(route.headers, request.headers)) as Call["headers"];
-        const replayed = () => reply.header("idempotent-replayed", "true");
-        const call = callOf(context, request, headers ?? {}, keyed, replayed);
+        const call = callOf(context, request, reply, headers ?? {}, keyed);
         const answer = await handle(decode(accepted, input) as never, call);
         const wire = encode(route.reply, answer as never);
         if (isAudited(name)) remember(request, { ids: { ...named, ...idsIn(wire) } });
@@ -127,6 +137,11 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
       },
     });
   }
+}
+
+function bodyLimitOf(name: RouteName): number {
+  if (name in envelopes) return limits.upsertBytes;
+  return name === "recommendItemsToUser" ? limits.recommendationBytes : limits.requestBytes;
 }
 
 function check(schema: ReturnType<typeof wireSchema>, given: unknown): unknown {
@@ -149,9 +164,9 @@ function keyOf(request: FastifyRequest, path: string, body: Body | undefined): K
 function callOf(
   context: ServerContext,
   request: FastifyRequest,
+  reply: FastifyReply,
   headers: Call["headers"],
   keyed: Keyed | undefined,
-  onReplay: () => void,
 ): Call {
   const { store, idempotency } = context;
   // On top of the context, which holds much: a copy of it took 26 µs of each call.
@@ -159,13 +174,14 @@ function callOf(
     db: store.db,
     requestId: request.id,
     headers,
+    leaving: () => leavingOf(reply.raw),
     addressedProject: (request.params as { projectId?: string }).projectId,
     write: <T>(work: (db: Db) => Promise<T>) =>
       store.transaction(async (db) => {
         if (!keyed) return work(db);
-        const { reply, replayed } = await idempotency.once(db, keyed, () => work(db));
-        if (replayed) onReplay();
-        return reply;
+        const { reply: kept, replayed } = await idempotency.once(db, keyed, () => work(db));
+        if (replayed) reply.header("idempotent-replayed", "true");
+        return kept;
       }),
   });
 }
@@ -220,7 +236,7 @@ function recordCall(
 ): void {
   const { operation = "other" } = request.routeOptions.config as { operation?: string };
   metrics.calls.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
-  if (operation === "recommendItemsToUser") {
+  if (operation === "recommendItemsToUser" && isAuthenticated(request)) {
     const { projectId = "" } = request.params as { projectId?: string };
     recentCalls.count(projectId, reply.statusCode, reply.elapsedTime);
   }

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { createSigner, createVerifier } from "fast-jwt";
+import { LRUCache } from "lru-cache";
 import { ServiceError } from "../base/error";
 import { everyScope, foldScopes, operationScopes } from "../base/scopes";
 import type { Basis } from "../files/basis";
@@ -31,7 +32,7 @@ export class Tokens {
   private readonly key: Buffer;
   private readonly verify: (token: string) => TokenPayload;
   /** Tokens whose signature was found to be good; the verifier's own cache hashes each token at each call. */
-  private readonly verified = new Map<string, TokenPayload>();
+  private readonly verified = new LRUCache<string, TokenPayload>({ max: mostVerified });
 
   constructor(private readonly context: Pick<Basis, "secrets" | "clock" | "store">) {
     const key = context.secrets.signing;
@@ -131,7 +132,6 @@ export class Tokens {
     if (verified) return verified;
     try {
       const payload = this.verify(token);
-      if (this.verified.size >= mostVerified) this.verified.clear();
       this.verified.set(token, payload);
       return payload;
     } catch {

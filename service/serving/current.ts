@@ -1,4 +1,5 @@
 import { CompiledQuery } from "kysely";
+import { ServiceError } from "../base/error";
 import type { Db } from "../store/database";
 import type { ProjectData } from "../store/project-data";
 
@@ -71,6 +72,9 @@ interface Asked extends User {
 /** Statements at once, and users of one of them. */
 const [atOnce, most] = [2, 64];
 
+/** Users who may wait for their turn; an overloaded database answers the last of them within seconds. */
+const mostWaiting = 4096;
+
 /**
  * All that an answer depends on beside the models, in one reading; with the events of other types, where some count.
  * Who comes while it is read for others is read for with all who wait too: a statement costs more than a user of it.
@@ -86,7 +90,14 @@ export class CurrentReader {
     private readonly otherTypes: readonly string[],
   ) {}
 
+  /** Reads what the answer for a user depends on. */
   read(userId: string, knownStamp: string): Promise<Current> {
+    if (this.waiting.length >= mostWaiting)
+      return Promise.reject(
+        new ServiceError("UNAVAILABLE", "The database cannot keep up with the calls; call again.", {
+          headers: { "retry-after": "1" },
+        }),
+      );
     return new Promise((resolve, reject) => {
       this.waiting.push({ userId, knownStamp, resolve, reject });
       this.next();
@@ -107,9 +118,10 @@ export class CurrentReader {
       const { rows } = await this.db.executeQuery(this.query(asked));
       for (const [at, { resolve }] of asked.entries()) resolve(rows[at] as Current);
     } catch (error) {
-      if (asked.length === 1) asked[0]?.reject(error);
-      // What cannot be read for one is no reason to fail the others.
-      else await Promise.all(asked.map((one) => this.readFor([one])));
+      // The id of one user may be the reason; the others can still be read.
+      if (asked.length > 1 && isOfData(error)) for (const one of asked) await this.readFor([one]);
+      // A database that is overloaded or gone would only get more to do.
+      else for (const { reject } of asked) reject(error);
     }
   }
 
@@ -119,4 +131,9 @@ export class CurrentReader {
     parameters[4] = [parameters[4], ...this.otherTypes];
     return CompiledQuery.raw(currentOfTypes, parameters);
   }
+}
+
+/** Whether PostgreSQL refused a value of the statement (SQLSTATE class 22). */
+function isOfData(error: unknown): boolean {
+  return String((error as { code?: unknown } | null)?.code ?? "").startsWith("22");
 }

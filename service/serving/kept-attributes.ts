@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { JsonMap } from "../../contract";
 
 /** JSON characters of the records that are kept; as objects they take some times as many bytes. */
@@ -10,14 +11,15 @@ interface Row {
 
 /** The attributes of the items that were asked for lately. */
 export class KeptAttributes {
-  private readonly kept = new Map<string, JsonMap>();
-  private characters = 0;
+  private readonly kept: LRUCache<string, JsonMap>;
   private changes = 0;
 
   constructor(
     private readonly read: (itemIds: readonly string[]) => Promise<readonly Row[]>,
-    private readonly most = mostCharacters,
-  ) {}
+    maxSize = mostCharacters,
+  ) {
+    this.kept = new LRUCache({ maxSize });
+  }
 
   /** The attributes of items; none of those that have no record. */
   async of(itemIds: readonly string[]): Promise<Map<string, JsonMap>> {
@@ -27,19 +29,14 @@ export class KeptAttributes {
     if (missing.length === 0) return found as Map<string, JsonMap>;
     const { changes } = this;
     const rows = await this.read(missing);
-    for (const row of rows) found.set(row.record_id, JSON.parse(row.attributes));
-    // What was written while it was read may be newer.
-    if (changes === this.changes) {
-      const size = [...missing, ...rows.map((row) => row.attributes)].reduce(
-        (sum, text) => sum + text.length,
-        0,
-      );
-      if (this.characters + size > this.most) this.clear();
-      if (size <= this.most) {
-        this.characters += size;
-        for (const id of missing) this.kept.set(id, found.get(id) as JsonMap);
-      }
+    const sizes = new Map(missing.map((id) => [id, id.length]));
+    for (const { record_id: id, attributes } of rows) {
+      found.set(id, JSON.parse(attributes));
+      sizes.set(id, id.length + attributes.length);
     }
+    // A record that was written meanwhile may be newer than the one that was read.
+    if (changes === this.changes)
+      for (const [id, size] of sizes) this.kept.set(id, found.get(id) as JsonMap, { size });
     return found as Map<string, JsonMap>;
   }
 
@@ -47,10 +44,5 @@ export class KeptAttributes {
   changed(itemIds: Iterable<string>): void {
     this.changes++;
     for (const id of itemIds) this.kept.delete(id);
-  }
-
-  private clear(): void {
-    this.kept.clear();
-    this.characters = 0;
   }
 }

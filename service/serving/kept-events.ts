@@ -1,12 +1,16 @@
+import { LRUCache } from "lru-cache";
 import { type EventRule, pairWeight, type UserItem } from "../algorithms";
 import type { Places } from "../base/places";
 import { weightOf } from "../store/snapshot";
 
-/** Pairs of a user and an item that are kept, 8 bytes each. */
-const mostPairs = 1_500_000;
+/** Bytes of all events that are kept. */
+const mostKeptBytes = 24 * 1024 * 1024;
 
-/** What an entry takes beside its pairs, counted in pairs. */
-const entrySize = 50;
+/** Bytes of an entry beside its ids and pairs: the objects that hold them. */
+const entryBytes = 600;
+
+/** Bytes of one pair of a user and an item. */
+const pairBytes = 8;
 
 /** More than one user has; a place times this is a number still. */
 const mostEvents = 2 ** 26;
@@ -35,9 +39,17 @@ class Read implements UserEvents {
     return this.target[0];
   }
 
-  /** How many pairs it keeps. */
-  get size(): number {
-    return [...this.others.values()].reduce((sum, [items]) => sum + items.length, this.items.length);
+  /** Whether the user has no events at all, on known items or others. */
+  get isEmpty(): boolean {
+    return this.stamp.startsWith("0:");
+  }
+
+  /** Bytes that it takes, without the objects that every entry has. */
+  get bytes(): number {
+    let bytes = 2 * this.stamp.length + pairBytes * this.items.length;
+    for (const [type, [items]] of this.others)
+      bytes += entryBytes + 2 * type.length + pairBytes * items.length;
+    return bytes;
   }
 
   weights(rule?: EventRule): UserItem[] {
@@ -79,18 +91,22 @@ interface Added {
   readonly weight: number;
 }
 
-/** The events of users who were answered lately, each used only where the store says that they are still the same. */
+/** The events of users who were answered recently. An entry is used only if the store reports the same stamp. */
 export class KeptEvents {
-  private readonly kept = new Map<string, Read>();
-  private size = 0;
+  private readonly kept: LRUCache<string, Read>;
   /** Room for those of one user: arrays that are let go of for each leave holes in memory. */
   private keys = new Float64Array(1024);
 
   constructor(
     private readonly places: Places,
     private readonly targetEventType: string,
-    private readonly most = mostPairs,
-  ) {}
+    maxSize = mostKeptBytes,
+  ) {
+    this.kept = new LRUCache({
+      maxSize,
+      sizeCalculation: (read, userId) => entryBytes + 2 * userId.length + read.bytes,
+    });
+  }
 
   /** What is kept of a user's events. */
   find(userId: string): UserEvents | undefined {
@@ -111,20 +127,15 @@ export class KeptEvents {
       of(this.targetEventType),
       new Map(Array.from(others, (type) => [type, of(type)])),
     );
-    this.drop(userId);
-    this.kept.set(userId, read);
-    this.size += read.size + entrySize;
-    for (const oldest of this.kept.keys()) {
-      if (this.size <= this.most) break;
-      this.drop(oldest);
-    }
+    // Anybody can ask for users who do not exist, and their events are read quickly.
+    if (read.isEmpty) this.kept.delete(userId);
+    else this.kept.set(userId, read);
     return read;
   }
 
-  /** Lets go of everything, for items that had no place may have one now. */
+  /** Drops all entries, because items that had no place may have one now. */
   clear(): void {
     this.kept.clear();
-    this.size = 0;
   }
 
   /** The places of the items that have one, ascending, with the sums of their events' values: by sorting, for a map takes thrice as long. */
@@ -150,12 +161,5 @@ export class KeptEvents {
       sums[to] = sum;
     }
     return [items, sums];
-  }
-
-  private drop(userId: string): void {
-    const kept = this.kept.get(userId);
-    if (!kept) return;
-    this.kept.delete(userId);
-    this.size -= kept.size + entrySize;
   }
 }

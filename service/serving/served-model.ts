@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import {
   type Attributes,
   type EventRule,
@@ -17,10 +18,18 @@ import {
 import type { Places } from "../base/places";
 import type { PlacedModel } from "../threads/build";
 
-const keptTastes = 20_000;
+/** Bytes of all tastes that are kept. */
+const mostTasteBytes = 64 * 1024 * 1024;
 
 /** The most items that are kept with a taste. */
 const mostKept = 200;
+
+/** Bytes of an entry beside its ids and vectors: the objects that hold them, and the items that may be kept with it. */
+const tasteEntryBytes = 600 + 8 * mostKept;
+
+function bytesOf({ vector, chosen }: Taste): number {
+  return vector.byteLength + 8 * chosen.length;
+}
 
 /** What a model knows of a user whom it has answered. */
 interface Kept {
@@ -63,7 +72,11 @@ export class ServedModel {
   readonly ranking: Ranking | null;
   private readonly leaving: number[] = [];
   private lettingGo: Promise<string[]> | undefined;
-  private readonly tastes = new Map<string, Kept>();
+  private readonly tastes = new LRUCache<string, Kept>({
+    maxSize: mostTasteBytes,
+    sizeCalculation: ({ taste, stamp }, userId) =>
+      tasteEntryBytes + 2 * (userId.length + stamp.length) + bytesOf(taste),
+  });
 
   /** The places begin with those of the model. */
   constructor(
@@ -94,10 +107,7 @@ export class ServedModel {
     this.count(holds);
     if (holds) return kept.taste;
     const taste = this.recommender.tasteFromItems(items(), user);
-    if (taste) {
-      if (this.tastes.size >= keptTastes) this.tastes.clear();
-      this.tastes.set(userId, { taste, stamp });
-    }
+    if (taste) this.tastes.set(userId, { taste, stamp });
     return taste;
   }
 

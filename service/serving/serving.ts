@@ -11,6 +11,7 @@ import type { DeploymentTable } from "../store/tables";
 import type { Pool } from "../threads/pool";
 import { Deployed } from "./deployed";
 import { notDeployed } from "./deployed-context";
+import { MissedChanges } from "./missed-changes";
 
 interface Entry {
   readonly row: DeploymentTable;
@@ -112,12 +113,13 @@ export class Serving {
     const data = await projectData(store.db, project);
     const generator = await modelSource(this.context, row.generator_model_id);
     const ranker = row.ranker_model_id === null ? null : await modelSource(this.context, row.ranker_model_id);
-    const missed: Change[] = [];
-    const listen = (change: Change) => void missed.push(change);
+    const missed = new MissedChanges(data);
+    const listen = (change: Change) => missed.add(change);
     this.listeners.add(listen);
     try {
       const task = { kind: "DEPLOYMENT" as const, data, generator, ranker, withEvents: !store.shared };
-      const build = await pool.run(task, signal);
+      const ends = signal ? AbortSignal.any([signal, missed.tooMany]) : missed.tooMany;
+      const build = await pool.run(task, ends);
       const onOutdated = () =>
         void this.sync().catch((error) => log.error({ err: error }, "deployments cannot be read"));
       const onSeveral = async () => {
@@ -125,7 +127,7 @@ export class Serving {
         this.only();
       };
       const deployed = new Deployed(build, data, row, { ...this.context, onOutdated, onSeveral });
-      deployed.catchUp(missed);
+      deployed.catchUp(missed.changes);
       const apply = (change: Change) => deployed.apply(change);
       this.listeners.add(apply);
       this.listenerOf.set(deployed, apply);

@@ -9,6 +9,7 @@ import type { Dataset } from "./tables";
 /** What events are deleted with. */
 interface Deleting {
   readonly store: Store;
+  /** Ends the deletion between two steps. */
   readonly closing: AbortSignal;
   lastSeq(): number;
 }
@@ -92,9 +93,11 @@ async function deleteAlongIndex(
 
 function refuseClosing(closing: AbortSignal): void {
   if (!closing.aborted) return;
-  throw new ServiceError("UNAVAILABLE", "The service is closing and has not deleted all; call again.", {
-    headers: { "retry-after": "5" },
-  });
+  throw new ServiceError(
+    "UNAVAILABLE",
+    "Not all events are deleted, because the service is closing or no caller waits for it; call again.",
+    { headers: { "retry-after": "5" } },
+  );
 }
 
 /** Deletes events in one transaction; one that was written anew meanwhile has another seq and stays. */

@@ -1,4 +1,4 @@
-import { g1Parameters, type JsonMap } from "../../contract";
+import { g1Parameters, type JsonMap, tolerant } from "../../contract";
 import type { G1Model, G1Parameters, HeldOutReport, TrainingReport } from "../algorithms";
 
 /** The parameters in the form that the mathematics takes. */
@@ -10,7 +10,8 @@ export function parametersOf(given: JsonMap): G1Parameters {
     recommend_seen: recommendSeen,
     popularity_penalty: popularityPenalty,
     ...others
-  } = g1Parameters.parse(given);
+    // An algorithm of an earlier version may exceed today's limits.
+  } = tolerant(g1Parameters).parse(given);
   const renamed = {
     regularizationExponent,
     popularityExponent,

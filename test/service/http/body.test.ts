@@ -51,14 +51,77 @@ describe("bodies", () => {
     });
   });
 
-  test("a body of many small parts is refused before it is parsed", async () => {
-    const upsert = "/upsert-dataset-users";
-    const { status, body } = await api.raw(upsert, {
+  const keys = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":1`).join();
+  const upsert = async (body: string, headers: Record<string, string> = {}) => {
+    const path = "/upsert-dataset-users";
+    return api.raw(path, {
       method: "POST",
-      headers: { ...(await api.headers(upsert)), "content-type": "application/json" },
-      body: `{"users":[${"{},".repeat(limits.bodyObjects)}{}]}`,
+      headers: { ...(await api.headers(path)), "content-type": "application/json", ...headers },
+      body: headers["content-encoding"] ? gzipSync(body) : body,
     });
-    expect([status, body.error.message]).toEqual([413, expect.stringContaining(String(limits.bodyObjects))]);
+  };
+
+  test.each([
+    ["one object of many unknown keys", () => `{${keys(1_500_000)}}`, limits.recordValues],
+    ["one record of many unknown keys", () => `{"users":[{${keys(1_000_000)}}]}`, limits.recordValues],
+    ["a list of many numbers", () => `{"users":[${"1,".repeat(11_000_000)}1]}`, limits.recordValues],
+    ["many empty records", () => `{"users":[${"{},".repeat(1_000_000)}{}]}`, limits.recordValues],
+    ["many records of many keys", () => `{"users":[${`{${keys(1100)}},`.repeat(999)}{}]}`, limits.bodyValues],
+  ])("%s is refused before it is parsed, packed or not", async (_, body, limit) => {
+    const parse = jest.spyOn(JSON, "parse");
+    for (const headers of [{}, { "content-encoding": "gzip" }]) {
+      const { status, body: answer } = await upsert(body(), headers as Record<string, string>);
+      expect([status, answer.error.message]).toEqual([413, expect.stringContaining(String(limit))]);
+    }
+    expect(Math.max(...parse.mock.calls.map(([text]) => String(text).length))).toBeLessThan(100_000);
+    parse.mockRestore();
+  });
+
+  test("a large body is read as JSON.parse reads it", async () => {
+    const { userDatasetId } = await api.call("createUserDataset", { name: "large", numShards: 1 });
+    const users = Array.from({ length: 1000 }, (_, at) => ({
+      user_id: `u${at}`,
+      attributes: {
+        text: `"[{,:\\\u00fc${"x".repeat(at)}`,
+        list: [[at], { at, empty: [] }],
+        __proto__x: null,
+      },
+    }));
+    const odd = [17, null, "text", [["deep"]], {}];
+    const text = JSON.stringify({ user_dataset_id: userDatasetId, users: [...users.slice(0, 995), ...odd] });
+    const { status, body } = await upsert(text, { "content-encoding": "gzip" });
+    expect(status).toBe(200);
+    expect([body.succeed_ids.length, body.failures.map(({ index }: { index: number }) => index)]).toEqual([
+      995,
+      [995, 996, 997, 998, 999],
+    ]);
+    const rows = (await api.ask("select record_id, attributes from records")) as {
+      record_id: string;
+      attributes: string;
+    }[];
+    const kept = new Map(rows.map(({ record_id, attributes }) => [record_id, JSON.parse(attributes)]));
+    for (const { user_id, attributes } of users.slice(0, 995)) expect(kept.get(user_id)).toEqual(attributes);
+    expect((await upsert(`${text.slice(0, -3)}}]`)).status).toBe(400);
+    expect((await upsert(text.replace('"u500"', '"u500'))).status).toBe(400);
+  });
+
+  test("uploads of the largest events are taken many at a time", async () => {
+    const { eventDatasetId } = await api.call("createEventDataset", { name: "large", numShards: 1 });
+    const path = "/upsert-dataset-events";
+    const headers = { ...(await api.headers(path)), "content-type": "application/json" };
+    const batches = Array.from({ length: 10 }, (_, batch) => {
+      const events = Array.from({ length: 1000 }, (_, at) => ({
+        ...{ event_id: `${batch}-${at}`, user_id: "u", item_id: "i", ts: 1, event_type: "view" },
+        attributes: { text: "x".repeat(20_000) },
+      }));
+      return gzipSync(JSON.stringify({ event_dataset_id: eventDatasetId, events }), { level: 1 });
+    });
+    const answers = await Promise.all(
+      batches.map((body) =>
+        api.raw(path, { method: "POST", headers: { ...headers, "content-encoding": "gzip" }, body }),
+      ),
+    );
+    expect(answers.map(({ body }) => body.succeed_ids.length)).toEqual(batches.map(() => 1000));
   });
 
   test("UTF-8 may be said to be UTF-8", async () => {

@@ -26,3 +26,13 @@ test("the service serves its OpenAPI document to anybody, with its own addresses
   expect(body.paths["/create-project"].post.security).toEqual([{ token: ["/create-project"], apiKey: [] }]);
   await api.end();
 });
+
+test("the document has a tag, and whoever has the same document gets no other copy", async () => {
+  const api = await Running.start();
+  const { answered } = await api.raw("/openapi.json");
+  const etag = String(answered.etag);
+  const again = await api.raw("/openapi.json", { headers: { "if-none-match": etag } });
+  expect([again.status, again.text, again.answered.etag]).toEqual([304, "", etag]);
+  expect((await api.raw("/openapi.json", { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+  await api.end();
+});

@@ -58,6 +58,37 @@ test("where events of other types count, each user gets them with their types", 
   }
 });
 
+test("a batch that fails because of the database is not repeated user by user", async () => {
+  for (const error of [
+    Object.assign(new Error("canceling statement due to statement timeout"), { code: "57014" }),
+    new Error("Connection terminated unexpectedly"),
+  ]) {
+    const statements = jest.spyOn(db, "executeQuery").mockRejectedValue(error);
+    const reader = newReader();
+    const read = await Promise.allSettled(Array.from({ length: 1000 }, (_, at) => reader.read(`u${at}`, "")));
+    expect(read.every((one) => one.status === "rejected" && one.reason === error)).toBe(true);
+    expect(statements.mock.calls.length).toBeLessThan(20);
+    jest.restoreAllMocks();
+  }
+});
+
+test("calls beyond what a slow database can answer are refused at once", async () => {
+  let answer = () => {};
+  const held = new Promise<never>((_, reject) => {
+    answer = () => reject(new Error("gone"));
+  });
+  jest.spyOn(db, "executeQuery").mockReturnValue(held);
+  const reader = newReader();
+  const calls = Array.from({ length: 5000 }, (_, at) => reader.read(`u${at}`, ""));
+  await expect(calls.at(-1)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    more: { headers: { "retry-after": "1" } },
+  });
+  answer();
+  const outcomes = await Promise.allSettled(calls);
+  expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(5000);
+});
+
 test("a user who cannot be read fails none of those who are read together with him", async () => {
   const reader = newReader();
   // No database of PostgreSQL takes a NUL character.

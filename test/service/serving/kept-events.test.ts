@@ -29,12 +29,28 @@ test("nothing is kept once items that had no place may have one", () => {
   expect(kept.find("ada")).toBeUndefined();
 });
 
-test("what was read longest ago makes room for others", () => {
+test("what was used longest ago makes room for others", () => {
   const items = Array.from({ length: 100 }, (_, item) => `i${item}`);
   const values = items.map(() => 1);
-  const kept = new KeptEvents(new Places(items), "purchase", 450);
+  const kept = new KeptEvents(new Places(items), "purchase", 4500);
   for (const user of ["ada", "bob", "ada", "cyd", "dan"]) kept.keep(user, "100:7", events(items, values));
   expect(["ada", "bob", "cyd", "dan"].filter((user) => kept.find(user))).toEqual(["ada", "cyd", "dan"]);
-  kept.keep("eve", "1:7", events(["i0"], [1]));
+  kept.keep("eve", "100:7", events(items, values));
   expect(["ada", "cyd", "dan", "eve"].filter((user) => kept.find(user))).toEqual(["cyd", "dan", "eve"]);
+});
+
+test("long ids are counted by their length", () => {
+  const kept = new KeptEvents(new Places(["i0"]), "purchase", 100_000);
+  const ids = Array.from({ length: 50 }, (_, at) => `${at}${"x".repeat(10_000)}`);
+  for (const id of ids) kept.keep(id, "1:7", events(["i0"], [1]));
+  expect(ids.filter((id) => kept.find(id)).length).toBeLessThan(5);
+});
+
+test("users without events are not kept", () => {
+  const kept = new KeptEvents(new Places(["i0"]), "purchase");
+  kept.keep("ada", "1:7", events(["i0"], [1]));
+  for (const user of ["ada", "stranger"]) {
+    expect([...kept.keep(user, "0:0", events([], [])).items]).toEqual([]);
+    expect(kept.find(user)).toBeUndefined();
+  }
 });

@@ -1,0 +1,64 @@
+import type { Change } from "../store/changes";
+import type { ProjectData } from "../store/project-data";
+
+/** Bytes of the changes that are collected for one build. */
+const mostBytes = 128 * 1024 * 1024;
+
+/** Bytes of an event beside its texts. */
+const eventBytes = 200;
+
+/** The writes that a deployment missed while it was built, without what it does not need. */
+export class MissedChanges {
+  readonly changes: Change[] = [];
+  private bytes = 0;
+  private readonly end = new AbortController();
+
+  constructor(
+    private readonly data: Pick<ProjectData, "items" | "events">,
+    private readonly most = mostBytes,
+  ) {}
+
+  /** Aborted if there are more changes than memory is meant for; the build has to start again then. */
+  get tooMany(): AbortSignal {
+    return this.end.signal;
+  }
+
+  /** Collects a write if it concerns the project. */
+  add(change: Change): void {
+    const { items, events } = this.data;
+    if (this.end.signal.aborted || change.dataset !== ("items" in change ? items : events).number) return;
+    const needed = withoutAttributes(change);
+    this.changes.push(needed);
+    this.bytes += sizeOf(needed);
+    if (this.bytes <= this.most) return;
+    this.changes.length = 0;
+    this.end.abort(
+      new Error(
+        "More was written while the deployment was built than can be kept in memory; it is tried again.",
+      ),
+    );
+  }
+}
+
+/** A deployment never looks at the attributes of an event, which may be most of it. */
+function withoutAttributes(change: Change): Change {
+  if (!("come" in change)) return change;
+  const come = change.come.map(({ seq, user_id, item_id, event_type, event_value }) => {
+    return { seq, user_id, item_id, event_type, event_value };
+  });
+  return { ...change, come };
+}
+
+function sizeOf(change: Change): number {
+  if ("items" in change) {
+    let bytes = 0;
+    for (const [id, { attributes }] of change.items)
+      bytes += eventBytes + 2 * id.length + 2 * JSON.stringify(attributes).length;
+    return bytes;
+  }
+  if (!("come" in change)) return eventBytes;
+  return [...change.come, ...change.gone].reduce(
+    (sum, event) => sum + eventBytes + 2 * (event.user_id.length + event.item_id.length),
+    0,
+  );
+}

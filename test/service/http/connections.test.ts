@@ -1,0 +1,145 @@
+import { once } from "node:events";
+import { request, type Server } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { errorBody, limits, wireSchema } from "../../../contract";
+import { createBoundedServer } from "../../../service/http/connections";
+import { Running } from "../running";
+
+const options = {
+  http: {},
+  keepAliveTimeout: 0,
+  requestTimeout: 0,
+  sendTimeoutMs: 20,
+  log: { warn: () => undefined },
+};
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
+
+/** Connects to a server and collects what it sends. */
+async function dial({ port }: Pick<AddressInfo, "port">): Promise<{ socket: Socket; text(): string }> {
+  const socket = connect(port, "127.0.0.1");
+  // A server that closes a connection with unread requests resets it.
+  socket.on("error", () => undefined);
+  let text = "";
+  socket.on("data", (data) => {
+    text += data;
+  });
+  await once(socket, "connect");
+  return { socket, text: () => text };
+}
+
+describe("a running service", () => {
+  let api: Running;
+  let port: number;
+  beforeAll(async () => {
+    api = await Running.start();
+    port = Number(new URL(api.service.url).port);
+  });
+  afterAll(() => api.end());
+
+  test("answers pipelined requests in order", async () => {
+    const { socket, text } = await dial({ port });
+    const paths = Array.from({ length: 10 }, (_, at) => (at % 2 ? "/healthz" : "/openapi.json"));
+    socket.write(paths.map(get).join("") + get("/nothing").replace("host", "connection: close\r\nhost"));
+    await once(socket, "close");
+    const statuses = [...text().matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+    expect(statuses).toEqual([...paths.map(() => "200"), "404"]);
+  });
+
+  test.each(["/openapi.json", "/healthz", "/nothing", "/status"])(
+    "closes a connection with too many unanswered requests for %s",
+    async (path) => {
+      const { socket, text } = await dial({ port });
+      socket.write(get(path).repeat(1000));
+      await once(socket, "close");
+      expect(text().match(/HTTP\/1\.1 /g) ?? []).not.toHaveLength(1000);
+      expect((await api.raw("/healthz")).status).toBe(200);
+    },
+  );
+
+  test("answers CONNECT in the one shape of errors", async () => {
+    const { socket, text } = await dial({ port });
+    socket.write("CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n");
+    await once(socket, "close");
+    const [head = "", body = ""] = text().split("\r\n\r\n");
+    expect(head).toMatch(/^HTTP\/1.1 405 /);
+    expect(wireSchema(errorBody).parse(JSON.parse(body))).toMatchObject({
+      error: { code: "METHOD_NOT_ALLOWED" },
+    });
+  });
+});
+
+describe("a bounded server", () => {
+  let server: Server;
+  const listen = async (created: Server): Promise<AddressInfo> => {
+    server = created;
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return server.address() as AddressInfo;
+  };
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test("handles one request of a connection at a time, and keeps only so many waiting", async () => {
+    const handled: string[] = [];
+    const finish: (() => void)[] = [];
+    const bounded = createBoundedServer(
+      ({ url }, response) => {
+        handled.push(String(url));
+        finish.push(() => response.end());
+      },
+      { ...options, sendTimeoutMs: 0 },
+    );
+    const { socket } = await dial(await listen(bounded));
+    const asked = once(bounded, "request");
+    const paths = Array.from({ length: limits.pipelinedRequests + 1 }, (_, at) => `/${at}`);
+    socket.write(paths.map(get).join(""));
+    await asked;
+    for (const at of paths.keys()) {
+      expect(handled).toEqual(paths.slice(0, at + 1));
+      const next = new Promise((resolve) => setImmediate(resolve));
+      finish[at]?.();
+      while (handled.length < Math.min(at + 2, paths.length)) await new Promise(setImmediate);
+      await next;
+    }
+    socket.write(paths.map(get).join("") + get("/last"));
+    await once(socket, "close");
+    expect(handled.slice(paths.length)).toEqual(["/0"]);
+  });
+
+  test("closes a connection whose client reads nothing of its response", async () => {
+    const address = await listen(
+      createBoundedServer((_, response) => void response.end(Buffer.alloc(64 * 1024 * 1024)), options),
+    );
+    const { socket } = await dial(address);
+    socket.pause();
+    const [accepted] = (await Promise.all([
+      once(server, "request").then(([{ socket: of }]) => of as Socket),
+      socket.write(get("/")),
+    ])) as [Socket, boolean];
+    await once(accepted, "close");
+    expect(accepted.bytesWritten).toBeGreaterThan(0);
+    socket.destroy();
+  });
+
+  test("lets a call take longer than that before it answers, and closes idle connections", async () => {
+    let answer = () => undefined as void;
+    const bounded = createBoundedServer((_, response) => {
+      answer = () => void response.end("late");
+    }, options);
+    const { port } = await listen(bounded);
+    const timedOut = once(bounded, "timeout");
+    const response = new Promise<string>((resolve, reject) =>
+      request({ port }, (message) => message.on("data", (data) => resolve(String(data))))
+        .on("error", reject)
+        .end(),
+    );
+    await timedOut;
+    answer();
+    expect(await response).toBe("late");
+    const { socket } = await dial({ port });
+    await once(socket, "close");
+  });
+});
