@@ -91,16 +91,27 @@ export const algorithmFields = z.strictObject({
     .describe("Parameters; the empty object lets the service choose all of them."),
 });
 
+const algorithm = z.object({
+  projectId: maybe(z.string()),
+  algorithmId: id,
+  name: maybe(z.string()),
+  algorithmType: maybe(z.string()),
+  algorithmParameters: maybe(jsonMap),
+});
+
 export const createAlgorithm = route({
   method: "POST",
   path: "/create-algorithm",
   summary: "Creates an algorithm with its parameters in a project.",
   request: algorithmFields,
-  reply: z.object({
-    projectId: maybe(z.string()),
-    algorithmId: id,
-    name: maybe(z.string()),
-    algorithmType: maybe(z.string()),
-    algorithmParameters: maybe(jsonMap),
-  }),
+  reply: algorithm,
+});
+
+export const getAlgorithm = route({
+  method: "GET",
+  path: "/get-algorithm",
+  summary: "Reads one algorithm; beyond the specification.",
+  extension: true,
+  request: z.strictObject({ projectId: id, algorithmId: id }),
+  reply: algorithm,
 });

@@ -47,11 +47,29 @@ export const createUserDataset = route({
   reply: userDataset,
 });
 
+export const getUserDataset = route({
+  method: "GET",
+  path: "/get-user-dataset",
+  summary: "Reads one user dataset; beyond the specification.",
+  extension: true,
+  request: z.strictObject({ userDatasetId: datasetId }),
+  reply: userDataset,
+});
+
 export const createItemDataset = route({
   method: "POST",
   path: "/create-item-dataset",
   summary: "Creates a dataset of items; some services return its id as user_dataset_id.",
   request: datasetFields,
+  reply: itemDataset,
+});
+
+export const getItemDataset = route({
+  method: "GET",
+  path: "/get-item-dataset",
+  summary: "Reads one item dataset; beyond the specification.",
+  extension: true,
+  request: z.strictObject({ itemDatasetId: datasetId }),
   reply: itemDataset,
 });
 

@@ -9,3 +9,19 @@ export const shutdownDeployment = route({
   request: z.strictObject({ projectId: recordId }),
   reply: z.object({ projectId: maybe(z.string()) }),
 });
+
+export const getDeployment = route({
+  method: "GET",
+  path: "/get-deployment",
+  summary: "Reads which models serve a project; beyond the specification.",
+  extension: true,
+  request: z.strictObject({ projectId: id }),
+  reply: z.object({
+    projectId: id,
+    jobId: id.describe("The deployment job that put them into service."),
+    generatorModelId: id,
+    rankerModelId: maybe(id),
+    qps: maybe(z.int()),
+    servingUri: maybe(z.string()),
+  }),
+});

@@ -1,14 +1,16 @@
-import { createAlgorithm } from "./algorithm";
+import { createAlgorithm, getAlgorithm } from "./algorithm";
 import {
   createEventDataset,
   createItemDataset,
   createUserDataset,
   deleteEventDataset,
   getEventDataset,
+  getItemDataset,
+  getUserDataset,
   listEventDatasets,
   updateEventDataset,
 } from "./dataset";
-import { shutdownDeployment } from "./deployment";
+import { getDeployment, shutdownDeployment } from "./deployment";
 import {
   getJob,
   submitClusteringJob,
@@ -17,7 +19,8 @@ import {
   submitTrainingJob,
 } from "./job";
 import { deleteModel, getModel, listModels, updateModel } from "./model";
-import { createProject } from "./project";
+import { deleteOrphan, listOrphans, markOrphaned } from "./orphan";
+import { createProject, getProject } from "./project";
 import { recommendItemsToUser } from "./recommendation";
 import {
   deleteDatasetEventsBeforeTs,
@@ -26,6 +29,8 @@ import {
   upsertDatasetItems,
   upsertDatasetUsers,
 } from "./record";
+
+import type { Route } from "./route";
 
 /** Every operation of the API, by name. */
 export const routes = {
@@ -54,7 +59,18 @@ export const routes = {
   deleteModel,
   shutdownDeployment,
   recommendItemsToUser,
+  getUserDataset,
+  getItemDataset,
+  getProject,
+  getAlgorithm,
+  getDeployment,
+  markOrphaned,
+  listOrphans,
+  deleteOrphan,
 } as const;
+
+/** The operations beyond the specification. */
+export const extensions: readonly Route[] = Object.values(routes).filter((route: Route) => route.extension);
 
 /** The name of an operation. */
 export type RouteName = keyof typeof routes;
@@ -65,6 +81,7 @@ export * from "./error";
 export type { Json, JsonMap } from "./field";
 export * from "./job";
 export { limits } from "./limits";
+export { type OrphanType, orphanTypes } from "./orphan";
 export * from "./project";
 export { explainHeader } from "./recommendation";
 export * from "./record";

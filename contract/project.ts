@@ -15,19 +15,30 @@ export const projectFields = z.strictObject({
   targetEventType: eventType.describe("The event type that models are optimised for."),
 });
 
+const project = z.object({
+  projectId: id,
+  name: maybe(z.string()),
+  projectType: maybe(z.string()),
+  userDatasetId: maybe(z.string()),
+  itemDatasetId: maybe(z.string()),
+  eventDatasetId: maybe(z.string()),
+  targetEventType: maybe(z.string()),
+  servingUri: maybe(z.string()),
+});
+
 export const createProject = route({
   method: "POST",
   path: "/create-project",
   summary: "Creates a project from a user, an item and an event dataset.",
   request: projectFields,
-  reply: z.object({
-    projectId: id,
-    name: maybe(z.string()),
-    projectType: maybe(z.string()),
-    userDatasetId: maybe(z.string()),
-    itemDatasetId: maybe(z.string()),
-    eventDatasetId: maybe(z.string()),
-    targetEventType: maybe(z.string()),
-    servingUri: maybe(z.string()),
-  }),
+  reply: project,
+});
+
+export const getProject = route({
+  method: "GET",
+  path: "/get-project",
+  summary: "Reads one project; beyond the specification.",
+  extension: true,
+  request: z.strictObject({ projectId: id }),
+  reply: project,
 });

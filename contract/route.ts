@@ -13,6 +13,8 @@ export interface Route<Request extends RequestSchema = RequestSchema, Reply exte
   readonly reply: Reply;
   /** Headers beyond the specification by which a caller asks for more, under their names in lower case. */
   readonly headers?: z.ZodObject;
+  /** Whether the operation goes beyond the specification. A service lists those it has as `extensions` in `/healthz`. */
+  readonly extension?: true;
   /** Whether carrying the call out twice leaves the service as carrying it out once. */
   readonly repeatable: boolean;
 }
