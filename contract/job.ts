@@ -234,6 +234,9 @@ const jobData = z.object({
 const jobResult = z.object({
   modelId: maybe(z.string()).describe("Training: the model."),
   servingUri: maybe(z.string()).describe("Deployment: the address of the project's recommendation service."),
+  stableServingUri: maybe(z.string()).describe(
+    "Deployment: an address that stays the same when the stack replaces its project; beyond the specification.",
+  ),
   downloadUrl: maybe(z.string()).describe(
     "Querying and clustering: where the result can be fetched until it expires.",
   ),

@@ -29,6 +29,11 @@ export function originText({ project, stack, resource, release }: Origin): strin
     .join("/");
 }
 
+/** The address of a deployment that outlives its project: the resource of the stack, whatever release it has. */
+export function stableAddress({ project, stack, resource }: Origin): string {
+  return originText({ project, stack, resource });
+}
+
 /** The origin that a header tells; undefined where it is none. */
 export function originIn(text: string): Origin | undefined {
   const parts = text.split("/");

@@ -17,6 +17,8 @@ const held: Record<keyof Tables, boolean> = {
   idempotency_keys: true,
   refusals: true,
   dataset_sizes: true,
+  orphans: true,
+  stable_addresses: true,
   // Their secrets go on being taken; a backup has only hashes of them.
   clients: true,
   // In the manifest, and the secret in a file of its own.

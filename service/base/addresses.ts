@@ -14,6 +14,11 @@ export class Addresses {
   servingUri(projectId: string): string {
     return `${this.url}/serving/${projectId}`;
   }
+
+  /** The address of a stack's deployment, which stays the same when its project is replaced. */
+  stableServingUri(address: string): string {
+    return `${this.url}/serving/stack/${address}`;
+  }
 }
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;

@@ -1,10 +1,10 @@
 import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
-import { projectOf } from "../store/find";
+import { algorithmOf, projectOf } from "../store/find";
 import type { Handlers } from "./handler";
 
-/** The one operation on algorithms; the API can neither read, change nor delete them. */
-export const algorithmHandlers: Handlers<"createAlgorithm"> = {
+/** The operations on algorithms. The specification can only create them. */
+export const algorithmHandlers: Handlers<"createAlgorithm" | "getAlgorithm"> = {
   createAlgorithm: (input, call) =>
     call.write(async (db) => {
       const { target_event_type: target } = await projectOf(db, input.projectId);
@@ -31,4 +31,15 @@ export const algorithmHandlers: Handlers<"createAlgorithm"> = {
         .execute();
       return { algorithmId, ...input };
     }),
+
+  getAlgorithm: async ({ projectId, algorithmId }, { db }) => {
+    const row = await algorithmOf(db, projectId, algorithmId);
+    return {
+      projectId,
+      algorithmId,
+      name: row.name,
+      algorithmType: row.algorithm_type,
+      algorithmParameters: JSON.parse(row.algorithm_parameters),
+    };
+  },
 };

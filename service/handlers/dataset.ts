@@ -7,10 +7,9 @@ import { keepUpsertsOut } from "../store/shards";
 import type { Dataset, DatasetKind } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 
-type EventDataset = FullReply<(typeof routes)["getEventDataset"]>;
 type Fields = Parameters<Handlers<"createUserDataset">["createUserDataset"]>[0];
 
-/** The operations on datasets; the API reads, changes and deletes event datasets only. */
+/** The operations on datasets. The specification reads, changes and deletes event datasets only. */
 export const datasetHandlers: Handlers<
   | "createUserDataset"
   | "createItemDataset"
@@ -19,6 +18,8 @@ export const datasetHandlers: Handlers<
   | "getEventDataset"
   | "listEventDatasets"
   | "deleteEventDataset"
+  | "getUserDataset"
+  | "getItemDataset"
 > = {
   createUserDataset: (input, call) =>
     call.write(async (db) => ({ userDatasetId: await create(db, "user", input, call), ...input })),
@@ -45,6 +46,16 @@ export const datasetHandlers: Handlers<
     }),
 
   getEventDataset: async ({ eventDatasetId }, { db }) => answer(await datasetOf(db, "event", eventDatasetId)),
+
+  getUserDataset: async ({ userDatasetId }, { db }) => ({
+    userDatasetId,
+    ...fieldsOf(await datasetOf(db, "user", userDatasetId)),
+  }),
+
+  getItemDataset: async ({ itemDatasetId }, { db }) => ({
+    itemDatasetId,
+    ...fieldsOf(await datasetOf(db, "item", itemDatasetId)),
+  }),
 
   listEventDatasets: async (_, { db }) => {
     const rows = await db
@@ -112,9 +123,12 @@ function schemaText(schema: Readonly<Record<string, string>> | null): string | n
   return schema === null ? null : JSON.stringify(schema);
 }
 
-function answer(row: Dataset): EventDataset {
+function answer(row: Dataset): FullReply<(typeof routes)["getEventDataset"]> {
+  return { eventDatasetId: row.id, ...fieldsOf(row) };
+}
+
+function fieldsOf(row: Dataset) {
   return {
-    eventDatasetId: row.id,
     name: row.name,
     numShards: row.num_shards,
     attributeSchema: row.attribute_schema === null ? null : JSON.parse(row.attribute_schema),

@@ -1,4 +1,5 @@
 import { ServiceError } from "../base/error";
+import { notDeployed } from "../serving/deployed-context";
 import { projectOf } from "../store/find";
 import { endUnfinished } from "../store/queue";
 import { signal } from "../store/signals";
@@ -7,8 +8,26 @@ import type { Handlers } from "./handler";
 const message =
   "The project was shut down before this deployment had finished; submit the job again to deploy.";
 
-/** The operation that ends a deployment and all deployment jobs that were submitted before. */
-export const deploymentHandlers: Handlers<"shutdownDeployment"> = {
+/** The operations on deployments. A job begins one; a shutdown ends it and all jobs that were submitted before. */
+export const deploymentHandlers: Handlers<"shutdownDeployment" | "getDeployment"> = {
+  getDeployment: async ({ projectId }, { db, addresses }) => {
+    await projectOf(db, projectId);
+    const row = await db
+      .selectFrom("deployments")
+      .selectAll()
+      .where("project_id", "=", projectId)
+      .executeTakeFirst();
+    if (!row) throw notDeployed(projectId);
+    return {
+      projectId,
+      jobId: row.job_id,
+      generatorModelId: row.generator_model_id,
+      rankerModelId: row.ranker_model_id,
+      qps: row.qps,
+      servingUri: addresses.servingUri(projectId),
+    };
+  },
+
   shutdownDeployment: async ({ projectId }, call) => {
     const reply = await call.write(async (db) => {
       await projectOf(db, projectId);

@@ -30,6 +30,8 @@ export interface Call extends Context {
   readonly headers: Readonly<Record<string, unknown>>;
   /** The project that the address names, where it names one. */
   readonly addressedProject: string | undefined;
+  /** The deployment of a stack that a stable address names, as PROJECT/STACK/RESOURCE. */
+  readonly addressedStack: string | undefined;
 }
 
 /** Carries out one operation: the request with its defaults filled in, to the whole reply. */

@@ -8,6 +8,7 @@ import { eventHandlers } from "./event";
 import type { Handlers } from "./handler";
 import { jobHandlers } from "./job";
 import { modelHandlers } from "./model";
+import { orphanHandlers } from "./orphan";
 import { projectHandlers } from "./project";
 import { recommendationHandlers } from "./recommendation";
 import { recordHandlers } from "./record";
@@ -23,4 +24,5 @@ export const handlers: Handlers<RouteName> = {
   ...modelHandlers,
   ...deploymentHandlers,
   ...recommendationHandlers,
+  ...orphanHandlers,
 };

@@ -1,5 +1,5 @@
 import type { FullReply, routes } from "../../contract";
-import { type Origin, originHeader, originIn } from "../../contract/origin";
+import { type Origin, originHeader, originIn, stableAddress } from "../../contract/origin";
 import { notFound, ServiceError } from "../base/error";
 import { downloadUrl } from "../files/download";
 import type { Db } from "../store/database";
@@ -124,8 +124,15 @@ function resultOf(job: Job, call: Call): object | null {
   if (job.result === null) return null;
   const result = JSON.parse(job.result) as object;
   if (job.status !== "SUCCEED") return result;
-  if (job.job_type === "DEPLOYMENT")
-    return { ...result, servingUri: call.addresses.servingUri(job.project_id) };
+  if (job.job_type === "DEPLOYMENT") {
+    const { origin } = JSON.parse(job.data) as { origin?: Origin };
+    const stableServingUri = origin && call.addresses.stableServingUri(stableAddress(origin));
+    return {
+      ...result,
+      servingUri: call.addresses.servingUri(job.project_id),
+      ...(origin && { stableServingUri }),
+    };
+  }
   if (job.job_type === "TRAINING") return result;
   return { ...downloadUrl(call, job.id, job.finished_ts as number), ...result };
 }

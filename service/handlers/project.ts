@@ -1,10 +1,10 @@
 import type { FullReply, routes } from "../../contract";
 import { newId } from "../base/id";
-import { datasetOf } from "../store/find";
+import { datasetOf, projectOf } from "../store/find";
 import type { Handlers } from "./handler";
 
-/** The one operation on projects; the API can neither read, change nor delete them. */
-export const projectHandlers: Handlers<"createProject"> = {
+/** The operations on projects. The specification can only create them. */
+export const projectHandlers: Handlers<"createProject" | "getProject"> = {
   createProject: (input, call) =>
     call.write(async (db): Promise<FullReply<(typeof routes)["createProject"]>> => {
       await datasetOf(db, "user", input.userDatasetId);
@@ -26,4 +26,18 @@ export const projectHandlers: Handlers<"createProject"> = {
         .execute();
       return { projectId, ...input, servingUri: call.addresses.servingUri(projectId) };
     }),
+
+  getProject: async ({ projectId }, { db, addresses }) => {
+    const row = await projectOf(db, projectId);
+    return {
+      projectId,
+      name: row.name,
+      projectType: row.project_type,
+      userDatasetId: row.user_dataset_id,
+      itemDatasetId: row.item_dataset_id,
+      eventDatasetId: row.event_dataset_id,
+      targetEventType: row.target_event_type,
+      servingUri: addresses.servingUri(projectId),
+    };
+  },
 };

@@ -12,7 +12,7 @@ export const recommendationHandlers: Handlers<"recommendItemsToUser"> = {
     } catch (error) {
       const isGone = error instanceof ServiceError && error.code === "NOT_DEPLOYED";
       if (!isGone || call.addressedProject !== undefined || !call.store.shared) throw error;
-      // Another process may have deployed another project as it shut this one down.
+      // Another process may have deployed another project as it shut this one down, also behind a stable address.
       await call.serving.sync();
       return answer(input, call);
     }
@@ -22,7 +22,9 @@ export const recommendationHandlers: Handlers<"recommendItemsToUser"> = {
 type Answer = Awaited<ReturnType<Handler<"recommendItemsToUser">>>;
 
 const answer: Handler<"recommendItemsToUser"> = async ({ userId, attributes, limit }, call) => {
-  const deployed = await call.serving.find(call.addressedProject);
+  const { addressedStack } = call;
+  const projectId = addressedStack ? await call.serving.projectOf(addressedStack) : call.addressedProject;
+  const deployed = await call.serving.find(projectId);
   const waitSec = deployed.rateLimit.take();
   if (waitSec > 0) {
     throw new ServiceError(
@@ -31,7 +33,7 @@ const answer: Handler<"recommendItemsToUser"> = async ({ userId, attributes, lim
       { headers: { "retry-after": String(Math.ceil(waitSec)) } },
     );
   }
-  const isAddressed = call.addressedProject !== undefined;
+  const isAddressed = projectId !== undefined;
   const most = call.headers[explainHeader];
   const explained =
     most === undefined ? undefined : await reasoned(deployed, { userId, limit, isAddressed }, Number(most));

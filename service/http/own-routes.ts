@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { limits } from "../../contract";
+import { extensions, limits } from "../../contract";
 import { ServiceError, shortened } from "../base/error";
 import { proofOf } from "../base/proof";
 import { download } from "../files/download";
@@ -60,7 +60,11 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
     return status(context);
   });
   // The id tells a stack whose service has moved that it is the same data; it opens nothing.
-  app.get("/healthz", async () => ({ status: "alive", instance_id: context.store.instanceId }));
+  app.get("/healthz", async () => ({
+    status: "alive",
+    instance_id: context.store.instanceId,
+    extensions: extensions.map(({ path }) => path),
+  }));
   app.get("/readyz", async (_, reply) => {
     const { ready, ...reasons } = await readiness(context);
     return reply.code(ready ? 200 : 503).send({ status: ready ? "ready" : "not ready", ...reasons });

@@ -12,6 +12,7 @@ import {
   routes,
   wireSchema,
 } from "../../contract";
+import { stableAddress } from "../../contract/origin";
 import { renderError, ServiceError, shortened } from "../base/error";
 import { type CallFault, carryOut } from "../base/faults";
 import { leavingOf } from "../base/leaving";
@@ -104,7 +105,13 @@ function addRoute(app: FastifyInstance, context: ServerContext, name: RouteName)
   const schema = wireSchema(accepted);
   const handle = handlers[name] as unknown as Handler<RouteName>;
   const paths =
-    name === "recommendItemsToUser" ? [route.path, `/serving/:projectId${route.path}`] : [route.path];
+    name === "recommendItemsToUser"
+      ? [
+          route.path,
+          `/serving/:projectId${route.path}`,
+          `/serving/stack/:project/:stack/:resource${route.path}`,
+        ]
+      : [route.path];
   for (const url of paths) {
     app.route({
       method: route.method,
@@ -176,6 +183,7 @@ function callOf(
     headers,
     leaving: () => leavingOf(reply.raw),
     addressedProject: (request.params as { projectId?: string }).projectId,
+    addressedStack: stackIn(request.params as StackParams),
     write: <T>(work: (db: Db) => Promise<T>) =>
       store.transaction(async (db) => {
         if (!keyed) return work(db);
@@ -184,6 +192,17 @@ function callOf(
         return kept;
       }),
   });
+}
+
+interface StackParams {
+  readonly project?: string;
+  readonly stack?: string;
+  readonly resource?: string;
+}
+
+function stackIn({ project, stack, resource }: StackParams): string | undefined {
+  if (project === undefined || stack === undefined || resource === undefined) return undefined;
+  return stableAddress({ project, stack, resource });
 }
 
 function unknownRoute(app: FastifyInstance, request: FastifyRequest): ServiceError {

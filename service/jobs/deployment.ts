@@ -1,3 +1,4 @@
+import { type Origin, stableAddress } from "../../contract/origin";
 import { JobError } from "../base/job-error";
 import type { Db } from "../store/database";
 import { succeed } from "../store/queue";
@@ -13,7 +14,9 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
     generatorModelId: string;
     rankerModelId: string | null;
     qps: number;
+    origin?: Origin;
   };
+  const address = data.origin && stableAddress(data.origin);
   const row: DeploymentTable = {
     project_id: job.project_id,
     job_id: job.id,
@@ -36,17 +39,30 @@ export async function runDeployment(job: Job, context: JobContext, lost: AbortSi
           .values(row)
           .onConflict((on) => on.column("project_id").doUpdateSet(row))
           .execute();
+      if (isLast && address !== undefined) await pointAddress(db, address, job);
       await succeed(db, job, { result: {}, now: clock.now() });
       await signal(db, "deployments");
       return isLast;
     });
     // If the commit was in doubt, the next look at the store loads what it holds.
-    if (isLast) serving.install(row, prepared);
+    if (isLast) serving.install(row, prepared, address);
     else serving.discard(prepared);
   } catch (error) {
     serving.discard(prepared);
     throw error;
   }
+}
+
+/** Lets a stable address lead to the job's project, unless a job that was submitted later has set it. */
+async function pointAddress(db: Db, address: string, { number, project_id }: Job): Promise<void> {
+  const row = { address, project_id, job_number: number };
+  await db
+    .insertInto("stable_addresses")
+    .values(row)
+    .onConflict((on) =>
+      on.column("address").doUpdateSet(row).where("stable_addresses.job_number", "<", number),
+    )
+    .execute();
 }
 
 /** Of two deployments that run at the same time, the one that was submitted last stays. */

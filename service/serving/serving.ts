@@ -41,6 +41,8 @@ export class Serving {
   /** Whether all deployments have been in memory at one time since the start. */
   wasReady = false;
   private readonly entries = new Map<string, Entry>();
+  /** The projects that stable addresses lead to. */
+  private readonly projectAt = new Map<string, string>();
   private readonly listeners = new Set<(change: Change) => void>();
   private readonly listenerOf = new Map<Deployed, (change: Change) => void>();
   private looking: Promise<void> = Promise.resolve();
@@ -66,6 +68,9 @@ export class Serving {
 
   private async look(): Promise<void> {
     const rows = await this.context.store.db.selectFrom("deployments").selectAll().execute();
+    const addresses = await this.context.store.db.selectFrom("stable_addresses").selectAll().execute();
+    this.projectAt.clear();
+    for (const { address, project_id } of addresses) this.projectAt.set(address, project_id);
     const wanted = new Set(rows.map((row) => row.project_id));
     for (const projectId of this.entries.keys()) if (!wanted.has(projectId)) this.remove(projectId);
     for (const row of rows) {
@@ -138,8 +143,9 @@ export class Serving {
   }
 
   /** Lets a prepared deployment serve in place of the former one. */
-  install(row: DeploymentTable, deployed: Deployed): void {
+  install(row: DeploymentTable, deployed: Deployed, stableAddress?: string): void {
     this.remove(row.project_id);
+    if (stableAddress !== undefined) this.projectAt.set(stableAddress, row.project_id);
     if (this.context.role === "worker") this.discard(deployed);
     else this.entries.set(row.project_id, { row, deployed, loading: Promise.resolve(deployed), failures: 0 });
   }
@@ -191,6 +197,18 @@ export class Serving {
         { headers: { "retry-after": "5" } },
       );
     }
+  }
+
+  /** The project that a stack's stable address leads to now. */
+  async projectOf(address: string): Promise<string> {
+    if (this.context.store.shared && !this.projectAt.has(address)) await this.sync();
+    const projectId = this.projectAt.get(address);
+    if (projectId !== undefined) return projectId;
+    const [, stack, resource] = address.split("/").map(decodeURIComponent);
+    throw new ServiceError(
+      "NOT_DEPLOYED",
+      `No deployment ${resource} of stack ${stack} has succeeded yet. Run \`pulumi up\` on that stack.`,
+    );
   }
 
   /** Says of a project that does not serve whether it is there at all. */

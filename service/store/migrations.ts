@@ -120,6 +120,13 @@ const migrations: Record<string, Migration> = {
       dataset integer not null, day integer not null, ts bigint not null, records bigint not null,
       primary key (dataset, day))`,
   ),
+  "10-orphans": each(
+    `create table orphans (
+      object_type text not null, object_id text not null, orphaned_ts bigint not null, origin text,
+      primary key (object_type, object_id))`,
+    `create table stable_addresses (
+      address text primary key, project_id text not null, job_number integer not null)`,
+  ),
 };
 
 /** What a single process does without. */

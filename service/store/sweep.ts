@@ -129,33 +129,41 @@ export async function sweepDeleted({ store, closing }: Pick<Deleting, "store" | 
     .where("number", "in", store.db.selectFrom("shards").select("dataset"))
     .execute();
   for (const { number } of deleted) {
-    for (let last: string | undefined = ""; last !== undefined && !closing.aborted; ) {
-      last = await sweepStep(store, number, last);
-      await new Promise(setImmediate);
-    }
+    for (const table of ["records", "events"] as const)
+      for (let last: string | undefined = ""; last !== undefined && !closing.aborted; ) {
+        last = await sweepStep(store, table, number, last);
+        await new Promise(setImmediate);
+      }
+    if (closing.aborted) return;
+    await store.beside((db) => db.deleteFrom("shards").where("dataset", "=", number).execute());
   }
 }
 
-/** Removes events beyond an id, and gives the last of theirs; undefined where there were none any more. */
-function sweepStep(store: Store, number: number, after: string): Promise<string | undefined> {
+/** Removes one page of a deleted dataset, beyond an id, and returns the last id of the page; undefined after the last page. */
+function sweepStep(
+  store: Store,
+  table: "records" | "events",
+  number: number,
+  after: string,
+): Promise<string | undefined> {
+  const id = sql.ref<string>(table === "records" ? "record_id" : "event_id");
   return store.beside(async (db) => {
-    // Whoever begins anew would walk over all that is gone but not tidied up yet.
+    // Starting over from the first id would walk over rows that are deleted but not vacuumed yet.
     const page = await db
-      .selectFrom("events")
-      .select("event_id")
+      .selectFrom(table)
+      .select(id.as("id"))
       .where("dataset", "=", number)
-      .where("event_id", ">", after)
-      .orderBy("event_id")
+      .where(id, ">", after)
+      .orderBy(id)
       .limit(rowsPerStep)
       .execute();
-    const last = page.at(-1)?.event_id;
-    if (last === undefined) await db.deleteFrom("shards").where("dataset", "=", number).execute();
-    else
+    const last = page.at(-1)?.id;
+    if (last !== undefined)
       await db
-        .deleteFrom("events")
+        .deleteFrom(table)
         .where("dataset", "=", number)
-        .where("event_id", ">", after)
-        .where("event_id", "<=", last)
+        .where(id, ">", after)
+        .where(id, "<=", last)
         .execute();
     return last;
   });

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from "kysely";
-import type { jobStatuses, jobTypes } from "../../contract";
+import type { jobStatuses, jobTypes, OrphanType } from "../../contract";
 
 /** All tables of the database; the steps in migrations.ts make them. */
 export interface Tables {
@@ -22,6 +22,8 @@ export interface Tables {
   console_sessions: ConsoleSessionTable;
   refusals: RefusalTable;
   dataset_sizes: DatasetSizeTable;
+  orphans: OrphanTable;
+  stable_addresses: StableAddressTable;
 }
 
 /** Tells the data of this database from all others, also from what the same folder held before. */
@@ -197,6 +199,24 @@ export interface ModelTable {
   seen_deletions: number;
   /** The last event before its training; null where an earlier version trained it. */
   seen_seq: number | null;
+}
+
+/** An object that a replacement left behind: no program holds it, and the specification has no call to delete it. */
+export interface OrphanTable {
+  object_type: OrphanType;
+  object_id: string;
+  orphaned_ts: number;
+  /** The resource that left it behind, as JSON; null if the caller did not say. */
+  origin: string | null;
+}
+
+/** The project that the stable address of a stack's deployment leads to. */
+export interface StableAddressTable {
+  /** PROJECT/STACK/RESOURCE of the deployment, each part percent-encoded. */
+  address: string;
+  project_id: string;
+  /** Of the deployment job that set it; an older job does not set it back. */
+  job_number: number;
 }
 
 /** The models that serve a project. */

@@ -1,0 +1,96 @@
+import { type Origin, originHeader, originIn, originText } from "../../contract/origin";
+import { modelName } from "../files/places/files";
+import type { Db } from "../store/database";
+import { dropNeedless } from "../store/forgotten";
+import { nameOf, type OrphanRef, orphansIn, refuseUnlessDeletable } from "../store/orphans";
+import { keepUpsertsOut } from "../store/shards";
+import type { Call, Handlers } from "./handler";
+
+/** The operations on orphaned objects: what a replacement left behind because the specification cannot delete it. */
+export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOrphan"> = {
+  markOrphaned: ({ orphaned, ...ref }, call) =>
+    call.write(async (db) => {
+      await nameOf(db, ref);
+      await unmark(db, ref);
+      if (orphaned) {
+        const header = call.headers[originHeader];
+        const origin = typeof header === "string" ? originIn(header) : undefined;
+        await db
+          .insertInto("orphans")
+          .values({
+            object_type: ref.objectType,
+            object_id: ref.objectId,
+            orphaned_ts: call.clock.now(),
+            origin: origin ? JSON.stringify(origin) : null,
+          })
+          .execute();
+      }
+      return { ...ref, orphaned };
+    }),
+
+  listOrphans: async (_, { db }) => ({
+    orphans: (await orphansIn(db)).map((row) => ({
+      objectType: row.object_type,
+      objectId: row.object_id,
+      name: row.name,
+      orphanedTs: row.orphaned_ts,
+      orphanedBy: row.origin === null ? null : originText(JSON.parse(row.origin) as Origin),
+      blockedBy: row.blockedBy,
+    })),
+  }),
+
+  deleteOrphan: async (ref, call) => {
+    const models = await call.write(async (db) => {
+      await refuseUnlessDeletable(db, ref);
+      await unmark(db, ref);
+      return remove(db, ref);
+    });
+    // A model file that cannot be removed now goes with the next clean-up of files without an entry.
+    for (const id of models)
+      await call.files
+        .remove(modelName(id))
+        .catch((error) => call.log.warn({ modelId: id, err: error }, "the file of a deleted model remains"));
+    if (ref.objectType.endsWith("DATASET")) call.sweep();
+    return ref;
+  },
+};
+
+async function unmark(db: Db, { objectType, objectId }: OrphanRef): Promise<void> {
+  await db
+    .deleteFrom("orphans")
+    .where("object_type", "=", objectType)
+    .where("object_id", "=", objectId)
+    .execute();
+}
+
+/** Deletes the rows of an object and returns the ids of the models that went with it. */
+async function remove(db: Parameters<Parameters<Call["write"]>[0]>[0], ref: OrphanRef): Promise<string[]> {
+  const { objectType, objectId } = ref;
+  if (objectType === "ALGORITHM") {
+    await db.deleteFrom("algorithms").where("id", "=", objectId).execute();
+    return [];
+  }
+  if (objectType === "PROJECT") {
+    const models = await db.deleteFrom("models").where("project_id", "=", objectId).returning("id").execute();
+    const algorithms = db.selectFrom("algorithms").select("id").where("project_id", "=", objectId);
+    await db
+      .deleteFrom("orphans")
+      .where("object_type", "=", "ALGORITHM")
+      .where("object_id", "in", algorithms)
+      .execute();
+    for (const table of ["algorithms", "jobs", "stable_addresses"] as const)
+      await db.deleteFrom(table).where("project_id", "=", objectId).execute();
+    await db.deleteFrom("projects").where("id", "=", objectId).execute();
+    await dropNeedless(db);
+    return models.map(({ id }) => id);
+  }
+  const dataset = await db
+    .selectFrom("datasets")
+    .selectAll()
+    .where("id", "=", objectId)
+    .executeTakeFirstOrThrow();
+  // An upsert under way would leave records that nothing removes.
+  await keepUpsertsOut(db, dataset);
+  await db.updateTable("datasets").set({ kind: "deleted" }).where("id", "=", objectId).execute();
+  return [];
+}

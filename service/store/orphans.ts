@@ -1,0 +1,99 @@
+import type { OrphanType } from "../../contract";
+import { notFound, ServiceError } from "../base/error";
+import type { Db } from "./database";
+import type { OrphanTable } from "./tables";
+
+/** An object that can be orphaned. */
+export interface OrphanRef {
+  readonly objectType: OrphanType;
+  readonly objectId: string;
+}
+
+/** An object as `recommender orphans list` shows it. */
+export interface Orphan extends OrphanTable {
+  readonly name: string;
+  /** Why it cannot be deleted now. */
+  readonly blockedBy: string | null;
+}
+
+const kinds = { USER_DATASET: "user", ITEM_DATASET: "item" } as const;
+
+/** The object's name, or the error that it does not exist. */
+export async function nameOf(db: Db, { objectType, objectId }: OrphanRef): Promise<string> {
+  const name = await findName(db, { objectType, objectId });
+  if (name === undefined) {
+    const noun = objectType.toLowerCase().replace("_", " ");
+    throw notFound(noun, objectId, "`recommender status` shows what the service holds");
+  }
+  return name;
+}
+
+async function findName(db: Db, { objectType, objectId }: OrphanRef): Promise<string | undefined> {
+  const table =
+    objectType === "PROJECT" ? "projects" : objectType === "ALGORITHM" ? "algorithms" : "datasets";
+  let query = db.selectFrom(table).select("name").where("id", "=", objectId);
+  if (objectType === "USER_DATASET" || objectType === "ITEM_DATASET")
+    query = query.where("kind" as never, "=", kinds[objectType] as never);
+  return (await query.executeTakeFirst())?.name;
+}
+
+/** The orphaned objects, oldest first. A project's own algorithms are left out: they are deleted with it. */
+export async function orphansIn(db: Db): Promise<Orphan[]> {
+  const rows = await db
+    .selectFrom("orphans")
+    .selectAll()
+    .orderBy("orphaned_ts")
+    .orderBy("object_id")
+    .execute();
+  const listed = await Promise.all(
+    rows.map(async (row) => {
+      const ref = { objectType: row.object_type, objectId: row.object_id };
+      const name = await findName(db, ref);
+      return name === undefined ? undefined : { ...row, name, blockedBy: await whatBlocks(db, ref) };
+    }),
+  );
+  return listed.filter((orphan) => orphan !== undefined);
+}
+
+/** Why an object cannot be deleted now, in one sentence, or null if it can. */
+export async function whatBlocks(db: Db, { objectType, objectId }: OrphanRef): Promise<string | null> {
+  if (objectType === "ALGORITHM") return null;
+  if (objectType === "PROJECT") {
+    const deployed = db.selectFrom("deployments").select("job_id").where("project_id", "=", objectId);
+    if (await deployed.executeTakeFirst())
+      return `It serves recommendations. Run \`recommender shutdown ${objectId}\` first.`;
+    const unfinished = db
+      .selectFrom("jobs")
+      .select("id")
+      .where("project_id", "=", objectId)
+      .where("finished_ts", "is", null);
+    const job = await unfinished.executeTakeFirst();
+    return job ? `Its job ${job.id} has not finished. Wait until it has.` : null;
+  }
+  const column = objectType === "USER_DATASET" ? "user_dataset_id" : "item_dataset_id";
+  const project = await db
+    .selectFrom("projects")
+    .select("id")
+    .where(column, "=", objectId)
+    .executeTakeFirst();
+  return project ? `Project ${project.id} uses it. Delete the project first.` : null;
+}
+
+/** Refuses to delete an object that a program may hold, or that something else needs. */
+export async function refuseUnlessDeletable(db: Db, ref: OrphanRef): Promise<void> {
+  const { objectType, objectId } = ref;
+  await nameOf(db, ref);
+  const marked = await db
+    .selectFrom("orphans")
+    .select("object_id")
+    .where("object_type", "=", objectType)
+    .where("object_id", "=", objectId)
+    .executeTakeFirst();
+  if (!marked)
+    throw new ServiceError(
+      "CONFLICT",
+      `${objectId} is not orphaned: a program may hold it. Only orphaned objects can be deleted.`,
+    );
+  const blocked = await whatBlocks(db, ref);
+  if (blocked) throw new ServiceError("CONFLICT", `Cannot delete ${objectId}. ${blocked}`);
+}

@@ -1,0 +1,161 @@
+import { originHeader } from "../../../contract/origin";
+import { Running } from "../running";
+import { deploy, openShop, trainModel } from "../shop";
+
+describe("orphaned objects", () => {
+  let api: Running;
+  beforeAll(async () => {
+    api = await Running.start();
+  });
+  afterAll(() => api.end());
+
+  const listed = async () => (await api.call("listOrphans", {})).orphans;
+  const mark = (objectType: "PROJECT" | "USER_DATASET" | "ITEM_DATASET" | "ALGORITHM", objectId: string) =>
+    api.call("markOrphaned", { objectType, objectId }, { headers: { [originHeader]: "shop/dev/items" } });
+
+  test("are listed with the resource that left them, and no longer once a program holds them again", async () => {
+    const { itemDatasetId } = await api.call("createItemDataset", { name: "old", numShards: 1 });
+    expect(await listed()).toEqual([]);
+    await mark("ITEM_DATASET", itemDatasetId);
+    expect(await listed()).toEqual([
+      {
+        objectType: "ITEM_DATASET",
+        objectId: itemDatasetId,
+        name: "old",
+        orphanedTs: expect.any(Number),
+        orphanedBy: "shop/dev/items",
+        blockedBy: null,
+      },
+    ]);
+    await api.call("markOrphaned", { objectType: "ITEM_DATASET", objectId: itemDatasetId, orphaned: false });
+    expect(await listed()).toEqual([]);
+  });
+
+  test("can be deleted with everything in them, and nothing else can", async () => {
+    const shop = await openShop(api);
+    const modelId = await trainModel(api, shop);
+    await deploy(api, shop.projectId, modelId);
+    const { projectId, userDatasetId, itemDatasetId, algorithmId } = shop;
+    const project = { objectType: "PROJECT" as const, objectId: projectId };
+    await expect(api.call("deleteOrphan", project)).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining("is not orphaned: a program may hold it"),
+    });
+    await mark("ITEM_DATASET", itemDatasetId);
+    await mark("USER_DATASET", userDatasetId);
+    await mark("ALGORITHM", algorithmId);
+    await mark("PROJECT", projectId);
+    const users = { objectType: "USER_DATASET" as const, objectId: userDatasetId };
+    await expect(api.call("deleteOrphan", users)).rejects.toMatchObject({
+      message: expect.stringContaining(`Project ${projectId} uses it. Delete the project first.`),
+    });
+    await expect(api.call("deleteOrphan", project)).rejects.toMatchObject({
+      message: expect.stringContaining(`Run \`recommender shutdown ${projectId}\` first.`),
+    });
+    await api.call("shutdownDeployment", { projectId });
+    await api.call("deleteOrphan", project);
+    await expect(api.call("listModels", { projectId })).rejects.toMatchObject({ status: 404 });
+    await expect(api.call("getProject", { projectId })).rejects.toMatchObject({ status: 404 });
+    expect((await listed()).map(({ objectType }) => objectType).sort()).toEqual([
+      "ITEM_DATASET",
+      "USER_DATASET",
+    ]);
+    await api.call("deleteOrphan", users);
+    await api.call("deleteOrphan", { objectType: "ITEM_DATASET", objectId: itemDatasetId });
+    expect(await listed()).toEqual([]);
+    await expect(api.call("getUserDataset", { userDatasetId })).rejects.toMatchObject({ status: 404 });
+    const upsert = { userDatasetId, users: [{ userId: "ada", attributes: {} }] };
+    await expect(api.call("upsertDatasetUsers", upsert)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test("the operations beyond the specification are advertised without credentials", async () => {
+    const { body } = await api.raw("/healthz");
+    expect(body.extensions).toEqual(expect.arrayContaining(["/mark-orphaned", "/get-project"]));
+  });
+});
+
+describe("what the specification cannot read", () => {
+  let api: Running;
+  beforeAll(async () => {
+    api = await Running.start();
+  });
+  afterAll(() => api.end());
+
+  test("is read by extensions, as it was created", async () => {
+    const shop = await openShop(api);
+    const { projectId, algorithmId, userDatasetId, itemDatasetId, eventDatasetId } = shop;
+    expect(await api.call("getUserDataset", { userDatasetId })).toEqual({
+      userDatasetId,
+      name: "users",
+      numShards: 1,
+      attributeSchema: null,
+    });
+    expect(await api.call("getItemDataset", { itemDatasetId })).toMatchObject({
+      itemDatasetId,
+      name: "items",
+    });
+    expect(await api.call("getProject", { projectId })).toMatchObject({
+      projectId,
+      ...{ name: "shop", userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "purchase" },
+    });
+    expect(await api.call("getAlgorithm", { projectId, algorithmId })).toMatchObject({
+      algorithmId,
+      name: "g1",
+      algorithmParameters: { dimensions: 8 },
+    });
+    await expect(api.call("getDeployment", { projectId })).rejects.toMatchObject({
+      status: 409,
+      error: { code: "NOT_DEPLOYED" },
+    });
+    const generatorModelId = await trainModel(api, shop);
+    await deploy(api, projectId, generatorModelId, { qps: 7 });
+    expect(await api.call("getDeployment", { projectId })).toMatchObject({
+      projectId,
+      ...{ generatorModelId, rankerModelId: null, qps: 7 },
+    });
+  });
+});
+
+describe("the stable address of a stack", () => {
+  let api: Running;
+  beforeAll(async () => {
+    api = await Running.start();
+  });
+  afterAll(() => api.end());
+
+  const origin = { [originHeader]: "shop/prod%2Feu/live" };
+
+  async function deployFrom(headers: Record<string, string>): Promise<{ projectId: string; stable: string }> {
+    const shop = await openShop(api);
+    const { projectId } = shop;
+    const generatorModelId = await trainModel(api, shop);
+    const request = { projectId, name: "live", generatorModelId, qps: 1000 };
+    const { jobId } = await api.call("submitDeploymentJob", request, { headers });
+    const { jobResult } = await api.finished(projectId, jobId);
+    return { projectId, stable: jobResult?.stableServingUri as string };
+  }
+
+  test("answers from the replacement of its project once that is deployed, before and after the old one stops", async () => {
+    const first = await deployFrom(origin);
+    expect(first.stable).toBe(`${api.service.url}/serving/stack/shop/prod%2Feu/live`);
+    const path = "/recommend-items-to-user";
+    const ask = async () =>
+      api.raw(`${first.stable}${path}`, {
+        method: "POST",
+        headers: { ...(await api.headers(path)), "content-type": "application/json" },
+        body: JSON.stringify({ user_id: "u1", limit: 3 }),
+      });
+    expect(await ask()).toMatchObject({ status: 200, body: { user_id: "u1" } });
+    const second = await deployFrom(origin);
+    expect(second.stable).toBe(first.stable);
+    expect((await ask()).status).toBe(200);
+    await api.call("shutdownDeployment", { projectId: first.projectId });
+    expect((await ask()).status).toBe(200);
+    await api.call("shutdownDeployment", { projectId: second.projectId });
+    expect(await ask()).toMatchObject({ status: 409, body: { error: { code: "NOT_DEPLOYED" } } });
+  });
+
+  test("does not exist for a deployment whose stack is unknown", async () => {
+    expect((await deployFrom({})).stable).toBeUndefined();
+  });
+});
