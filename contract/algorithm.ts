@@ -112,6 +112,6 @@ export const getAlgorithm = route({
   path: "/get-algorithm",
   summary: "Reads one algorithm; beyond the specification.",
   extension: true,
-  request: z.strictObject({ projectId: id, algorithmId: id }),
+  request: z.strictObject({ projectId: recordId, algorithmId: recordId }),
   reply: algorithm,
 });

@@ -52,7 +52,7 @@ export const getUserDataset = route({
   path: "/get-user-dataset",
   summary: "Reads one user dataset; beyond the specification.",
   extension: true,
-  request: z.strictObject({ userDatasetId: datasetId }),
+  request: z.strictObject({ userDatasetId: recordId.describe("Id of the dataset.") }),
   reply: userDataset,
 });
 
@@ -69,7 +69,7 @@ export const getItemDataset = route({
   path: "/get-item-dataset",
   summary: "Reads one item dataset; beyond the specification.",
   extension: true,
-  request: z.strictObject({ itemDatasetId: datasetId }),
+  request: z.strictObject({ itemDatasetId: recordId.describe("Id of the dataset.") }),
   reply: itemDataset,
 });
 

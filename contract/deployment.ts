@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { maybe, recordId } from "./field";
+import { id, maybe, recordId } from "./field";
 import { route } from "./route";
 
 export const shutdownDeployment = route({
@@ -15,7 +15,7 @@ export const getDeployment = route({
   path: "/get-deployment",
   summary: "Reads which models serve a project; beyond the specification.",
   extension: true,
-  request: z.strictObject({ projectId: id }),
+  request: z.strictObject({ projectId: recordId }),
   reply: z.object({
     projectId: id,
     jobId: id.describe("The deployment job that put them into service."),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { id, maybe } from "./field";
+import { id, maybe, recordId } from "./field";
 import { originHeaders } from "./origin";
 import { route } from "./route";
 
@@ -11,7 +11,7 @@ export type OrphanType = (typeof orphanTypes)[number];
 
 const objectRef = {
   objectType: z.enum(orphanTypes).describe("Kind of object."),
-  objectId: id.describe("Id of the object."),
+  objectId: recordId.describe("Id of the object."),
 };
 
 export const markOrphaned = route({

@@ -39,6 +39,6 @@ export const getProject = route({
   path: "/get-project",
   summary: "Reads one project; beyond the specification.",
   extension: true,
-  request: z.strictObject({ projectId: id }),
+  request: z.strictObject({ projectId: recordId }),
   reply: project,
 });
