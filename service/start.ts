@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Addresses, isLoopback } from "./base/addresses";
 import { type Clock, systemClock } from "./base/clock";
+import { ServiceError } from "./base/error";
 import { Faults } from "./base/faults";
 import { newId } from "./base/id";
 import { Metrics } from "./base/metrics";
@@ -213,7 +214,12 @@ async function serveFolder(
     // What an earlier process left is set right before the first call can come in between.
     if (store.shared) void keepBeating(context, processes);
     await files.check(store.instanceId);
-    if (!store.shared) await jobs.recover();
+    if (!store.shared)
+      await jobs.recover().catch((error) => {
+        // On a full disk the service still answers calls that only read; the queue is checked again later.
+        if (!(error instanceof ServiceError)) throw error;
+        warnings.push(error.message);
+      });
     await tidy(context).catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
     if (role !== "worker") await serving.sync();
     addresses.localUrl = await listen(app, folder, options, warnings);

@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
+import { sql } from "kysely";
 import { routes } from "../../contract";
 import { ServiceError } from "../base/error";
 import { everyScope, scopeGroups } from "../base/scopes";
 import type { Basis } from "../files/basis";
 import { keyName } from "../store/clients";
+import type { Db } from "../store/database";
+import { timeSql } from "../store/time";
 
 /** A link into the console holds for a minute, a session for a working day. */
 const [codeMs, sessionMs] = [60_000, 12 * 60 * 60 * 1000];
@@ -43,8 +46,8 @@ export class Sessions {
   /** A code that opens one session, once. */
   async newCode(clientId: string | undefined, access: Access): Promise<{ code: string; validSec: number }> {
     const code = newSecret();
-    const now = this.context.clock.now();
     await this.context.store.transaction(async (db) => {
+      const now = this.nowIn(db);
       await db.deleteFrom("console_sessions").where("expires_ts", "<=", now).execute();
       await db
         .insertInto("console_sessions")
@@ -53,7 +56,7 @@ export class Sessions {
           token_hash: null,
           client_id: clientId ?? null,
           access,
-          expires_ts: now + codeMs,
+          expires_ts: sql<number>`${now} + ${sql.lit(codeMs)}`,
         })
         .execute();
     });
@@ -63,8 +66,8 @@ export class Sessions {
   /** Opens a session by a code, which is used up by it. */
   async open(code: string): Promise<Opened> {
     const [cookie, token] = [newSecret(), newSecret()];
-    const now = this.context.clock.now();
     await this.context.store.transaction(async (db) => {
+      const now = this.nowIn(db);
       const link = await db
         .deleteFrom("console_sessions")
         .where("id", "=", hashOf(code))
@@ -82,7 +85,7 @@ export class Sessions {
           ...link,
           id: hashOf(cookie),
           token_hash: hashOf(token),
-          expires_ts: now + sessionMs,
+          expires_ts: sql<number>`${now} + ${sql.lit(sessionMs)}`,
         })
         .execute();
     });
@@ -98,13 +101,13 @@ export class Sessions {
         : await db
             .selectFrom("console_sessions")
             .leftJoin("clients", "clients.id", "console_sessions.client_id")
-            .select(["client_id", "access", "expires_ts", "name", "scopes"])
+            .select(["client_id", "access", "name", "scopes"])
+            .where("expires_ts", ">", this.nowIn(db))
             .where("console_sessions.id", "in", cookies.map(hashOf))
             .where("token_hash", "=", hashOf(token))
             .executeTakeFirst();
     const isOpen =
       session !== undefined &&
-      session.expires_ts > this.context.clock.now() &&
       // One whose client was revoked ends with it.
       (session.client_id === null || session.name !== null);
     if (!isOpen) throw notSignedIn("You are not signed in; run `recommender open`.");
@@ -114,6 +117,10 @@ export class Sessions {
       scopes: session.access === "write" ? scopes : scopes.filter((scope) => reading.has(scope)),
       access: session.access,
     };
+  }
+
+  private nowIn(db: Db) {
+    return timeSql(db, this.context.clock.now());
   }
 
   /** Ends a session. */

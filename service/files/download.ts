@@ -16,6 +16,9 @@ export function downloadUrl(context: Basis, jobId: string, finishedTs: number) {
   };
 }
 
+/** Bytes of a result that a download holds in memory. */
+const pieceBytes = 64 * 1024;
+
 /** How long the storage's own address holds; it is fetched at once, and credentials that sign it may end sooner. */
 const linkSec = 300;
 
@@ -49,7 +52,7 @@ export async function download(
   const { files } = context;
   const link = await files.link(name, linkSec);
   if (link !== undefined) return { link };
-  const reading = await files.read(name);
+  const reading = await files.read(name, { pieceBytes });
   if (reading)
     return { type: format === "svg" ? "image/svg+xml" : "application/json; charset=utf-8", ...reading };
   const isThere = (await files.list(resultName(job, "json"))).length > 0;

@@ -44,6 +44,7 @@ export class Jobs {
   private taking: Promise<void> | undefined;
   private more = false;
   private readonly contact: Contact;
+  private hasRecovered = false;
 
   constructor(private readonly context: JobContext) {
     this.contact = new Contact(context.options.leaseMs);
@@ -56,6 +57,7 @@ export class Jobs {
       const now = await timeIn(db, clock.now());
       return !store.shared || this.contact.isSteadyAt(now) ? recover(db, now) : [];
     });
+    this.hasRecovered = true;
     for (const { job, again, reason } of left) {
       // For how long it ran, nobody knows.
       metrics.jobs.observe({ type: job.job_type, outcome: outcomeOf(again) }, 0);
@@ -79,7 +81,10 @@ export class Jobs {
   async watch(): Promise<void> {
     const { clock, closing, store, log } = this.context;
     while (!closing.aborted) {
-      this.wake();
+      // A full disk may have prevented it at the start. A job taken before would be put back.
+      if (!store.shared && !this.hasRecovered)
+        await this.recover().catch((error) => log.error({ err: error }, "the queue cannot be checked"));
+      if (store.shared || this.hasRecovered) this.wake();
       await clock.wait(pollMs, closing);
       this.context.pool.check();
       if (store.shared && !closing.aborted)

@@ -68,7 +68,7 @@ async function filesOf(folder: string, training: Training, data: TrainingData, j
     items,
     interactions,
   };
-  await writeFile(file, JSON.stringify(content));
+  await writeFile(file, JSON.stringify(content), { mode: 0o600 });
   return {
     RECOMMENDER_INTERACTIONS: join(folder, tableNames.interactions),
     RECOMMENDER_USERS: join(folder, tableNames.users),

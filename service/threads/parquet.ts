@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import type { ParquetWriter } from "hyparquet-writer" with { "resolution-mode": "import" };
 
 /** The types of columns that trainers get. */
@@ -36,6 +37,8 @@ export class ParquetTable {
       ...(kind === "text?" ? elements.text : elements[kind]),
       repetition_type: kind === "text?" ? ("OPTIONAL" as const) : ("REQUIRED" as const),
     }));
+    // The writer would create a file that everybody may read.
+    closeSync(openSync(file, "w", 0o600));
     const root = { name: "root", num_children: names.length };
     return new ParquetTable(
       names,

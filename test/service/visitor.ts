@@ -1,10 +1,10 @@
-import type { Running } from "./running";
+import type { Caller } from "./running";
 
 const json = { "content-type": "application/json" };
 
 /** A code that opens a session of the console. */
 export async function codeOf(
-  running: Running,
+  running: Caller,
   asked: { readonly write?: boolean } = {},
   apikey: string = running.service.key,
 ): Promise<string> {
@@ -16,7 +16,7 @@ export async function codeOf(
 }
 
 /** Exchanges a code for a session, as the page does. */
-export function exchange(running: Running, code: string) {
+export function exchange(running: Caller, code: string) {
   const headers = { ...json, origin: running.service.url };
   return running.raw("/console/session", { method: "POST", headers, body: JSON.stringify({ code }) });
 }

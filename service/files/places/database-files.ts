@@ -15,6 +15,10 @@ import {
 import { LocalCopies } from "./local-copies";
 
 const partBytes = 1024 * 1024;
+
+/** Bytes of a file that are read ahead. */
+const readAheadBytes = 64 * 1024;
+
 /** Longer than a part takes to come or go, and than all parts of a file take to be removed. */
 const statementMs = 300_000;
 
@@ -58,15 +62,15 @@ export class DatabaseFiles implements Files {
     }
   }
 
-  async read(name: string): Promise<Reading | undefined> {
+  async read(name: string, { pieceBytes = partBytes } = {}): Promise<Reading | undefined> {
     const file = await this.db
       .selectFrom("files")
       .select(["upload", "bytes"])
       .where("name", "=", name)
       .executeTakeFirst();
-    return (
-      file && { bytes: file.bytes, stream: Readable.from(this.parts(file.upload), { objectMode: false }) }
-    );
+    if (!file) return undefined;
+    const options = { objectMode: false, highWaterMark: readAheadBytes };
+    return { bytes: file.bytes, stream: Readable.from(this.pieces(file.upload, pieceBytes), options) };
   }
 
   open(name: string, how?: { readonly anew: boolean }): Promise<FileHandle | undefined> {
@@ -114,16 +118,20 @@ export class DatabaseFiles implements Files {
     );
   }
 
-  private async *parts(upload: string): AsyncGenerator<Buffer> {
-    for (let part = 0; ; part++) {
+  /** The parts of a file, each in pieces. A client that reads slowly then holds a piece in memory, and no whole part. */
+  private async *pieces(upload: string, pieceBytes: number): AsyncGenerator<Buffer> {
+    for (let part = 0, from = 0; ; ) {
       const found = await this.db
         .selectFrom("file_parts")
-        .select("data")
+        .select(sql<Buffer>`substring(data from ${from + 1}::int for ${pieceBytes}::int)`.as("data"))
         .where("upload", "=", upload)
         .where("part", "=", part)
         .executeTakeFirst();
       if (!found) return;
-      yield found.data;
+      if (found.data.length > 0) yield found.data;
+      const isLast = found.data.length < pieceBytes;
+      part += Number(isLast);
+      from = isLast ? 0 : from + pieceBytes;
     }
   }
 }

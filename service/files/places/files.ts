@@ -37,8 +37,8 @@ export interface Files {
   /** Fails, in words for people, where nothing can be kept there, or where those of other data are kept. */
   check(instanceId: string): Promise<void>;
   write(name: string, content: Content): Promise<void>;
-  /** The file from its beginning to its end; undefined where there is none. */
-  read(name: string): Promise<Reading | undefined>;
+  /** The file from its beginning to its end, in pieces of at most a size if one is given; undefined if there is none. */
+  read(name: string, how?: { readonly pieceBytes: number }): Promise<Reading | undefined>;
   /** The file on this machine, to be read from any place in it; `anew` where the copy on this machine is no good. */
   open(name: string, how?: { readonly anew: boolean }): Promise<FileHandle | undefined>;
   remove(name: string): Promise<void>;

@@ -5,9 +5,49 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { command, run } from "../process";
 import { Caller, type Refusal } from "../running";
+import { openShop } from "../shop";
 
 /** Files can grow to so much; further writes fail, as on a full disk, and no root is needed for it. */
 const fileKilobytes = 1024;
+
+/** Starts a service whose files cannot grow further than the limit. */
+async function serveLimited(dataDir: string) {
+  const limited = `ulimit -f ${fileKilobytes}; exec "$0" "$@"`;
+  const args = ["-c", limited, process.execPath, command, "serve", "--json", "--data", dataDir];
+  const child = spawn("bash", args, { stdio: ["ignore", "pipe", "inherit"] });
+  const { url, keyFile } = JSON.parse(String((await once(child.stdout, "data"))[0]));
+  return { child, api: new Caller({ url, key: readFileSync(keyFile, "utf8").trim() }) };
+}
+
+test("a service that was killed on a full disk starts again, reads, and refuses to write", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "full-"));
+  const first = await serveLimited(dataDir);
+  const shop = await openShop(first.api);
+  const { projectId, algorithmId, eventDatasetId } = shop;
+  await first.api.call("submitTrainingJob", { projectId, algorithmId, name: "cut off" });
+  const upsert = (api: Caller, from: number) => {
+    const events = Array.from({ length: 500 }, (_, at) => ({
+      ...{ eventId: `f${from + at}`, userId: "u", itemId: "i", ts: 1, eventType: "view" },
+      attributes: { long: "x".repeat(200) },
+    }));
+    return api.call("upsertDatasetEvents", { eventDatasetId, events });
+  };
+  const refused = await (async () => {
+    for (let from = 0; ; from += 500) await upsert(first.api, from);
+  })().catch((error) => error);
+  expect(refused).toMatchObject({ status: 503 });
+  await first.api.close();
+  first.child.kill("SIGKILL");
+  await once(first.child, "exit");
+
+  const { child, api } = await serveLimited(dataDir);
+  expect((await api.call("listEventDatasets", {})).eventDatasets).toHaveLength(1);
+  await expect(upsert(api, 1_000_000)).rejects.toMatchObject({ status: 503 });
+  await api.close();
+  child.kill();
+  await once(child, "exit");
+  rmSync(dataDir, { recursive: true });
+});
 
 test("a service that cannot write any more says so, goes on reading, and ends on SIGTERM", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "full-"));

@@ -125,7 +125,7 @@ describe("a bounded server", () => {
   });
 
   test("lets a call take longer than that before it answers, and closes idle connections", async () => {
-    let answer = () => undefined as void;
+    let answer: () => void = () => undefined;
     const bounded = createBoundedServer((_, response) => {
       answer = () => void response.end("late");
     }, options);

@@ -1,6 +1,7 @@
 import { request } from "undici";
-import { ManualClock, withClients } from "../../../service";
-import { Running } from "../running";
+import { ManualClock, startService, withClients } from "../../../service";
+import { testOnPostgres } from "../database";
+import { Caller, Running } from "../running";
 import { codeOf, exchange, signIn } from "../visitor";
 
 const json = { "content-type": "application/json" };
@@ -33,6 +34,9 @@ test("a code opens one session, within a minute, from the page itself", async ()
   expect((await exchange(running, code)).status).toBe(401);
   const late = await codeOf(running);
   clock.advance(60_000);
+  // Over PostgreSQL the clock of the database counts.
+  if (running.options.store !== undefined)
+    await running.ask("update console_sessions set expires_ts = expires_ts - 60000");
   expect((await exchange(running, late)).status).toBe(401);
   const { status } = await running.raw("/console/code", {
     method: "POST",
@@ -40,6 +44,18 @@ test("a code opens one session, within a minute, from the page itself", async ()
     body: "{}",
   });
   expect(status).toBe(401);
+  await running.end();
+});
+
+testOnPostgres("a code of one process is good at another one whose clock is wrong", async () => {
+  const running = await Running.start();
+  const clock = new ManualClock(Date.now() + 50 * 60_000);
+  const other = await startService({ ...running.options, clock });
+  const caller = new Caller({ url: other.url, key: other.key });
+  expect((await exchange(caller, await codeOf(running))).status).toBe(200);
+  expect((await exchange(running, await codeOf(caller))).status).toBe(200);
+  await caller.close();
+  await other.close();
   await running.end();
 });
 

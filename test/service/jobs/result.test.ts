@@ -46,6 +46,10 @@ describe("results of queries and clusterings", () => {
       jobResult: { expiredAtSec: Math.floor(clock.now() / 1000) + 86400, message: null },
     });
     const { body, answered } = await download(jobId);
+    expect(answered).toMatchObject({
+      "content-security-policy": expect.stringContaining("sandbox"),
+      "x-content-type-options": "nosniff",
+    });
     expect(answered["content-type"]).toContain("application/json");
     const [first, second] = body.queries;
     expect(first.user_ids).toHaveLength(first.user_count);

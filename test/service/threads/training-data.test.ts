@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -55,6 +55,8 @@ test("what a trainer gets is written with far less memory than it takes", () => 
   expect(written).toEqual({ users, items, interactions: expect.any(Number), asked: expect.any(Number) });
   expect(written.interactions).toBeGreaterThan(events * 0.9);
   expect(Math.abs(written.asked - 2000)).toBeLessThan(300);
+  const tables = readdirSync(own).filter((name) => name.endsWith(".parquet"));
+  expect(tables.map((name) => statSync(join(own, name)).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
 });
 
 test("a training holds the attributes of all users outside the heap", () => {
