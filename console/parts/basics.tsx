@@ -66,6 +66,20 @@ export function Id({ children, href, onClick }: { children: string; href?: strin
   );
 }
 
+/** What tells things of one name apart: the id, and the release that made it if that is known. */
+export function Apart({ id, origin }: { id: string; origin: Origin | null }) {
+  return (
+    <div class="apart">
+      <Id>{id}</Id>
+      {origin?.release && (
+        <span>
+          release <bdi>{cut(origin.release, 60)}</bdi>
+        </span>
+      )}
+    </div>
+  );
+}
+
 /** The states of jobs, in words. */
 export const states: Readonly<Record<string, string>> = {
   PENDING: "waits",

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { compact, exact } from "../format";
+import { ticksFor } from "./ticks";
 
 const height = 210;
 const pad = { left: 44, right: 14, top: 14, bottom: 26 };
@@ -38,15 +39,6 @@ function useWidth(): [RefObject<HTMLElement | null>, number] {
   return [ref, width.value];
 }
 
-/** Round steps that span from nothing to the most. */
-function ticks(most: number): number[] {
-  if (most <= 0) return [0, 1];
-  const rough = most / 4;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
-  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, at) => at * step);
-}
-
 /** Series over time, or over what `place` says; each point with its words on hover. */
 export function LineChart({
   title,
@@ -63,7 +55,7 @@ export function LineChart({
   const [ref, width] = useWidth();
   const points = series.flatMap((one) => one.points);
   const [first, last] = [Math.min(...points.map(({ x }) => x)), Math.max(...points.map(({ x }) => x))];
-  const marks = ticks(Math.max(...points.map(({ y }) => y)));
+  const { marks, label } = ticksFor(Math.max(...points.map(({ y }) => y)));
   const most = marks.at(-1) as number;
   const x = (value: number) =>
     last === first
@@ -79,7 +71,7 @@ export function LineChart({
           <g key={mark}>
             <line class="grid" x1={pad.left} x2={width - pad.right} y1={y(mark)} y2={y(mark)} />
             <text x={pad.left - 8} y={y(mark) + 4} text-anchor="end">
-              {format(mark)}
+              {label(mark)}
             </text>
           </g>
         ))}
@@ -152,7 +144,7 @@ export function Columns({
   const id = useId();
   const [ref, width] = useWidth();
   const totals = columns.map(({ counts }) => counts.reduce((sum, count) => sum + count, 0));
-  const marks = ticks(Math.max(...totals, 1));
+  const { marks } = ticksFor(Math.max(...totals, 1), true);
   const most = marks.at(-1) as number;
   const slot = (width - pad.left - pad.right) / Math.max(1, columns.length);
   const tall = (count: number) => (count / most) * (height - pad.top - pad.bottom);

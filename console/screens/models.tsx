@@ -3,7 +3,7 @@ import type { ModelRow, Origin } from "../../service/console/answers";
 import { counted, cut, lasting, measure } from "../format";
 import { latest } from "../live";
 import { AsCode, ofService, serviceUrl } from "../parts/as-code";
-import { Card, More, Name, stackOf, Time } from "../parts/basics";
+import { Apart, Card, More, Name, stackOf, Time } from "../parts/basics";
 import { LineChart } from "../parts/charts";
 import { command, curl, declared } from "../parts/code";
 import { Empty, Load, usePages } from "../parts/load";
@@ -158,6 +158,7 @@ function ModelTable({
                   <Name>{model.name}</Name>
                 </a>{" "}
                 {model.isServing && <span class="tag good">serves</span>}
+                <Apart {...model} />
               </td>
               {hasOrigin && <td>{model.origin && <StackName of={model.origin} />}</td>}
               <td class="num">
@@ -181,11 +182,7 @@ function ModelTable({
 }
 
 function StackName({ of }: { of: Origin }) {
-  return (
-    <>
-      <bdi>{cut(stackOf(of), 60)}</bdi> {of.release && <small class="muted">{cut(of.release, 60)}</small>}
-    </>
-  );
+  return <bdi>{cut(stackOf(of), 60)}</bdi>;
 }
 
 function Code({ models, projectId }: { models: readonly ModelRow[]; projectId: string }) {

@@ -4,9 +4,10 @@ import type { ModelRow, ServingAnswer } from "../../service/console/answers";
 import { exact, grouped, lasting, measure } from "../format";
 import { latest } from "../live";
 import { AsCode, ofService, serviceUrl } from "../parts/as-code";
-import { Card, Figure, Id, Meter, Name, State, Time } from "../parts/basics";
+import { Apart, Card, Figure, Id, Meter, Name, State, Time } from "../parts/basics";
 import { Columns } from "../parts/charts";
 import { command, curl, declared } from "../parts/code";
+import { rollbacks } from "../parts/deployments";
 import { Empty, Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
 import { project, to } from "../router";
@@ -53,6 +54,7 @@ export function Screen() {
 
 function Serving({ now }: { now: ServingAnswer }) {
   const { recent } = now;
+  const rolledBack = rollbacks(now.history);
   const busiest = Math.max(...recent.minutes.map(({ answered }) => answered)) / 60;
   return (
     <div class="stack">
@@ -76,10 +78,10 @@ function Serving({ now }: { now: ServingAnswer }) {
             {grouped(recent.refused)}
           </Figure>
           <Figure name="Failed">{grouped(recent.failed)}</Figure>
-          <Figure name="Half within" hint="p50">
+          <Figure name="p50" hint="Half of the answers took no longer">
             {recent.p50Ms === null ? "–" : lasting(recent.p50Ms)}
           </Figure>
-          <Figure name="99 of 100 within" hint="p99">
+          <Figure name="p99" hint="99 of 100 answers took no longer">
             {recent.p99Ms === null ? "–" : lasting(recent.p99Ms)}
           </Figure>
           <Figure name="Busiest minute" hint="Queries per second, averaged over the minute">
@@ -104,7 +106,7 @@ function Serving({ now }: { now: ServingAnswer }) {
       </Card>
       <Card title="Deployments" aside="newest first">
         <div class="scroll">
-          <table>
+          <table class="stacked">
             <thead>
               <tr>
                 <th>Deployment</th>
@@ -120,7 +122,9 @@ function Serving({ now }: { now: ServingAnswer }) {
                     <a href={to("jobs", [job.id])}>
                       <Name>{job.name}</Name>
                     </a>{" "}
-                    {job.id === now.jobId && <span class="tag good">serves</span>}
+                    {job.id === now.jobId && <span class="tag good">serves</span>}{" "}
+                    {rolledBack.has(job.id) && <span class="tag">rollback</span>}
+                    <Apart {...job} />
                   </td>
                   <td>
                     <State of={job.status} />
@@ -130,6 +134,11 @@ function Serving({ now }: { now: ServingAnswer }) {
                       <a href={to("models", [job.modelId])}>
                         <Name>{now.modelNames[job.modelId] ?? job.modelId}</Name>
                       </a>
+                    )}
+                    {job.modelId && now.modelNames[job.modelId] && (
+                      <div class="apart">
+                        <Id>{job.modelId}</Id>
+                      </div>
                     )}
                   </td>
                   <td>

@@ -133,8 +133,12 @@ export function Events({ of }: { of: EventsAnswer }) {
 export function Refusals({ of: { days, reasons, otherReasons } }: { of: RefusalsAnswer }) {
   return (
     <Card title="Refused records" aside={`of the last ${days} days, by reason`}>
+      <p class="muted">
+        These are records that the service refused. Records that were rejected before the upload never reach
+        it: they are in the rejects file on the machine that uploaded.
+      </p>
       {reasons.length === 0 ? (
-        <p class="muted">None.</p>
+        <p>The service refused none.</p>
       ) : (
         <div class="scroll">
           <table>

@@ -1,6 +1,6 @@
 import type { JobRow } from "../../../service/console/answers";
 import { lasting, shown, titled } from "../../format";
-import { Name, State, Time } from "../../parts/basics";
+import { Apart, Name, State, Time } from "../../parts/basics";
 import { to } from "../../router";
 import { JobProgress } from "./job-progress";
 
@@ -12,7 +12,7 @@ export const kindOf = (type: string): string => kinds[type] ?? titled(type);
 export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; screen?: string }) {
   return (
     <div class="scroll">
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th>Job</th>
@@ -32,6 +32,7 @@ export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; s
                   {kindOf(job.type)}
                   {job.retryCount > 0 && `, retried ${job.retryCount} ×`}
                 </span>
+                <Apart {...job} />
                 <JobProgress job={job} />
                 {job.status === "FAILED" && <p class="attributes">{shown(job.message)}</p>}
               </td>
@@ -41,7 +42,9 @@ export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; s
               <td>
                 <Time ts={job.createdTs} />
               </td>
-              <td class="num">{job.finishedTs === null ? "" : lasting(job.finishedTs - job.createdTs)}</td>
+              <td class="num" data-name="took">
+                {job.finishedTs === null ? "" : lasting(job.finishedTs - job.createdTs)}
+              </td>
             </tr>
           ))}
         </tbody>

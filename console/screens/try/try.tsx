@@ -195,13 +195,19 @@ function Answer({
             </Card>
           )}
         </Load>
+      </div>
+      {answer && (
+        <div class="what-if">
+          <Own answer={answer} projectId={projectId} changes={changes} onChange={onChange} />
+        </div>
+      )}
+      <div class="as-code">
         {userId === undefined ? (
           <StrangerCode answer={answer} attributes={attributes ?? {}} />
         ) : (
           <Code projectId={projectId} userId={userId} isChanged={isChanged} />
         )}
       </div>
-      {answer && <Own answer={answer} projectId={projectId} changes={changes} onChange={onChange} />}
     </>
   );
 }

@@ -1,0 +1,31 @@
+/** Round steps of a chart's axis, from nothing to at least the most. */
+export interface Ticks {
+  readonly marks: readonly number[];
+  /** A mark with as many digits as tell it from the next one. */
+  label(mark: number): string;
+}
+
+/** The marks of an axis; counts are never divided, so their marks are whole numbers. */
+export function ticksFor(most: number, isCount = false): Ticks {
+  const step = stepFor(most > 0 ? most : 1, isCount);
+  const count = Math.max(1, Math.ceil((most > 0 ? most : 1) / step - 1e-9));
+  const digits = digitsOf(step);
+  return {
+    marks: Array.from({ length: count + 1 }, (_, at) => Number((at * step).toFixed(digits))),
+    label: (mark) => mark.toFixed(digits),
+  };
+}
+
+function stepFor(most: number, isCount: boolean): number {
+  const rough = most / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factors = isCount && power < 10 ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10];
+  const step = (factors.find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10) * power;
+  return isCount ? Math.max(1, step) : step;
+}
+
+function digitsOf(step: number): number {
+  for (let digits = 0; digits < 12; digits++)
+    if (Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) < 1e-6) return digits;
+  return 12;
+}
