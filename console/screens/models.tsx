@@ -126,7 +126,7 @@ function ModelTable({
   const hasOrigin = rows.some(({ origin }) => origin);
   return (
     <div class="scroll">
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th>
@@ -161,18 +161,24 @@ function ModelTable({
                 <Apart {...model} />
               </td>
               {hasOrigin && <td>{model.origin && <StackName of={model.origin} />}</td>}
-              <td class="num">
+              <td class="num" data-name="NDCG@20">
                 <strong>{measure(model.quality?.ndcgAt20)}</strong>
               </td>
-              <td class="num">{measure(model.quality?.popularityNdcgAt20)}</td>
-              <td class="num">{measure(model.quality?.recallAt20)}</td>
-              <td>
+              <td class="num" data-name="popular items">
+                {measure(model.quality?.popularityNdcgAt20)}
+              </td>
+              <td class="num" data-name="Recall@20">
+                {measure(model.quality?.recallAt20)}
+              </td>
+              <td data-name="held out">
                 {model.quality?.heldOutPairs == null ? "–" : counted(model.quality.heldOutPairs, "pair")}
               </td>
-              <td>
+              <td data-name="trained">
                 <Time ts={model.createdTs} />
               </td>
-              <td class="num">{model.trainingMs === null ? "–" : lasting(model.trainingMs)}</td>
+              <td class="num" data-name="took">
+                {model.trainingMs === null ? "–" : lasting(model.trainingMs)}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -62,6 +62,7 @@ test("deployments of one name are told apart by ids and releases, and a rollback
     .getByText(second as string)
     .first()
     .waitFor();
+  expect(await outOfSight(page, "main td, main td *")).toEqual([]);
   await picture(page, "narrow-models");
   await check(look, "models");
   await context.close();

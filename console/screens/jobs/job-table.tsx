@@ -39,7 +39,7 @@ export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; s
               <td>
                 <State of={job.status} />
               </td>
-              <td>
+              <td data-name="submitted">
                 <Time ts={job.createdTs} />
               </td>
               <td class="num" data-name="took">

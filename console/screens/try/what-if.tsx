@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import type { TryAnswer } from "../../../service/console/answers";
-import { shown } from "../../format";
+import { rounded, shown } from "../../format";
 import { Card } from "../../parts/basics";
 import { Combo } from "../../parts/combo";
 
@@ -77,7 +77,7 @@ export function Own({
                 <span>
                   <bdi title={itemId}>{name(itemId, attributes)}</bdi>{" "}
                   {isAdded && <span class="tag accent">added</span>}{" "}
-                  {weight !== 1 && <span class="muted">× {weight}</span>}
+                  {weight !== 1 && <span class="muted">× {rounded(weight)}</span>}
                 </span>
                 <button
                   type="button"
