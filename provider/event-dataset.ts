@@ -27,6 +27,7 @@ export const eventDataset = lifecycle({
   type: "EventDataset",
   args: datasetArgs,
   outputs: datasetOutputs,
+  isFilled: true,
   replaceOn: ["numShards"],
 
   replacing: ({ title, reason }) =>

@@ -11,6 +11,7 @@ export const itemDataset = lifecycle({
   type: "ItemDataset",
   args: datasetArgs,
   outputs: z.object({ itemDatasetId: id }),
+  isFilled: true,
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
 
   async create({ name, numShards, attributeSchema = null }, context) {

@@ -11,6 +11,7 @@ export const userDataset = lifecycle({
   type: "UserDataset",
   args: datasetArgs,
   outputs: z.object({ userDatasetId: id }),
+  isFilled: true,
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
 
   async create({ name, numShards, attributeSchema = null }, context) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 
 /** A record that was not accepted, and why. */
 export interface Reject {
@@ -32,7 +32,11 @@ export class Rejects {
     /** Where records are secret: gives a reason without their values, and the file has the reasons alone. */
     private readonly redact?: (reason: string) => string,
   ) {
-    this.#attempt(() => rmSync(path, { force: true }));
+    this.#attempt(() => {
+      // A device, such as /dev/null, stays.
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (!found || found.isFile() || found.isDirectory()) rmSync(path, { force: true });
+    });
   }
 
   add(refused: Reject): void {

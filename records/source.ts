@@ -7,6 +7,7 @@ import { type Rows, SourceError } from "./formats/row";
 import { bytesOf, type Readable } from "./formats/text";
 import { inlineFormat, isInline, readInline } from "./inline";
 import type { Mapping } from "./mapping/mapping";
+import { isRejectsFile } from "./rejects-file";
 
 /** Begins what stands for a source that cannot be read; why follows. */
 export const unreadable = "unreadable: ";
@@ -23,7 +24,7 @@ export interface SourceFile extends Readable {
   readonly version?: string | undefined;
 }
 
-/** The files of a source: one file, or those that a glob finds, by name. */
+/** The files of a source: one file, or those that a glob finds, by name; a glob never finds a rejects file. */
 export async function findFiles(source: string, format?: Format): Promise<SourceFile[]> {
   if (isInline(source)) return [inlineFile(readInline(source), inlineFormat(source) as Format)];
   const found = await stat(source).catch(() => undefined);
@@ -43,7 +44,9 @@ export async function findFiles(source: string, format?: Format): Promise<Source
   if (!isDynamicPattern(source)) {
     throw new SourceError(shownPath(source), undefined, `there is no such file in ${process.cwd()}`);
   }
-  const paths = (await glob(source, { absolute: true })).sort();
+  const matching = (await glob(source, { absolute: true })).sort();
+  const isOwn = await Promise.all(matching.map(isRejectsFile));
+  const paths = matching.filter((_, at) => !isOwn[at]);
   if (paths.length === 0) {
     throw new SourceError(source, undefined, `no file in ${process.cwd()} has a name like this`);
   }
@@ -93,6 +96,11 @@ export async function atMostRecords(files: readonly SourceFile[]): Promise<numbe
     else count += file.format === "json" ? await countBytes(file, 0x7b) : await countLines(file);
   }
   return count;
+}
+
+/** The size of a source. */
+export function bytesIn(files: readonly SourceFile[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** Checks that files are still those that were surveyed. */

@@ -18,9 +18,9 @@ const tests = {
       ["CHAOS_SEED", anySeed],
     ],
   },
-  /** `npm run test:sequences [COUNT [SEED]]`: random sequences of faults, and as many walks over the engine's options. */
+  /** `npm run test:sequences [COUNT [SEED]]`: random sequences of faults, walks over the engine's options, and sequences of uploads. */
   sequences: {
-    files: ["test/faults/recovery.test.ts", "test/faults/walk.test.ts"],
+    files: ["test/faults/recovery.test.ts", "test/faults/walk.test.ts", "test/records/sequences.test.ts"],
     numbers: [
       ["SEQUENCES", "3000"],
       ["SEED", anySeed],

@@ -1,10 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Client } from "../../client/client";
 import { routes } from "../../contract";
+import { LastWriter } from "../../records/last-writer";
 import { timestampMs } from "../../records/mapping/timestamp";
 import { type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
 import { duration } from "../terminal/option-values";
-import { moment, print } from "../terminal/output";
+import { moment, note, print } from "../terminal/output";
 
 interface EventOptions extends ServiceOptions {
   readonly dataset?: string;
@@ -76,6 +78,7 @@ async function prune(options: PruneOptions): Promise<void> {
     const eventDatasetId = idOf("EventDataset", options.dataset, "--dataset");
     const range = `${start === undefined ? "" : `from ${moment(start)} `}before ${moment(ts)}`;
     await confirm(`Delete the events ${range} in ${eventDatasetId}?`, yes);
+    noteDeletion(client, eventDatasetId);
     await client.call(routes.deleteDatasetEventsBeforeTs, {
       eventDatasetId,
       ts,
@@ -93,6 +96,7 @@ async function forget(users: readonly string[], options: EventOptions): Promise<
   await usingService(options, async ({ client, idOf }) => {
     const eventDatasetId = idOf("EventDataset", options.dataset, "--dataset");
     await confirm(`Delete all events of ${users.join(", ")} in ${eventDatasetId}?`, options.yes);
+    noteDeletion(client, eventDatasetId);
     const forgotten: string[] = [];
     try {
       for (const userId of users) {
@@ -105,6 +109,16 @@ async function forget(users: readonly string[], options: EventOptions): Promise<
       );
     }
   });
+}
+
+/** Makes the next import send everything, also what was imported before. */
+function noteDeletion(client: Client, eventDatasetId: string): void {
+  try {
+    new LastWriter(client, eventDatasetId).note();
+  } catch (error) {
+    const problem = (error as Error).message;
+    note(`Cannot record the deletion (${problem}): if you import these events again, use --force.`);
+  }
 }
 
 function date(text: string): number {

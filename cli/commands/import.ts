@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
-import type { Uploaded } from "../../records/upload";
+import type { Uploaded } from "../../records/upload-order";
 import { dryRun } from "../records/dry-run";
 import { type ImportOptions, type KindName, orderOf, remedy } from "../records/order";
 import { type Opened, settingsOf, usingService, withService } from "../stack/service";
@@ -20,7 +20,9 @@ that would be after 2100, or that reads as a date, as 20250131 does.
 
 An import that was interrupted continues where it was, one of an unchanged
 source makes no call, and one of a changed source sends only the batches that
-changed. --force sends everything. After 1,000 refused records more than
+changed. If another command of this machine has written to the dataset since
+(another import, events prune, events forget-user), the import sends everything.
+--force always does. After 1,000 refused records more than
 --max-failures allows for the import stops.
 
 --dry-run needs neither service nor dataset: it reads the source and shows its
@@ -86,6 +88,8 @@ async function addressOf(options: ImportOptions): Promise<string> {
   return options.service ?? process.env.RECOMMENDER_BASE_URL ?? "embedded:";
 }
 
+type Outcome = Omit<Uploaded, "token">;
+
 async function importRecords(
   { client, settings, idOf }: Opened,
   kindName: KindName,
@@ -93,7 +97,9 @@ async function importRecords(
   options: ImportOptions,
 ): Promise<void> {
   const { assertColumns } = await import("../../records/columns.js");
-  const { finishedUpload, TooManyFailuresError, upload } = await import("../../records/upload.js");
+  const { finishedUpload, upload } = await import("../../records/upload.js");
+  const { LastWriter } = await import("../../records/last-writer.js");
+  const { TooManyFailuresError } = await import("../../records/upload-order.js");
   const { contentHash } = await import("../../records/source.js");
   const { rejectsFileFor } = await import("../../records/rejects.js");
   const { shardsOf } = await import("../../records/capacity.js");
@@ -105,13 +111,13 @@ async function importRecords(
   const owner = `${kindName} ${resolve(source)}`;
   const rejectsFile = options.rejects ?? rejectsFileFor(basename(source));
   const began = performance.now();
-  const outcomeOf = (uploaded: Uploaded) => ({
-    ...uploaded,
+  const outcomeOf = ({ recordCount, failedCount, sentCount }: Outcome) => ({
+    ...{ recordCount, failedCount, sentCount },
     contentHash: hash,
     seconds: Math.round(performance.now() - began) / 1000,
-    ...(uploaded.failedCount > 0 ? { rejectsFile } : {}),
+    ...(failedCount > 0 ? { rejectsFile } : {}),
   });
-  const report = (uploaded: Uploaded) => {
+  const report = (uploaded: Outcome) => {
     const outcome = outcomeOf(uploaded);
     print(options, outcome, () => describe(kindName, datasetId, outcome));
     if (uploaded.failedCount > 0) note(`The refused records are in ${rejectsFile}`);
@@ -135,7 +141,7 @@ async function importRecords(
       maxFailures: options.maxFailures,
       maxFailuresName: "--max-failures",
       numShards: options.shards ?? (await shardsOf(kind, datasetId, client)),
-      basis: finished?.contentHash,
+      evidence: { recorded: new LastWriter(client, datasetId).token },
       force: options.force ?? false,
       onProgress: progress.update,
       onUnresumable: (message) => {

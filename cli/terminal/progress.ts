@@ -1,6 +1,6 @@
 import type { SingleBar } from "cli-progress";
 import { type Job, progressText } from "../../client/job";
-import type { Progress } from "../../records/upload";
+import type { Progress } from "../../records/upload-order";
 import { counted, grouped, lasting, note, type OutputOptions } from "./output";
 
 const plainEveryMs = 5000;

@@ -52,6 +52,11 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     return { ...rest, ...outputs, ...serviceMark(settings()) };
   };
 
+  const isUnsettled = async (id: string, olds: Properties): Promise<boolean> => {
+    const row = { id, urn: olds.__urn, run: runOf(settings()), settings: settings() };
+    return (await noun.unsettled?.(olds as State, row)) === true;
+  };
+
   const titleOf = (urn: Urn) => `${type} ${logicalName(urn)}`.trim();
   const consequence = (id: string, olds: Properties, news: Properties, keys: readonly string[]) =>
     noun.replacing?.(
@@ -107,6 +112,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       return withoutStack(async () => {
         // Configuration that is missing or contradicts itself is reported by the preview.
         await refuseWithoutTokens(settings());
+        if (noun.isFilled && Object.keys(olds).length > 0) await runOf(settings()).pending.look(news.__urn);
         const schema = acceptedAt(settings().baseUrl, noun.args);
         const declaration = { urn: news.__urn, run: runOf(settings()), config };
         const named = withName(schema, olds, withUnresolved(news));
@@ -174,7 +180,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const changes =
           effective.length > 0 ||
           (undone && noun.redo === true) ||
-          noun.unsettled?.(olds as State) === true ||
+          (await isUnsettled(id, olds)) ||
           where === "moved";
         return { changes, changed: effective, replaces, deleteBeforeReplace: false };
       });
@@ -221,7 +227,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         eraseStoredIn(id, properties);
         if ((await whereabouts(properties, settings())) === "gone") return { id: "", props: {} };
         if (!read || lostCallOf(id)) {
-          return { id, props: kept(properties, {}), inputs: argumentsIn(properties, argKeys) };
+          // The engine drops what it has noted of a killed run when it writes the state.
+          const mark = !read && (await isUnsettled(id, properties)) ? { __partial: true } : {};
+          return { id, props: kept(properties, mark), inputs: argumentsIn(properties, argKeys) };
         }
         const context = await contextOf(properties);
         const state = await titled(context, () => read.call(noun, id, properties as State, context));
@@ -236,7 +244,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       const where = await refuseGone(olds, settings());
       const { update } = noun;
       // Only its service is remembered again: there is nothing to change.
-      const isSettled = !olds.__partial && noun.unsettled?.(olds as State) !== true;
+      const isSettled = !olds.__partial && !(await isUnsettled(id, olds));
       const isSame = where === "moved" && isSettled && compare(noun, id, olds, news).effective.length === 0;
       if (!update || isSame) return { outs: kept({ ...olds, ...news }, {}) };
       const context = await contextOf(news, call);

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Settings } from "../../client/settings";
 import type { Context } from "../run/context";
 import type { Urn } from "../run/engine";
 import type { Properties } from "../run/row";
@@ -50,11 +51,22 @@ export interface Noun<Args extends object, Outputs extends object> {
   /** Outputs that no update changes. */
   readonly stableOutputs?: readonly (keyof Outputs & string)[];
   /** Whether an update has something to see to, even if no argument changes. */
-  unsettled?(state: Args & Outputs): boolean;
+  unsettled?(state: Args & Outputs, row: Stored): boolean | Promise<boolean>;
+  /** Whether records are uploaded into it: what a killed run had begun is then looked up before anything changes. */
+  readonly isFilled?: true;
   /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */
   delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
   /** Instead of `delete`, for what needs no deletion: called even if others hold it. */
   leave?(id: string, state: Args & Outputs, context: Context): Promise<void>;
+}
+
+/** A row of the state, as its diff sees it. */
+export interface Stored {
+  readonly id: string;
+  /** The resource as the state names it: an alias may have renamed it since. */
+  readonly urn: Urn;
+  readonly run: Run;
+  readonly settings: Settings;
 }
 
 /** Where something is declared. */

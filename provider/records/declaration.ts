@@ -5,11 +5,14 @@ import { type Format, formats } from "../../records/formats/format";
 import { holdInline, inlineText } from "../../records/inline";
 import type { RecordKind } from "../../records/kind";
 import { mappingSchema } from "../../records/mapping/mapping";
+import { rejectsFileFor } from "../../records/rejects";
+import { assertRejectsFile } from "../../records/rejects-file";
 import { contentHash, findFiles, unreadable } from "../../records/source";
 import { holdsUnknown } from "../lifecycle/arguments";
 import type { Declaration } from "../lifecycle/noun";
 import type { Properties } from "../run/row";
 import { unknownValue } from "../run/unknown-value";
+import { logicalName } from "../run/urn";
 
 /** The form of files. */
 export const format = z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional();
@@ -25,6 +28,7 @@ export async function located(
 ): Promise<Properties> {
   if (holdsUnknown([given.source, given.format, given.mapping]))
     return { ...given, source: unknownValue, contentHash: unknownValue };
+  await run.pending.look(urn);
   const reading = z.object({ format, mapping: mappingSchema(kind).default({}) }).safeParse(given);
   // Their faults are reported by themselves.
   if (!reading.success) return { ...given, source: "not read", contentHash: "" };
@@ -32,6 +36,8 @@ export async function located(
   try {
     const source = sourceOf(given.source, reading.data.format);
     const files = await findFiles(source, reading.data.format);
+    const { rejectsFile = rejectsFileFor(logicalName(urn)) } = given;
+    if (typeof rejectsFile === "string") await assertRejectsFile(rejectsFile, files);
     const doubts = await assertColumns(files, kind, mapping, remedy);
     for (const doubt of doubts) await run.warnOnce(urn, doubt);
     return { ...given, source, contentHash: await contentHash(files, mapping) };

@@ -6,7 +6,9 @@ import { type RecordKind, recordKindAt } from "../../records/kind";
 import { type Mapping, mappingSchema } from "../../records/mapping/mapping";
 import { generalised, rejectsFileFor } from "../../records/rejects";
 import { contentHash, findFiles, type SourceFile, unreadable } from "../../records/source";
-import { defaultParallel, type Progress, upload } from "../../records/upload";
+import { upload } from "../../records/upload";
+import { defaultParallel, type Progress } from "../../records/upload-order";
+import { PartialStateError } from "../lifecycle/failure";
 import { lifecycle } from "../lifecycle/lifecycle";
 import type { ObjectSchema } from "../lifecycle/noun";
 import type { Context } from "../run/context";
@@ -14,6 +16,7 @@ import { log } from "../run/engine";
 import { masked } from "../run/masking";
 import { isSecret, keepingSecret } from "../run/secrecy";
 import { format, located } from "./declaration";
+import { isUnsettledRow, ownerOf, unrecordedContents } from "./settled";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
 
@@ -39,9 +42,14 @@ const recordsShape = {
   rejectsFile: z.string().min(1).optional(),
 };
 
-const recordsOutputs = z.object({ recordCount: z.int(), failedCount: z.int() });
+const recordsOutputs = z.object({
+  recordCount: z.int(),
+  failedCount: z.int(),
+  __upload: z.string().optional(),
+});
 
 type State = z.output<z.ZodObject<typeof recordsShape>>;
+type Outputs = z.output<typeof recordsOutputs>;
 
 /** What becomes of the records of a source: they are sent, and sent again when they have changed. */
 export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, datasetKey: Key) {
@@ -63,11 +71,13 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
       return { id: datasetId, ...(await fill(kind, datasetId, args, context)) };
     },
 
-    // The API cannot read records back, so that what was sent is taken to be there.
+    // The API cannot read records back: the state says which upload was the last one, and the provider relies on it.
 
     async update(datasetId, olds, news, context) {
-      return fill(kind, datasetId, news, context, olds.contentHash);
+      return fill(kind, datasetId, news, context, olds.__upload);
     },
+
+    unsettled: isUnsettledRow,
 
     async leave(datasetId, _state, { urn }) {
       const fate =
@@ -92,8 +102,8 @@ async function send(
   datasetId: string,
   args: State,
   context: Context,
-  basis?: string,
-): Promise<z.output<typeof recordsOutputs>> {
+  recorded?: string,
+): Promise<Outputs> {
   const { client, urn, title, run, settings } = context;
   const kind = recordKindAt(settings.baseUrl, declared);
   const { mapping, maxFailures, parallel } = args;
@@ -103,18 +113,30 @@ async function send(
   }
   const name = title.slice(title.indexOf(" ") + 1);
   const rejectsFile = args.rejectsFile ?? rejectsFileFor(name);
-  const { recordCount, failedCount, sentCount } = await upload({
-    ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile, basis },
+  let begun: Outputs | undefined;
+  const tell = progressTeller(context);
+  const { recordCount, failedCount, sentCount, token } = await upload({
+    ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile },
     contentHash: args.contentHash,
+    evidence: { recorded, unrecorded: await unrecordedContents(run, urn) },
     redact: isSecret("source") ? (reason) => generalised(masked(reason)) : undefined,
-    owner: urn ?? title,
+    owner: ownerOf(urn) ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
-    onProgress: progressTeller(context),
+    onSending: (token) => {
+      begun = { recordCount: 0, failedCount: 0, __upload: token };
+    },
+    onProgress: (progress) => {
+      const { recordCount, failedCount } = progress;
+      if (begun) begun = { ...begun, recordCount, failedCount };
+      tell(progress);
+    },
     onUnresumable: (message) => void log.warn(urn, message),
     signal: run.cancelled,
   }).catch((error) => {
-    if (!run.cancelled.aborted) throw error;
-    throw new Error("the upload was stopped; the next `pulumi up` resumes it where it was.");
+    const stopped = "the upload was stopped; the next `pulumi up` resumes it where it was.";
+    const failure = run.cancelled.aborted ? new Error(stopped) : error;
+    // From the first call on the dataset no longer holds what the state says.
+    throw begun ? new PartialStateError(datasetId, { ...args, ...begun }, failure.message) : failure;
   });
   const again =
     sentCount < recordCount ? ` (${formatCount(recordCount - sentCount)} of them were there)` : "";
@@ -127,7 +149,7 @@ async function send(
       urn,
       `${formatCount(failedCount)} ${failedCount === 1 ? "record was" : "records were"} refused; see ${rejectsFile}`,
     );
-  return { recordCount, failedCount };
+  return { recordCount, failedCount, __upload: token };
 }
 
 /** Files by their numbers where their names are secret: messages and the file of refused records show names. */

@@ -35,6 +35,8 @@ export interface HiddenProperties {
   readonly __unresolved?: readonly unknown[];
   /** The schema that the service inferred where none was declared, as JSON. */
   readonly __inferred?: string;
+  /** The upload that brought the records of a source, complete or not; its journal has the same token. */
+  readonly __upload?: string | undefined;
 }
 
 /** The arguments or the state of a resource as the engine hands them over. */

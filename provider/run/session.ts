@@ -10,6 +10,7 @@ import { Claims } from "./claims";
 import { log, type Urn } from "./engine";
 import { Listing } from "./listing";
 import { masked } from "./masking";
+import { PendingOperations } from "./pending-operations";
 import { cliStackState, type StackState } from "./stack-state";
 
 /** What one run has done so far, as far as its other lifecycles need to know. */
@@ -52,6 +53,8 @@ export class Run {
     stackState: StackState = cliStackState(),
     /** Aborted when the user has asked it to stop. */
     readonly cancelled: AbortSignal = engineCancelled,
+    /** What a killed run had begun, as the state has it. */
+    readonly pending: PendingOperations = new PendingOperations(),
   ) {
     this.claims = new Claims(stackState);
   }

@@ -17,10 +17,16 @@ export class StackStateError extends Error {
 
 const run = promisify(execFile);
 
-interface Cli {
+/** How the Pulumi CLI is run. */
+export interface Cli {
   readonly program: string;
   /** How long one command may take. */
   readonly timeoutMs: number;
+}
+
+/** The Pulumi CLI of the engine that this process works for. */
+export function pulumiCli(given: Partial<Cli> = {}): Cli {
+  return { program: engineProcess()?.program ?? "pulumi", timeoutMs: 120_000, ...given };
 }
 
 /**
@@ -28,7 +34,7 @@ interface Cli {
  * only when its turn comes.
  */
 export function cliStackState(given: Partial<Cli> = {}): StackState {
-  const cli: Cli = { program: engineProcess()?.program ?? "pulumi", timeoutMs: 120_000, ...given };
+  const cli = pulumiCli(given);
   const rows: StackState["rows"] = async (of) => {
     const stack = /^urn:pulumi:(.+?)::/.exec(of.urn)?.[1];
     const unreadable = (why: string, fix: string) =>
@@ -71,22 +77,36 @@ async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<stri
     if (name !== stack) yield ["--stack", name];
 }
 
-async function exported(way: readonly string[], { program, timeoutMs }: Cli): Promise<StackRow[]> {
+/** The state of a stack as `pulumi stack export` prints it; `way` says which stack. */
+export async function exportState(
+  way: readonly string[],
+  { program, timeoutMs }: Cli,
+): Promise<ExportedState> {
   const args = ["stack", "export", "--non-interactive", ...way];
   const { stdout } = await run(program, args, { timeout: timeoutMs, maxBuffer: 2 ** 30 });
-  const { deployment } = JSON.parse(stdout) as { deployment?: { resources?: readonly ExportedRow[] } };
-  return (deployment?.resources ?? []).flatMap(
-    ({ urn, type, id, outputs = {}, delete: isLeaving = false }) => {
-      const noun = nounOf(type);
-      return noun && id ? [{ ...rowOf(noun, id, outputs), urn, isLeaving }] : [];
-    },
-  );
+  return (JSON.parse(stdout) as { deployment?: ExportedState }).deployment ?? {};
+}
+
+async function exported(way: readonly string[], cli: Cli): Promise<StackRow[]> {
+  const { resources = [] } = await exportState(way, cli);
+  return resources.flatMap(({ urn, type, id, outputs = {}, delete: isLeaving = false }) => {
+    const noun = nounOf(type);
+    return noun && id ? [{ ...rowOf(noun, id, outputs), urn, isLeaving }] : [];
+  });
+}
+
+/** What a stack holds. */
+export interface ExportedState {
+  readonly resources?: readonly ExportedRow[];
+  /** What the engine began and has not recorded the end of. */
+  readonly pending_operations?: readonly { readonly type: string; readonly resource: ExportedRow }[];
 }
 
 interface ExportedRow {
   readonly urn: string;
   readonly type: string;
   readonly id?: string;
+  readonly inputs?: Properties;
   readonly outputs?: Properties;
   readonly delete?: boolean;
 }

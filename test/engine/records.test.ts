@@ -137,7 +137,7 @@ describe("records through the real engine", () => {
   test("that are refused fail the resource, and the file of rejects says why", async () => {
     await writeFile(file("goods.csv"), "item_id,genre\ni1,jazz\n,folk\n");
     await expect(workspace.stack.up()).rejects.toThrow(
-      /ItemRecords goods: 1 record was refused.*goods\.csv:3: item_id/s,
+      /ItemRecords \(goods\):.*1 record was refused.*goods\.csv:3: item_id/s,
     );
     expect(await readFile(file("recommender-rejects-goods.ndjson"), "utf8")).toContain('"line":3');
   });

@@ -144,10 +144,9 @@ describe("an upload that broke off", () => {
     const file = loading.folder.write("flip.ndjson", userLines(0, 5000));
     const before = await loading.upload("users", id, file);
     expect(before.calls).toBe(5);
-    const basis = "sha256:none";
     loading.folder.write("flip.ndjson", userLines(0, 5000, { changed: true }));
     const client = tampered((call, send) => (call < 2 ? send() : Promise.reject(new Error("dead"))));
-    await expect(loading.upload("users", id, file, { client, parallel: 1, basis })).rejects.toThrow("dead");
+    await expect(loading.upload("users", id, file, { client, parallel: 1 })).rejects.toThrow("dead");
     loading.folder.write("flip.ndjson", userLines(0, 5000));
     expect(await loading.upload("users", id, file)).toMatchObject({ calls: 5, sentCount: 5000 });
   });
@@ -157,26 +156,24 @@ describe("an upload that broke off", () => {
     const first = userLines(0, 5000);
     const file = loading.folder.write("three.ndjson", first);
     await loading.upload("users", id, file);
-    const basis = await loading.hash(file);
     const dead = () => tampered((call, send) => (call < 1 ? send() : Promise.reject(new Error("dead"))));
     for (const content of [userLines(4000, 9000), first, first]) {
       loading.folder.write("three.ndjson", content);
-      const broken = loading.upload("users", id, file, { client: dead(), parallel: 1, basis });
+      const broken = loading.upload("users", id, file, { client: dead(), parallel: 1 });
       await expect(broken).rejects.toThrow("dead");
     }
-    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 3, sentCount: 3000 });
+    expect(await loading.upload("users", id, file)).toMatchObject({ calls: 3, sentCount: 3000 });
   });
 });
 
 test("what an embedded service has is known by its data, at whatever address it listens", async () => {
   const id = await loading.dataset("users");
   const file = loading.folder.write("moved.ndjson", userLines(0, 2000));
-  const basis = await loading.hash(file);
   const { url, key: apiKey } = loading.observed.service;
   const token = endpointToken({ url: `${url}/oauth/token`, clientId: "test", clientSecret: apiKey });
   const uploadAt = async (baseUrl: string, instanceId: string) => {
     const client = new Client({ baseUrl, apiKey, token, instanceId });
-    return loading.upload("users", id, file, { client, basis }).finally(() => client.close());
+    return loading.upload("users", id, file, { client }).finally(() => client.close());
   };
   expect(await uploadAt(url, "data")).toMatchObject({ calls: 2 });
   expect(await uploadAt(url.replace("127.0.0.1", "localhost"), "data")).toMatchObject({ calls: 0 });
@@ -186,18 +183,14 @@ test("what an embedded service has is known by its data, at whatever address it 
 describe("a content that changed", () => {
   test("sends only the batches that differ from the last whole upload", async () => {
     const id = await loading.dataset("users");
-    const hash = (name: string) => loading.hash(loading.folder.write("grow.ndjson", name));
     const file = loading.folder.write("grow.ndjson", userLines(0, 4500));
     await loading.upload("users", id, file);
-    let basis = await hash(userLines(0, 4500));
 
-    const appended = userLines(0, 6000);
-    const next = await hash(appended);
-    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 2, recordCount: 6000 });
-    basis = next;
+    const appended = loading.folder.write("grow.ndjson", userLines(0, 6000));
+    expect(await loading.upload("users", id, appended)).toMatchObject({ calls: 2, recordCount: 6000 });
 
-    loading.folder.write("grow.ndjson", appended.replace('"u1500"', '"u1500b"'));
-    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 1, sentCount: 1000 });
+    loading.folder.write("grow.ndjson", userLines(0, 6000).replace('"u1500"', '"u1500b"'));
+    expect(await loading.upload("users", id, file)).toMatchObject({ calls: 1, sentCount: 1000 });
     expect(await loading.held(id)).toBe(6001);
   });
 
@@ -205,10 +198,9 @@ describe("a content that changed", () => {
     const id = await loading.dataset("users");
     const file = loading.folder.write("again.ndjson", userLines(0, 3000));
     await loading.upload("users", id, file);
-    expect(await loading.upload("users", id, file)).toMatchObject({ calls: 3 });
-    const basis = await loading.hash(file);
-    expect(await loading.upload("users", id, file, { basis, force: true })).toMatchObject({ calls: 3 });
-    expect(await loading.upload("users", id, file, { basis })).toMatchObject({ calls: 0, recordCount: 3000 });
+    expect(await loading.upload("users", id, file, { evidence: {} })).toMatchObject({ calls: 3 });
+    expect(await loading.upload("users", id, file, { force: true })).toMatchObject({ calls: 3 });
+    expect(await loading.upload("users", id, file)).toMatchObject({ calls: 0, recordCount: 3000 });
   });
 });
 

@@ -1,0 +1,103 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { folderAt } from "../../service";
+import { connect } from "../../service/store/database";
+import { FaultProxy } from "../faults/proxy";
+import { type Carrier, type Kill, KillingGround } from "./killing";
+import { ObservedService } from "./observed-service";
+import { installPlugin } from "./workspace";
+
+const program = `
+const recommender = require("pulumi-recommender");
+const users = new recommender.UserDataset("users", { numShards: 1 });
+new recommender.UserRecords("people", { userDatasetId: users.id, source: "users.ndjson", parallel: 1 });
+`;
+
+const userLines = (version: string) =>
+  Array.from(
+    { length: 4000 },
+    (_, at) => `${JSON.stringify({ user_id: `u${at}`, attributes: { version } })}\n`,
+  ).join("");
+
+let observed: ObservedService;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  proxy = await FaultProxy.start(observed.service);
+});
+afterAll(async () => {
+  await proxy.close();
+  await observed.close();
+});
+
+/** How many users of the newest dataset have another version. */
+async function wrong(version: string): Promise<number> {
+  const db = connect(folderAt(observed.service.dataDir).database);
+  const newest = db.selectFrom("datasets").select((all) => all.fn.max("number").as("number"));
+  const rows = await db.selectFrom("records").select("attributes").where("dataset", "=", newest).execute();
+  await db.destroy();
+  return rows.filter(({ attributes }) => JSON.parse(attributes).version !== version).length;
+}
+
+const kills: [string, Kill, string][] = [
+  [
+    "Ctrl+C, on another machine",
+    { signal: "SIGINT", target: "engine", moment: { at: 2, phase: "taken" } },
+    "two",
+  ],
+  [
+    "SIGKILL, on the same machine",
+    { signal: "SIGKILL", target: "engine", moment: { at: 2, phase: "taken" } },
+    "one",
+  ],
+  [
+    "SIGKILL, on another machine",
+    { signal: "SIGKILL", target: "engine", moment: { at: 2, phase: "taken" } },
+    "two",
+  ],
+];
+
+describe.each<Carrier>(["dynamic", "plugin"])("over the carrier %s", (carrier) => {
+  test.each(kills)("a source that is reverted after %s is sent again", async (name, kill, machine) => {
+    const ground = await KillingGround.make(program, {
+      ...observed.environment,
+      RECOMMENDER_BASE_URL: proxy.url,
+    });
+    const stack = name.replaceAll(/\W+/g, "-").slice(0, 20) + carrier;
+    if (carrier === "plugin") await installPlugin(ground.directory);
+    try {
+      const write = (version: string) =>
+        writeFileSync(join(ground.directory, "users.ndjson"), userLines(version));
+      const environment = (on: string) => ({
+        RECOMMENDER_CARRIER: carrier,
+        XDG_STATE_HOME: join(ground.directory, on),
+      });
+      const up = (on: string, struck?: Kill) =>
+        ground.run(
+          ["up", "--yes", "--skip-preview", "--stack", stack],
+          environment(on),
+          struck && proxy,
+          struck,
+        );
+      await ground.init(stack);
+      write("A");
+      expect(await up("one")).toMatchObject({ code: 0 });
+      expect(await wrong("A")).toBe(0);
+      write("B");
+      expect(await up("one", kill)).toMatchObject({ struck: true });
+      expect(await wrong("A")).toBeGreaterThan(0);
+      write("A");
+      await ground.run(["cancel", "--yes", "--stack", stack], environment(machine));
+      ground.mend(stack);
+      const { code, output } = await up(machine);
+      expect({ code, output }).toMatchObject({
+        code: 0,
+        output: expect.stringContaining("4,000 users uploaded"),
+      });
+      expect(await wrong("A")).toBe(0);
+      expect((await up(machine)).output).not.toContain("uploaded");
+    } finally {
+      await ground.dispose();
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import { Loading, userLines } from "./loading";
+import { runCommand } from "./run-command";
+
+let loading: Loading;
+beforeAll(async () => {
+  loading = await Loading.start();
+});
+afterAll(() => loading.end());
+
+const event = (user: string, ts: number) =>
+  `${JSON.stringify({ user_id: user, item_id: "i", ts, event_type: "buy" })}\n`;
+const run = (...args: string[]) => runCommand(loading, args);
+
+test.each([
+  ["events prune", (id: string) => ["events", "prune", "--before", "2024-01-01", "--dataset", id, "--yes"]],
+  ["events forget-user", (id: string) => ["events", "forget-user", "ada", "--dataset", id, "--yes"]],
+])("an import after `%s` brings back what that deleted", async (_, deletion) => {
+  const id = await loading.dataset("events");
+  const name = `acts-${id}.ndjson`;
+  loading.folder.write(name, event("ada", 1_600_000_000) + event("ben", 1_800_000_000));
+  const command = ["import", "events", name, "--dataset", id];
+  expect(await run(...command)).toMatchObject({ code: 0, upserts: 1 });
+  expect(await run(...command)).toMatchObject({ code: 0, upserts: 0 });
+  expect(await run(...deletion(id))).toMatchObject({ code: 0 });
+  expect(await loading.held(id)).toBe(1);
+  expect(await run(...command)).toMatchObject({ code: 0, upserts: 1 });
+  expect(await loading.held(id)).toBe(2);
+  expect(await run(...command)).toMatchObject({
+    code: 0,
+    upserts: 0,
+    stdout: expect.stringMatching(/^Nothing to do/),
+  });
+});
+
+test("an import after one of another file with the same ids makes its own records win", async () => {
+  const id = await loading.dataset("users");
+  loading.folder.write("first.ndjson", userLines(0, 3, { from: "first" }));
+  loading.folder.write("second.ndjson", userLines(2, 5, { from: "second" }));
+  const importOf = (name: string) => run("import", "users", name, "--dataset", id);
+  await importOf("first.ndjson");
+  await importOf("second.ndjson");
+  expect(await loading.attributes(id, "u2")).toEqual({ from: "second" });
+  expect(await importOf("first.ndjson")).toMatchObject({ code: 0, upserts: 1 });
+  expect(await loading.attributes(id, "u2")).toEqual({ from: "first" });
+});

@@ -1,0 +1,107 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { CallOptions, Client } from "../../client/client";
+import type { Route } from "../../contract";
+import { Loading, userLines } from "./loading";
+
+let loading: Loading;
+let stateHome: string | undefined;
+beforeAll(async () => {
+  loading = await Loading.start();
+  stateHome = process.env.XDG_STATE_HOME;
+});
+afterEach(() => {
+  process.env.XDG_STATE_HOME = stateHome;
+});
+afterAll(() => loading.end());
+
+const user = (id: string, mark: string) => `${JSON.stringify({ user_id: id, attributes: { mark } })}\n`;
+/** Two batches: the first has `ada` as old, the second as new. */
+const twice = (first: string, last = user("ada", "new")) =>
+  user("ada", "old") + user("ben", first) + userLines(0, 998) + last + userLines(998, 1500);
+
+/** A client whose upserts fail from a call on. */
+function failing(from: number): Client {
+  const { client } = loading.observed;
+  let calls = 0;
+  const send = async (route: Route, body: Buffer, options: CallOptions) => {
+    if (calls++ >= from) throw new Error("dead");
+    return client.send(route, body, options);
+  };
+  return { service: client.service, send } as unknown as Client;
+}
+
+const onMachine = (name: string) => {
+  process.env.XDG_STATE_HOME = join(loading.folder.path, name);
+};
+
+describe("of an id in two batches the later record wins", () => {
+  test("after another line of the first batch has changed", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("changed.ndjson", twice("one"));
+    await loading.upload("users", id, file);
+    loading.folder.write("changed.ndjson", twice("two"));
+    expect(await loading.upload("users", id, file)).toMatchObject({ calls: 2 });
+    expect(await loading.attributes(id, "ada")).toEqual({ mark: "new" });
+    expect(await loading.attributes(id, "ben")).toEqual({ mark: "two" });
+  });
+
+  test("after a line was appended to a source with a refused record in the first batch", async () => {
+    const id = await loading.dataset("users");
+    const refused = `{"user_id":"nul\\u0000"}\n`;
+    const kind = loading.lenient("users");
+    const file = loading.folder.write("refused.ndjson", refused + twice("one"));
+    await loading.upload("users", id, file, { kind, maxFailures: 1 });
+    loading.folder.write("refused.ndjson", refused + twice("one") + user("eve", "late"));
+    await loading.upload("users", id, file, { kind, maxFailures: 1 });
+    expect(await loading.attributes(id, "ada")).toEqual({ mark: "new" });
+  });
+
+  test("after an upload was interrupted between the two and resumed", async () => {
+    const id = await loading.dataset("users");
+    const file = loading.folder.write("resumed.ndjson", twice("one"));
+    await loading.upload("users", id, file);
+    loading.folder.write("resumed.ndjson", twice("two"));
+    await expect(loading.upload("users", id, file, { client: failing(1), parallel: 1 })).rejects.toThrow(
+      "dead",
+    );
+    expect(await loading.attributes(id, "ada")).toEqual({ mark: "old" });
+    await loading.upload("users", id, file);
+    expect(await loading.attributes(id, "ada")).toEqual({ mark: "new" });
+  });
+});
+
+test("once the later record of an id is removed, the earlier one wins again", async () => {
+  const id = await loading.dataset("users");
+  const file = loading.folder.write("removed.ndjson", twice("one"));
+  await loading.upload("users", id, file);
+  loading.folder.write("removed.ndjson", twice("one", user("cyd", "x")));
+  await loading.upload("users", id, file);
+  expect(await loading.attributes(id, "ada")).toEqual({ mark: "old" });
+});
+
+test("an interrupted upload is not resumed once another machine has uploaded", async () => {
+  const id = await loading.dataset("users");
+  const file = loading.folder.write("machines.ndjson", userLines(0, 2000, { version: 1 }));
+  onMachine("laptop");
+  await expect(loading.upload("users", id, file, { client: failing(1), parallel: 1 })).rejects.toThrow(
+    "dead",
+  );
+  onMachine("ci");
+  loading.folder.write("machines.ndjson", userLines(0, 2000, { version: 2 }));
+  const { token: recorded } = await loading.upload("users", id, file, { evidence: {} });
+  onMachine("laptop");
+  loading.folder.write("machines.ndjson", userLines(0, 2000, { version: 1 }));
+  expect(await loading.upload("users", id, file, { evidence: { recorded } })).toMatchObject({ calls: 2 });
+  expect(await loading.attributes(id, "u0")).toEqual({ version: 1 });
+});
+
+test("a journal that an earlier version wrote means that everything is sent", async () => {
+  const id = await loading.dataset("users");
+  const file = loading.folder.write("upgraded.ndjson", userLines(0, 2000));
+  const { token } = await loading.upload("users", id, file);
+  loading.rewriteJournals((text) => text.replace(/"version":2,"token":"[^"]+",/, ""));
+  const again = await loading.upload("users", id, file, { evidence: { recorded: token } });
+  expect(again).toMatchObject({ calls: 2, recordCount: 2000 });
+  rmSync(file);
+});

@@ -1,0 +1,50 @@
+import type { Client } from "../../client/client";
+import { routes } from "../../contract";
+
+/** What happens to an upload: at a call, which the service carries out or not. */
+export interface Fault {
+  readonly how: "none" | "fail" | "kill";
+  readonly afterCalls: number;
+  readonly isCarriedOut: boolean;
+}
+
+interface Sent {
+  readonly event_id: string;
+  readonly attributes: { readonly value: number; readonly refused?: boolean };
+}
+
+/** A service that keeps the last accepted record of each id. */
+export class RemoteModel {
+  readonly values = new Map<string, number>();
+
+  /** A client to which a fault happens; after it no call succeeds. */
+  client({ how, afterCalls, isCarriedOut }: Fault): Client {
+    let calls = 0;
+    const send = async (_route: unknown, body: Buffer) => {
+      const isStruck = how !== "none" && calls++ >= afterCalls;
+      if (isStruck && !(isCarriedOut && calls === afterCalls + 1)) throw new Error("struck");
+      const reply = this.#upsert(body);
+      await Promise.resolve();
+      if (isStruck) throw new Error("struck");
+      return reply;
+    };
+    const call = async (route: unknown) => {
+      if (route === routes.getEventDataset) return { numShards: 10 };
+      throw new Error("not modelled");
+    };
+    return { service: "model", baseUrl: "http://model", send, call } as unknown as Client;
+  }
+
+  #upsert(body: Buffer): { succeedIds: string[]; failedIds: string[] } {
+    const succeedIds = new Set<string>();
+    const failedIds = new Set<string>();
+    for (const { event_id, attributes } of (JSON.parse(body.toString()) as { events: Sent[] }).events) {
+      if (attributes.refused) failedIds.add(event_id);
+      else {
+        succeedIds.add(event_id);
+        this.values.set(event_id, attributes.value);
+      }
+    }
+    return { succeedIds: [...succeedIds], failedIds: [...failedIds] };
+  }
+}

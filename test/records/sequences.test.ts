@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { systemClock } from "../../client/clock";
+import { readSettings } from "../../client/settings";
+import { limits } from "../../contract";
+import { eventRecords } from "../../provider/event-records";
+import type { Properties } from "../../provider/run/row";
+import { Run, useSession } from "../../provider/run/session";
+import { type Fault, RemoteModel } from "./remote-model";
+import { type Change, changes, SourceModel } from "./source-model";
+
+// The same sequences each time, unless `npm run test:sequences` asks for others.
+const { SEQUENCES, SEED = "20261117" } = process.env;
+const numRuns = Math.max(50, Number(SEQUENCES ?? 50));
+jest.setTimeout(SEQUENCES ? 4 * 3_600_000 : 1_800_000);
+
+const folder = mkdtempSync(join(tmpdir(), "recommender-sequences-"));
+const stateHome = process.env.XDG_STATE_HOME;
+beforeAll(() => {
+  // Three records fill a batch, so a short source has several.
+  jest.replaceProperty(limits, "recordsPerUpsert", 3 as never);
+});
+afterAll(() => {
+  process.env.XDG_STATE_HOME = stateHome;
+  rmSync(folder, { recursive: true });
+});
+
+const faults: fc.Arbitrary<Fault> = fc.record({
+  how: fc.constantFrom("none", "none", "fail", "kill", "kill"),
+  afterCalls: fc.nat({ max: 4 }),
+  isCarriedOut: fc.boolean(),
+});
+
+type Step =
+  | { readonly do: "change"; readonly change: Change }
+  | { readonly do: "up"; readonly machine: number; readonly fault: Fault; readonly isStrict: boolean }
+  | { readonly do: "refresh"; readonly machine: number }
+  | { readonly do: "delete"; readonly every: number };
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("change" as const), change: changes }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("up" as const),
+      machine: fc.nat({ max: 1 }),
+      fault: faults,
+      isStrict: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("refresh" as const), machine: fc.nat({ max: 1 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("delete" as const), every: fc.integer({ min: 1, max: 3 }) }),
+  },
+);
+
+const urn = "urn:pulumi:test::shop::pulumi-nodejs:dynamic/recommender:EventRecords::acts";
+const config: Record<string, string> = {
+  "recommender:baseUrl": "http://model",
+  "recommender:apiKey": "key",
+  "recommender:accessToken": "token",
+};
+let worlds = 0;
+
+/** A stack with one resource, run by turns on two machines that share nothing but its state. */
+class StackWorld {
+  readonly source = new SourceModel("e");
+  readonly remote = new RemoteModel();
+  readonly #home = join(folder, String(++worlds));
+  readonly #file = join(folder, `${worlds}.ndjson`);
+  #row: { id: string; inputs: Properties; outs: Properties } | undefined;
+  #pending: { urn: string; inputs: Properties }[] = [];
+  #deleted = new Set<string>();
+
+  async up(machine: number, fault: Fault, isStrict = false): Promise<void> {
+    await this.#begin(machine, fault);
+    const declared: Properties = {
+      ...{ eventDatasetId: "d", source: this.#file, parallel: 2, __urn: urn },
+      ...{ maxFailures: isStrict ? 0 : 100, rejectsFile: join(folder, `rejects-${machine}`) },
+    };
+    const { inputs, failures } = await eventRecords.check(this.#row?.inputs ?? {}, declared);
+    expect(failures).toEqual([]);
+    const row = this.#row;
+    const isSame = row && !(await eventRecords.diff(row.id, row.outs, inputs)).changes;
+    if (!isSame) {
+      const work = row
+        ? eventRecords.update(row.id, row.outs, inputs).then(({ outs }) => ({ id: row.id, outs }))
+        : eventRecords.create(inputs);
+      const ended = await work.catch((error: Error & { id?: string; properties?: Properties }) => error);
+      // The engine keeps a note of a create until somebody removes it.
+      if (row) this.#pending = [];
+      if (fault.how === "kill") {
+        // Killed in the upload, or between its end and the engine's note of it.
+        this.#pending.push({ urn, inputs });
+        return;
+      }
+      if (ended instanceof Error) {
+        if (ended.id) this.#row = { id: ended.id, inputs, outs: ended.properties as Properties };
+        return;
+      }
+      this.#row = { ...ended, inputs };
+    }
+    this.#check();
+  }
+
+  async refresh(machine: number): Promise<void> {
+    await this.#begin(machine);
+    if (!this.#row) return;
+    const { props } = await eventRecords.read(this.#row.id, this.#row.outs);
+    this.#row = { ...this.#row, outs: props };
+    this.#pending = [];
+  }
+
+  /** Events are pruned, or those of a user forgotten, behind the stack's back. */
+  delete(every: number): void {
+    for (const [at, id] of [...this.remote.values.keys()].entries()) {
+      if (at % every > 0) continue;
+      this.remote.values.delete(id);
+      this.#deleted.add(id);
+    }
+  }
+
+  async #begin(machine: number, fault: Fault = { how: "none", afterCalls: 0, isCarriedOut: false }) {
+    process.env.XDG_STATE_HOME = join(this.#home, String(machine));
+    writeFileSync(this.#file, this.source.text);
+    await eventRecords.configure({ config: { get: (key) => config[key] } });
+    const pending = [...this.#pending];
+    const noted = { look: async () => pending, of: async () => pending.map(({ inputs }) => inputs) };
+    const run = new Run({ rows: async () => [] }, new AbortController().signal, noted as never);
+    const settings = readSettings((key) => config[`recommender:${key}`], {});
+    useSession({ settings, client: this.remote.client(fault), clock: systemClock, run });
+  }
+
+  /** What was deleted may be missing; any value that is there must be the last one. */
+  #check(): void {
+    for (const [id, value] of this.source.expected) {
+      const held = this.remote.values.get(id);
+      if (held === undefined && this.#deleted.has(id)) continue;
+      expect({ id, value: held }).toEqual({ id, value });
+      this.#deleted.delete(id);
+    }
+  }
+}
+
+test("after each successful update the last accepted record of each id is in the dataset", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 24, size: "max" }), async (sequence) => {
+      const world = new StackWorld();
+      for (const step of sequence) {
+        if (step.do === "change") world.source.apply(step.change);
+        else if (step.do === "up") await world.up(step.machine, step.fault, step.isStrict);
+        else if (step.do === "refresh") await world.refresh(step.machine);
+        else world.delete(step.every);
+      }
+      await world.up(0, { how: "none", afterCalls: 0, isCarriedOut: false });
+      await world.up(1, { how: "none", afterCalls: 0, isCarriedOut: false });
+    }),
+    { numRuns, seed: Number(SEED) },
+  );
+});

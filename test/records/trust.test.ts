@@ -1,0 +1,63 @@
+import { type Evidence, isUnsettled, type Trust, trustIn } from "../../records/trust";
+
+const finished = { token: "a", basis: "z", contentHash: "A" };
+const open = { token: "b", basis: "a", contentHash: "B" };
+
+test.each<[string, Evidence, Trust]>([
+  ["nothing is on record", { contentHash: "A" }, "nothing"],
+  ["nothing is on record but a journal of this machine", { contentHash: "A", finished }, "nothing"],
+  ["the finished upload is on record", { contentHash: "B", recorded: "a", finished }, "finished"],
+  ["an upload of another machine is on record", { contentHash: "B", recorded: "x", finished }, "nothing"],
+  ["the open upload is on record", { contentHash: "B", recorded: "b", finished, open }, "open"],
+  ["the open upload is on record, for another content", { contentHash: "C", recorded: "b", open }, "nothing"],
+  [
+    "an upload was killed and nobody noted it",
+    { contentHash: "B", recorded: "a", finished, open },
+    "nothing",
+  ],
+  [
+    "the engine noted a killed upload of this content, and so did this machine",
+    { contentHash: "B", recorded: "a", unrecorded: ["B"], finished, open },
+    "same content",
+  ],
+  [
+    "the upload was killed between its end and the engine's note",
+    { contentHash: "A", recorded: "z", unrecorded: ["A"], finished },
+    "same content",
+  ],
+  [
+    "another machine was killed with another content",
+    { contentHash: "B", recorded: "a", unrecorded: ["C"], finished, open },
+    "nothing",
+  ],
+  [
+    "another machine was killed, and this one has only finished uploads",
+    { contentHash: "C", recorded: "a", unrecorded: ["B"], finished },
+    "nothing",
+  ],
+  ["the content is secret", { contentHash: "B", recorded: "a", unrecorded: [""], finished, open }, "nothing"],
+  [
+    "a first upload was killed",
+    { contentHash: "B", unrecorded: ["B"], open: { ...open, basis: undefined } },
+    "same content",
+  ],
+])("which batches may be skipped if %s", (_, evidence, expected) => {
+  expect(trustIn(evidence)).toBe(expected);
+});
+
+test.each<[string, Omit<Evidence, "contentHash">, boolean]>([
+  ["no journal", { recorded: "a" }, false],
+  ["a journal of the recorded upload", { recorded: "a", finished }, false],
+  ["a journal from before an upload of another machine", { recorded: "x", finished, open }, false],
+  [
+    "an upload of this machine after the recorded one, without an end",
+    { recorded: "a", finished, open },
+    true,
+  ],
+  ["the same, with an end", { recorded: "z", finished }, true],
+  ["a recorded upload without an end", { recorded: "b", finished, open }, true],
+  ["a note of the engine about a killed run", { recorded: "a", unrecorded: ["B"], finished }, true],
+  ["an unfinished upload of an earlier version", { open: { ...open, isUnknown: true } }, true],
+])("whether the state is doubtful with %s", (_, evidence, expected) => {
+  expect(isUnsettled(evidence)).toBe(expected);
+});
