@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Comparable } from "../promote/quality";
+import { type Comparable, comparables, defaultRatio } from "../promote/quality";
 import type { ReasonCode } from "../release/gate";
 import { exitCodes } from "../terminal/exit";
 import { note, print } from "../terminal/output";
@@ -19,10 +19,11 @@ interface PromoteOptions {
 
 const help = `
 FROM must have a release, no drift, no pending changes, no failed check, and
-a program that is committed. TO gets the program as it is checked out, with its
-own configuration, and trains its own models. A model whose NDCG@20 on held-out
-data falls short is not deployed; a check that fails rolls back to the former
-models. The same command resumes a promotion that was interrupted.
+a program that is committed and is that of the release. TO gets the program
+as it is checked out, with its own configuration, and trains its own models. A
+model whose NDCG@20 on held-out data falls short is not deployed; a check that
+fails rolls back to the former models. The same command resumes a promotion
+that was interrupted.
 
 Exit codes:
   0  it can be done, is done, or there is nothing to do
@@ -48,12 +49,12 @@ export function addPromote(program: Command): void {
       "--min-quality-ratio <share>",
       "share of the quality of FROM and of TO's former model to be reached; 0 asks for none",
       share,
-      0.9,
+      defaultRatio,
     )
     .addOption(
       new Option("--against <what...>", "what quality is compared with")
-        .choices(["from", "former"])
-        .default(["from", "former"]),
+        .choices([...comparables])
+        .default([...comparables]),
     )
     .option("--yes", "carry it out")
     .option("--output <file>", "write the review as Markdown to a file instead of standard output")

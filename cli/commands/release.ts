@@ -1,7 +1,6 @@
 import { relative, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { type ReasonCode, reasonCodes } from "../release/gate";
-import type { Release } from "../release/history";
 import { exitCodes } from "../terminal/exit";
 import { filled } from "../terminal/layout";
 import { note, print } from "../terminal/output";
@@ -45,7 +44,8 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
   const { begin, evidenceOf } = await import("../release/evidence.js");
   const { ReleaseFile } = await import("../release/history.js");
   const { OpenStack } = await import("../stack/open.js");
-  const { againstRelease, sameContents } = await import("../release/gate.js");
+  const { againstRelease, differs, sameContents } = await import("../release/gate.js");
+  const { differenceSince } = await import("../stack/program.js");
   const open = await OpenStack.open({ cwd: options.cwd, stack });
   const folder = releasesFolder(options);
   const file = await ReleaseFile.open(folder, { project: open.project, stack });
@@ -61,17 +61,21 @@ async function run(stack: string, options: ReleaseOptions): Promise<void> {
     return;
   }
   const { latest } = file;
-  if (latest?.contents && sameContents(latest.contents, evidence.contents)) {
+  const { commit: to } = evidence.program;
+  const from = latest?.program.commit;
+  const difference =
+    from && to ? await differenceSince(from, { cwd: options.cwd, releases: folder, to }) : undefined;
+  const isSameProgram = difference === undefined || !differs(difference);
+  if (latest?.contents && isSameProgram && sameContents(latest.contents, evidence.contents)) {
     print(options, latest, () => `Release ${latest.id} still describes ${stack}\n`);
     return;
   }
   const began = begin(open, evidence.program);
-  const release: Release = {
-    ...{ id: file.nextId, action: "release", status: "done", ...began, endedAt: began.beganAt },
+  const release = await file.add({
+    ...{ action: "release", status: "done", ...began, endedAt: began.beganAt },
     ...(reasons.length > 0 && { allowed: reasons.map(({ code }) => code) }),
     contents: evidence.contents,
-  };
-  await file.put(release);
+  });
   const where = relative(process.cwd(), file.path);
   print(options, release, () => `Release ${release.id} is written to ${where}: commit it\n`);
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { Rollback } from "../promote/rollback";
+import { releaseFlags } from "../stack/where";
 import { exitCodes } from "../terminal/exit";
 import { note, print } from "../terminal/output";
 import { cwdOption, releasesFolder, releasesOption } from "./release";
@@ -76,8 +77,9 @@ function describe({ stack, to, before, after, release }: Rollback, options: Roll
   });
   const head = release ? `${stack} went back ${target} as ${release.id}` : `${stack} would go back ${target}`;
   const same = options.undo ? " --undo" : options.to === undefined ? "" : ` --to ${options.to}`;
+  const where = releaseFlags(options.cwd, releasesFolder(options));
   const next = release
     ? `Commit Pulumi.${stack.split("/").at(-1)}.yaml and the release file.\n`
-    : `Carry it out with \`recommender rollback ${stack}${same} --yes\`.\n`;
+    : `Carry it out with \`recommender rollback ${stack}${same}${where} --yes\`.\n`;
   return `${[head, ...lines].join("\n")}\n${next}`;
 }

@@ -1,10 +1,24 @@
-import { relative } from "node:path";
 import { nounOf, partsOf, titleOf } from "../../provider/run/urn";
+import { cwdFlag, quoted } from "../stack/where";
 import type { Finding, Location, PropertyFinding, ResourceRef, Unmanaged } from "./finding";
 import type { Language } from "./language";
 
 type Fixes = Finding["fixes"];
 type Found = Omit<Unmanaged, "fixes">;
+type Values = Readonly<Record<string, unknown>>;
+
+/** What is known of a pending change beside its properties. */
+export interface Known {
+  /** The arguments that the state holds. */
+  readonly actual: Values;
+  /** Another resource that changes too and that an argument comes from. */
+  follows(argument: string): ResourceRef | undefined;
+  /** Whether a rollback has undone what the submitted job deployed. */
+  readonly isUndone: boolean;
+}
+
+/** Arguments that follow from the job beside a resource; no class of TypeScript has them. */
+const ofJobs: readonly string[] = ["submittedJobId"];
 
 /** At most so much is put into one sentence; all properties are listed beside it. */
 const mostValues = 8;
@@ -20,9 +34,7 @@ export class Commands {
     private readonly urns: readonly string[],
     private readonly language: Language,
   ) {
-    const near = relative(process.cwd(), cwd);
-    const folder = near.length < cwd.length ? near : cwd;
-    this.#where = `--stack ${quoted(stack)}${folder === "" ? "" : ` --cwd ${quoted(folder)}`}`;
+    this.#where = `--stack ${quoted(stack)}${cwdFlag(cwd)}`;
   }
 
   /** For all drift of the stack at once. */
@@ -31,20 +43,26 @@ export class Commands {
   }
 
   /** For a difference between program and state. */
-  change(finding: Pick<Finding, "kind" | "resource" | "properties" | "location">): Fixes {
+  change(
+    finding: Pick<Finding, "kind" | "resource" | "properties" | "location">,
+    known: Known = { actual: {}, follows: () => undefined, isUndone: false },
+  ): Fixes {
+    const up = `pulumi up ${this.#where}`;
     return {
-      apply: { command: `pulumi up ${this.#where}` },
+      apply: { command: up },
       accept: {
-        edit: editOfChange(finding, this.language),
-        command: `pulumi preview --expect-no-changes ${this.#where}`,
+        edit: editOfChange(finding, known, this.language),
+        // The former models serve again, but their job is another: declaring them deploys them once more.
+        command: known.isUndone ? up : `pulumi preview --expect-no-changes ${this.#where}`,
       },
     };
   }
 
-  /** For a difference between state and service. */
+  /** For a difference between state and service; `actual` is what the service holds. */
   drift(
     finding: Pick<Finding, "kind" | "resource" | "properties" | "location">,
     argumentNames: readonly string[],
+    actual: Values = {},
   ): Fixes {
     const target = `--target ${quoted(this.#target(finding.resource))}`;
     const { kind, properties, location } = finding;
@@ -53,7 +71,7 @@ export class Commands {
       return {
         apply: { command: `pulumi up --refresh ${this.#where} ${target}` },
         accept: {
-          ...(declared.length > 0 && { edit: `${declare(declared, this.language)}${at(location)}` }),
+          ...(declared.length > 0 && { edit: `${declare(declared, actual, this.language)}${at(location)}` }),
           command: `pulumi refresh ${this.#where} ${target}`,
         },
       };
@@ -71,16 +89,20 @@ export class Commands {
   unmanaged({ type, id, name, projectId }: Found, more: { numShards?: number }): Fixes {
     const noun = type === "Model" ? "models" : "datasets";
     const project = projectId === undefined ? "" : ` --project ${quoted(projectId)}`;
+    const taken = this.urns.map((urn) => partsOf(urn).name);
+    // A second resource of the same name would be refused, and a resource needs a name.
+    const free =
+      (name.trim() === "" ? [] : [name, `${name}-${id}`]).find((one) => !taken.includes(one)) ?? id;
     const args = {
       existingId: id,
-      name,
+      ...(name.trim() !== "" && { name }),
       ...(projectId !== undefined && { projectId }),
       ...more,
     };
     return {
       apply: { command: `recommender ${noun} delete ${quoted(id)}${project} ${this.#where}` },
       accept: {
-        edit: `add ${this.language.declare(type, name, args)}`,
+        edit: `add ${this.language.declare(type, free, args)}`,
         command: `pulumi up ${this.#where}`,
       },
     };
@@ -102,37 +124,43 @@ export function topOf(path: string): string {
 
 function editOfChange(
   { kind, resource, properties, location }: Parameters<Commands["change"]>[0],
+  { actual, follows }: Known,
   language: Language,
 ): string {
   const title = titleOf(resource);
   if (kind === "created") return `remove ${title} from the program${at(location)}`;
   if (kind === "deleted") return `declare ${title} in the program again`;
-  const own = properties.filter(({ unknown }) => !unknown);
-  if (own.length > 0) return `${declare(own, language)}${at(location)}`;
+  const own = properties.filter(
+    ({ path, unknown }) => !unknown && !ofJobs.includes(topOf(path)) && !follows(topOf(path)),
+  );
+  if (own.length > 0) return `${declare(own, actual, language)}${at(location)}`;
+  const causes = properties.flatMap(({ path }) => follows(topOf(path)) ?? []).map(titleOf);
+  if (causes.length > 0) return `nothing here: ${title} follows ${[...new Set(causes)].join(", ")}`;
   return properties.length > 0
     ? `nothing here: ${title} follows what it depends on`
     : `declare ${title} as it was${at(location)}`;
 }
 
-function declare(properties: readonly PropertyFinding[], language: Language): string {
-  const values = properties.slice(0, mostValues).map(({ path, actual, secret }) => {
+/** Whole arguments, as a program declares them: a part of one is no expression of any language. */
+function declare(properties: readonly PropertyFinding[], actual: Values, language: Language): string {
+  const names = [...new Set(properties.map(({ path }) => topOf(path)))];
+  const values = names.slice(0, mostValues).map((name) => {
     // It follows from the source, and cannot be declared.
-    if (path === "contentHash") return "the records as they were";
-    const argument = language.argument(path);
-    if (secret) return `${argument} with the secret that is there`;
-    if (actual === undefined) return `no ${argument}`;
-    const text = language.given(path, actual);
+    if (name === "contentHash") return "the records as they were";
+    const [first, ...others] = properties.filter(({ path }) => topOf(path) === name);
+    const argument = language.argument(name);
+    if (first?.secret || others.some(({ secret }) => secret))
+      return `${argument} with the secret that is there`;
+    const isWhole = first?.path === name && others.length === 0;
+    const value = actual[name] ?? (isWhole ? first.actual : undefined);
+    if (value === undefined || value === null) return isWhole ? `no ${argument}` : `${argument} as it was`;
+    const text = language.given(name, value);
     return text.length > mostLength ? `${argument} as it is there` : text;
   });
-  const more = properties.length - values.length;
+  const more = names.length - values.length;
   return `declare ${values.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function at(location: Location | undefined): string {
   return location ? ` in ${location.file}:${location.line}` : "";
-}
-
-/** A word of a command line, as a shell of POSIX reads it. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -31,7 +31,26 @@ export function pendingChangesOf({ steps }: DryRun, reading: Reading): Finding[]
     const kind = changeKinds[step.op as keyof typeof changeKinds];
     return kind === undefined ? [] : [change(step, kind, reading)];
   });
-  return sorted(withoutJobs(found, reading));
+  const olds = new Map(steps.map(({ urn, old }) => [urn, old?.inputs ?? {}]));
+  return sorted(withoutJobs(found).map((finding) => withFixes(finding, found, olds, reading)));
+}
+
+/** A pending change with what to do about it: only what the program itself declares can be declared otherwise. */
+function withFixes(
+  finding: Finding & { readonly isUndone?: boolean },
+  all: readonly Finding[],
+  olds: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+  { commands, state }: Reading,
+): Finding {
+  const { isUndone = false, ...plain } = finding;
+  const own = [finding.resource.urn, ...finding.also];
+  const rows = state.filter(({ urn }) => own.includes(urn));
+  const follows = (argument: string) => {
+    const from = rows.flatMap(({ propertyDependencies }) => propertyDependencies?.[argument] ?? []);
+    return all.find(({ resource: { urn } }) => from.includes(urn) && !own.includes(urn))?.resource;
+  };
+  const actual = Object.assign({}, ...own.toReversed().map((urn) => olds.get(urn)));
+  return { ...plain, fixes: commands.change(plain, { actual, follows, isUndone }) };
 }
 
 /** What the service has changed, the most dangerous first. */
@@ -109,25 +128,27 @@ function drift(step: Step, reading: Reading): Finding | undefined {
   };
   const dependents = kind === "deleted" ? dependentsOf(step.urn, reading.state) : [];
   const { effect, words } = ofDrift(noun, kind, properties, dependents);
-  const fixes = reading.commands.drift(base, rules?.argumentNames ?? []);
+  const fixes = reading.commands.drift(base, rules?.argumentNames ?? [], news);
   return { ...base, effect, consequence: words, fixes };
 }
 
 /** A job belongs to the resource that waits for it: what changes the job is why that one changes. */
-function withoutJobs(findings: readonly Finding[], { commands }: Reading): Finding[] {
+function withoutJobs(findings: readonly Finding[]): (Finding & { readonly isUndone?: boolean })[] {
   const byUrn = new Map(findings.map((finding) => [finding.resource.urn, finding]));
   const folded = new Set<string>();
   const merged = findings.map((finding) => {
     const jobType = jobBeside[finding.resource.type];
     const jobUrn = jobType && finding.resource.urn.replace(`:${finding.resource.type}::`, `:${jobType}::`);
     const job = jobUrn ? byUrn.get(jobUrn) : undefined;
-    if (!jobUrn || !job) return finding;
-    folded.add(jobUrn);
     const own = finding.properties.filter(({ path }) => path !== "submittedJobId");
+    if (!jobUrn || !job) {
+      const isUndone = finding.kind === "changed" && own.length < finding.properties.length;
+      return isUndone ? { ...finding, properties: own, isUndone } : finding;
+    }
+    folded.add(jobUrn);
     const paths = own.map(({ path }) => path);
     const added = job.properties.filter(({ path }) => path !== "name" && !paths.includes(path));
-    const whole = { ...finding, properties: [...own, ...added], also: [jobUrn] };
-    return { ...whole, fixes: commands.change(whole) };
+    return { ...finding, properties: [...own, ...added], also: [jobUrn] };
   });
   return merged.filter(({ resource }) => !folded.has(resource.urn));
 }

@@ -52,9 +52,9 @@ const yaml: Language = {
   declaration:
     /(?<=^([ \t]+))(?<quote>["']?)(?<name>[^\s"'#:{}][^"':\n]*)\k<quote>:[ \t]*\n(?:\1[ \t].*\n)*?\1[ \t]+type:[ \t]*["']?recommender:(?:index:)?(?<type>\w+)/gm,
   argument: (path) => path,
-  given: colon,
+  given: (path, value) => `${path}: ${yamlText(value)}`,
   declare: (type, name, args) =>
-    `resources: { ${json(name)}: { type: recommender:${type}, properties: { ${all(args, colon)} } } }`,
+    `to resources: ${yamlText(name)}: { type: recommender:${type}, properties: { ${all(args, yaml.given)} } }`,
 };
 
 const python: Language = {
@@ -71,7 +71,10 @@ const go: Language = {
   textOrComment: slashes,
   declaration: /\b\w+\.New(?<type>\w+)\(\s*\w+\s*,\s*(?:(?<quote>["`])(?<name>.*?)\k<quote>\s*[,)])?/g,
   argument: (path) => ofTop(path, capital),
-  given: (path, value) => `${ofTop(path, capital)}: ${goValue(value)}`,
+  given: (path, value) =>
+    isScalar(value)
+      ? `${ofTop(path, capital)}: ${goValue(value)}`
+      : `${ofTop(path, capital)} as ${json(value)}`,
   declare: (type, name, args) =>
     `recommender.New${type}(ctx, ${json(name)}, &recommender.${type}Args{${all(args, go.given)}})`,
 };
@@ -81,7 +84,7 @@ const java: Language = {
   textOrComment: slashes,
   declaration: construction,
   argument: (path) => path,
-  given: (path, value) => `${path}(${json(value)})`,
+  given: (path, value) => (isScalar(value) ? `${path}(${json(value)})` : `${path} as ${json(value)}`),
   declare: (type, name, args) =>
     `new ${type}(${json(name)}, ${type}Args.builder().${all(args, java.given, ".")}.build())`,
 };
@@ -91,7 +94,7 @@ const dotnet: Language = {
   textOrComment: slashes,
   declaration: construction,
   argument: (path) => ofTop(path, capital),
-  given: (path, value) => `${ofTop(path, capital)} = ${json(value)}`,
+  given: (path, value) => `${ofTop(path, capital)} ${isScalar(value) ? "=" : "as"} ${json(value)}`,
   declare: (type, name, args) =>
     `new Recommender.${type}(${json(name)}, new() { ${all(args, dotnet.given)} })`,
 };
@@ -101,6 +104,16 @@ const languages: Readonly<Record<string, Language>> = { nodejs, yaml, python, go
 /** The language of a program by its `runtime`. */
 export function languageOf(runtime: string): Language {
   return languages[runtime] ?? nodejs;
+}
+
+/** Whether a value is written the same everywhere; typed languages need types for lists and maps, so these are told as JSON. */
+function isScalar(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
+}
+
+/** JSON is YAML, but the engine would read `${` in a text as a reference. */
+function yamlText(value: unknown): string {
+  return json(value).replaceAll("${", () => "$${");
 }
 
 function pythonValue(value: unknown): string {

@@ -22,11 +22,6 @@ export function isReal({ type, custom, external, delete: isLeaving }: StateResou
   return custom === true && external !== true && !isLeaving && !type.startsWith("pulumi:");
 }
 
-/** Whether it is at the service that the stack is configured with, which is not that of a provider in the program. */
-export function isOfStack({ provider }: StateResource): boolean {
-  return provider === undefined || /::pulumi:providers:[\w-]+::default(_[^:]*)?::/.test(provider);
-}
-
 /** What is known of a noun without running it; undefined for resources of others. */
 export function nounRulesOf(type: string): Rules | undefined {
   return nouns[nounOf(type) ?? ""];

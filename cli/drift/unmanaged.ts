@@ -2,8 +2,8 @@ import type { Client } from "../../client/client";
 import { routes } from "../../contract";
 import { nounOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
+import { explicitProviderOf } from "../stack/providers";
 import type { Unmanaged } from "./finding";
-import { isOfStack } from "./resource";
 
 /** What the service of a stack holds, as far as the API lists it. */
 export interface Inventory {
@@ -20,7 +20,7 @@ export async function takeInventory(
   connect: () => Promise<Client>,
 ): Promise<Inventory | undefined> {
   const rows = state.filter((resource) => nounOf(resource.type) !== undefined);
-  const own = rows.filter(isOfStack);
+  const own = rows.filter((row) => explicitProviderOf(row) === undefined);
   if (own.length === 0) return undefined;
   const ofType = (...types: string[]) => own.filter(({ type }) => types.includes(nounOf(type) as string));
   // A provider in the program may have the same service as the stack, so its rows count too.

@@ -7,9 +7,11 @@ import { begin, evidenceOf } from "../release/evidence";
 import { againstPromotion, type Evidence, type ReasonCode, sameContents } from "../release/gate";
 import { type Quality, type Release, ReleaseFile, type Served } from "../release/history";
 import { OpenStack } from "../stack/open";
+import { differenceSince } from "../stack/program";
+import { quoted, releaseFlags } from "../stack/where";
 import { applyChange } from "./apply";
 import { type LockPolicy, unlocking } from "./lock";
-import { type Comparable, compareQuality, floorsOf } from "./quality";
+import { type Comparable, comparables, compareQuality, defaultRatio, floorsOf } from "./quality";
 import type { Review } from "./review";
 
 /** What is to be promoted, and how strictly. */
@@ -33,9 +35,7 @@ export async function promote(request: PromotionRequest): Promise<Review> {
   const plan = await look(request);
   if (plan.review.verdict !== "ready" || !request.yes) return plan.review;
   const { to, file, resumed, evidence, lockPolicy, review } = plan;
-  if (!resumed) await file.giveUpInterrupted();
-  const entry: Release = {
-    id: resumed?.id ?? file.nextId,
+  const begun: Omit<Release, "id"> = {
     action: "promote",
     status: "running",
     ...begin(to, evidence.program),
@@ -45,6 +45,7 @@ export async function promote(request: PromotionRequest): Promise<Review> {
     before: [...review.before],
     minQuality: await floorsFor(to, review),
   };
+  const entry = resumed ? { ...begun, id: resumed.id } : await file.add(begun);
   request.log(resumed ? `Resuming ${entry.id} …` : `Applying to ${to.name} as ${entry.id} …`);
   const refresh = (review.report?.drift.length ?? 0) > 0;
   const release = await applyChange({ open: to, file, entry, lockPolicy, refresh, pinned: {} });
@@ -89,7 +90,13 @@ async function look(request: PromotionRequest): Promise<Plan> {
     unlocking(to, lockPolicy, () => compareStack(unpinnedTo)),
     to.config(),
   ]);
-  const reasons = againstPromotion(evidence, source).map((reason) => ({
+  const { program } = evidence;
+  const [released, checkedOut] = [source?.program.commit, program.commit];
+  const difference =
+    released && checkedOut && released !== checkedOut
+      ? await differenceSince(released, { cwd, releases, to: checkedOut })
+      : undefined;
+  const reasons = againstPromotion(evidence, source, difference).map((reason) => ({
     ...reason,
     allowed: allow.includes(reason.code),
   }));
@@ -113,13 +120,26 @@ async function look(request: PromotionRequest): Promise<Plan> {
   const refused = reasons.some(({ allowed }) => !allowed);
   const review: Review = {
     verdict: refused ? "refused" : isThere ? "nothing to do" : "ready",
-    ...{ from: from.name, to: to.name, reasons, report, before, unpinned },
+    ...{ from: from.name, to: to.name, program, reasons, report, before, unpinned },
+    ...(difference && { difference }),
     ...(source && { source }),
     ...(resumed && { resumed: resumed.id }),
     quality: compareQuality(evidence.contents, before, ratioOf(request)),
     lost: lost.map(({ urn }) => logicalName(urn)),
+    command: commandOf(request),
   };
   return { review, to, file, evidence, lockPolicy, resumed };
+}
+
+/** The command that carries a promotion out as it was reviewed. */
+function commandOf({ from, to, cwd, releases, allow, minQualityRatio, against }: PromotionRequest): string {
+  const options = [
+    ...allow.map((code) => `--allow ${code}`),
+    ...(minQualityRatio === defaultRatio ? [] : [`--min-quality-ratio ${minQualityRatio}`]),
+    ...(against.length === comparables.length ? [] : [`--against ${against.join(" ")}`]),
+    "--yes",
+  ];
+  return `recommender promote ${quoted(from)} ${quoted(to)}${releaseFlags(cwd, releases)} ${options.join(" ")}`;
 }
 
 function ratioOf({ minQualityRatio, against }: PromotionRequest) {

@@ -3,6 +3,9 @@ import type { Contents, Quality, Served } from "../release/history";
 /** With what the quality of a model is compared. */
 export const comparables = ["from", "former"] as const;
 
+/** The share of the quality compared with that a model must reach, unless another one is given. */
+export const defaultRatio = 0.9;
+
 /** One of the two things to compare with: the stack that is promoted, or what served before. */
 export type Comparable = (typeof comparables)[number];
 

@@ -1,7 +1,8 @@
 import { titleOf } from "../../provider/run/urn";
 import type { Finding, StackReport } from "../drift/finding";
-import type { Reason } from "../release/gate";
+import { differs, listed, type Reason } from "../release/gate";
 import type { Contents, Release, Served } from "../release/history";
+import type { ProgramDifference, ProgramState } from "../stack/program";
 import { filled } from "../terminal/layout";
 import { basisText } from "../terminal/quality";
 import type { QualityComparison } from "./quality";
@@ -13,6 +14,10 @@ export interface Review {
   readonly to: string;
   /** The release that is promoted. */
   readonly source?: Release;
+  /** The program that is applied. */
+  readonly program: ProgramState;
+  /** How that differs from the release's commit, if another one is checked out. */
+  readonly difference?: ProgramDifference;
   /** Blocking issues; those that are allowed do not stop it. */
   readonly reasons: readonly (Reason & { readonly allowed: boolean })[];
   /** What applying the program to the stack changes. */
@@ -27,6 +32,8 @@ export interface Review {
   readonly resumed?: string;
   /** What was written into the history. */
   readonly release?: Release;
+  /** The command that carries it out, with the options of the review. */
+  readonly command: string;
 }
 
 /** The review as it is read: the verdict first, then the blocking issues, then what changes. */
@@ -36,12 +43,11 @@ export function reviewText(review: Review): string {
     `# Promotion ${from} → ${to}: ${verdict}`,
     filled(opening(review)),
     ...section("Blocking issues", review.reasons.map(reasonLine)),
+    ...section("What is not in the release", differenceLines(review)),
     ...section(`What changes in ${to}`, changeLines(review)),
     ...section("Quality", qualityTable(review)),
     ...section("What serves", servingLines(review)),
-    ...(review.verdict === "ready"
-      ? [filled(`Carry it out with \`recommender promote ${from} ${to} --yes\`.`)]
-      : []),
+    ...(review.verdict === "ready" ? [filled(`Carry it out with \`${review.command}\`.`)] : []),
   ];
   return `${blocks.join("\n\n")}\n`;
 }
@@ -51,11 +57,12 @@ export function commentOf(review: Review): string {
   return `${reviewText(review)}\n<!-- recommender promote ${review.from} ${review.to} -->\n`;
 }
 
-function opening({ verdict, from, to, source, release, resumed }: Review): string {
-  const commit = source?.program.commit?.slice(0, 12);
+function opening(review: Review): string {
+  const { verdict, from, to, source, release, resumed } = review;
   const what = source
-    ? `Release \`${source.id}\`${commit ? ` (commit \`${commit}\`)` : ""} of ${from}`
+    ? `Release \`${source.id}\`${named(source.program.commit, " (", ")")} of ${from}`
     : from;
+  const applied = appliedText(review);
   const again = resumed ? ` \`${resumed}\` was interrupted; this goes on with it.` : "";
   switch (verdict) {
     case "refused":
@@ -63,12 +70,45 @@ function opening({ verdict, from, to, source, release, resumed }: Review): strin
     case "nothing to do":
       return `${what} is in ${to} already, and ${to} holds what the program declares.`;
     case "done":
-      return `${what} is in ${to} as release \`${release?.id}\`, with checks and quality as asked for.`;
+      return `${what} is in ${to} as release \`${release?.id}\`, with checks and quality as asked for.${applied}`;
     case "failed":
-      return `${what} was not taken by ${to}: ${release?.reason ?? ""}`;
+      return `${what} was not taken by ${to}: ${release?.reason ?? ""}${applied}`;
     default:
-      return `${what} can be promoted to ${to}.${again} Models belong to a project, so that ${to} trains its own.`;
+      return `${what} can be promoted to ${to}.${applied}${again} Models belong to a project, so ${to} trains its own.`;
   }
+}
+
+/** Which program is applied, unless that is exactly the release's commit. */
+function appliedText({ program, difference, source }: Review): string {
+  const { commit, changed } = program;
+  const dirty =
+    changed.length > 0 ? ` Files that are not committed are applied too: ${listed(changed)}.` : "";
+  if (commit === null) return " What is applied is in no commit.";
+  const isReleased = source?.program.commit === commit;
+  if (isReleased) return dirty;
+  const isSame = difference !== undefined && !differs(difference);
+  const applied = isSame
+    ? ` ${named(commit)} is applied, which holds the same program.`
+    : ` **${named(commit)} is applied, which is not the commit of the release.**`;
+  return applied.replace("commit", "Commit") + dirty;
+}
+
+function named(commit: string | null | undefined, before = "", after = ""): string {
+  return commit ? `${before}commit \`${commit.slice(0, 12)}\`${after}` : "";
+}
+
+/** What the program has beyond the commit of the release, so that nothing is applied under the name of another commit. */
+function differenceLines({ difference, verdict }: Review): string[] {
+  if (!difference || verdict === "nothing to do") return [];
+  const { from, to, files, elsewhere, diff } = difference;
+  const range = `git diff ${from.slice(0, 12)} ${to.slice(0, 12)}`;
+  const fence = "`".repeat(Math.max(3, ...[...diff.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
+  const outside = bullet(`Outside the project's folder: ${listed(elsewhere)}. See \`${range}\`.`);
+  return [
+    ...(files.length > 0 ? [bullet(`In the project: ${listed(files)}. See \`${range}\`.`)] : []),
+    ...(elsewhere.length > 0 ? [outside] : []),
+    ...(diff ? ["", `${fence}diff`, diff, fence] : []),
+  ];
 }
 
 function reasonLine({ code, words, fix, allowed }: Review["reasons"][number]): string {

@@ -1,4 +1,5 @@
 import { undefinedIfMissing } from "../../client/refusals";
+import type { Settings } from "../../client/settings";
 import { routes } from "../../contract";
 import { type Pinned, pinnedModelsKey, readPinned } from "../../provider/run/pinned";
 import { logicalName } from "../../provider/run/urn";
@@ -7,6 +8,7 @@ import { begin } from "../release/evidence";
 import { type Contents, type Release, ReleaseFile, type Served } from "../release/history";
 import { OpenStack, type StateResource } from "../stack/open";
 import { programIn } from "../stack/program";
+import { providerSettings } from "../stack/providers";
 import { applyChange } from "./apply";
 import { withQuality } from "./promotion";
 
@@ -50,19 +52,19 @@ export async function rollBack(request: RollbackRequest): Promise<Rollback> {
   if (request.undo && !resumed && Object.keys(pinned).length === 0) {
     throw new Error(`${stack} is not rolled back: there is nothing to undo`);
   }
-  const target = request.undo ? undefined : await targetOf(open, file, before, to);
+  const target = request.undo ? undefined : await targetOf(open, resources, file, before, to);
   const after = target?.contents?.deployments ?? [];
   const planned = { stack, before, after, ...(target && { to: target.id }) };
   if (request.preview) return planned;
 
-  if (!resumed) await file.giveUpInterrupted();
-  const entry: Release = {
-    ...{ id: resumed?.id ?? file.nextId, action: "rollback", status: "running" },
+  const begun: Omit<Release, "id"> = {
+    ...{ action: "rollback", status: "running" },
     ...begin(open, await programIn(cwd, releases)),
     ...(resumed && { beganAt: resumed.beganAt }),
     ...(target && { from: { stack, release: target.id } }),
     before,
   };
+  const entry = resumed ? { ...begun, id: resumed.id } : await file.add(begun);
   log(
     `Deploying ${target ? `the models of ${target.id}` : "what the program declares"} in ${stack} as ${entry.id} …`,
   );
@@ -89,6 +91,7 @@ function resume(
 /** The release to go back to, once it is known that its models are there. */
 async function targetOf(
   open: OpenStack,
+  resources: readonly StateResource[],
   { releases }: ReleaseFile,
   before: readonly Served[],
   wanted: string | undefined,
@@ -97,17 +100,22 @@ async function targetOf(
   const now = before.map(({ name }) => name);
   const usable = (release: Release) =>
     release.status === "done" && release.contents?.deployments.some(({ name }) => now.includes(name));
-  const missing = async (release: Release): Promise<string[]> =>
-    open.withClient(async (client) => {
-      const absent: string[] = [];
-      for (const { projectId, generator, ranker } of release.contents?.deployments ?? []) {
-        for (const { modelId } of [generator, ...(ranker ? [ranker] : [])]) {
-          if (!(await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))))
-            absent.push(modelId);
-        }
-      }
-      return absent;
-    });
+  const missing = async (release: Release): Promise<string[]> => {
+    const absent: string[] = [];
+    for (const { name, projectId, generator, ranker } of release.contents?.deployments ?? []) {
+      const models = [generator, ...(ranker ? [ranker] : [])];
+      await open.withClient(
+        async (client) => {
+          for (const { modelId } of models) {
+            if (!(await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))))
+              absent.push(modelId);
+          }
+        },
+        serviceOf(open, resources, name),
+      );
+    }
+    return absent;
+  };
   const keep = "The option `retainOnDelete` of a Model keeps former models for a rollback.";
 
   if (wanted !== undefined) {
@@ -140,6 +148,12 @@ async function targetOf(
   }
   const which = looked.length > 0 ? `: ${looked.join("; ")}. ${keep}` : ": the history holds none.";
   throw new Error(`There is no earlier release of ${stack} to go back to${which}`);
+}
+
+/** The service of a deployment: that of its provider in the program, or else of the stack. */
+function serviceOf(open: OpenStack, resources: readonly StateResource[], name: string): Settings | undefined {
+  const resource = resourcesOf(resources, "Deployment").find(({ urn }) => logicalName(urn) === name);
+  return resource && providerSettings(resource, resources, open);
 }
 
 function pinOf({ generator, ranker }: Served): Pinned {

@@ -1,44 +1,42 @@
 import { systemClock } from "../../client/clock";
 import type { ServingCheck } from "../../client/serving";
 import { logicalName } from "../../provider/run/urn";
-import { isOfStack } from "../drift/resource";
 import type { OpenStack, StateResource } from "../stack/open";
+import { providerSettings } from "../stack/providers";
 import { resourcesOf } from "./contents";
 import type { Contents } from "./history";
 
 type DeploymentCheck = NonNullable<Contents["deployments"][number]["check"]>;
 
 /**
- * Tries what each deployment of a stack declares as its check, now; those without one are left out, and those of other
- * services than that of the stack, which must not see its credentials.
+ * Runs the check of each deployment of a stack, at the service of its own provider; deployments without one are left out.
  */
 export async function runChecks(
   open: OpenStack,
   resources: readonly StateResource[],
 ): Promise<ReadonlyMap<string, DeploymentCheck>> {
-  const declared = resourcesOf(resources, "Deployment").filter(
-    (resource) => resource.outputs?.check && isOfStack(resource),
-  );
+  const declared = resourcesOf(resources, "Deployment").filter(({ outputs }) => outputs?.check);
   const results = new Map<string, DeploymentCheck>();
   if (declared.length === 0) return results;
   const { tryOut } = await import("../../client/serving.js");
-  await open.withClient(async (client) => {
-    for (const resource of declared) {
-      const { check, qps, servingUri } = resource.outputs as {
-        check: ServingCheck;
-        qps: number;
-        servingUri?: string;
-      };
-      const { userIds, minResults = 1, maxLatencyMs } = check;
-      const fault = await tryOut({ check, qps }, servingUri, { client, clock: systemClock });
-      results.set(logicalName(resource.urn), {
-        users: userIds.length,
-        minResults,
-        ...(maxLatencyMs !== undefined && { maxLatencyMs }),
-        result: fault ?? "passed",
-      });
-    }
-  });
+  for (const resource of declared) {
+    const { check, qps, servingUri } = resource.outputs as {
+      check: ServingCheck;
+      qps: number;
+      servingUri?: string;
+    };
+    const { userIds, minResults = 1, maxLatencyMs } = check;
+    const fault = await open.withClient(
+      (client) => tryOut({ check, qps }, servingUri, { client, clock: systemClock }),
+      providerSettings(resource, resources, open),
+    );
+    results.set(logicalName(resource.urn), {
+      users: userIds.length,
+      minResults,
+      ...(maxLatencyMs !== undefined && { maxLatencyMs }),
+      result: fault ?? "passed",
+    });
+  }
   return results;
 }
 

@@ -1,6 +1,7 @@
 import { compareStack } from "../drift/compare";
 import type { OpenStack } from "../stack/open";
 import { programIn, versionsOf } from "../stack/program";
+import { cwdFlag, releaseFlags } from "../stack/where";
 import { runChecks, withChecks } from "./checks";
 import { contentsOf } from "./contents";
 import type { Evidence } from "./gate";
@@ -18,7 +19,8 @@ export async function evidenceOf(open: OpenStack, releases: string): Promise<Evi
   ]);
   const contents = withChecks(contentsOf(resources), checks);
   const pinned = readPinned(config(pinnedModelsKey));
-  return { stack: open.name, report, contents, program, pinned };
+  const where = { project: cwdFlag(cwd), releases: releaseFlags(cwd, releases) };
+  return { stack: open.name, report, contents, program, pinned, where };
 }
 
 /** The beginning of an entry for a stack's history: what runs, and since when. */

@@ -1,12 +1,21 @@
 import type { Pinned } from "../../provider/run/pinned";
 import { titleOf } from "../../provider/run/urn";
 import type { Finding, StackReport } from "../drift/finding";
-import type { ProgramState } from "../stack/program";
+import type { ProgramDifference, ProgramState } from "../stack/program";
+import { quoted } from "../stack/where";
 import { servesTheSame } from "./contents";
 import type { Contents, Release } from "./history";
 
 /** What can speak against a release or a promotion, each to be allowed by itself. */
-export const reasonCodes = ["drift", "changes", "checks", "uncommitted", "release", "pinned"] as const;
+export const reasonCodes = [
+  "drift",
+  "changes",
+  "checks",
+  "uncommitted",
+  "release",
+  "commit",
+  "pinned",
+] as const;
 
 /** A kind of reason. */
 export type ReasonCode = (typeof reasonCodes)[number];
@@ -26,29 +35,32 @@ export interface Evidence {
   readonly contents: Contents;
   readonly program: ProgramState;
   readonly pinned: Readonly<Record<string, Pinned>>;
+  /** The options by which suggested commands find the project and its histories, with a space before each. */
+  readonly where?: { readonly project: string; readonly releases: string };
 }
 
 /** The reasons against calling a stack as it is a release. */
-export function againstRelease({ stack, report, contents, program }: Evidence): Reason[] {
+export function againstRelease({ stack, report, contents, program, where }: Evidence): Reason[] {
   const reasons: Reason[] = [];
+  const inProject = `--stack ${quoted(stack)}${where?.project ?? ""}`;
   const add = (code: ReasonCode, words: string, fix: string) => reasons.push({ code, words, fix });
   if (report.drift.length > 0) {
     add(
       "drift",
       `${stack} has drift: ${listed(report.drift.map(titleWithKind))}`,
-      `see \`recommender drift --stack ${stack}\``,
+      `see \`recommender drift ${inProject}\``,
     );
   }
   if (report.changes.length > 0) {
     add(
       "changes",
       `the program would change ${stack}: ${listed(report.changes.map(titleWithKind))}`,
-      `apply it first: \`pulumi up --stack ${stack}\``,
+      `apply it first: \`pulumi up ${inProject}\``,
     );
   }
   for (const { name, check } of contents.deployments) {
     if (check && check.result !== "passed") {
-      add("checks", `Deployment ${name}: ${check.result}`, "mend the deployment, or what its check asks for");
+      add("checks", `Deployment ${name}: ${check.result}`, "fix the deployment, or relax its check");
     }
   }
   if (program.commit === null) {
@@ -64,23 +76,45 @@ export function againstRelease({ stack, report, contents, program }: Evidence): 
   return reasons;
 }
 
-/** The reasons against promoting a stack: its release must stand, and describe what serves. */
-export function againstPromotion(evidence: Evidence, latest: Release | undefined): Reason[] {
-  const { stack, contents, pinned } = evidence;
+/** Whether the program is not the one of a commit, as far as that can be known. */
+export function differs({ files, problem }: ProgramDifference): boolean {
+  return files.length > 0 || problem !== undefined;
+}
+
+/** The reasons against promoting a stack: its release must describe what serves, and the program that is applied. */
+export function againstPromotion(
+  evidence: Evidence,
+  latest: Release | undefined,
+  difference?: ProgramDifference,
+): Reason[] {
+  const { stack, contents, pinned, where } = evidence;
+  const ofStack = `${quoted(stack)}${where?.releases ?? ""}`;
   const reasons = againstRelease(evidence);
-  const write = `write it: \`recommender release ${stack}\``;
+  const write = `write it: \`recommender release ${ofStack}\``;
   if (!latest?.contents) {
     reasons.push({ code: "release", words: `${stack} has no release`, fix: write });
   } else if (!sameContents(latest.contents, contents)) {
     const words = `${stack} has changed since its release ${latest.id}`;
     reasons.push({ code: "release", words, fix: write });
   }
+  if (latest && difference && differs(difference)) {
+    const [released, checkedOut] = [difference.from, difference.to].map((commit) => commit.slice(0, 12));
+    const { problem } = difference;
+    const words = problem
+      ? `the program cannot be compared with commit ${released} of release ${latest.id}: Git says "${problem}"`
+      : `release ${latest.id} is of commit ${released}, but commit ${checkedOut} is checked out, which differs ` +
+        `in ${listed(difference.files)}`;
+    const fix = problem
+      ? `fetch that commit with \`git fetch origin ${difference.from}\`, or release the program as it is: \`recommender release ${ofStack}\``
+      : `release the program as it is: \`recommender release ${ofStack}\`; or check the release's commit out: \`git checkout ${released}\``;
+    reasons.push({ code: "commit", words, fix });
+  }
   const names = Object.keys(pinned);
   if (names.length > 0) {
     reasons.push({
       code: "pinned",
       words: `${stack} was rolled back: ${listed(names)} does not serve what the program declares`,
-      fix: `undo the rollback with \`recommender rollback ${stack} --undo --yes\``,
+      fix: `undo the rollback with \`recommender rollback ${ofStack} --undo --yes\``,
     });
   }
   return reasons;

@@ -1,7 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { issuesText } from "../../contract/words";
+import { exclusively } from "./history-lock";
 
 /** What a training measured on the data that it held out. */
 export const quality = z.strictObject({
@@ -116,22 +118,21 @@ export type Release = z.output<typeof entry>;
 /** All that was done to a stack, oldest first. */
 export type History = z.output<typeof releaseFile>;
 
-/** The history of a stack in a file to be committed. Entries are added at the end and never taken away. */
+/**
+ * The history of a stack in a file to be committed. Entries are added at the end and never taken away, whoever else
+ * writes to the file at the same time.
+ */
 export class ReleaseFile {
   private constructor(
     readonly path: string,
+    private readonly of: { readonly project: string; readonly stack: string },
     private history: History,
   ) {}
 
   /** Reads the history of a stack; one that has none yet is empty. */
-  static async open(folder: string, { project, stack }: { project: string; stack: string }) {
-    const path = join(folder, `${stack.split("/").at(-1)}.json`);
-    const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return undefined;
-      throw error;
-    });
-    const empty: History = { version: 1, project, stack, releases: [] };
-    return new ReleaseFile(path, text === undefined ? empty : parse(path, text, { project, stack }));
+  static async open(folder: string, of: { project: string; stack: string }) {
+    const path = join(folder, `${of.stack.split("/").at(-1)}.json`);
+    return new ReleaseFile(path, of, await read(path, of));
   }
 
   /** All entries, oldest first. */
@@ -149,30 +150,62 @@ export class ReleaseFile {
     return this.releases.findLast(({ status }) => status === "running");
   }
 
-  /** The id of the next entry. */
-  get nextId(): string {
-    return `${this.history.stack.split("/").at(-1)}-${this.releases.length + 1}`;
+  /**
+   * Adds an entry under the next id; an interrupted one before it is given up. Refused if somebody else has written to
+   * the history since it was opened: what is added was decided by what the history said then.
+   */
+  async add(release: Omit<Release, "id">): Promise<Release> {
+    return this.#change((now) => {
+      if (!isDeepStrictEqual(now.releases, this.releases)) {
+        const ids = now.releases.filter(
+          (entry) => !this.releases.some((known) => isDeepStrictEqual(known, entry)),
+        );
+        throw new Error(
+          `${this.path} has changed since it was read: ${ids.map(({ id }) => id).join(", ") || "entries are missing"}. ` +
+            "Another run works on this stack. When it has ended, run this again.",
+        );
+      }
+      const added = { ...release, id: `${this.of.stack.split("/").at(-1)}-${now.releases.length + 1}` };
+      const endedAt = new Date().toISOString();
+      const reason = `It was interrupted, and ${added.id} took its place.`;
+      const others = now.releases.map((entry) =>
+        entry.status === "running" ? { ...entry, status: "failed" as const, reason, endedAt } : entry,
+      );
+      return [[...others, added], added];
+    });
   }
 
-  /** Records that an interrupted entry is not resumed, because the next one is begun instead. */
-  async giveUpInterrupted(): Promise<void> {
-    if (!this.interrupted) return;
-    const reason = `It was interrupted, and ${this.nextId} took its place.`;
-    await this.put({ ...this.interrupted, status: "failed", reason, endedAt: new Date().toISOString() });
-  }
-
-  /** Writes an entry at the end, or in the place of the one of the same id. */
+  /** Writes an entry in the place of the one of the same id. */
   async put(release: Release): Promise<void> {
-    const releases = [...this.releases];
-    const at = releases.findIndex(({ id }) => id === release.id);
-    releases.splice(at < 0 ? releases.length : at, 1, release);
-    this.history = { ...this.history, releases };
-    await mkdir(dirname(this.path), { recursive: true });
-    // A reader never finds half a file, whenever this process ends.
-    const half = `${this.path}.${process.pid}`;
-    await writeFile(half, formatted(this.history));
-    await rename(half, this.path);
+    await this.#change(({ releases }) => [
+      releases.some(({ id }) => id === release.id)
+        ? releases.map((entry) => (entry.id === release.id ? release : entry))
+        : [...releases, release],
+      undefined,
+    ]);
   }
+
+  async #change<T>(work: (now: History) => readonly [releases: Release[], result: T]): Promise<T> {
+    return exclusively(this.path, async () => {
+      const now = await read(this.path, this.of);
+      const [releases, result] = work(now);
+      const text = formatted({ ...now, releases });
+      this.history = parse(this.path, text, this.of);
+      // A reader never finds half a file, whenever this process ends.
+      const half = `${this.path}.${process.pid}`;
+      await writeFile(half, text);
+      await rename(half, this.path);
+      return result;
+    });
+  }
+}
+
+async function read(path: string, of: { project: string; stack: string }): Promise<History> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  return text === undefined ? { version: 1, ...of, releases: [] } : parse(path, text, of);
 }
 
 /** The file's text: fields in the order of the schema, so that a diff shows only what became different. */

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { type ConfigMap, type LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
 import type { Client } from "../../client/client";
 import { connect } from "../../client/connect";
-import { besideProgram, readSettings } from "../../client/settings";
+import { besideProgram, readSettings, type Settings } from "../../client/settings";
 import { stackNames, workspaceOf } from "./names";
 
 /** A stack of a project folder. */
@@ -113,9 +113,9 @@ export class OpenStack {
     return connect(besideProgram(settings, this.programFolder));
   }
 
-  /** Calls something with a client of the stack's service. */
-  async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = await this.connect();
+  /** Calls something with a client of the stack's service, or of the one that the given settings name. */
+  async withClient<T>(work: (client: Client) => Promise<T>, settings?: Settings): Promise<T> {
+    const client = await (settings ? connect(settings) : this.connect());
     try {
       return await work(client);
     } finally {

@@ -32,6 +32,60 @@ export async function programIn(cwd: string, releases: string): Promise<ProgramS
   }
 }
 
+/** How the program that is checked out differs from a commit, without the histories and the stacks' configuration. */
+export interface ProgramDifference {
+  /** The commit that is compared with. */
+  readonly from: string;
+  /** The commit that is checked out. */
+  readonly to: string;
+  /** Files of the project's folder that differ. */
+  readonly files: readonly string[];
+  /** Files in the rest of the repository that differ. */
+  readonly elsewhere: readonly string[];
+  /** The difference of the files of the project, cut if it is long. */
+  readonly diff: string;
+  /** Why the two cannot be compared, in Git's words. */
+  readonly problem?: string;
+}
+
+/** Lines of a difference that are shown at most. */
+const mostLines = 60;
+
+/** Compares the commit that is checked out with an earlier one. */
+export async function differenceSince(
+  from: string,
+  { cwd, releases, to }: { readonly cwd: string; readonly releases: string; readonly to: string },
+): Promise<ProgramDifference> {
+  try {
+    const prefix = (await git(cwd, "rev-parse", "--show-prefix")).trimEnd();
+    const range = ["diff", "--no-renames", "--no-color", "--no-ext-diff", from, to];
+    const listing = await git(
+      cwd,
+      ...range,
+      "--name-only",
+      "-z",
+      "--",
+      ":/",
+      ...(await withoutReleases(cwd, releases)),
+    );
+    const all = listing.split("\0").filter(Boolean);
+    const files = all.filter((path) => path.startsWith(prefix) && !isStackConfig(path.slice(prefix.length)));
+    const elsewhere = all.filter((path) => !path.startsWith(prefix));
+    const paths = files.map((path) => `:(top,literal)${path}`);
+    const lines = files.length > 0 ? (await git(cwd, ...range, "--", ...paths)).trimEnd().split("\n") : [];
+    const more = lines.length > mostLines ? [`… ${lines.length - mostLines} more lines`] : [];
+    const diff = [...lines.slice(0, mostLines), ...more].join("\n");
+    return { from, to, files: files.map((path) => path.slice(prefix.length)), elsewhere, diff };
+  } catch (error) {
+    return { from, to, files: [], elsewhere: [], diff: "", problem: (error as Error).message };
+  }
+}
+
+/** The configuration of a stack belongs to that stack, and not to the program that all of them run. */
+function isStackConfig(path: string): boolean {
+  return /^Pulumi\.[^/]+\.ya?ml$/.test(path);
+}
+
 /** Runs Git in a folder; throws what it says, or that there is none. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
   try {

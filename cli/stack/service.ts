@@ -10,6 +10,7 @@ import { readStack, type StackView } from "./view";
 export interface ServiceOptions extends OutputOptions {
   readonly service?: string;
   readonly stack?: string;
+  readonly provider?: string;
   readonly cwd?: string;
 }
 
@@ -32,6 +33,7 @@ export function withService(command: Command): Command {
   return command
     .addOption(option("--service <url>", "the service, or embedded:DIR"))
     .addOption(option("--stack <name>", "Pulumi stack to take service, credentials and ids from"))
+    .addOption(option("--provider <name>", "provider of the stack's program, if it declares several"))
     .addOption(option("--cwd <dir>", "folder of the stack's project"))
     .addOption(option("--json", "print the outcome as one line of JSON"));
 }
@@ -43,7 +45,19 @@ export async function settingsOf(
   const { besideProgram, readSettings } = await import("../../client/settings.js");
   if (options.cwd !== undefined && options.stack === undefined)
     throw new Error("--cwd names the folder of a stack's project: give --stack too.");
-  const stack = options.stack === undefined ? undefined : await readStack(options.stack, options.cwd);
+  if (options.provider !== undefined && options.stack === undefined)
+    throw new Error("--provider names a provider of a stack's program: give --stack too.");
+  const whole = options.stack === undefined ? undefined : await readStack(options.stack, options.cwd);
+  const provider = whole && providerIn(whole, options);
+  const stack = whole && {
+    ...whole,
+    resources: whole.resources.filter((one) => options.service !== undefined || one.provider === provider),
+  };
+  const [ofProvider] = provider === undefined ? [] : (stack?.resources ?? []);
+  if (whole && ofProvider) {
+    const settings = whole.settingsOf(ofProvider);
+    if (settings) return { settings, ...{ stack, environment: process.env } };
+  }
   const environment = options.service
     ? { ...process.env, RECOMMENDER_BASE_URL: options.service }
     : process.env;
@@ -54,6 +68,24 @@ export async function settingsOf(
     settings: isOfStack ? besideProgram(settings, stack.programFolder) : settings,
     ...{ stack, environment },
   };
+}
+
+/** The provider of the program that is meant; undefined for the configuration of the stack. */
+function providerIn(
+  { name, resources }: StackView,
+  { provider, service }: ServiceOptions,
+): string | undefined {
+  const providers = [...new Set(resources.map((resource) => resource.provider))];
+  const declared = providers.filter((one) => one !== undefined);
+  if (provider !== undefined && !declared.includes(provider)) {
+    const known = declared.join(", ") || "none";
+    throw new Error(
+      `--provider ${provider}: no resource of stack ${name} has this provider. Known: ${known}.`,
+    );
+  }
+  if (provider !== undefined || service !== undefined || providers.includes(undefined)) return provider;
+  if (declared.length <= 1) return declared[0];
+  throw new Error(`Stack ${name} has several providers: choose one with --provider: ${declared.join(", ")}.`);
 }
 
 /** Does something with the service and closes the connections to it, whatever comes of it. */

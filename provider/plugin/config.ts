@@ -24,7 +24,7 @@ import { carrierKey, carrierVariable } from "../run/engine";
 import { masked } from "../run/masking";
 import { pinnedModelsKey } from "../run/pinned";
 import type { Properties } from "../run/row";
-import { partsOf } from "../run/urn";
+import { isDefaultProvider } from "../run/urn";
 import { diffResponse } from "./diff";
 import { strictestRequirements } from "./requirements";
 import { fromStruct, sealedLike, secretsIn, toStruct, unsealed, withSealed } from "./values";
@@ -115,7 +115,7 @@ function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.Pro
 }
 
 function isDefault(urn: string | undefined): boolean {
-  return urn !== undefined && /^default(_\d+[._]\d+[._]\d+.*|_\w+_\/.*)?$/.test(partsOf(urn).name);
+  return urn !== undefined && isDefaultProvider(urn);
 }
 
 function unknownKeys(inputs: Properties, urn: string): Fault[] {

@@ -50,3 +50,8 @@ export function pluginUrn(urn: string): string {
   parts[2] = (parts[2] ?? "").replaceAll(typePrefix, pluginTypePrefix);
   return parts.join("::");
 }
+
+/** Whether the engine made a provider from the configuration of the stack; otherwise the program declares it. */
+export function isDefaultProvider(urn: string): boolean {
+  return /^default(_\d+[._]\d+[._]\d+.*|_\w+_\/.*)?$/.test(partsOf(urn).name);
+}

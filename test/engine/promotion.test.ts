@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { compareStack } from "../../cli/drift/compare";
@@ -67,6 +67,34 @@ describe("from dev to staging to prod, each with a service of its own", () => {
     expect(quality?.now).toBeGreaterThanOrEqual(quality?.floor as number);
     expect(quality?.floor).toBeCloseTo(0.9 * (quality?.from as number), 6);
     await at.commit("Promote dev-1 to staging");
+  });
+
+  test("code for staging alone is not applied under the commit of an older release", async () => {
+    const file = join(at.workspace.directory, "index.js");
+    const slipped = `if (pulumi.getStack() === "staging") new recommender.EventDataset("slipped", { numShards: 1 });\n`;
+    await appendFile(file, slipped);
+    await at.commit("For staging alone");
+    const refused = await at.promote("dev", "staging", "--yes");
+    expect(refused).toMatchObject({ code: 2, verdict: "refused", difference: { files: ["index.js"] } });
+    expect(refused.reasons.map(({ code }) => code)).toEqual(["commit"]);
+    expect(refused.difference?.diff).toContain(`+${slipped.trim()}`);
+    // The fix as it is printed.
+    expect(refused.reasons[0]?.fix).toContain("`recommender release dev`");
+    expect((await at.recommender("release", "dev")).code).toBe(0);
+    const head = (await at.git("rev-parse", "HEAD")).stdout.trim();
+    expect((await at.released("dev")).at(-1)).toMatchObject({ id: "dev-2", program: { commit: head } });
+    await at.commit("Release dev-2");
+    const review = await at.promote("dev", "staging");
+    expect(review).toMatchObject({
+      code: 0,
+      verdict: "ready",
+      source: { id: "dev-2", program: { commit: head } },
+    });
+    expect(at.submissions("staging")).toEqual([]);
+    await at.setProgram("w1");
+    await at.commit("Nothing for staging alone");
+    expect((await at.recommender("release", "dev")).code).toBe(0);
+    await at.commit("Release dev-3");
   });
 
   test("a promotion that is killed while prod trains is carried on by the same command, without another training", async () => {

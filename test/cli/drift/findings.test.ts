@@ -1,7 +1,7 @@
 import { Commands } from "../../../cli/drift/commands";
 import { ofChange } from "../../../cli/drift/consequence";
 import { fails } from "../../../cli/drift/failing";
-import { driftOf } from "../../../cli/drift/findings";
+import { driftOf, pendingChangesOf } from "../../../cli/drift/findings";
 import { languageOf } from "../../../cli/drift/language";
 import { constructionsIn } from "../../../cli/drift/location";
 import { masked, secretTexts } from "../../../cli/drift/masking";
@@ -221,5 +221,68 @@ describe("drift", () => {
     );
     expect(deployment?.fixes.apply).toEqual(model?.fixes.apply);
     expect(deployment?.consequence).toMatch(/depends on Model m, which is gone too/);
+  });
+});
+
+describe("how a pending change is left as it is", () => {
+  const type = (noun: string) => `recommender:index:${noun}`;
+  const urn = (noun: string, name: string) => `urn:pulumi:dev::shop::${type(noun)}::${name}`;
+  const step = (noun: string, name: string, olds: object, news: object, op = "update") =>
+    ({
+      op,
+      type: type(noun),
+      urn: urn(noun, name),
+      old: { inputs: olds },
+      new: { inputs: news },
+    }) as unknown as Step;
+  const row = (noun: string, name: string, from: Record<string, string[]>) => ({
+    ...{ urn: urn(noun, name), type: type(noun), custom: true, propertyDependencies: from },
+  });
+  const changes = (steps: Step[], state: ReturnType<typeof row>[] = []) =>
+    pendingChangesOf(
+      { steps, warnings: [] },
+      {
+        commands: new Commands("dev", process.cwd(), [], languageOf("nodejs")),
+        state,
+        locate: () => ({ file: "index.ts", line: 43, column: 1 }),
+      },
+    );
+
+  test("names no job, which no program can declare, and deploys what a rollback has restored", () => {
+    const olds = { generatorModelId: "m1", submittedJobId: "job-1", qps: 1 };
+    const news = { ...olds, generatorModelId: "m2", submittedJobId: "job-2" };
+    const [finding] = changes([step("Deployment", "live", olds, news)]);
+    expect(finding?.fixes.accept).toEqual({
+      edit: 'declare generatorModelId: "m1" in index.ts:43',
+      command: "pulumi up --stack dev",
+    });
+    expect(finding?.properties.map(({ path }) => path)).toEqual(["generatorModelId"]);
+  });
+
+  test("declares whole arguments, for a part of one is no expression", () => {
+    const schema = (place: string) => ({ attributeSchema: { place, age: "NUMERICAL" } });
+    const [finding] = changes([step("EventDataset", "events", schema("CATEGORICAL"), schema("NUMERICAL"))]);
+    expect(finding?.fixes.accept.edit).toBe(
+      'declare attributeSchema: {"place":"CATEGORICAL","age":"NUMERICAL"} in index.ts:43',
+    );
+  });
+
+  test("is up to the records if a training follows them", () => {
+    const records = step("EventRecords", "history", { contentHash: "sha256:1" }, { contentHash: "sha256:2" });
+    const job = step(
+      "TrainingJob",
+      "weekly",
+      { triggers: ["sha256:1"] },
+      { triggers: ["sha256:2"] },
+      "replace",
+    );
+    const model = step("Model", "weekly", { submittedJobId: "j1" }, { submittedJobId: unknown }, "replace");
+    const state = [row("TrainingJob", "weekly", { triggers: [urn("EventRecords", "history")] })];
+    const found = changes([records, job, model], state);
+    const edits = Object.fromEntries(found.map(({ resource, fixes }) => [resource.type, fixes.accept.edit]));
+    expect(edits).toEqual({
+      Model: "nothing here: Model weekly follows EventRecords history",
+      EventRecords: "declare the records as they were in index.ts:43",
+    });
   });
 });

@@ -72,7 +72,7 @@ test("what no stack holds is adopted by a declaration in the program's language"
       .edit;
   expect(["nodejs", "yaml", "python", "go", "java", "dotnet"].map(edit)).toEqual([
     'add new recommender.EventDataset("old", { existingId: "event-dataset-1", name: "old", numShards: 3 })',
-    'add resources: { "old": { type: recommender:EventDataset, properties: { existingId: "event-dataset-1", name: "old", numShards: 3 } } }',
+    'add to resources: "old": { type: recommender:EventDataset, properties: { existingId: "event-dataset-1", name: "old", numShards: 3 } }',
     'add recommender.EventDataset("old", existing_id="event-dataset-1", name="old", num_shards=3)',
     'add recommender.NewEventDataset(ctx, "old", &recommender.EventDatasetArgs{ExistingId: pulumi.String("event-dataset-1"), Name: pulumi.String("old"), NumShards: pulumi.Int(3)})',
     'add new EventDataset("old", EventDatasetArgs.builder().existingId("event-dataset-1").name("old").numShards(3).build())',
@@ -90,16 +90,36 @@ test("a fix addresses the resource of either carrier, and an argument goes by it
       { path: "attributeSchema.isNew", declared: "NUMERICAL" },
       { path: "rollback", actual: { deep: true } },
     ];
-    return commands.drift({ kind: "changed", resource, properties }, [
-      "numShards",
-      "attributeSchema",
-      "rollback",
-    ]);
+    const actual = { numShards: 2, attributeSchema: { age: "NUMERICAL" }, rollback: { deep: true } };
+    return commands.drift({ kind: "changed", resource, properties }, Object.keys(actual), actual);
   };
   const dynamic = drift("pulumi-nodejs:dynamic/recommender:EventDataset", "nodejs");
   expect(dynamic.apply.command).toMatch(/--target '\*\*recommender:EventDataset::events'$/);
-  expect(dynamic.accept.edit).toBe('declare numShards: 2, no attributeSchema.isNew, rollback: {"deep":true}');
+  expect(dynamic.accept.edit).toBe(
+    'declare numShards: 2, attributeSchema: {"age":"NUMERICAL"}, rollback: {"deep":true}',
+  );
   const plugin = drift("shop:Shelf$recommender:index:EventDataset", "python");
   expect(plugin.apply.command).toMatch(/--target '\*\*recommender:index:EventDataset::events'$/);
-  expect(plugin.accept.edit).toBe('declare num_shards=2, no attribute_schema.isNew, rollback={"deep":True}');
+  expect(plugin.accept.edit).toBe(
+    'declare num_shards=2, attribute_schema={"age":"NUMERICAL"}, rollback={"deep":True}',
+  );
+  expect(drift("recommender:index:EventDataset", "go").accept.edit).toBe(
+    'declare NumShards: pulumi.Int(2), AttributeSchema as {"age":"NUMERICAL"}, Rollback as {"deep":true}',
+  );
+});
+
+test("what is adopted gets a logical name that is free, and one at all", () => {
+  const urn = "urn:pulumi:dev::shop::recommender:index:Model::weekly";
+  const edit = (name: string) =>
+    new Commands("dev", process.cwd(), [urn], languageOf("nodejs")).unmanaged(
+      { kind: "unmanaged", type: "Model", id: "model-1", name, projectId: "p" },
+      {},
+    ).accept.edit;
+  expect(edit("weekly")).toContain('new recommender.Model("weekly-model-1", {');
+  expect(edit("")).toContain('new recommender.Model("model-1", {');
+});
+
+test("a text of YAML is not read as a reference", () => {
+  const name = "$" + "{price}";
+  expect(languageOf("yaml").given("name", name)).toBe(`name: "$${name}"`);
 });

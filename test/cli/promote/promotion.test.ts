@@ -90,6 +90,50 @@ describe("what blocks a promotion", () => {
     ]);
   });
 
+  const difference = {
+    from: "a".repeat(40),
+    to: "b".repeat(40),
+    files: ["index.ts"],
+    elsewhere: [],
+    diff: "",
+  };
+
+  test("is that another program is checked out than the release is of, with both commits and a way out", () => {
+    expect(againstPromotion(clean, release, difference)).toEqual([
+      {
+        code: "commit",
+        words:
+          "release dev-3 is of commit aaaaaaaaaaaa, but commit bbbbbbbbbbbb is checked out, which differs in index.ts",
+        fix: expect.stringContaining("`recommender release dev`"),
+      },
+    ]);
+    const elsewhere = { ...difference, files: [], elsewhere: ["README.md"] };
+    expect(againstPromotion(clean, release, elsewhere)).toEqual([]);
+  });
+
+  test("is that the commit of the release cannot be compared with", () => {
+    const problem = { ...difference, files: [], problem: "bad object aaaa" };
+    expect(againstPromotion(clean, release, problem)).toEqual([
+      {
+        code: "commit",
+        words: expect.stringMatching(
+          /cannot be compared with commit a{12} of release dev-3: Git says "bad object/,
+        ),
+        fix: expect.stringContaining("git fetch origin aaaa"),
+      },
+    ]);
+  });
+
+  test("has fixes that find the project from the folder of the command", () => {
+    const where = { project: " --cwd shop", releases: " --cwd shop --releases ../r" };
+    const evidence = { ...clean, where, report: { ...report, drift: [finding], changes: [finding] } };
+    expect(againstPromotion(evidence, undefined).map(({ fix }) => fix)).toEqual([
+      "see `recommender drift --stack dev --cwd shop`",
+      "apply it first: `pulumi up --stack dev --cwd shop`",
+      "write it: `recommender release dev --cwd shop --releases ../r`",
+    ]);
+  });
+
   test("does not take a check that is run again for another release", () => {
     expect(sameContents(contents("m1", 0.5, "passed"), contents("m1", 0.5, "slow"))).toBe(true);
   });
@@ -191,6 +235,8 @@ describe("the review of a promotion", () => {
     from: "dev",
     to: "staging",
     source: release,
+    program: { commit: "0123456789abcdef", changed: [] },
+    command: "recommender promote dev staging --allow drift --yes",
     reasons: [
       { code: "drift", words: "dev has drift", fix: "see `recommender drift --stack dev`", allowed: false },
       { code: "uncommitted", words: "the program is in no Git commit", fix: "commit it", allowed: true },
@@ -218,6 +264,29 @@ describe("the review of a promotion", () => {
     expect(markdown).toContain("\n- weekly, dev: popular items 0.4000, 3 pairs held out: uncertain\n");
     expect(markdown.indexOf("Blocking issues")).toBeLessThan(markdown.indexOf("What changes"));
     expect(markdown.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test("names the commit that is applied, and shows how it differs from that of the release", () => {
+    const diff = "diff --git a/index.ts b/index.ts\n+qps: 99";
+    const from = String(release.program.commit);
+    const difference = { from, to: "fedcba9876543210", files: ["index.ts"], elsewhere: [], diff };
+    const program = { commit: difference.to, changed: [] };
+    const other = reviewText({ ...review, verdict: "ready", program, difference }).replace(/\n/g, " ");
+    expect(other).toContain("Release `dev-3` (commit `0123456789ab`) of dev can be promoted to staging.");
+    expect(other).toContain("**Commit `fedcba987654` is applied, which is not the commit of the release.**");
+    expect(other).toContain(
+      "## What is not in the release  - In the project: index.ts. See `git diff 0123456789ab",
+    );
+    expect(other).toContain("```diff diff --git a/index.ts b/index.ts +qps: 99 ```");
+    expect(other).toContain("Carry it out with `recommender promote dev staging --allow drift --yes`.");
+    const same = { ...difference, files: [], diff: "" };
+    const text = reviewText({ ...review, verdict: "ready", program, difference: same }).replace(/\n/g, " ");
+    expect(text).toContain("Commit `fedcba987654` is applied, which holds the same program.");
+    expect(text).not.toContain("not in the release");
+    const dirty = { commit: from, changed: ["index.ts"] };
+    expect(reviewText({ ...review, verdict: "ready", program: dirty }).replace(/\n/g, " ")).toContain(
+      "Files that are not committed are applied too: index.ts.",
+    );
   });
 
   test("has the mark of a comment only where it is one", () => {

@@ -19,9 +19,8 @@ describe("the history of a stack", () => {
   test("is empty before the first release, and numbers what comes", async () => {
     const file = await ReleaseFile.open(folder, of);
     expect(file.releases).toEqual([]);
-    expect(file.nextId).toBe("dev-1");
-    await file.put(release(file.nextId));
-    expect(file.nextId).toBe("dev-2");
+    const { id: _, ...first } = release("");
+    expect((await file.add(first)).id).toBe("dev-1");
   });
 
   test("is appended to, and an entry changes only in its own place", async () => {
@@ -42,6 +41,41 @@ describe("the history of a stack", () => {
     ]);
     expect([again.latest?.id, again.interrupted]).toEqual(["dev-2", undefined]);
     expect(readdirSync(folder)).toEqual(["dev.json"]);
+  });
+
+  test("keeps the entries of two runs that work on it at once, and the later one is told", async () => {
+    const stack = { ...of, stack: "shared" };
+    const { id: _, ...begun } = release("", "running");
+    const [one, other] = [await ReleaseFile.open(folder, stack), await ReleaseFile.open(folder, stack)];
+    const [first] = await Promise.allSettled([one.add(begun), other.add(begun)]).then((results) =>
+      results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])),
+    );
+    expect(first?.id).toBe("shared-1");
+    await expect(other.add(begun)).rejects.toThrow(/has changed since it was read: shared-1\. Another run/);
+    const third = await ReleaseFile.open(folder, stack);
+    await third.add(begun);
+    // The first one ends after the other has begun.
+    await one.put({ ...begun, id: "shared-1", status: "done" });
+    const ids = (await ReleaseFile.open(folder, stack)).releases.map(({ id, status }) => [id, status]);
+    expect(ids).toEqual([
+      ["shared-1", "done"],
+      ["shared-2", "running"],
+    ]);
+    rmSync(join(folder, "shared.json"));
+  });
+
+  test("loses nothing if many processes write to it at once", async () => {
+    const stack = { ...of, stack: "busy" };
+    const writers = Array.from({ length: 20 }, async (_, at) => {
+      const file = await ReleaseFile.open(folder, stack);
+      await file.put(release(`busy-${at}`));
+    });
+    await Promise.all(writers);
+    const { releases } = await ReleaseFile.open(folder, stack);
+    expect(releases.map(({ id }) => id).sort()).toEqual(
+      Array.from({ length: 20 }, (_, at) => `busy-${at}`).sort(),
+    );
+    rmSync(join(folder, "busy.json"));
   });
 
   test("has the same text whatever order its fields were given in", () => {

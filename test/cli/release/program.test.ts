@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { programIn } from "../../../cli/stack/program";
+import { differenceSince, programIn } from "../../../cli/stack/program";
 
 let folder: string;
 let repository: string;
@@ -66,5 +66,31 @@ describe("the commit of a program", () => {
       changed: [],
       problem: expect.stringMatching(/^not a git repository/),
     });
+  });
+});
+
+describe("the difference of a program from the commit of a release", () => {
+  test("is what differs in the project's folder, without histories and the configuration of stacks", async () => {
+    const first = commit();
+    const project = join(repository, "shop");
+    mkdirSync(join(project, "releases"), { recursive: true });
+    for (const file of ["README.md", "shop/Pulumi.dev.yaml", "shop/releases/dev.json"])
+      writeFileSync(join(repository, file), "");
+    const second = commit();
+    const where = { cwd: project, releases: join(project, "releases") };
+    const same = { from: first, to: second, files: [], elsewhere: ["README.md"], diff: "" };
+    expect(await differenceSince(first, { ...where, to: second })).toEqual(same);
+    writeFileSync(join(project, "index.ts"), "stack === 'prod'");
+    const third = commit();
+    const difference = await differenceSince(first, { ...where, to: third });
+    expect(difference).toMatchObject({ files: ["index.ts"], elsewhere: ["README.md"] });
+    expect(difference.diff).toContain("+stack === 'prod'");
+  });
+
+  test("is not known if the commit is not in the clone, for the reason that Git gives", async () => {
+    const to = commit();
+    const missing = "0123456789012345678901234567890123456789";
+    const { problem } = await differenceSince(missing, { cwd: repository, releases: "releases", to });
+    expect(problem).toMatch(/^bad object 0123/);
   });
 });
