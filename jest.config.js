@@ -74,7 +74,7 @@ const left = isShort ? Object.values(atLength).flat() : [];
  */
 const service = (
   isShort
-    ? ["jobs/closing", "jobs/result", "jobs/runner", "serving/current", "store/history"]
+    ? ["jobs/closing", "jobs/result", "jobs/runner", "serving/current", "store/erased", "store/history"]
     : ["handlers", "jobs", "serving", "store", "http"].map((room) => `${room}/**/*`)
 ).map((name) => `<rootDir>/test/service/${name}.test.ts`);
 

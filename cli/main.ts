@@ -26,6 +26,7 @@ import { addServe } from "./commands/serve";
 import { addShutdown } from "./commands/shutdown";
 import { addStatus } from "./commands/status";
 import { addStop } from "./commands/stop";
+import { addUsers } from "./commands/users";
 import { addWhoami } from "./commands/whoami";
 import { serviceGroup } from "./stack/service";
 import { cannotWrite, failWith } from "./terminal/exit";
@@ -65,6 +66,7 @@ export async function createProgram(): Promise<Command> {
   addDatasets(program);
   addImport(program);
   addEvents(program);
+  addUsers(program);
 
   program.commandsGroup("Models and what they know:");
   addModels(program);

@@ -24,6 +24,7 @@ import { createProject, getProject } from "./project";
 import { recommendItemsToUser } from "./recommendation";
 import {
   deleteDatasetEventsBeforeTs,
+  deleteDatasetUser,
   deleteDatasetUserEvents,
   upsertDatasetEvents,
   upsertDatasetItems,
@@ -46,6 +47,7 @@ export const routes = {
   upsertDatasetEvents,
   deleteDatasetUserEvents,
   deleteDatasetEventsBeforeTs,
+  deleteDatasetUser,
   createProject,
   createAlgorithm,
   submitTrainingJob,

@@ -98,6 +98,16 @@ export const deleteDatasetUserEvents = route({
   reply: z.object({ eventDatasetId: maybe(id), userId: maybe(id) }),
 });
 
+export const deleteDatasetUser = route({
+  method: "DELETE",
+  path: "/delete-dataset-user",
+  summary:
+    "Deletes the record of one user and removes the user from all models of the dataset's projects; beyond the specification.",
+  extension: true,
+  request: z.strictObject({ userDatasetId: id, userId: id }),
+  reply: z.object({ userDatasetId: maybe(id), userId: maybe(id) }),
+});
+
 export const deleteDatasetEventsBeforeTs = route({
   method: "DELETE",
   path: "/delete-dataset-events-before-ts",

@@ -2,7 +2,8 @@ import { dayMs } from "./base/clock";
 import { removeStrayModels } from "./files/models";
 import { removeExpiredResults } from "./files/results";
 import type { ServerContext } from "./http/context";
-import { dropNeedless } from "./store/forgotten";
+import { removeForgottenUsers } from "./serving/forgetting";
+import { modelsWithForgotten, tidyTombstones } from "./store/forgotten";
 import { dropRefusals } from "./store/history/refusals";
 import { noteSizes } from "./store/history/sizes";
 import { timeIn } from "./store/time";
@@ -18,7 +19,10 @@ export async function keepTidy(context: ServerContext): Promise<void> {
   for (;;) {
     await clock.wait(everyMs, closing);
     if (closing.aborted) return;
-    await tidy(context).catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
+    await tidy(context)
+      // A reader may have kept the log of the database from being truncated when a user was forgotten.
+      .then(() => context.pool.run({ kind: "SCRUB" }))
+      .catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
     context.sweep();
   }
 }
@@ -31,8 +35,9 @@ export async function tidy(context: ServerContext): Promise<void> {
   await removeExpiredResults(context, now);
   await idempotency.prune(now);
   await removeOldJobs(context, now);
+  if ((await modelsWithForgotten(store.db)).length > 0) await removeForgottenUsers(context);
   await store.transaction(async (db) => {
-    await dropNeedless(db);
+    await tidyTombstones(db);
     await dropRefusals(db, now);
     await noteSizes(db, now);
   });

@@ -1,4 +1,5 @@
 import type { Basis } from "./files/basis";
+import { removeStaleCopies } from "./files/models";
 import type { Context } from "./handlers/handler";
 import { beatMs, type Processes } from "./store/processes";
 import { hear } from "./store/signals";
@@ -38,6 +39,10 @@ export function keepInStep(context: Context): void {
       if (closing.aborted) return;
       // In case a signal was lost.
       await sync();
+      await serving
+        .forgetForgotten()
+        .then(() => removeStaleCopies(context))
+        .catch((error) => log.error({ err: error }, "forgotten users stay in memory; trying again soon"));
       context.pool.check();
     }
   })();

@@ -31,9 +31,10 @@ Examples:
   recommender events prune --dataset ID --start 2025-06-01 --before 2025-06-08`;
 
 const forgetHelp = `
-The users themselves stay in their dataset: the API has no call to delete them.
-Models of the embedded service no longer know or list them; what their events
-taught about items goes with the next training.
+The service of this package also removes the users from all models, results and
+refusals, and learns nothing from their records, which stay. \`recommender users
+forget\` deletes the records too. It works after the dataset was deleted. What
+this covers, and what not: docs/forgetting.md.
 
 Examples:
   recommender events forget-user ada --dataset ID

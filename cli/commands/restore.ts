@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type PlaceOptions, placeOf, withPlace } from "../stack/data-folder";
@@ -8,6 +9,7 @@ import { contentsOf, summaryOf } from "./export";
 
 interface RestoreOptions extends PlaceOptions, OutputOptions {
   readonly check?: true;
+  readonly forget?: string;
 }
 
 const help = `
@@ -15,6 +17,10 @@ All ids stay, so that a Pulumi stack goes on. The service must hold nothing yet,
 and nobody may serve it meanwhile. A restore that was broken off left nothing
 behind that counts. The same command restores it, and copies only the models
 that are not there yet. Jobs that ran when the backup was taken are run again.
+
+A backup still holds users who were forgotten after it was taken. List their ids
+in a file, one in a line, and give it with --forget. Results of queries and
+clusterings are not restored then, because they list users.
 
 Exit codes:
   0  all of it was restored, or with --check the backup is whole
@@ -25,6 +31,7 @@ Exit codes:
 Examples:
   recommender restore backup-monday --data ./restored
   recommender restore backup-monday --store postgres://db/recommender
+  recommender restore backup-monday --data ./restored --forget forgotten.txt
   recommender restore backup-monday --check`;
 
 /** Adds `recommender restore`. */
@@ -32,6 +39,7 @@ export function addRestore(program: Command): void {
   withPlace(program.command("restore").description("Restore a backup into a service that holds nothing yet."))
     .argument("<dir>", "folder that `recommender export` wrote")
     .option("--check", "restore nothing; verify each file of the backup")
+    .option("--forget <file>", "leave out the users whose ids this file lists, one in a line")
     .option("--json", "print one line of JSON")
     .addHelpText("after", help)
     .action((dir: string, options: RestoreOptions) =>
@@ -66,11 +74,16 @@ async function check(dir: string, options: RestoreOptions, progress: Shown): Pro
   );
 }
 
+/** The ids as they stand in the file; only a line's end is not part of its id. */
+function forgottenIn({ forget }: RestoreOptions): string[] {
+  return forget === undefined ? [] : readFileSync(forget, "utf8").split(/\r?\n/).filter(Boolean);
+}
+
 async function restore(dir: string, options: RestoreOptions, progress: Shown): Promise<void> {
   const { restoreService } = await import("../../service/index.js");
   const place = await placeOf(options);
   const began = performance.now();
-  const manifest = await restoreService(place, dir, progress.update);
+  const manifest = await restoreService(place, dir, progress.update, forgottenIn(options));
   progress.end();
   const seconds = Math.round(performance.now() - began) / 1000;
   const outcome = { dir: resolve(dir), ...summaryOf(manifest), seconds };

@@ -32,6 +32,7 @@ export {
   startsOf,
   sumOf,
 } from "./interactions";
+export { TooLargeError } from "./kernel";
 export type { NeighbourRule } from "./neighbours";
 export { isPlaced } from "./placed";
 export { createRandom, sample } from "./random";

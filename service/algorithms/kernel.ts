@@ -73,6 +73,21 @@ export function kernelOn(memory: KernelMemory): KernelExports {
   return instanceOf(sharedWasm, memory);
 }
 
+/** WebAssembly addresses memory with 32 bits. */
+const mostBytes = 2 ** 32;
+
+/** Thrown for a model that needs more memory than a kernel can have; no other attempt succeeds. */
+export class TooLargeError extends Error {
+  override readonly name = "TooLargeError";
+
+  constructor(bytes: number) {
+    super(
+      `The model needs ${(bytes / 2 ** 30).toFixed(1)} GiB of memory at once, and 4 GiB is the limit. ` +
+        "Set fewer dimensions, or train with fewer users and items.",
+    );
+  }
+}
+
 /** The SIMD kernel with a memory of fixed size from which arrays are handed out one after another. */
 export class Kernel {
   readonly run: KernelExports;
@@ -80,6 +95,7 @@ export class Kernel {
   private used = 0;
 
   constructor(bytes: number, { shared = false } = {}) {
+    if (bytes > mostBytes) throw new TooLargeError(bytes);
     const initial = Math.ceil(bytes / 65536);
     this.memory = new WebAssembly.Memory(shared ? { initial, maximum: initial, shared } : { initial });
     this.run = instanceOf(shared ? sharedWasm : wasm, this.memory);

@@ -13,17 +13,24 @@ import { contentOf, type Entry, entryIn } from "./manifest";
 /** Lists the models that an unfinished export has copied, one in a line. */
 const listFile = "copied.ndjson";
 
+/** A model in a backup, and how often forgotten users had been removed from it by then. */
+export interface Copied {
+  readonly entry: Entry;
+  readonly version: number;
+}
+
 /**
- * The models that an export which was broken off has left as it wrote them, so that they need not be copied again: a
- * model never changes. Whatever else lies among them goes. Rows are not kept, for all of them must be of one moment.
+ * The models that an interrupted export left as it wrote them, which need not be copied again. Everything else among them
+ * goes. Rows are not kept, for all of them must be of one moment.
  */
-export async function copiedBefore(dir: string): Promise<Map<string, Entry>> {
+export async function copiedBefore(dir: string): Promise<Map<string, Copied>> {
   const list = join(dir, listFile);
   const lines = existsSync(list) ? readFileSync(list, "utf8").split("\n") : [];
-  const kept = new Map<string, Entry>();
+  const kept = new Map<string, Copied>();
   for (const line of lines) {
     const entry = entryIn(line);
-    if (entry?.name.startsWith("models/") && (await isWhole(dir, entry))) kept.set(entry.name, entry);
+    if (entry?.name.startsWith("models/") && (await isWhole(dir, entry)))
+      kept.set(entry.name, { entry, version: versionIn(line) });
   }
   for (const name of readdirSync(join(dir, "models")).map((file) => `models/${file}`))
     if (!kept.has(name)) rmSync(join(dir, name), { recursive: true });
@@ -32,8 +39,8 @@ export async function copiedBefore(dir: string): Promise<Map<string, Entry>> {
 }
 
 /** Notes that a model was copied. */
-export function noteCopied(dir: string, entry: Entry): void {
-  appendFileSync(join(dir, listFile), lineOf(entry));
+export function noteCopied(dir: string, copied: Copied): void {
+  appendFileSync(join(dir, listFile), lineOf(copied));
 }
 
 /** Forgets what was noted, when the manifest lists everything. */
@@ -41,8 +48,13 @@ export function forgetCopied(dir: string): void {
   rmSync(join(dir, listFile), { force: true });
 }
 
-function lineOf(entry: Entry): string {
-  return `${JSON.stringify(entry)}\n`;
+function lineOf({ entry, version }: Copied): string {
+  return `${JSON.stringify({ ...entry, version })}\n`;
+}
+
+function versionIn(line: string): number {
+  const { version } = JSON.parse(line) as { version?: unknown };
+  return typeof version === "number" ? version : 0;
 }
 
 async function isWhole(dir: string, entry: Entry): Promise<boolean> {

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { PassThrough, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { sql } from "kysely";
 import { ensureFolder, harmlessNames, isDataFolder, readSecret } from "../files/folder";
 import { FolderBusyError, holdFile } from "../files/lock";
 import { encodedAnew } from "../files/models";
@@ -12,7 +13,7 @@ import { type Content, modelName } from "../files/places/files";
 import { connect, type Db } from "../store/database";
 import { snapshot } from "../store/snapshot";
 import type { Tables } from "../store/tables";
-import { copiedBefore, forgetCopied, noteCopied } from "./copied";
+import { type Copied, copiedBefore, forgetCopied, noteCopied } from "./copied";
 import { type Entry, type Manifest, manifestFile, writeManifest } from "./manifest";
 import { type Located, located, type Place } from "./place";
 import { columnsIn, heldTables, pagesOf, type Row } from "./rows";
@@ -35,8 +36,7 @@ export async function exportService(place: Place, dir: string, onProgress: OnPro
     const known = await columnsIn(db);
     if (!known.has("datasets")) throw new Error(nothingIn(source));
     const copied = await copiedBefore(resolve(dir));
-    const tables = new Set(known.keys());
-    const manifest = await new Export(source, db, tables, resolve(dir), onProgress, copied).write();
+    const manifest = await new Export(source, db, known, resolve(dir), onProgress, copied).write();
     forgetCopied(dir);
     unlock();
     rmSync(join(dir, unfinished));
@@ -94,21 +94,26 @@ const mostSnapshots = 20;
 class Export {
   private rows = 0;
   private totalRows = 0;
+  /** What is in the backup beside the models. */
+  private readonly files = new Map<string, Entry>();
 
   constructor(
     private readonly source: Located,
     private readonly db: Db,
-    private readonly known: ReadonlySet<string>,
+    private readonly known: ReadonlyMap<string, ReadonlySet<string>>,
     private readonly dir: string,
     private readonly onProgress: OnProgress,
-    /** What is in the backup by now. */
-    private readonly files: Map<string, Entry>,
+    private readonly copied: Map<string, Copied>,
   ) {}
 
-  /** A snapshot counts only when the files of all its models are there: one may be deleted while the others are copied. */
+  /**
+   * A snapshot counts only if the files of all its models are there: one may be deleted, or a forgotten user removed from
+   * it, while the others are copied.
+   */
   async write(): Promise<Manifest> {
     for (let taken = 0; taken < mostSnapshots; taken++) {
-      for (const name of await modelsIn(this.db)) if (!this.files.has(name)) await this.copyModel(name);
+      for (const [name, version] of await this.modelsIn(this.db))
+        if (this.copied.get(name)?.version !== version) await this.copyModel(name, version);
       const manifest = await snapshot(this.db, (db) => this.writeSnapshot(db));
       if (manifest) return manifest;
     }
@@ -116,12 +121,12 @@ class Export {
   }
 
   private async writeSnapshot(db: Db): Promise<Manifest | undefined> {
-    const models = new Set(await modelsIn(db));
+    const models = await this.modelsIn(db);
     const takenAt = new Date().toISOString();
-    if ([...models].some((name) => !this.files.has(name))) return undefined;
-    for (const name of this.files.keys()) {
+    if ([...models].some(([name, version]) => this.copied.get(name)?.version !== version)) return undefined;
+    for (const name of this.copied.keys()) {
       if (models.has(name)) continue;
-      this.files.delete(name);
+      this.copied.delete(name);
       await rm(join(this.dir, name));
     }
     const { total } = await db
@@ -138,8 +143,18 @@ class Export {
     return writeManifest(this.dir, {
       takenAt,
       instanceId: instance?.id ?? null,
-      files: [...this.files.values()],
+      files: [...Array.from(this.copied.values(), ({ entry }) => entry), ...this.files.values()],
     });
+  }
+
+  /** The names of the models' files, and their versions; a database that an earlier version wrote has none. */
+  private async modelsIn(db: Db): Promise<Map<string, number>> {
+    const hasVersions = this.known.get("models")?.has("forgotten_until") ?? false;
+    const rows = await db
+      .selectFrom("models")
+      .select(["id", hasVersions ? "forgotten_until" : sql.lit(0).as("forgotten_until")])
+      .execute();
+    return new Map(rows.map(({ id, forgotten_until }) => [modelName(id), forgotten_until]));
   }
 
   private async writeTable(db: Db, table: keyof Tables): Promise<void> {
@@ -164,19 +179,21 @@ class Export {
     }
   }
 
-  private async copyModel(name: string): Promise<void> {
+  private async copyModel(name: string, version: number): Promise<void> {
     const { files } = this.source;
+    const keep = (entry: Entry) => {
+      this.copied.set(name, { entry, version });
+      noteCopied(this.dir, { entry, version });
+    };
     const content = await encodedAnew(files, name);
-    const reading = content ? undefined : await files.read(name);
-    if (content) this.files.set(name, await this.writeFile(name, content));
-    else if (reading) {
+    if (content) return keep(await this.writeFile(name, content));
+    const reading = await files.read(name);
+    if (reading) {
       const entry = await this.writeFile(name, reading.stream);
-      // It ends early where the file was deleted meanwhile.
-      if (entry.bytes === reading.bytes) this.files.set(name, entry);
+      // It ends early if the file was deleted meanwhile.
+      if (entry.bytes === reading.bytes) return keep(entry);
     }
-    const entry = this.files.get(name);
-    if (entry) return noteCopied(this.dir, entry);
-    if (!(await modelsIn(this.db)).includes(name)) return;
+    if (!(await this.modelsIn(this.db)).has(name)) return;
     throw new Error(
       `There is no whole file ${name} in ${files.place}. Give --files as the service has it, or delete the model.`,
     );
@@ -232,11 +249,6 @@ class Export {
     }
     return { name, bytes, sha256: hash.digest("hex") };
   }
-}
-
-async function modelsIn(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom("models").select("id").execute();
-  return rows.map(({ id }) => modelName(id));
 }
 
 function existingSecret(file: string): string | undefined {

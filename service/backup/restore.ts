@@ -18,6 +18,7 @@ import {
 } from "./manifest";
 import { type Located, located, type Place } from "./place";
 import { columnsIn, heldTables, insertRows } from "./rows";
+import { forgetEverywhere, removeFromModels } from "./without-users";
 
 type OnProgress = (progress: Progress) => void;
 
@@ -39,8 +40,16 @@ export async function checkBackup(dir: string, onProgress: OnProgress): Promise<
   return { manifest, faults };
 }
 
-/** Puts a backup into a service that holds nothing yet and that nobody serves: all of it, or nothing. */
-export async function restoreService(place: Place, dir: string, onProgress: OnProgress): Promise<Manifest> {
+/**
+ * Puts a backup into a service that holds nothing yet and that nobody serves: all of it, or nothing.
+ * @param forgotten users who were forgotten after the backup was taken; the restored service knows none of them
+ */
+export async function restoreService(
+  place: Place,
+  dir: string,
+  onProgress: OnProgress,
+  forgotten: readonly string[] = [],
+): Promise<Manifest> {
   const { manifest, faults } = await checkBackup(dir, () => undefined);
   if (faults.length > 0) throw new Error(`${faults.join("\n")}\nNothing was restored; use another backup.`);
   const target = located(place);
@@ -52,8 +61,10 @@ export async function restoreService(place: Place, dir: string, onProgress: OnPr
       await store.transaction(async (db) => {
         await refuseServed(db, target);
         await refuseFull(db, target);
-        await new Restore(db, target, dir, manifest, onProgress).run();
+        await new Restore(db, target, dir, manifest, onProgress, forgotten.length === 0).run();
+        await forgetEverywhere(db, forgotten);
       });
+      await removeFromModels(store, target.files);
       if (store.shared) await sql`analyze`.execute(store.db);
     } finally {
       await store.close();
@@ -110,13 +121,17 @@ class Restore {
     private readonly dir: string,
     private readonly manifest: Manifest,
     private readonly onProgress: OnProgress,
+    /** Results list users, so a restore that forgets some leaves them out; their jobs can be submitted again. */
+    private readonly withResults: boolean,
   ) {}
 
   /** Files come first, which a service removes at its start where their rows never came. */
   async run(): Promise<void> {
     if (this.manifest.instanceId !== null) await this.target.files.check(this.manifest.instanceId);
     for (const file of this.manifest.files) {
-      if (/^(models|results)\//.test(file.name) && !(await this.isThere(file)))
+      const isWanted =
+        file.name.startsWith("models/") || (this.withResults && file.name.startsWith("results/"));
+      if (isWanted && !(await this.isThere(file)))
         await this.target.files.write(file.name, contentOf(this.dir, file));
     }
     await this.restoreTables();

@@ -1,4 +1,5 @@
 import { notFound, ServiceError } from "../base/error";
+import { sourceOf } from "../files/models";
 import type { Context } from "../handlers/handler";
 import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";
@@ -31,7 +32,7 @@ async function beside(
 ): Promise<BesideAnswer> {
   const rows = await db
     .selectFrom("models")
-    .select(["id", "project_id", "seen_deletions"])
+    .select(["id", "project_id", "seen_deletions", "forgotten_until"])
     .where("id", "in", modelIds.slice(0, 2))
     .execute();
   const users = userIds.slice(0, mostUsers);
@@ -41,7 +42,7 @@ async function beside(
     const row = rows.find((one) => one.id === id);
     if (!row) throw notFound("model", id, "it may have been deleted");
     const data = await projectData(db, await projectOf(db, row.project_id));
-    const model = { modelId: id, seenDeletions: row.seen_deletions };
+    const model = sourceOf(row);
     const found = await pool.run({ kind: "PREVIEW", data, model, userIds: users, limit: shownItems }, signal);
     answers.push(found);
     const items = [...new Set(found.flatMap(({ itemIds }) => itemIds))];

@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from "kysely";
 import { limits } from "../../contract";
 import type { Db } from "../store/database";
 import { unindexed } from "../store/database";
-import type { Dataset, Job, ModelTable, Tables } from "../store/tables";
+import type { Dataset, Job, Model, Tables } from "../store/tables";
 import type {
   Counted,
   DatasetShort,
@@ -121,7 +121,7 @@ export async function modelsOf(
 }
 
 /** Models with what their trainings measured. */
-export async function modelRows(db: Db, models: readonly ModelTable[]): Promise<ModelRow[]> {
+export async function modelRows(db: Db, models: readonly Model[]): Promise<ModelRow[]> {
   if (models.length === 0) return [];
   const projects = [...new Set(models.map(({ project_id }) => project_id))];
   // A model does not name its training, whose result names the model.

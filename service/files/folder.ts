@@ -60,7 +60,7 @@ const ownName =
 const ownFolders = {
   models: /^model-[0-9a-f]+(\.\d+\.part)?$/,
   results: /^job-[0-9a-f]+(\.\d+)?\.(json|\d+\.svg)(\.\d+\.part)?$/,
-  copies: /^model-[0-9a-f]+(\.[0-9a-f-]+\.part)?$/,
+  copies: /^model-[0-9a-f]+(\.v\d+)?(\.[0-9a-f-]+\.part)?$/,
   work: /^job-[0-9a-f]+-\d+$/,
 };
 

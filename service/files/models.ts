@@ -3,23 +3,32 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ServableModel, servable } from "../algorithms";
 import { JobError } from "../base/job-error";
 import type { Db } from "../store/database";
-import { forgottenSince } from "../store/forgotten";
+import { forgottenSince, type UserSet } from "../store/forgotten";
 import { outlast } from "../store/outage";
 import type { ProjectData } from "../store/project-data";
+import type { Model } from "../store/tables";
 import type { Basis } from "./basis";
 import { decodeFirstVersion, isFirstVersion } from "./format/first-version";
 import { decodeModel, encodeModel, openModel, type Stored, type StoredModel } from "./format/model";
 import { decodeRow } from "./format/pairs";
 import { FormatError } from "./format/sections";
-import { brokenOffAfterMs, type Files, type Listed, modelName } from "./places/files";
+import { brokenOffAfterMs, copyName, type Files, type Listed, modelName } from "./places/files";
 import { servableWithout, withoutUsers } from "./without-users";
 
-/** What a thread needs to read a model. */
-export interface ModelSource {
+/** A model's file as it is after forgotten users were removed from it; `version` counts up each time. */
+export interface ModelVersion {
   readonly modelId: string;
-  /** How many deletions of events its training had seen. */
+  readonly version: number;
+}
+
+/** What a thread needs to read a model. */
+export interface ModelSource extends ModelVersion {
+  /** The count of deletions up to which its file knows no forgotten user. */
   readonly seenDeletions: number;
 }
+
+/** Which copy of a model's file is read. */
+type How = NonNullable<Parameters<Files["open"]>[1]>;
 
 /** How long a model waits before it is saved again during an outage of the database. */
 const saveAgainMs = 1000;
@@ -43,41 +52,50 @@ export async function withoutForgotten(
 }
 
 /** Reads a model with all of its pairs. */
-export function readModel(files: Files, modelId: string): Promise<StoredModel> {
-  return decoded(files, modelId, (file, isFirst) => (isFirst ? decodeFirstVersion(file) : decodeModel(file)));
+export function readModel(files: Files, modelId: string, how: How = {}): Promise<StoredModel> {
+  return decoded(files, modelId, how, (file, isFirst) =>
+    isFirst ? decodeFirstVersion(file) : decodeModel(file),
+  );
 }
 
 /** Reads a model as it is served, as if it had never known some users. */
 export function readServable(
   files: Files,
-  modelId: string,
-  forgotten: ReadonlySet<string>,
+  { modelId, version }: ModelVersion,
+  forgotten: UserSet,
 ): Promise<Stored<ServableModel>> {
-  return decoded(files, modelId, async (file, isFirst) => {
+  return decoded(files, modelId, { version }, async (file, isFirst) => {
     if (!isFirst) return servableWithout(await openModel(file), forgotten);
     const stored = withoutUsers(await decodeFirstVersion(file), forgotten);
     return { ...stored, model: servable(stored.model) };
   });
 }
 
-/** The items of the pairs that a model was trained on for one user, by his row in its file. */
-export function readRow(files: Files, modelId: string, row: number): Promise<number[]> {
-  return opened(files, modelId, { anew: false }, async (file, isFirst) => {
-    if (!isFirst) return [...(await decodeRow(file, row))];
+/**
+ * The items of the pairs that a model was trained on for one user, by the user's row when it was trained.
+ * @returns undefined if the user was removed from the file.
+ */
+export function readRow(
+  files: Files,
+  { modelId, version }: ModelVersion,
+  row: number,
+): Promise<number[] | undefined> {
+  return opened(files, modelId, { version }, async (file, isFirst) => {
+    if (!isFirst) return decodeRow(file, row);
     const { start, index } = (await decodeFirstVersion(file)).model.interactions;
     return [...index.subarray(start[row], start[row + 1])];
   });
 }
 
 /** One that is damaged stays so however often it is read. */
-async function decoded<T>(files: Files, modelId: string, decode: Decode<T>): Promise<T> {
+async function decoded<T>(files: Files, modelId: string, how: How, decode: Decode<T>): Promise<T> {
   try {
     try {
-      return await opened(files, modelId, { anew: false }, decode);
+      return await opened(files, modelId, how, decode);
     } catch (error) {
       // It may be the copy on this machine that is damaged.
       if (files.isOwn || !(error instanceof FormatError)) throw error;
-      return await opened(files, modelId, { anew: true }, decode);
+      return await opened(files, modelId, { ...how, anew: true }, decode);
     }
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
@@ -90,12 +108,7 @@ async function decoded<T>(files: Files, modelId: string, decode: Decode<T>): Pro
 
 type Decode<T> = (file: FileHandle, isFirst: boolean) => Promise<T>;
 
-async function opened<T>(
-  files: Files,
-  modelId: string,
-  how: { readonly anew: boolean },
-  decode: Decode<T>,
-): Promise<T> {
+async function opened<T>(files: Files, modelId: string, how: How, decode: Decode<T>): Promise<T> {
   const file = await files.open(modelName(modelId), how);
   // A model that was deleted while a job waited cannot come back by trying again.
   if (!file)
@@ -129,7 +142,13 @@ export async function modelSource({ store }: Basis, id: string): Promise<ModelSo
   const model = await store.db.selectFrom("models").selectAll().where("id", "=", id).executeTakeFirst();
   if (!model)
     throw new JobError(`The model ${id} was deleted before the job ran; submit the job with another one.`);
-  return { modelId: id, seenDeletions: model.seen_deletions };
+  return sourceOf(model);
+}
+
+/** The same for a model whose row is known. */
+export function sourceOf(model: Pick<Model, "id" | "seen_deletions" | "forgotten_until">): ModelSource {
+  const { id: modelId, seen_deletions, forgotten_until: version } = model;
+  return { modelId, seenDeletions: Math.max(seen_deletions, version), version };
 }
 
 /**
@@ -138,9 +157,20 @@ export async function modelSource({ store }: Basis, id: string): Promise<ModelSo
  */
 export async function removeStrayModels({ files, store }: Basis, now: number): Promise<void> {
   const listed = await files.list("models/model-");
-  const rows = await store.db.selectFrom("models").select("id").execute();
+  const rows = await store.db.selectFrom("models").select(["id", "forgotten_until"]).execute();
   const known = new Set(rows.map((row) => modelName(row.id)));
   const isStray = ({ name, writtenTs }: Listed) => !known.has(name) && now - writtenTs >= brokenOffAfterMs;
   for (const file of listed) if (isStray(file)) await files.remove(file.name);
-  await files.tidy(known);
+  await files.tidy();
+  await files.tidyCopies(copyNames(rows));
+}
+
+/** Removes the copies on this machine of models that were deleted, or from which forgotten users were removed. */
+export async function removeStaleCopies({ files, store }: Basis): Promise<void> {
+  const rows = await store.db.selectFrom("models").select(["id", "forgotten_until"]).execute();
+  await files.tidyCopies(copyNames(rows));
+}
+
+function copyNames(rows: readonly Pick<Model, "id" | "forgotten_until">[]): Set<string> {
+  return new Set(rows.map(({ id, forgotten_until }) => copyName(modelName(id), forgotten_until)));
 }

@@ -1,4 +1,3 @@
-import type { Dataset } from "../store/tables";
 import type { Basis } from "./basis";
 import { lifetimeSec } from "./download";
 import { type Attempt, resultName } from "./places/files";
@@ -17,13 +16,17 @@ export async function removeExpiredResults({ files, store }: Basis, now: number)
     if (!kept.has(jobOf(name)) && writtenTs <= expired) await files.remove(name);
 }
 
-/** Removes the results of queries and clusterings that were computed from a dataset, because they list its users. */
-export async function removeResultsOf({ files, store }: Basis, dataset: Dataset): Promise<void> {
+/** Removes the results of queries and clusterings that were computed from event datasets, because they list users. */
+export async function removeResultsOf(
+  { files, store }: Basis,
+  eventDatasetIds: readonly string[],
+): Promise<void> {
+  if (eventDatasetIds.length === 0) return;
   const rows = await store.db
     .selectFrom("jobs")
     .innerJoin("projects", "projects.id", "jobs.project_id")
     .select("jobs.id")
-    .where("projects.event_dataset_id", "=", dataset.id)
+    .where("projects.event_dataset_id", "in", eventDatasetIds)
     .where("jobs.finished_ts", "is not", null)
     .where("jobs.job_type", "not in", ["TRAINING", "DEPLOYMENT"])
     .execute();

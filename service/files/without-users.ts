@@ -8,10 +8,11 @@ import {
   startsOf,
   turned,
 } from "../algorithms";
+import type { UserSet } from "../store/forgotten";
 import type { OpenModel, Stored, StoredModel } from "./format/model";
 
 /** A model as if it had never known some users. */
-export function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>): StoredModel {
+export function withoutUsers(stored: StoredModel, forgotten: UserSet): StoredModel {
   const kept = keptOf(stored, forgotten);
   if (!kept) return stored;
   const { model } = stored;
@@ -23,7 +24,7 @@ export function withoutUsers(stored: StoredModel, forgotten: ReadonlySet<string>
 /** The same as it is served; of the pairs only some are in memory at once, beside what a served model keeps of them. */
 export async function servableWithout(
   { stored, pairs, isDiagonal }: OpenModel,
-  forgotten: ReadonlySet<string>,
+  forgotten: UserSet,
 ): Promise<Stored<ServableModel>> {
   const { users, items, neighbours } = stored.model;
   const kept = keptOf(stored, forgotten);
@@ -45,10 +46,11 @@ export async function servableWithout(
   return kept ? ofUsers({ ...stored, model }, kept, counts, itemUsers) : { ...stored, model };
 }
 
-/** Whom it still knows; undefined where that is everybody. */
-function keptOf({ userIds }: Stored<unknown>, forgotten: ReadonlySet<string>): Uint32Array | undefined {
+/** The users whom a model still knows; undefined if it knows none of the forgotten ones. */
+function keptOf({ userIds }: Stored<unknown>, forgotten: UserSet): Uint32Array | undefined {
   if (forgotten.size === 0) return undefined;
-  return Uint32Array.from(userIds.keys()).filter((user) => !forgotten.has(userIds[user] as string));
+  const kept = Uint32Array.from(userIds.keys()).filter((user) => !forgotten.has(userIds[user] as string));
+  return kept.length < userIds.length ? kept : undefined;
 }
 
 /** A model with some of its users alone, given how many users each item had and has. */
@@ -58,7 +60,7 @@ function ofUsers<M extends ModelWithoutPairs>(
   before: Uint32Array,
   after: Uint32Array,
 ): Stored<M> {
-  const { model, userIds } = stored;
+  const { model, userIds, rows } = stored;
   const { stride } = model;
   const userVectors = new Float32Array(kept.length * stride);
   kept.forEach((user, at) => {
@@ -74,6 +76,6 @@ function ofUsers<M extends ModelWithoutPairs>(
     ...stored,
     model: { ...model, users: kept.length, userVectors, itemVectors, ranking },
     userIds: Array.from(kept, (user) => userIds[user] as string),
-    rows: kept,
+    rows: rows ? kept.map((user) => rows[user] as number) : kept,
   };
 }

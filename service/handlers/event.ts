@@ -1,10 +1,8 @@
 import { eventRecord, limits } from "../../contract";
-import { removeResultsOf } from "../files/results";
 import type { EventsChange } from "../store/changes";
 import type { Db } from "../store/database";
-import { countDeletion, type NewEvent, writeEvents } from "../store/events";
+import { type NewEvent, writeEvents } from "../store/events";
 import { datasetOf } from "../store/find";
-import { forget } from "../store/forgotten";
 import { countShards, freePlaces } from "../store/shards";
 import { deleteEvents } from "../store/sweep";
 import type { Dataset } from "../store/tables";
@@ -23,9 +21,7 @@ interface EventRecord {
 }
 
 /** The operations on the events of a dataset. */
-export const eventHandlers: Handlers<
-  "upsertDatasetEvents" | "deleteDatasetUserEvents" | "deleteDatasetEventsBeforeTs"
-> = {
+export const eventHandlers: Handlers<"upsertDatasetEvents" | "deleteDatasetEventsBeforeTs"> = {
   upsertDatasetEvents: async ({ eventDatasetId, events }, call) => {
     const parted = await part<EventRecord>(eventRecord, "event_id", events, refuse);
     const { fitting, change, dataset } = await call.store.beside(async (db) => {
@@ -36,20 +32,6 @@ export const eventHandlers: Handlers<
     const outcome = { eventDatasetId, ...outcomeOf(fitting) };
     await tellFailures(call, dataset, outcome.failures);
     return outcome;
-  },
-
-  deleteDatasetUserEvents: async ({ eventDatasetId, userId }, call) => {
-    const dataset = await datasetOf(call.db, "event", eventDatasetId);
-    await deleteEvents(call, dataset, { userId }, (change) => call.serving.tell(change));
-    // Recorded when the last event is gone, so that a model that still saw some counts as trained before.
-    const reply = await call.write(async (db) => {
-      const deletions = await countDeletion(db, dataset);
-      await forget(db, { event_dataset_id: eventDatasetId, user_id: userId, deletions });
-      return { eventDatasetId, userId };
-    });
-    call.serving.tell({ dataset: dataset.number, forgotten: userId });
-    await removeResultsOf(call, dataset);
-    return reply;
   },
 
   deleteDatasetEventsBeforeTs: async ({ eventDatasetId, ts, startTs }, call) => {

@@ -5,6 +5,7 @@ import { algorithmHandlers } from "./algorithm";
 import { datasetHandlers } from "./dataset";
 import { deploymentHandlers } from "./deployment";
 import { eventHandlers } from "./event";
+import { forgettingHandlers } from "./forgetting";
 import type { Handlers } from "./handler";
 import { jobHandlers } from "./job";
 import { modelHandlers } from "./model";
@@ -18,6 +19,7 @@ export const handlers: Handlers<RouteName> = {
   ...datasetHandlers,
   ...recordHandlers,
   ...eventHandlers,
+  ...forgettingHandlers,
   ...projectHandlers,
   ...algorithmHandlers,
   ...jobHandlers,

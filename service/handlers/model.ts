@@ -4,7 +4,7 @@ import { modelName } from "../files/places/files";
 import type { Db } from "../store/database";
 import { modelOf, projectOf } from "../store/find";
 import { dropNeedless } from "../store/forgotten";
-import type { ModelTable } from "../store/tables";
+import type { Model } from "../store/tables";
 import type { Handlers } from "./handler";
 
 /** The operations on models; a training job makes them. */
@@ -47,7 +47,7 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
   },
 };
 
-async function refuseDeployed(db: Db, { id, project_id }: ModelTable): Promise<void> {
+async function refuseDeployed(db: Db, { id, project_id }: Model): Promise<void> {
   const deployment = await db
     .selectFrom("deployments")
     .selectAll()
@@ -60,7 +60,7 @@ async function refuseDeployed(db: Db, { id, project_id }: ModelTable): Promise<v
   );
 }
 
-function answer(row: ModelTable): FullReply<(typeof routes)["getModel"]> {
+function answer(row: Model): FullReply<(typeof routes)["getModel"]> {
   return {
     projectId: row.project_id,
     modelId: row.id,

@@ -8,7 +8,6 @@ import {
   upsertDatasetUsers,
   userRecord,
 } from "../../contract";
-import { shortened } from "../base/error";
 import { storable } from "../base/validation";
 import type { Db } from "../store/database";
 import { datasetOf } from "../store/find";
@@ -69,19 +68,30 @@ export function unstorable(...texts: string[]): string | undefined {
   return texts.every(storable) ? undefined : "ids and types must be well-formed Unicode";
 }
 
-/** The reasons go to the log too, a few of each call, for they may be as many as its records; and all are counted. */
+/** Counts the refused records by their reasons. The log gets no ids, for they often contain that of a user. */
 export async function tellFailures(
   { store, clock, log, requestId }: Call,
   dataset: Dataset,
   failures: readonly Failure[],
 ): Promise<void> {
   if (failures.length === 0) return;
-  const some = failures.slice(0, 5).map(({ id, ...of }) => ({ id: id && shortened(id, 100), ...of }));
-  log.warn({ requestId, datasetId: dataset.id, failed: failures.length, failures: some }, "records refused");
+  const faults: Record<string, number> = {};
+  for (const { reason } of failures) faults[faultOf(reason)] = (faults[faultOf(reason)] ?? 0) + 1;
+  log.warn({ requestId, datasetId: dataset.id, failed: failures.length, faults }, "records refused");
   // The other records are kept already; whoever sent them must learn so.
   await store
     .beside((db) => countRefusals(db, dataset, failures, clock.now()))
     .catch((error) => log.warn({ err: error, requestId }, "refused records cannot be counted"));
+}
+
+/** What is wrong, without anything that a record says: a reason quotes the names of its fields. */
+function faultOf(reason: string): string {
+  if (/^the dataset is full/.test(reason)) return "dataset full";
+  if (/^the \w+ takes \d+ bytes/.test(reason)) return "too large";
+  if (/^ids and types must be/.test(reason)) return "not Unicode";
+  return (
+    /^(user_id|item_id|event_id|ts|event_type|event_value|attributes)(?=[:.[])/.exec(reason)?.[1] ?? "other"
+  );
 }
 
 async function upsert<T extends { attributes: JsonMap }>(
@@ -114,6 +124,7 @@ async function upsert<T extends { attributes: JsonMap }>(
         on.columns(["dataset", "record_id"]).doUpdateSet((of) => ({
           attributes: of.ref("excluded.attributes"),
           changed: of.ref("excluded.changed"),
+          forgotten: 0,
         })),
       )
       .execute();

@@ -2,10 +2,9 @@ import type { Request, routes } from "../../contract";
 import { JobError, OutdatedError } from "../base/job-error";
 import { type ModelSource, modelSource } from "../files/models";
 import { projectOf } from "../store/find";
-import { forgottenSince } from "../store/forgotten";
+import { forgettingsOf, forgottenSince } from "../store/forgotten";
 import { type ProjectData, projectData } from "../store/project-data";
 import { outdatedRuns, succeed } from "../store/queue";
-import { deletionsOf } from "../store/snapshot";
 import type { Job } from "../store/tables";
 import type { JobContext } from "./context";
 import { endWithSuccess } from "./ending";
@@ -64,10 +63,10 @@ async function finish(
 ): Promise<void> {
   const { store, clock } = context;
   const data = await projectData(store.db, await projectOf(store.db, job.project_id));
-  const seen = await deletionsOf(store.db, data.events);
+  const seen = await forgettingsOf(store.db, data.events.id);
   const result = await work(data, await modelSource(context, modelId));
   await endWithSuccess(job, context, signal, async (db) => {
-    if (seen !== undefined && (await forgottenSince(db, data.events.id, seen)).size > 0) throw outdated(job);
+    if ((await forgottenSince(db, data.events.id, seen)).size > 0) throw outdated(job);
     await succeed(db, job, { result, now: clock.now() });
   });
 }

@@ -161,6 +161,7 @@ export class Jobs {
 
   private async takeOne({ kinds, jobs }: Lane): Promise<boolean> {
     const { store, faults, closing } = this.context;
+    if (kinds.length === 0) return false;
     const busy = [...this.running.keys()].filter((job) => kinds.includes(job.job_type)).length;
     // Jobs that are stretched wait side by side, for they need no thread while they wait.
     if (closing.aborted || (busy >= jobs && faults.jobDelayMs === 0)) return false;

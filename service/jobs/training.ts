@@ -1,7 +1,9 @@
 import type { JsonMap } from "../../contract";
 import { newId } from "../base/id";
+import { removeForgottenUsers } from "../serving/forgetting";
 import { lastSeqIn } from "../store/events";
 import { projectOf } from "../store/find";
+import { modelsWithForgotten } from "../store/forgotten";
 import { projectData } from "../store/project-data";
 import { note, succeed } from "../store/queue";
 import type { Job } from "../store/tables";
@@ -58,6 +60,14 @@ export async function runTraining(job: Job, context: JobContext, signal: AbortSi
       { data: { ...report, ...tell.trials() }, result: { modelId: id }, now: clock.now() },
     );
   });
+  await removeForgottenFrom(id, context).catch((error) =>
+    context.log.error({ err: error, modelId: id }, "forgotten users stay in the file of a model for an hour"),
+  );
+}
+
+/** Users may have been forgotten after the training had read their events. */
+async function removeForgottenFrom(modelId: string, context: JobContext): Promise<void> {
+  if ((await modelsWithForgotten(context.store.db)).includes(modelId)) await removeForgottenUsers(context);
 }
 
 const progressEveryMs = 1000;
@@ -74,8 +84,9 @@ function progressWriter(job: Job, data: object, { store, clock, log }: JobContex
     if (writing || clock.now() < nextAt) return;
     [writing, nextAt] = [true, clock.now() + progressEveryMs];
     const progress = { phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 };
+    // Concurrently with all calls: it happens every second of each training, and changes nothing but its own row.
     void store
-      .transaction((db) => note(db, job, { ...data, ...known, progress }))
+      .beside((db) => note(db, job, { ...data, ...known, progress }))
       .catch((error) => {
         const about = { requestId: job.request_id ?? undefined, jobId: job.id };
         log.warn({ ...about, err: error }, "the progress of a job cannot be written");

@@ -13,6 +13,8 @@ export interface Current {
   readonly itemChanges: number;
   /** How often events were deleted; null where the event dataset itself was. */
   readonly deletions: number | null;
+  /** The same count, which goes on after the event dataset was deleted: users can still be forgotten. */
+  readonly forgettings: number | null;
   /** The same as long as the user's target events are: whatever is written has a seq of its own. */
   readonly stamp: string;
   /** A list of the items of the user's target events and one of their values, as JSON; null where the stamp is the one that is known. */
@@ -34,6 +36,7 @@ function statement(name: string, types: "one" | "several"): string {
   exists (select from deployments where project_id <> $1) as "hasOthers",
   (select changes from datasets where number = $2::int) as "itemChanges",
   (select deletions from datasets where number = $3::int and kind = 'event') as deletions,
+  (select deletions from datasets where id = (select event_dataset_id from projects where id = $1)) as forgettings,
   stamp,
   case when stamp <> known then json_build_array(to_json(items), to_json(event_values)${json})::text end as events
   from unnest($4::text[], $6::text[]) with ordinality as asked (asked_user, known, place)

@@ -1,15 +1,14 @@
 import type { JsonMap } from "../../contract";
 import type { Attributes, UserItem } from "../algorithms";
 import { Places } from "../base/places";
-import { readRow } from "../files/models";
 import type { Change, EventsChange, ItemsChange } from "../store/changes";
-import { forgottenSince } from "../store/forgotten";
+import { forgettingsOf, forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
-import { changesOf, deletionsOf, snapshot, weightOf, writtenRecords } from "../store/snapshot";
+import { changesOf, snapshot, weightOf, writtenRecords } from "../store/snapshot";
 import type { DeploymentTable } from "../store/tables";
 import { type Build, otherTypes, type PlacedModel } from "../threads/build";
 import { type Current, CurrentReader } from "./current";
-import { candidatesFor, type DeployedContext, notDeployed } from "./deployed-context";
+import { candidatesFor, type DeployedContext, notDeployed, rowReader } from "./deployed-context";
 import { History } from "./history";
 import { KeptAttributes } from "./kept-attributes";
 import { KeptEvents, type UserEvents, withOtherTypes } from "./kept-events";
@@ -57,13 +56,13 @@ export class Deployed {
     this.others = new Map(Array.from(others, ([type, pairs]) => [type, new History(pairs)]));
     this.keptEvents = new KeptEvents(this.items, data.targetEventType);
     const serve = (placed: PlacedModel, modelId: string, users: Places, items: Places) =>
-      new ServedModel(placed, users, items, count, (row) => this.itemsOfRow(modelId, row));
+      new ServedModel(placed, users, items, count, rowReader(context, modelId));
     this.generator = serve(generator, row.generator_model_id, this.users, this.items);
     if (ranker && row.ranker_model_id !== null) {
       const [users, items] = [new Places([...ranker.userIds]), new Places([...ranker.itemIds])];
       this.ranker = serve(ranker, row.ranker_model_id, users, items);
     }
-    this.attributes = new KeptAttributes((ids) => this.recordsOf(data.items.number, ids));
+    this.attributes = new KeptAttributes((ids) => this.recordsOf(data.items.number, ids).execute());
     this.begin = begin;
     this.seen = begin;
   }
@@ -97,13 +96,24 @@ export class Deployed {
 
   /** The target events of a user as they stand, null where their dataset is deleted, after all else was brought up to date. */
   async eventsOf(userId: string, isAddressed = true): Promise<UserEvents | null> {
-    const { generator, ranker, context } = this;
-    const stored = context.store.shared ? await this.storedEvents(userId, isAddressed) : undefined;
-    for (const served of ranker ? [generator, ranker] : [generator])
-      if (served.isLettingGo) for (const id of await served.letGo()) this.unplaced.add(id);
-    if (this.unplaced.size > 0) await this.placeUnplaced();
+    const stored = this.context.store.shared ? await this.storedEvents(userId, isAddressed) : undefined;
+    await this.letGo();
     // In memory events may have come while the rest was waited for.
     return stored === undefined ? this.mirrored(userId) : stored;
+  }
+
+  /** Removes what the models learned of users who were forgotten; their files are read for it, so these come later. */
+  async forgetForgotten(): Promise<void> {
+    const { shared, db } = this.context.store;
+    if (shared && (await forgettingsOf(db, this.data.events.id)) > this.seen.forgottenUntil)
+      await this.refreshed();
+    await this.letGo();
+  }
+
+  private async letGo(): Promise<void> {
+    for (const served of this.ranker ? [this.generator, this.ranker] : [this.generator])
+      if (served.isLettingGo) for (const id of await served.letGo()) this.unplaced.add(id);
+    if (this.unplaced.size > 0) await this.placeUnplaced();
   }
 
   /** The attributes of items. */
@@ -129,9 +139,10 @@ export class Deployed {
   /** Applies a write. */
   apply(change: Change): void {
     if ("items" in change) this.applyItems(change);
-    else if (change.dataset !== this.data.events.number) return;
+    else if ("forgotten" in change) {
+      if (change.eventDatasetId === this.data.events.id) this.forget(change.forgotten);
+    } else if (change.dataset !== this.data.events.number) return;
     else if ("cleared" in change) this.history = null;
-    else if ("forgotten" in change) this.forget(change.forgotten);
     else this.applyEvents(change);
   }
 
@@ -174,7 +185,7 @@ export class Deployed {
   /** Read when they are next needed; an item that is written meanwhile is placed by what was written. */
   private async placeUnplaced(): Promise<void> {
     const ids = [...this.unplaced];
-    const rows = await this.recordsOf(this.data.items.number, ids);
+    const rows = await this.recordsOf(this.data.items.number, ids).execute();
     for (const row of rows)
       if (this.unplaced.has(row.record_id)) this.place(row.record_id, JSON.parse(row.attributes));
     for (const id of ids) this.unplaced.delete(id);
@@ -218,12 +229,7 @@ export class Deployed {
       if (now.jobId !== job_id) onOutdated();
       if (now.hasOthers && !isAddressed) await onSeveral();
       if (now.jobId === null) throw notDeployed(project_id);
-      while (this.isBehind(now)) {
-        this.refreshing ??= this.refresh().finally(() => {
-          this.refreshing = undefined;
-        });
-        await this.refreshing;
-      }
+      while (this.isBehind(now)) await this.refreshed();
       if (now.deletions === null) return null;
       if (now.events !== null) return this.keptEvents.keep(userId, now.stamp, now.events);
       // Otherwise something has come between.
@@ -231,16 +237,20 @@ export class Deployed {
     }
   }
 
-  private isBehind({ itemChanges, deletions }: Current): boolean {
-    return (
-      itemChanges > this.seen.itemChanges ||
-      (deletions ?? Number.POSITIVE_INFINITY) > this.seen.forgottenUntil
-    );
+  private isBehind({ itemChanges, forgettings }: Current): boolean {
+    return itemChanges > this.seen.itemChanges || (forgettings ?? 0) > this.seen.forgottenUntil;
+  }
+
+  private refreshed(): Promise<void> {
+    this.refreshing ??= this.refresh().finally(() => {
+      this.refreshing = undefined;
+    });
+    return this.refreshing;
   }
 
   /** Takes over the items that were written and lets go of the users that were forgotten since. */
-  private refresh(): Promise<void> {
-    return snapshot(this.context.store.db, async (db) => {
+  private async refresh(): Promise<void> {
+    const { forgotten, seen } = await snapshot(this.context.store.db, async (db) => {
       const { items, events } = this.data;
       // Items that fit equally well are answered in the order of their coming.
       for await (const page of writtenRecords(db, items.number, this.seen.itemChanges)) {
@@ -249,13 +259,14 @@ export class Deployed {
         );
         this.applyItems({ dataset: items.number, items: new Map(attributes) });
       }
-      for (const userId of await forgottenSince(db, events.id, this.seen.forgottenUntil)) this.forget(userId);
-      this.seen = {
-        itemChanges: await changesOf(db, items),
-        // Where the event dataset is deleted, no more of its deletions can come.
-        forgottenUntil: (await deletionsOf(db, events)) ?? Number.POSITIVE_INFINITY,
+      return {
+        forgotten: await forgottenSince(db, events.id, this.seen.forgottenUntil),
+        seen: { itemChanges: await changesOf(db, items), forgottenUntil: await forgettingsOf(db, events.id) },
       };
     });
+    await this.generator.forgetAll(forgotten);
+    await this.ranker?.forgetAll(forgotten);
+    this.seen = seen;
   }
 
   /** What is not recommended to a user again. */
@@ -275,18 +286,8 @@ export class Deployed {
   }
 
   async attributesOfUser(userId: string): Promise<Attributes | undefined> {
-    const [row] = await this.recordsOf(this.data.users.number, [userId]);
+    const [row] = await this.recordsOf(this.data.users.number, [userId]).where("forgotten", "=", 0).execute();
     return row ? JSON.parse(row.attributes) : undefined;
-  }
-
-  private async itemsOfRow(modelId: string, row: number): Promise<number[]> {
-    try {
-      return await readRow(this.context.files, modelId, row);
-    } catch (error) {
-      // The user is forgotten all the same; only what is popular still counts what he had.
-      this.context.log.error({ err: error, modelId }, "what a forgotten user had cannot be read");
-      return [];
-    }
   }
 
   private recordsOf(dataset: number, ids: readonly string[]) {
@@ -294,7 +295,6 @@ export class Deployed {
       .selectFrom("records")
       .select(["record_id", "attributes"])
       .where("dataset", "=", dataset)
-      .where("record_id", "in", ids)
-      .execute();
+      .where("record_id", "in", ids);
   }
 }

@@ -25,8 +25,7 @@ export class MissedChanges {
 
   /** Collects a write if it concerns the project. */
   add(change: Change): void {
-    const { items, events } = this.data;
-    if (this.end.signal.aborted || change.dataset !== ("items" in change ? items : events).number) return;
+    if (this.end.signal.aborted || !this.concerns(change)) return;
     const needed = withoutAttributes(change);
     this.changes.push(needed);
     this.bytes += sizeOf(needed);
@@ -37,6 +36,12 @@ export class MissedChanges {
         "More was written while the deployment was built than can be kept in memory; it is tried again.",
       ),
     );
+  }
+
+  private concerns(change: Change): boolean {
+    const { items, events } = this.data;
+    if ("forgotten" in change) return change.eventDatasetId === events.id;
+    return change.dataset === ("items" in change ? items : events).number;
   }
 }
 

@@ -16,7 +16,9 @@ import {
   type UserItem,
 } from "../algorithms";
 import type { Places } from "../base/places";
+import type { HashedUsers } from "../store/forgotten";
 import type { PlacedModel } from "../threads/build";
+import { UserHashes } from "./user-hashes";
 
 /** Bytes of all tastes that are kept. */
 const mostTasteBytes = 64 * 1024 * 1024;
@@ -77,6 +79,7 @@ export class ServedModel {
     sizeCalculation: ({ taste, stamp }, userId) =>
       tasteEntryBytes + 2 * (userId.length + stamp.length) + bytesOf(taste),
   });
+  private readonly hashes: UserHashes;
 
   /** The places begin with those of the model. */
   constructor(
@@ -89,6 +92,7 @@ export class ServedModel {
   ) {
     this.recommender = new Recommender(model, itemVectors);
     this.eventRule = model.eventRule;
+    this.hashes = new UserHashes(users.ids, model.users);
     this.rows = rows;
     this.features = features;
     this.ranking = model.ranking;
@@ -202,6 +206,11 @@ export class ServedModel {
     if (user === undefined || !this.recommender.forget(user)) return;
     this.ranking?.latest.fill(NONE, user * LATEST, (user + 1) * LATEST);
     this.leaving.push(this.rows ? (this.rows[user] as number) : user);
+  }
+
+  /** The same for all users of a set. */
+  async forgetAll(users: HashedUsers): Promise<void> {
+    for (const userId of await this.hashes.find(users)) this.forget(userId);
   }
 
   /** Whether forgotten users still have a part in what is popular; no answer is made before that is gone. */

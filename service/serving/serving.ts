@@ -131,7 +131,10 @@ export class Serving {
         await this.sync();
         this.only();
       };
-      const deployed = new Deployed(build, data, row, { ...this.context, onOutdated, onSeveral });
+      const onStale = () => this.reload(row);
+      const sources = ranker ? [generator, ranker] : [generator];
+      const on = { onOutdated, onSeveral, onStale };
+      const deployed = new Deployed(build, data, row, { ...this.context, ...on, sources });
       deployed.catchUp(missed.changes);
       const apply = (change: Change) => deployed.apply(change);
       this.listeners.add(apply);
@@ -140,6 +143,17 @@ export class Serving {
     } finally {
       this.listeners.delete(listen);
     }
+  }
+
+  /** Loads a deployment again while the one in memory goes on answering. */
+  private reload(row: DeploymentTable): void {
+    const entry = this.entries.get(row.project_id);
+    if (entry?.row.job_id === row.job_id && entry.deployed && !entry.next) this.load(row, entry);
+  }
+
+  /** Has all deployments remove what they learned of forgotten users, before these are removed from the models' files. */
+  async forgetForgotten(): Promise<void> {
+    for (const { deployed } of this.entries.values()) await deployed?.forgetForgotten();
   }
 
   /** Lets a prepared deployment serve in place of the former one. */

@@ -24,9 +24,9 @@ export interface Cleared {
   readonly cleared: true;
 }
 
-/** A user whose events of a dataset were deleted. */
+/** A user who was forgotten in an event dataset, which may itself be deleted by then. */
 export interface Forgotten {
-  readonly dataset: number;
+  readonly eventDatasetId: string;
   readonly forgotten: string;
 }
 

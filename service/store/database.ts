@@ -109,6 +109,8 @@ async function open(
     beside: by(records),
     transaction: (work) => by(control)((db) => alone(db).then(() => work(db))),
     close: async () => {
+      // A clean stop leaves no log behind that holds deleted rows.
+      if (!shared) await scrub(records).catch(() => false);
       for (const db of new Set([reader, records, control, pulse])) await db.destroy();
     },
   };
@@ -126,6 +128,8 @@ async function prepare(
   const db = connect(place, { writes: true, primaryOnly: true });
   try {
     await ready(db);
+    // A process that was killed leaves the log behind, with rows that were deleted since.
+    await scrub(db);
     return await carryOut(db, async (all) => {
       await alone(all);
       const id = await instanceOf(all);
@@ -135,6 +139,18 @@ async function prepare(
   } finally {
     await db.destroy();
   }
+}
+
+/**
+ * Overwrites what the file of an embedded database and its log still hold of deleted rows.
+ * @returns false if a reader or writer kept it from ending; whatever is left goes the next time.
+ */
+export async function scrub(db: Db): Promise<boolean> {
+  if (isPostgres(db)) return true;
+  // The first one copies most pages without keeping writers waiting.
+  await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(db);
+  const { rows } = await sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db);
+  return rows[0]?.busy === 0;
 }
 
 /** What the database itself or the way to it says has a code, but not which database it is. */

@@ -1,6 +1,6 @@
 import { notFound } from "../base/error";
 import type { Db } from "./database";
-import type { AlgorithmTable, Dataset, DatasetKind, ModelTable, ProjectTable } from "./tables";
+import type { AlgorithmTable, Dataset, DatasetKind, Model, ProjectTable } from "./tables";
 
 /** The dataset of that kind and id, where there is one. */
 export function findDataset(db: Db, kind: DatasetKind, id: string): Promise<Dataset | undefined> {
@@ -21,7 +21,10 @@ export async function datasetOf(db: Db, kind: DatasetKind, id: string): Promise<
 
 /** The project of that id, or the error that it is not there. */
 export async function projectOf(db: Db, id: string): Promise<ProjectTable> {
-  const found = await db.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst();
+  // PostgreSQL refuses a NUL, which the path of a request may hold.
+  const found = id.includes("\0")
+    ? undefined
+    : await db.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst();
   if (!found) throw notFound("project", id, "create it first with /create-project");
   return found;
 }
@@ -40,7 +43,7 @@ export async function algorithmOf(db: Db, projectId: string, id: string): Promis
 }
 
 /** The model of that project and id, or the error that it is not there. */
-export async function modelOf(db: Db, projectId: string, id: string): Promise<ModelTable> {
+export async function modelOf(db: Db, projectId: string, id: string): Promise<Model> {
   await projectOf(db, projectId);
   const found = await db
     .selectFrom("models")

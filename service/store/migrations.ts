@@ -120,6 +120,14 @@ const migrations: Record<string, Migration> = {
       dataset integer not null, day integer not null, ts bigint not null, records bigint not null,
       primary key (dataset, day))`,
   ),
+  "09-forgetting": each(
+    // Up to which deletion the model's file is free of forgotten users.
+    "alter table models add column forgotten_until bigint not null default 0",
+    // The record of a forgotten user, which nothing is learned from until it is uploaded again.
+    "alter table records add column forgotten integer not null default 0",
+    // Ids that an earlier version wrote are not hashed.
+    "alter table forgotten_users add column hashed integer not null default 0",
+  ),
   "10-orphans": each(
     `create table orphans (
       object_type text not null, object_id text not null, orphaned_ts bigint not null, origin text,

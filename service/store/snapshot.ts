@@ -226,7 +226,7 @@ export function eachRecord(
   return eachRecordText(db, dataset, (id, text) => visit(id, JSON.parse(text)));
 }
 
-/** The same with the attributes as they are kept, in JSON. */
+/** The same with the attributes as they are kept, in JSON, without the records of forgotten users. */
 export async function eachRecordText(
   db: Db,
   dataset: number,
@@ -239,6 +239,7 @@ export async function eachRecordText(
       .select(["record_id", "attributes"])
       .where("dataset", "=", dataset)
       .where("record_id", ">", last)
+      .where("forgotten", "=", 0)
       .orderBy("record_id")
       .limit(recordsPerPage)
       .execute();

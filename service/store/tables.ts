@@ -88,6 +88,8 @@ export interface RecordTable {
   attributes: string;
   /** The count of the dataset's changes when it was written. */
   changed: Generated<number>;
+  /** 1 after the user was forgotten, until the record is uploaded again: nothing is learned from it. */
+  forgotten: Generated<number>;
 }
 
 /** An event; `seq` grows with each write, so that what came after a snapshot is known. */
@@ -199,7 +201,12 @@ export interface ModelTable {
   seen_deletions: number;
   /** The last event before its training; null where an earlier version trained it. */
   seen_seq: number | null;
+  /** The count of deletions up to which forgotten users were removed from its file. */
+  forgotten_until: Generated<number>;
 }
+
+/** A model as it is read. */
+export type Model = Selectable<ModelTable>;
 
 /** An object that a replacement left behind: no program holds it, and the specification has no call to delete it. */
 export interface OrphanTable {
@@ -228,12 +235,15 @@ export interface DeploymentTable {
   qps: number;
 }
 
-/** A user whose events were deleted from a dataset; models that were trained before no longer show him. */
+/** The tombstone of a user who was forgotten in a dataset: models trained before do not know the user any more. */
 export interface ForgottenUserTable {
   event_dataset_id: string;
+  /** A keyed hash of the id; the id itself in rows that an earlier version wrote. */
   user_id: string;
-  /** The count of deletions of the dataset when his were done. */
+  /** The dataset's count of deletions when the user was forgotten. */
   deletions: number;
+  /** 1 if `user_id` is a hash. */
+  hashed: Generated<number>;
 }
 
 /** The answer to a call that carried an idempotency key. */

@@ -13,7 +13,7 @@ import { type ModelSource, readServable } from "../files/models";
 import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
 import { lastSeqIn } from "../store/events";
-import { forgottenSince } from "../store/forgotten";
+import { forgettingsOf, forgottenSince } from "../store/forgotten";
 import type { ProjectData } from "../store/project-data";
 import { changesOf, deletionsOf, eachEvent, eachRecord, snapshot } from "../store/snapshot";
 
@@ -61,11 +61,10 @@ export async function build(
   { data, generator, ranker, withEvents }: BuildTask,
 ): Promise<Build> {
   // Read before it is asked who is forgotten: who comes after that has a higher number, and the deployment lets him go.
-  // Where the event dataset is deleted, nobody can come.
-  const forgottenUntil = (await deletionsOf(db, data.events)) ?? Number.POSITIVE_INFINITY;
-  const read = async ({ modelId, seenDeletions }: ModelSource) =>
-    readServable(files, modelId, await forgottenSince(db, data.events.id, seenDeletions));
-  // Models do not change, and a snapshot that waits for them would keep the database from tidying up.
+  const forgottenUntil = await forgettingsOf(db, data.events.id);
+  const read = async (model: ModelSource) =>
+    readServable(files, model, await forgottenSince(db, data.events.id, model.seenDeletions));
+  // A model only ever loses users, and a snapshot that waits for them would keep the database from tidying up.
   const first = await read(generator);
   const second = ranker && (await read(ranker));
   return snapshot(db, async (frozen) => {

@@ -25,6 +25,8 @@ export function lanesOf({ threads }: Pick<Options, "threads">): readonly Lane[] 
     // One, so that deployments of a project come in the order of their jobs.
     { kinds: ["DEPLOYMENT"], tasks: ["DEPLOYMENT"], jobs: 1 },
     { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING", "PREVIEW"], jobs: 1 },
+    // Calls wait for these tasks, so they must not wait for jobs.
+    { kinds: [], tasks: ["REMOVE_USERS", "SCRUB"], jobs: 1 },
   ];
 }
 
@@ -47,7 +49,7 @@ export function limitOf(kind: JobType): { readonly ms: number; readonly message:
 
 /** The kind of job that a task is done for, or is like. */
 function jobTypeOf(task: TaskKind): JobType {
-  if (task === "PREVIEW") return "QUERYING";
+  if (task === "PREVIEW" || task === "REMOVE_USERS" || task === "SCRUB") return "QUERYING";
   return task === "TRAINING_DATA" || task === "TRAINED_MODEL" ? "TRAINING" : task;
 }
 

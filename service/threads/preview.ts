@@ -27,9 +27,9 @@ export async function preview(
   files: Files,
   { data, model, userIds, limit }: PreviewTask,
 ): Promise<Previewed[]> {
-  const { modelId, seenDeletions } = model;
+  const { seenDeletions } = model;
   const whoIsForgotten = () => forgottenSince(db, data.events.id, seenDeletions);
-  const stored = await readServable(files, modelId, await whoIsForgotten());
+  const stored = await readServable(files, model, await whoIsForgotten());
   // Reading takes long: who was forgotten meanwhile is a stranger too.
   const forgotten = await whoIsForgotten();
   const recommender = new Recommender(stored.model, stored.model.itemVectors);
@@ -37,8 +37,8 @@ export async function preview(
   for (const id of userIds) {
     const user = forgotten.has(id) ? -1 : stored.userIds.indexOf(id);
     const taste = user < 0 ? null : recommender.learnedTaste(user);
-    const had = taste ? await readRow(files, modelId, stored.rows?.[user] ?? user) : [];
-    const best = recommender.top(taste, limit, had);
+    const had = taste ? await readRow(files, model, stored.rows?.[user] ?? user) : [];
+    const best = recommender.top(taste, limit, had ?? []);
     const itemIds = best.map((item) => stored.itemIds[item] as string);
     previewed.push({ isKnown: taste !== null, itemIds });
   }

@@ -85,7 +85,7 @@ export async function modelAndItems(
   files: Files,
   { data, model }: Pick<QueryingTask, "data" | "model">,
 ) {
-  const read = await readModel(files, model.modelId);
+  const read = await readModel(files, model.modelId, { version: model.version });
   return snapshot(db, async (frozen) => {
     const stored = await withoutForgotten(frozen, read, data, model);
     const places = new Places([...stored.itemIds]);

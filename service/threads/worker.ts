@@ -1,8 +1,10 @@
 import * as threads from "node:worker_threads";
+import { TooLargeError } from "../algorithms";
 import { JobError } from "../base/job-error";
 import type { Location } from "../files/places/files";
 import { openFiles } from "../files/places/open";
-import { connect } from "../store/database";
+import { removeForgotten } from "../files/remove-users";
+import { connect, scrub } from "../store/database";
 import { type Build, type BuildTask, build } from "./build";
 import { type ClusteringTask, cluster } from "./cluster";
 import { type Previewed, type PreviewTask, preview } from "./preview";
@@ -19,6 +21,19 @@ interface Tasks {
   QUERYING: { task: QueryingTask; result: { message: string | null } };
   CLUSTERING: { task: ClusteringTask; result: { message: string | null } };
   PREVIEW: { task: PreviewTask; result: Previewed[] };
+  REMOVE_USERS: { task: RemoveUsersTask; result: number | undefined };
+  SCRUB: { task: ScrubTask; result: boolean };
+}
+
+/** Removing forgotten users from the file of a model. */
+interface RemoveUsersTask {
+  readonly kind: "REMOVE_USERS";
+  readonly modelId: string;
+}
+
+/** Removing what the database keeps of deleted rows. */
+interface ScrubTask {
+  readonly kind: "SCRUB";
 }
 
 /** What a thread can do. */
@@ -44,6 +59,8 @@ function listen(port: threads.MessagePort): void {
     if (task.kind === "TRAINED_MODEL") return keepTrained(files, task);
     if (task.kind === "DEPLOYMENT") return build(db, files, task);
     if (task.kind === "PREVIEW") return preview(db, files, task);
+    if (task.kind === "REMOVE_USERS") return removeForgotten(db, files, task.modelId);
+    if (task.kind === "SCRUB") return scrub(db);
     return task.kind === "QUERYING" ? query(db, files, task) : cluster(db, files, task);
   };
   port.on("message", async (task: Task) => {
@@ -53,7 +70,8 @@ function listen(port: threads.MessagePort): void {
     } catch (error) {
       const { message, code } = error as Error & { code?: unknown };
       const known = typeof code === "string" ? { code } : {};
-      port.postMessage({ message, expected: error instanceof JobError, ...known } satisfies Answer);
+      const expected = error instanceof JobError || error instanceof TooLargeError;
+      port.postMessage({ message, expected, ...known } satisfies Answer);
     }
   });
 }

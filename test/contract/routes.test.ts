@@ -36,6 +36,7 @@ POST /recommend-items-to-user`
 
 /** The operations beyond it, by hand as well. */
 const extended = `
+DELETE /delete-dataset-user
 DELETE /delete-orphan
 GET /get-algorithm
 GET /get-deployment

@@ -35,7 +35,7 @@ export interface Stored<M> {
   readonly model: M;
   readonly userIds: readonly string[];
   readonly itemIds: readonly string[];
-  /** The row of each user in the file, where some were left out since. */
+  /** The row of each user when the model was trained, if some were removed since. */
   readonly rows?: Uint32Array;
 }
 
@@ -84,12 +84,13 @@ const headerSchema = z.object({
   ranking: rankingHeader.nullable().default(null),
   user_attributes: attributesSchema.nullable(),
   item_attributes: attributesSchema.nullable(),
+  user_rows: z.boolean().optional(),
 });
 
 type Header = z.output<typeof headerSchema>;
 
 /** The bytes of a model's file, piece by piece. */
-export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator<Uint8Array> {
+export function encodeModel({ model, userIds, itemIds, rows }: StoredModel): Generator<Uint8Array> {
   const { stride, users, items, interactions, neighbours, userAttributes, itemAttributes } = model;
   const matrix = (values: Float32Array, count: number): Section => ({ values, shape: [count, stride] });
   const list = (values: Float32Array | Uint32Array): Section => ({ values, shape: [values.length] });
@@ -118,9 +119,12 @@ export function encodeModel({ model, userIds, itemIds }: StoredModel): Generator
     ranking: writtenRanking(model.ranking),
     user_attributes: writtenAttributes(userAttributes),
     item_attributes: writtenAttributes(itemAttributes),
+    // Earlier releases ignore it: they only need it to look up a user who is forgotten while they serve.
+    ...(rows && { user_rows: true }),
   };
   return encoded(header, {
     ...stringSections("user_id", userIds),
+    ...(rows && { user_rows: list(rows) }),
     ...stringSections("item_id", itemIds),
     user_vectors: matrix(model.userVectors, users),
     item_vectors: matrix(model.itemVectors, items),
@@ -186,6 +190,7 @@ export async function openModel(file: FileHandle): Promise<OpenModel> {
       model,
       userIds: await readIds(sections, "user_id", users),
       itemIds: await readIds(sections, "item_id", items),
+      ...(header.user_rows && { rows: await sections.read("user_rows", "uint32", [users]) }),
     },
     pairs: await StoredPairs.open(sections, users, items),
     isDiagonal: header.gram === "diagonal",

@@ -78,9 +78,15 @@ export class StoredPairs {
   }
 }
 
-/** The items of the pairs of one user, by his row in the file. */
-export async function decodeRow(file: FileHandle, row: number): Promise<Uint32Array> {
-  const { part } = await openSections(file);
-  const [from = 0, to = 0] = await part("interaction_starts", row, row + 2);
-  return part("interaction_items", from, to);
+/**
+ * The items of the pairs of one user, by the user's row when the model was trained.
+ * @returns undefined if the user was removed from the file since.
+ */
+export async function decodeRow(file: FileHandle, row: number): Promise<number[] | undefined> {
+  const { header, read, part } = await openSections(file);
+  const rows = header.user_rows === true ? await read("user_rows", "uint32", [undefined]) : undefined;
+  const at = rows ? rows.indexOf(row) : row;
+  if (at < 0) return undefined;
+  const [from = 0, to = 0] = await part("interaction_starts", at, at + 2);
+  return [...(await part("interaction_items", from, to))];
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { S3Client } from "@aws-sdk/client-s3";
+import type { ListMultipartUploadsCommandOutput, S3Client } from "@aws-sdk/client-s3";
 import { shortened } from "../../base/error";
 import { bucketAt, bucketError, isMissing, loadSdk, settings } from "./bucket";
 import {
@@ -11,6 +11,7 @@ import {
   type Files,
   type Listed,
   type Location,
+  type Opening,
   type Reading,
 } from "./files";
 import { LocalCopies } from "./local-copies";
@@ -73,7 +74,7 @@ export class BucketFiles implements Files {
     });
   }
 
-  open(name: string, how?: { readonly anew: boolean }): Promise<FileHandle | undefined> {
+  open(name: string, how?: Opening): Promise<FileHandle | undefined> {
     return this.copies.open(name, () => this.read(name), how);
   }
 
@@ -112,16 +113,26 @@ export class BucketFiles implements Files {
   }
 
   /** Parts of an upload that a kill broke off are in no list, but they take room. */
-  async tidy(existing: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
-    await this.copies.tidy(existing, afterMs);
+  async tidy(afterMs = brokenOffAfterMs): Promise<void> {
     await this.ask(async ({ ListMultipartUploadsCommand, AbortMultipartUploadCommand }, client) => {
       const { Bucket, Key: Prefix } = this.at("");
-      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }));
-      for (const { Key, UploadId, Initiated } of Uploads) {
-        if (Date.now() - (Initiated?.getTime() ?? Date.now()) < afterMs) continue;
-        await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+      const old: { Key: string | undefined; UploadId: string | undefined }[] = [];
+      // A page lists at most 1,000 uploads. All are listed first, for the next page begins after an upload that exists.
+      for (let after: { KeyMarker?: string; UploadIdMarker?: string | undefined } | undefined = {}; after; ) {
+        const page: ListMultipartUploadsCommandOutput = await client.send(
+          new ListMultipartUploadsCommand({ Bucket, Prefix, ...after }),
+        );
+        for (const { Key, UploadId, Initiated } of page.Uploads ?? [])
+          if (Date.now() - (Initiated?.getTime() ?? Date.now()) >= afterMs) old.push({ Key, UploadId });
+        const { IsTruncated, NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
+        after = IsTruncated && KeyMarker !== undefined ? { KeyMarker, UploadIdMarker } : undefined;
       }
+      for (const upload of old) await client.send(new AbortMultipartUploadCommand({ Bucket, ...upload }));
     });
+  }
+
+  tidyCopies(existing: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
+    return this.copies.tidy(existing, afterMs);
   }
 
   close(): void {

@@ -10,6 +10,7 @@ import {
   type Files,
   type Listed,
   type Location,
+  type Opening,
   type Reading,
 } from "./files";
 import { LocalCopies } from "./local-copies";
@@ -73,7 +74,7 @@ export class DatabaseFiles implements Files {
     return { bytes: file.bytes, stream: Readable.from(this.pieces(file.upload, pieceBytes), options) };
   }
 
-  open(name: string, how?: { readonly anew: boolean }): Promise<FileHandle | undefined> {
+  open(name: string, how?: Opening): Promise<FileHandle | undefined> {
     return this.copies.open(name, () => this.read(name), how);
   }
 
@@ -102,9 +103,12 @@ export class DatabaseFiles implements Files {
     return undefined;
   }
 
-  async tidy(existing: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
-    await this.copies.tidy(existing, afterMs);
+  async tidy(afterMs = brokenOffAfterMs): Promise<void> {
     await this.dropUnused(sql`begun <= now() - ${afterMs} * interval '1 millisecond'`);
+  }
+
+  tidyCopies(existing: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
+    return this.copies.tidy(existing, afterMs);
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 // files/places/ keeps models and results by name: in a folder, in the database, or in a bucket.
 
 import type { FileHandle } from "node:fs/promises";
+import { basename } from "node:path";
 import type { Readable } from "node:stream";
 
 /** What is written: bytes, piece by piece. */
@@ -27,6 +28,17 @@ export interface Location {
   readonly url?: string;
 }
 
+/** Which copy of a file is opened. */
+export interface Opening {
+  readonly anew?: boolean;
+  readonly version?: number;
+}
+
+/** The name of the copy of a file in a version. */
+export function copyName(name: string, version: number): string {
+  return version === 0 ? basename(name) : `${basename(name)}.v${version}`;
+}
+
 /** Models and results by name; a name is there as a whole or not at all. */
 export interface Files {
   readonly location: Location;
@@ -39,14 +51,19 @@ export interface Files {
   write(name: string, content: Content): Promise<void>;
   /** The file from its beginning to its end, in pieces of at most a size if one is given; undefined if there is none. */
   read(name: string, how?: { readonly pieceBytes: number }): Promise<Reading | undefined>;
-  /** The file on this machine, to be read from any place in it; `anew` where the copy on this machine is no good. */
-  open(name: string, how?: { readonly anew: boolean }): Promise<FileHandle | undefined>;
+  /**
+   * The file on this machine, to be read from any place in it. `anew` ignores the copy on this machine; so does another
+   * `version` than the copy has, for forgotten users were removed since.
+   */
+  open(name: string, how?: Opening): Promise<FileHandle | undefined>;
   remove(name: string): Promise<void>;
   list(prefix: string): Promise<Listed[]>;
   /** An address under which anybody can read the file for so long; undefined where the service itself must serve it. */
   link(name: string, seconds: number): Promise<string | undefined>;
-  /** Removes what broken-off writes left so long ago, and copies on this machine of what no longer exists. */
-  tidy(existing: ReadonlySet<string>, afterMs?: number): Promise<void>;
+  /** Removes what broken-off writes left so long ago. */
+  tidy(afterMs?: number): Promise<void>;
+  /** Removes the copies on this machine but for those with these names, see `copyName`. */
+  tidyCopies(existing: ReadonlySet<string>, afterMs?: number): Promise<void>;
   close(): void;
 }
 

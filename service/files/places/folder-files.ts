@@ -62,12 +62,15 @@ export class FolderFiles implements Files {
     return undefined;
   }
 
-  async tidy(_: ReadonlySet<string>, afterMs = brokenOffAfterMs): Promise<void> {
+  async tidy(afterMs = brokenOffAfterMs): Promise<void> {
     for (const folder of ["models/", "results/"]) {
       for (const { name, writtenTs } of await this.list(folder))
         if (/\.part$/.test(name) && Date.now() - writtenTs >= afterMs) await this.remove(name);
     }
   }
+
+  /** The files themselves are on this machine. */
+  async tidyCopies(): Promise<void> {}
 
   close(): void {}
 

@@ -3,10 +3,10 @@ import { createWriteStream } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { Reading } from "./files";
+import { copyName, type Opening, type Reading } from "./files";
 import { unlessMissing } from "./folder-files";
 
-/** Copies on this machine of files that lie elsewhere and never change; those not used for longest go first. */
+/** Copies on this machine of files that lie elsewhere and change only with their version; those not used for longest go first. */
 export class LocalCopies {
   constructor(
     private readonly folder: string,
@@ -17,9 +17,9 @@ export class LocalCopies {
   async open(
     name: string,
     fetch: () => Promise<Reading | undefined>,
-    { anew } = { anew: false },
+    { anew = false, version = 0 }: Opening = {},
   ): Promise<FileHandle | undefined> {
-    const copy = join(this.folder, basename(name));
+    const copy = join(this.folder, copyName(name, version));
     if (anew) await rm(copy, { force: true });
     const kept = await unlessMissing(open(copy));
     if (kept) {
@@ -30,17 +30,18 @@ export class LocalCopies {
     return reading && this.keep(copy, reading);
   }
 
-  /** Removes a copy, where there is one. */
+  /** Removes the copies of a file in all versions. */
   async remove(name: string): Promise<void> {
-    await rm(join(this.folder, basename(name)), { force: true });
+    const own = basename(name);
+    for (const { file } of await this.copies())
+      if (basename(file) === own || basename(file).startsWith(`${own}.v`)) await rm(file, { force: true });
   }
 
-  /** Removes all copies but those of the given files, and what broken-off writes left. */
+  /** Removes all copies but those of the given names, and what broken-off writes left. */
   async tidy(existing: ReadonlySet<string>, afterMs: number): Promise<void> {
-    const names = new Set([...existing].map((name) => basename(name)));
     for (const { file, usedTs } of await this.copies()) {
       const isOld = Date.now() - usedTs >= afterMs;
-      if (/\.part$/.test(file) ? isOld : !names.has(basename(file))) await rm(file, { force: true });
+      if (/\.part$/.test(file) ? isOld : !existing.has(basename(file))) await rm(file, { force: true });
     }
   }
 

@@ -1,6 +1,6 @@
 import { toUSVString } from "node:util";
 import { dayMs } from "../../base/clock";
-import type { Db } from "../database";
+import { type Db, isPostgres } from "../database";
 import type { Dataset } from "../tables";
 
 /** A record that an upsert refused. */
@@ -32,12 +32,14 @@ export async function countRefusals(
   now: number,
 ): Promise<void> {
   const day = Math.floor(now / dayMs);
-  const known = await db
+  const ofDay = db
     .selectFrom("refusals")
     .select(["reason", "last"])
     .where("dataset", "=", dataset)
     .where("day", "=", day)
-    .execute();
+    .orderBy("reason");
+  // Locked, or the last few that were read here would come back after a user was forgotten.
+  const known = await (isPostgres(db) ? ofDay.forUpdate() : ofDay).execute();
   const reasons = new Map(known.map(({ reason, last }) => [reason, JSON.parse(last) as Refused[]]));
   const groups = new Map<string, Refused[]>();
   for (const one of refused) {
@@ -119,6 +121,30 @@ export async function newRefusals(
     found.set(dataset, { records: before + Number(records), reason: most === otherReasons ? reason : most });
   }
   return found;
+}
+
+/**
+ * Removes what the refusals of datasets say of a user. An id often contains the id of its user, and a refused record need
+ * not say whose it is: so none of the last few records is kept, only how many there were.
+ */
+export async function forgetRefused(db: Db, datasets: readonly number[], userId: string): Promise<void> {
+  if (datasets.length === 0) return;
+  const rows = await db
+    .updateTable("refusals")
+    .set({ last: "[]" })
+    .where("dataset", "in", datasets)
+    .returning(["dataset", "day", "reason"])
+    .execute();
+  // A reason may quote the name of a field.
+  const named = new RegExp(`(^|[^\\w-])${userId.replace(/[^\w]/g, "\\$&")}($|[^\\w-])`);
+  for (const { dataset, day, reason } of rows)
+    if (named.test(reason))
+      await db
+        .deleteFrom("refusals")
+        .where("dataset", "=", dataset)
+        .where("day", "=", day)
+        .where("reason", "=", reason)
+        .execute();
 }
 
 /** Drops the refusals whose time is over, and those of deleted datasets. */

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { servable, trainG1 } from "../../../service/algorithms";
 import { FoldIn } from "../../../service/algorithms/inference/fold-in";
-import { arrayBytes, Kernel, paddedRows } from "../../../service/algorithms/kernel";
+import { arrayBytes, Kernel, paddedRows, TooLargeError } from "../../../service/algorithms/kernel";
 import { createRandom } from "../../../service/algorithms/random";
 import { eigenOf } from "../../../service/algorithms/training/eigen";
 import { ridgeOf } from "../../../service/algorithms/training/ials";
@@ -202,3 +202,10 @@ function cosine(a: Float32Array, b: Float32Array): number {
     x.reduce((sum, value, k) => sum + value * (y[k] as number), 0);
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
+
+test("a memory above 4 GiB is refused with what to do, before the engine is asked for it", () => {
+  expect(() => new Kernel(2 ** 32 + 1)).toThrow(TooLargeError);
+  expect(() => new Kernel(5.5 * 2 ** 30)).toThrow(
+    /needs 5.5 GiB .* and 4 GiB is the limit\. Set fewer dimensions/,
+  );
+});

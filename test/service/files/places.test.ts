@@ -4,14 +4,14 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { ListMultipartUploadsCommand, S3Client } from "@aws-sdk/client-s3";
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from "@aws-sdk/client-s3";
 import { sql } from "kysely";
 import { settings } from "../../../service/files/places/bucket";
 import { BucketFiles } from "../../../service/files/places/bucket-files";
 import type { Files } from "../../../service/files/places/files";
 import { openFiles } from "../../../service/files/places/open";
 import { connect, openStore } from "../../../service/store/database";
-import { describeUnless } from "../../unless";
+import { describeUnless, testUnless } from "../../unless";
 import { newDatabase } from "../database";
 import { ended } from "../process";
 import { BucketServer, withoutBucketServer } from "./bucket-server";
@@ -137,9 +137,9 @@ function testFiles(where: string, open: () => Files): void {
     expect(await content("models/model-4")).toBeUndefined();
     const rest = async () => [...(await names("models/model-4")), ...(await uploads(files))];
     expect(await rest()).toHaveLength(1);
-    await files.tidy(new Set());
+    await files.tidy();
     expect(await rest()).toHaveLength(1);
-    await files.tidy(new Set(), 0);
+    await files.tidy(0);
     expect(await rest()).toEqual([]);
   });
 
@@ -199,6 +199,28 @@ test("a file of the folder is open to its owner alone", async () => {
   expect(statSync(join(folder, "models", "model-1")).mode & 0o777).toBe(0o600);
 });
 
+testUnless(withoutBucketServer)(
+  "uploads to a bucket that were broken off go, also those beyond the first page of their list",
+  async () => {
+    const url = bucket();
+    const files = openFiles({ folder: join(newFolder(), "copies"), url });
+    const Bucket = new URL(url).hostname;
+    const client = new S3Client(settings());
+    for (let from = 0; from < 1010; from += 101) {
+      const begun = Array.from({ length: 101 }, (_, at) =>
+        client.send(
+          new CreateMultipartUploadCommand({ Bucket, Key: `some/prefix/models/model-${from + at}` }),
+        ),
+      );
+      await Promise.all(begun);
+    }
+    client.destroy();
+    await files.tidy(0);
+    expect(await uploads(files)).toEqual([]);
+    files.close();
+  },
+);
+
 describeUnless(withoutBucketServer)("copies on this machine", () => {
   const copied = (folder: string) => readdirSync(folder).sort();
   const opened = async (files: Files, name: string) => (await files.open(`models/${name}`))?.close();
@@ -236,10 +258,10 @@ describeUnless(withoutBucketServer)("copies on this machine", () => {
     await files.remove("models/model-a");
     expect(copied(here)).toEqual(["model-b"]);
     expect(copied(elsewhere)).toEqual(["model-a", "model-b", "model-c.0-0.part"]);
-    await others.tidy(new Set(["models/model-b"]));
+    await others.tidyCopies(new Set(["model-b"]));
     expect(copied(elsewhere)).toEqual(["model-b", "model-c.0-0.part"]);
     utimesSync(join(elsewhere, "model-c.0-0.part"), 1, 1);
-    await others.tidy(new Set(["models/model-b"]));
+    await others.tidyCopies(new Set(["model-b"]));
     expect(copied(elsewhere)).toEqual(["model-b"]);
     files.close();
     others.close();

@@ -76,7 +76,7 @@ test.each([
   async (_, who) => {
     await files.write("models/model", [asOf("any", { model: made(), userIds, itemIds })]);
     const forgotten = new Set(who);
-    const served = await readServable(files, "model", forgotten);
+    const served = await readServable(files, { modelId: "model", version: 0 }, forgotten);
     const { model, ...ids } = withoutUsers(await readModel(files, "model"), forgotten);
     const { learned, ...expected } = servable(model);
     expect({ ...served, model: null }).toEqual({ ...ids, model: null });
@@ -102,8 +102,10 @@ test("a row of a file that was damaged since it was read is refused before memor
   const begin = Math.ceil((48 + length) / 64) * 64;
   bytes.writeUInt32LE(2 ** 32 - 1, begin + sections.interaction_starts.offset + 4 * 4);
   await files.write("models/damaged", [bytes]);
-  await expect(readRow(files, "damaged", 3)).rejects.toThrow(
+  await expect(readRow(files, { modelId: "damaged", version: 0 }, 3)).rejects.toThrow(
     /^has a section interaction_items without the numbers from 3 to 4294967295$/,
   );
-  await expect(readRow(files, "damaged", 4)).rejects.toThrow(/without the numbers from 4294967295 to 70003/);
+  await expect(readRow(files, { modelId: "damaged", version: 0 }, 4)).rejects.toThrow(
+    /without the numbers from 4294967295 to 70003/,
+  );
 });

@@ -1,12 +1,22 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "pg";
 import { originText } from "../../../contract/origin";
 import { ManualClock } from "../../../service";
 import { Pool } from "../../../service/threads/pool";
 import { Running } from "../running";
 import { openShop, trainModel } from "../shop";
 import { signIn } from "../visitor";
+
+/** Takes the lock of all calls that create or change something, as a slow one would; a folder has none. */
+async function holdControlLock({ options: { store } }: Running): Promise<() => Promise<void>> {
+  if (store === undefined) return async () => undefined;
+  const client = new Client({ connectionString: store });
+  await client.connect();
+  await client.query("select pg_advisory_lock(7146282301)");
+  return () => client.end();
+}
 
 describe("jobs", () => {
   let api: Running;
@@ -83,7 +93,7 @@ describe("jobs", () => {
     ]);
   });
 
-  test("a training tells how far it is while it runs, and no longer when it has ended", async () => {
+  test("a training tells how far it is while it runs, whatever calls hold the lock, and no longer when it has ended", async () => {
     const { projectId } = shop;
     const { run } = Pool.prototype;
     const told: object[] = [];
@@ -95,6 +105,7 @@ describe("jobs", () => {
       signal,
       onProgress = () => {},
     ) {
+      const release = await holdControlLock(api);
       const done = await run.call(this, task, signal, (progress) => {
         const { phase, fraction, quality } = progress;
         told.push({ phase, fraction, recallAt20: quality?.recall20, ndcgAt20: quality?.ndcg20 });
@@ -105,6 +116,7 @@ describe("jobs", () => {
         await new Promise((resolve) => setTimeout(resolve, 20));
         if (jobId !== "") seen = (await api.call("getJob", { projectId, jobId })).jobData?.progress;
       }
+      await release();
       return done;
     });
     jobId = await submit("watched");

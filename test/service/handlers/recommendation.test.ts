@@ -33,6 +33,13 @@ describe("recommendations", () => {
       events: [{ eventId, userId, itemId, ts: 1, eventType: "purchase", ...more }],
     });
 
+  test("are not found under a project id with a NUL, whichever store there is", async () => {
+    const headers = { "content-type": "application/json", ...(await api.headers(recommend)) };
+    const body = JSON.stringify({ user_id: "u1" });
+    const answer = await api.raw(`/serving/%00${recommend}`, { method: "POST", headers, body });
+    expect([answer.status, answer.body.error.code]).toEqual([404, "NOT_FOUND"]);
+  });
+
   test("echo the request and carry the attributes that were asked for", async () => {
     const attributes = ["genre", "title", "missing"];
     const reply = await api.call("recommendItemsToUser", { userId: "u1", attributes, limit: 3 });

@@ -64,8 +64,10 @@ describe("a deployment", () => {
     const { run } = Pool.prototype;
     let done: Promise<unknown> | undefined;
     jest.spyOn(Pool.prototype, "run").mockImplementation(async function (this: Pool, task) {
-      if (task.kind === kind) done ??= work();
-      await done;
+      if (task.kind === kind) {
+        done ??= work();
+        await done;
+      }
       return (await run.call(this, task)) as never;
     });
   };

@@ -1,6 +1,6 @@
 import { MissedChanges } from "../../../service/serving/missed-changes";
 
-const dataset = (number: number) => ({ number }) as never;
+const dataset = (number: number) => ({ number, id: `dataset-${number}` }) as never;
 const data = { items: dataset(1), events: dataset(2) };
 const event = (seq: number) => ({
   ...{ seq, user_id: "u", item_id: "i", event_type: "view", event_value: 1 },
@@ -11,13 +11,13 @@ test("events that a build missed are kept without their attributes, and those of
   const missed = new MissedChanges(data);
   missed.add({ dataset: 2, deletions: 0, gone: [], come: [event(1)] });
   missed.add({ dataset: 3, deletions: 0, gone: [], come: [event(2)] });
-  missed.add({ dataset: 2, forgotten: "u" });
+  missed.add({ eventDatasetId: "dataset-2", forgotten: "u" });
   expect(missed.changes).toEqual([
     {
       ...{ dataset: 2, deletions: 0, gone: [] },
       come: [{ seq: 1, user_id: "u", item_id: "i", event_type: "view", event_value: 1 }],
     },
-    { dataset: 2, forgotten: "u" },
+    { eventDatasetId: "dataset-2", forgotten: "u" },
   ]);
 });
 

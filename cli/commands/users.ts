@@ -1,0 +1,74 @@
+import type { Command } from "commander";
+import { routes } from "../../contract";
+import { type ServiceOptions, usingService, withService } from "../stack/service";
+import { confirm } from "../terminal/confirm";
+import { print } from "../terminal/output";
+
+interface ForgetOptions extends ServiceOptions {
+  readonly eventDataset?: string;
+  readonly userDataset?: string;
+  readonly yes?: true;
+}
+
+const help = `
+Deletes the users' events and records, and removes the users from all models,
+results and refusals of the projects over these datasets. Only the service of
+this package can delete records; for any other, use \`events forget-user\`.
+What this covers, and what not: docs/forgetting.md.
+
+Examples:
+  recommender users forget ada --stack dev
+  recommender users forget ada ben --event-dataset ID --user-dataset ID --yes`;
+
+/** Adds `recommender users`. */
+export function addUsers(program: Command): void {
+  const users = program
+    .command("users")
+    .description("Forget users: their events, their records and what models learned of them.")
+    .addHelpText("after", "\nExamples:\n  recommender users forget ada --stack dev");
+  withService(
+    users.command("forget <users...>").description("Delete all events and the record of users, for good."),
+  )
+    .option("--event-dataset <id>", "event dataset; with --stack its name, or the only one")
+    .option("--user-dataset <id>", "user dataset; with --stack its name, or the only one")
+    .option("--yes", "do not ask")
+    .addHelpText("after", help)
+    .action(forget);
+}
+
+async function forget(users: readonly string[], options: ForgetOptions): Promise<void> {
+  await usingService(options, async ({ client, idOf }) => {
+    const eventDatasetId = idOf("EventDataset", options.eventDataset, "--event-dataset");
+    const userDatasetId = idOf("UserDataset", options.userDataset, "--user-dataset");
+    await refuseWithoutExtension(client.baseUrl);
+    const who = users.join(", ");
+    await confirm(`Delete all events of ${who} in ${eventDatasetId}, and their records?`, options.yes);
+    const forgotten: string[] = [];
+    try {
+      for (const userId of users) {
+        await client.call(routes.deleteDatasetUserEvents, { eventDatasetId, userId });
+        await client.call(routes.deleteDatasetUser, { userDatasetId, userId });
+        forgotten.push(userId);
+      }
+    } finally {
+      print(options, { eventDatasetId, userDatasetId, forgotten }, () =>
+        forgotten
+          .map((user) => `Forgot ${user}: events in ${eventDatasetId}, record in ${userDatasetId}\n`)
+          .join(""),
+      );
+    }
+  });
+}
+
+/** The specification has no call to delete a record; a service that has one lists it in its OpenAPI document. */
+async function refuseWithoutExtension(baseUrl: string): Promise<void> {
+  const { path } = routes.deleteDatasetUser;
+  const document = await fetch(`${baseUrl}/openapi.json`)
+    .then((reply) => (reply.ok ? (reply.json() as Promise<{ paths?: object }>) : undefined))
+    .catch(() => undefined);
+  if (Object.hasOwn(document?.paths ?? {}, path)) return;
+  throw new Error(
+    `The service at ${baseUrl} does not offer ${path}, so it cannot delete the records of users. Nothing was deleted. ` +
+      "Run `recommender events forget-user` to delete their events only.",
+  );
+}

@@ -1,0 +1,50 @@
+import type { Files } from "../files/places/files";
+import { removeForgotten } from "../files/remove-users";
+import type { Db, Store } from "../store/database";
+import { forgetInEvents, forgetRecord } from "../store/forget-user";
+import { modelsWithForgotten } from "../store/forgotten";
+import { forgetRefused } from "../store/history/refusals";
+import { countShards } from "../store/shards";
+
+const usersAtOnce = 500;
+
+/** Forgets users in all datasets of a database that nobody serves. */
+export async function forgetEverywhere(db: Db, users: readonly string[]): Promise<void> {
+  if (users.length === 0) return;
+  const datasets = await db.selectFrom("datasets").selectAll().orderBy("number").execute();
+  for (let from = 0; from < users.length; from += usersAtOnce) {
+    const some = users.slice(from, from + usersAtOnce);
+    for (const dataset of datasets) {
+      const gone = await db
+        .deleteFrom("events")
+        .where("dataset", "=", dataset.number)
+        .where("user_id", "in", some)
+        .returning("event_id")
+        .execute();
+      const ids = gone.map(({ event_id }) => event_id);
+      if (dataset.kind === "event") await countShards(db, dataset, ids, -1);
+    }
+  }
+  for (const userId of users) {
+    for (const dataset of datasets) {
+      if (dataset.kind === "user") await forgetRecord(db, dataset, userId);
+      else if (dataset.kind !== "item") await forgetInEvents(db, dataset, userId);
+    }
+    await forgetRefused(
+      db,
+      datasets.map(({ number }) => number),
+      userId,
+    );
+  }
+}
+
+/** Removes users who were forgotten during a restore from the files of the models. */
+export async function removeFromModels(store: Store, files: Files): Promise<void> {
+  for (const id of await modelsWithForgotten(store.db)) {
+    const forgotten_until = await removeForgotten(store.db, files, id);
+    if (forgotten_until !== undefined)
+      await store.transaction((db) =>
+        db.updateTable("models").set({ forgotten_until }).where("id", "=", id).execute(),
+      );
+  }
+}

@@ -1,0 +1,35 @@
+import { removeResultsOf } from "../files/results";
+import { removeForgottenUsers } from "../serving/forgetting";
+import { datasetOf } from "../store/find";
+import { datasetToForgetIn, forgetInEvents, forgetRecord } from "../store/forget-user";
+import { deleteEvents } from "../store/sweep";
+import type { Call, Handlers } from "./handler";
+
+/** The operations that forget users: docs/forgetting.md says what they cover. Each can be repeated until it succeeds. */
+export const forgettingHandlers: Handlers<"deleteDatasetUserEvents" | "deleteDatasetUser"> = {
+  deleteDatasetUserEvents: async ({ eventDatasetId, userId }, call) => {
+    const dataset = await datasetToForgetIn(call.db, eventDatasetId);
+    await deleteEvents(call, dataset, { userId }, (change) => call.serving.tell(change));
+    // Counted when the last event is gone, so a model that still saw some counts as trained before.
+    await call.write((db) => forgetInEvents(db, dataset, userId));
+    await removeFromModels(call, [eventDatasetId], userId);
+    return { eventDatasetId, userId };
+  },
+
+  deleteDatasetUser: async ({ userDatasetId, userId }, call) => {
+    const dataset = await datasetOf(call.db, "user", userDatasetId);
+    const eventDatasetIds = await call.write((db) => forgetRecord(db, dataset, userId));
+    await removeFromModels(call, eventDatasetIds, userId);
+    return { userDatasetId, userId };
+  },
+};
+
+async function removeFromModels(
+  call: Call,
+  eventDatasetIds: readonly string[],
+  userId: string,
+): Promise<void> {
+  for (const eventDatasetId of eventDatasetIds) call.serving.tell({ eventDatasetId, forgotten: userId });
+  await removeResultsOf(call, eventDatasetIds);
+  await removeForgottenUsers(call);
+}

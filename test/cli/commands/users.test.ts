@@ -1,0 +1,53 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { ShopCommand } from "../shop-command";
+
+let shop: ShopCommand;
+beforeAll(async () => {
+  shop = await ShopCommand.open();
+});
+afterAll(() => shop.close());
+
+test("users forget deletes the events and the record of a user, after it was confirmed", async () => {
+  const { eventDatasetId, userDatasetId } = shop.ids;
+  const datasets = ["--event-dataset", eventDatasetId, "--user-dataset", userDatasetId];
+  const events = [{ userId: "ann", itemId: "i1", ts: 1, eventType: "view" }];
+  writeFileSync(join(shop.folder, "events.json"), JSON.stringify(events));
+  writeFileSync(join(shop.folder, "users.json"), JSON.stringify([{ userId: "ann", attributes: {} }]));
+  const before = await Promise.all([eventDatasetId, userDatasetId].map((id) => shop.held(id)));
+  const held = async () =>
+    (await Promise.all([eventDatasetId, userDatasetId].map((id) => shop.held(id)))).map(
+      (count, at) => count - (before[at] as number),
+    );
+  await shop.json("import", "events", "events.json", "--dataset", eventDatasetId);
+  await shop.json("import", "users", "users.json", "--dataset", userDatasetId);
+  expect(await held()).toEqual([1, 1]);
+  const unsure = await shop.run("users", "forget", "ann", ...datasets);
+  expect(unsure).toMatchObject({ code: 1, out: "", err: expect.stringContaining("confirm with --yes") });
+  expect(await held()).toEqual([1, 1]);
+  expect(await shop.json("users", "forget", "ann", "nobody", ...datasets, "--yes")).toEqual({
+    eventDatasetId,
+    userDatasetId,
+    forgotten: ["ann", "nobody"],
+  });
+  expect(await held()).toEqual([0, 0]);
+});
+
+test("users forget deletes nothing at a service that cannot delete records, and names the command that works", async () => {
+  const calls: string[] = [];
+  const other = createServer(({ method, url }, reply) => {
+    calls.push(`${method} ${url}`);
+    reply.writeHead(404, { "content-type": "application/json" }).end("{}");
+  });
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const datasets = ["--event-dataset", "events", "--user-dataset", "users"];
+  const { code, err } = await shop.run("users", "forget", "ann", ...datasets, "--service", url, "--yes");
+  expect(code).toBe(1);
+  expect(err).toContain("does not offer /delete-dataset-user, so it cannot delete the records of users.");
+  expect(err).toContain("Nothing was deleted. Run `recommender events forget-user`");
+  expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
+  other.close();
+});
