@@ -104,7 +104,7 @@ export const deleteDatasetUser = route({
   summary:
     "Deletes the record of one user and removes the user from all models of the dataset's projects; beyond the specification.",
   extension: true,
-  request: z.strictObject({ userDatasetId: id, userId: id }),
+  request: z.strictObject({ userDatasetId: recordId, userId: recordId }),
   reply: z.object({ userDatasetId: maybe(id), userId: maybe(id) }),
 });
 

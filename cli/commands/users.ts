@@ -60,13 +60,13 @@ async function forget(users: readonly string[], options: ForgetOptions): Promise
   });
 }
 
-/** The specification has no call to delete a record; a service that has one lists it in its OpenAPI document. */
+/** The specification has no call to delete a record; a service that has one lists it in its `/healthz`. */
 async function refuseWithoutExtension(baseUrl: string): Promise<void> {
   const { path } = routes.deleteDatasetUser;
-  const document = await fetch(`${baseUrl}/openapi.json`)
-    .then((reply) => (reply.ok ? (reply.json() as Promise<{ paths?: object }>) : undefined))
+  const health = await fetch(`${baseUrl}/healthz`)
+    .then((reply) => reply.json() as Promise<{ extensions?: readonly string[] }>)
     .catch(() => undefined);
-  if (Object.hasOwn(document?.paths ?? {}, path)) return;
+  if (health?.extensions?.includes(path)) return;
   throw new Error(
     `The service at ${baseUrl} does not offer ${path}, so it cannot delete the records of users. Nothing was deleted. ` +
       "Run `recommender events forget-user` to delete their events only.",

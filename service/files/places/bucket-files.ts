@@ -117,15 +117,16 @@ export class BucketFiles implements Files {
     await this.ask(async ({ ListMultipartUploadsCommand, AbortMultipartUploadCommand }, client) => {
       const { Bucket, Key: Prefix } = this.at("");
       const old: { Key: string | undefined; UploadId: string | undefined }[] = [];
-      // A page lists at most 1,000 uploads. All are listed first, for the next page begins after an upload that exists.
-      for (let after: { KeyMarker?: string; UploadIdMarker?: string | undefined } | undefined = {}; after; ) {
+      // A page lists at most 1,000 uploads. The next one begins after the last name: further uploads of that name wait for
+      // the next time, for storages differ in which marker of an upload they accept.
+      for (let after: { KeyMarker?: string } | undefined = {}; after; ) {
         const page: ListMultipartUploadsCommandOutput = await client.send(
           new ListMultipartUploadsCommand({ Bucket, Prefix, ...after }),
         );
         for (const { Key, UploadId, Initiated } of page.Uploads ?? [])
           if (Date.now() - (Initiated?.getTime() ?? Date.now()) >= afterMs) old.push({ Key, UploadId });
-        const { IsTruncated, NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
-        after = IsTruncated && KeyMarker !== undefined ? { KeyMarker, UploadIdMarker } : undefined;
+        const { IsTruncated, NextKeyMarker: KeyMarker } = page;
+        after = IsTruncated && KeyMarker !== undefined ? { KeyMarker } : undefined;
       }
       for (const upload of old) await client.send(new AbortMultipartUploadCommand({ Bucket, ...upload }));
     });
