@@ -228,7 +228,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         if ((await whereabouts(properties, settings())) === "gone") return { id: "", props: {} };
         if (!read || lostCallOf(id)) {
           // The engine drops what it has noted of a killed run when it writes the state.
-          const mark = !read && (await isUnsettled(id, properties)) ? { __partial: true } : {};
+          const mark = !read && (await isUnsettled(id, properties)) ? { __partial: true, __upload: "" } : {};
           return { id, props: kept(properties, mark), inputs: argumentsIn(properties, argKeys) };
         }
         const context = await contextOf(properties);
