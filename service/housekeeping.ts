@@ -6,6 +6,7 @@ import { removeForgottenUsers } from "./serving/forgetting";
 import { modelsWithForgotten, tidyTombstones } from "./store/forgotten";
 import { dropRefusals } from "./store/history/refusals";
 import { noteSizes } from "./store/history/sizes";
+import { makeIndexes } from "./store/indexes";
 import { timeIn } from "./store/time";
 
 const everyMs = 60 * 60 * 1000;
@@ -16,6 +17,7 @@ const jobsKeptMs = 365 * dayMs;
 /** Tidies up from time to time until the service closes. */
 export async function keepTidy(context: ServerContext): Promise<void> {
   const { clock, closing, log } = context;
+  void makeIndexes(context.store, log, closing);
   for (;;) {
     await clock.wait(everyMs, closing);
     if (closing.aborted) return;
@@ -24,6 +26,7 @@ export async function keepTidy(context: ServerContext): Promise<void> {
       .then(() => context.pool.run({ kind: "SCRUB" }))
       .catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
     context.sweep();
+    void makeIndexes(context.store, log, closing);
   }
 }
 

@@ -11,6 +11,7 @@ import { leavingOf } from "../base/leaving";
 import type { Context } from "../handlers/handler";
 import { withoutPassword } from "../store/address";
 import type { Db } from "../store/database";
+import { untilAborted } from "../store/postgres-pool";
 import type { ModelRow, SessionAnswer } from "./answers";
 import { besideAnswer } from "./beside";
 import { datasetAnswer } from "./datasets/dataset";
@@ -146,7 +147,8 @@ export async function answer(
   if (!scope || !view) throw new ServiceError("NOT_FOUND", "There is no such part of the console.");
   refuseBeyond(visitor, scope);
   const body = (request.body as { json?: unknown } | undefined)?.json;
-  return view(context, textsOf(request.query), leavingOf(reply.raw), body);
+  const left = leavingOf(reply.raw);
+  return untilAborted(left, () => view(context, textsOf(request.query), left, body));
 }
 
 /** A one-time code for a session, for a caller who has shown a secret. */

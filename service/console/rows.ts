@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from "kysely";
 import { limits } from "../../contract";
-import type { Db } from "../store/database";
-import { unindexed } from "../store/database";
+import { type Db, isPostgres, unindexed } from "../store/database";
+import { hasEventsBySeq } from "../store/indexes";
 import type { Dataset, Job, Model, Tables } from "../store/tables";
 import type {
   Counted,
@@ -216,13 +216,16 @@ export async function datasetsShort(db: Db, datasets: readonly Dataset[]): Promi
 
 const mostCounted = 200_000;
 
-/** How many events of a dataset came after one. */
-export async function eventsSince(db: Db, dataset: number, seq: number): Promise<Counted> {
+/** How many events of a dataset came after one; null while the index that counts them is being made. */
+export async function eventsSince(db: Db, dataset: number, seq: number): Promise<Counted | null> {
+  const isShared = isPostgres(db);
+  if (isShared && !(await hasEventsBySeq(db))) return null;
   const newer = db
     .selectFrom("events")
     .select("seq")
     .where("seq", ">", seq)
-    .where(unindexed("dataset"), "=", dataset)
+    .where(isShared ? "dataset" : unindexed("dataset"), "=", dataset)
+    .$if(isShared, (events) => events.orderBy("seq"))
     .limit(mostCounted + 1);
   const { count } = await db
     .selectFrom(newer.as("newer"))

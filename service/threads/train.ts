@@ -12,6 +12,7 @@ import { Places } from "../base/places";
 import { saveModel } from "../files/models";
 import type { Files } from "../files/places/files";
 import type { Db } from "../store/database";
+import { chooseTypes } from "../store/event-types";
 import type { ProjectData } from "../store/project-data";
 import { attributeTable, eachEvent, snapshot } from "../store/snapshot";
 import { parametersOf, type Report, reportOf } from "./parameters";
@@ -54,15 +55,17 @@ export async function train(
   const items = new Places();
   const given = parametersOf(parameters);
   const builders = new Map([[data.targetEventType, new InteractionsBuilder()]]);
-  const types = given.eventWeights && [data.targetEventType, ...Object.keys(given.eventWeights)];
   const { seenDeletions, ...tables } = await snapshot(db, async (frozen) => {
     const deletions = await existingDeletions(frozen, data);
     const userAttributes = await attributeTable(frozen, data.users, users);
     const itemAttributes = await attributeTable(frozen, data.items, items);
+    const types = given.eventWeights
+      ? [data.targetEventType, ...Object.keys(given.eventWeights)]
+      : (await chooseTypes(frozen, data)).read;
     await eachEvent(
       frozen,
       data,
-      types ?? null,
+      types,
       (userId, itemId, value, ts, type) => {
         const builder = builders.get(type) ?? new InteractionsBuilder();
         builders.set(type, builder);

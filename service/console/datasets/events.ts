@@ -1,6 +1,7 @@
 import { dayMs } from "../../base/clock";
 import { type Db, isPostgres, unindexed } from "../../store/database";
 import { lastSeqIn } from "../../store/events";
+import { hasEventsBySeq } from "../../store/indexes";
 import type { Dataset, EventTable } from "../../store/tables";
 import type { EventRow, EventsAnswer } from "../answers";
 
@@ -9,6 +10,8 @@ const mostSampled = 20_000;
 /** Places of the table that are looked through for the events of one user or item, where there is no index. */
 const mostSearched = 400_000;
 const seqsPerStep = 5000;
+/** More in PostgreSQL, where a step is a call over the network. */
+const seqsPerSharedStep = 20_000;
 const mostShown = 50;
 const daysShown = 60;
 
@@ -21,15 +24,17 @@ async function* newest(
   most: number,
   of?: { readonly column: "user_id" | "item_id"; readonly id: string },
 ) {
+  const isShared = isPostgres(db);
+  if (isShared && !(await hasEventsBySeq(db))) return;
   let end = await lastSeqIn(db);
   for (const begin = end - most; end > Math.max(0, begin); ) {
-    const step = isPostgres(db) ? most : seqsPerStep;
+    const step = isShared ? Math.min(most, seqsPerSharedStep) : seqsPerStep;
     let query = db
       .selectFrom("events")
       .select(columns)
       .where("seq", "<=", end)
       .where("seq", ">", end - step)
-      .where(unindexed("dataset"), "=", dataset.number)
+      .where(isShared ? "dataset" : unindexed("dataset"), "=", dataset.number)
       .orderBy("seq", "desc");
     if (of) query = query.where(of.column, "=", of.id);
     const rows = await query.limit(mostSampled).execute();
@@ -115,8 +120,8 @@ export async function eventsOf(
 ): Promise<{ rows: EventRow[]; isMore: boolean }> {
   const found: EventRow[] = [];
   const column = kind === "user" ? "user_id" : "item_id";
-  for await (const rows of isPostgres(db)
-    ? indexed(db, dataset, column, id)
+  for await (const rows of isPostgres(db) && kind === "user"
+    ? ofUser(db, dataset, id)
     : newest(db, dataset, mostSearched, { column, id })) {
     found.push(...rows.map(eventOf));
     if (found.length > mostShown || signal.aborted) break;
@@ -138,13 +143,23 @@ export function eventOf(
   };
 }
 
-async function* indexed(db: Db, dataset: Dataset, column: "user_id" | "item_id", id: string) {
+/** The newest events of a user in PostgreSQL: found in the index of users, then read by their keys. */
+async function* ofUser(db: Db, { number }: Dataset, userId: string) {
+  if (!(await hasEventsBySeq(db))) return;
+  const newest = db
+    .selectFrom("events")
+    .select("seq")
+    .where("dataset", "=", number)
+    .where("user_id", "=", userId)
+    .orderBy("seq", "desc")
+    .limit(mostShown + 1);
+  const seqs = (await newest.execute()).map(({ seq }) => seq);
+  if (seqs.length === 0) return;
   yield await db
     .selectFrom("events")
     .select(columns)
-    .where("dataset", "=", dataset.number)
-    .where(column, "=", id)
+    .where("dataset", "=", number)
+    .where("seq", "in", seqs)
     .orderBy("seq", "desc")
-    .limit(mostShown + 1)
     .execute();
 }

@@ -5,7 +5,7 @@ import Database from "libsql";
 import { Client } from "pg";
 import { connect, type Db, openStore } from "../../../service/store/database";
 import type { ProjectData } from "../../../service/store/project-data";
-import { eachEvent } from "../../../service/store/snapshot";
+import { eachEvent, snapshot } from "../../../service/store/snapshot";
 import { newDatabase, testInFolder, testOnPostgres } from "../database";
 
 const folder = mkdtempSync(join(tmpdir(), "snapshot-"));
@@ -22,7 +22,10 @@ const data = { events: { id: "e", number: 1 }, targetEventType: "buy" } as unkno
 
 async function read(db: Db, types: string[] | null): Promise<unknown[][]> {
   const seen: unknown[][] = [];
-  await eachEvent(db, data, types, (...event) => void seen.push(event), { withTime: true });
+  const wanted = types ?? [typeAt(0), typeAt(1)];
+  await snapshot(db, (frozen) =>
+    eachEvent(frozen, data, wanted, (...event) => void seen.push(event), { withTime: true }),
+  );
   return seen;
 }
 
