@@ -4,7 +4,7 @@ import { undefinedIfMissing } from "../client/refusals";
 import { serves } from "../client/serving";
 import { deploymentFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { submitJob } from "./jobs/jobs";
+import { adoptJob, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
@@ -45,6 +45,10 @@ export const deploymentJob = lifecycle({
     return { id: jobId, jobId };
   },
 
+  async adopt(jobId, args, context) {
+    return adoptJob(jobId, args, context);
+  },
+
   async update(_id, _olds, news, context) {
     return { jobId: await submitDeployment(news, context) };
   },
@@ -52,7 +56,10 @@ export const deploymentJob = lifecycle({
   // The deployment itself is shut down by its own resource, which a run that ended during the wait has not created.
   async delete(_id, { projectId, jobId }, context) {
     const { client, run, settings, urn } = context;
-    if ((await run.claims.holders({ type: "Deployment", id: projectId })).length > 0) return;
+    if (
+      (await run.claims.holders({ type: "Deployment", id: projectId, service: settings.baseUrl })).length > 0
+    )
+      return;
     const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
     if (!job || hasFailed(job, settings)) return;
     const outlook = await servingAfter(job, context);

@@ -46,7 +46,6 @@ export const eventDataset = lifecycle({
         list: async () => (await client.call(routes.listEventDatasets, {})).eventDatasets,
         match: (found) =>
           isDeepStrictEqual({ ...request, ...seen(found, request) }, request) ? found : undefined,
-        listIsImmediate: true,
       },
       isThere: async (made) => (await find(made.eventDatasetId, context)) !== undefined,
     });

@@ -202,8 +202,8 @@ function described(found: Found): Partial<z.output<typeof modelOutputs>> {
 }
 
 /** Why a model serves that is to be deleted, as far as the state and the run show, and what to do. */
-async function howToFree(projectId: string, { run }: Context): Promise<string> {
-  const holders = await run.claims.holders({ type: "Deployment", id: projectId });
+async function howToFree(projectId: string, { run, settings }: Context): Promise<string> {
+  const holders = await run.claims.holders({ type: "Deployment", id: projectId, service: settings.baseUrl });
   const holder = holders.find((row) => !run.claims.isReleased(row));
   const keep = "or keep the model with retainOnDelete";
   if (!holder) {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { undefinedIfMissing } from "../client/refusals";
 import { routes } from "../contract";
 import { id, json, label } from "../contract/field";
-import { isOver, submitJob } from "./jobs/jobs";
+import { adoptJob, isOver, submitJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { log } from "./run/engine";
 
@@ -42,7 +42,7 @@ export const trainingJob = lifecycle({
   },
 
   async create({ projectId, algorithmId, name, triggers }, context) {
-    const { client, run, urn } = context;
+    const { client } = context;
     const request = { projectId, algorithmId, name };
     const jobId = await submitJob(context, routes.submitTrainingJob, request, {
       identity: { projectId, algorithmId, triggers },
@@ -51,11 +51,8 @@ export const trainingJob = lifecycle({
         name: `models of ${projectId}`,
         list: async () => (await client.call(routes.listModels, { projectId })).models,
         match: (model, asked) => (model.name === asked ? { jobId: lostJobOf(model.modelId) } : undefined),
-        listIsImmediate: false,
-        // The job that this one replaces may still be training a model of the same name.
-        isUnambiguous: !run.replacing.has(urn),
-        describe: (jobId) => `model ${modelOfLostJob(jobId)}`,
-        fix: "When the training has ended, `pulumi up` finds its model, or adopt that with existingId of the Model.",
+        objectId: (jobId) => modelOfLostJob(jobId) ?? jobId,
+        fix: "If the training is running, wait for its end and run `pulumi up` again: it names the new model.",
       },
       isThere: async ({ jobId }) => {
         const modelId = modelOfLostJob(jobId);
@@ -66,6 +63,15 @@ export const trainingJob = lifecycle({
       },
     });
     return { id: jobId, jobId };
+  },
+
+  /** Takes the id of a job, or of the model that a lost submission has trained. */
+  async adopt(given, { projectId }, context) {
+    const modelId = modelOfLostJob(given) ?? given;
+    const read = context.client.call(routes.getModel, { projectId, modelId });
+    const jobId = lostJobOf(modelId);
+    if (await undefinedIfMissing<unknown>(read)) return { id: jobId, jobId };
+    return adoptJob(given, { projectId }, context);
   },
 
   async delete(jobId, { projectId }, { client, run, settings, urn }) {
@@ -83,7 +89,9 @@ export const trainingJob = lifecycle({
       modelId = job?.jobResult?.modelId ?? undefined;
     }
     // A run that ended during the wait has no model in the state that would have been deleted before.
-    if (!modelId || (await run.claims.holders({ type: "Model", id: modelId })).length > 0) return;
+    if (!modelId) return;
+    const model = { type: "Model", id: modelId, service: settings.baseUrl };
+    if ((await run.claims.holders(model)).length > 0) return;
     if (await undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }))) {
       await log.warn(
         urn,

@@ -12,6 +12,7 @@ import {
 } from "../../client/job";
 import { undefinedIfMissing } from "../../client/refusals";
 import { type Input, type Route, routes } from "../../contract";
+import { shortened } from "../../contract/words";
 import { createOnce } from "../recovery/create-once";
 import type { Creation } from "../recovery/creation";
 import { digest } from "../recovery/journal";
@@ -48,6 +49,16 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
   });
   if (!resumed) context.run.submitted.add(reply.jobId);
   return reply.jobId;
+}
+
+/** Adopts the job that a submission without a response has started. */
+export async function adoptJob(
+  jobId: string,
+  { projectId }: { readonly projectId: string },
+  context: Context,
+): Promise<{ jobId: string }> {
+  if (await undefinedIfMissing(look(context, projectId, jobId))) return { jobId };
+  throw new Error(`Cannot adopt job ${shortened(jobId)}: project ${shortened(projectId)} has no such job`);
 }
 
 /** Why something cannot be declared that waits for a job: there is none to wait for. In TypeScript there always is. */

@@ -1,13 +1,22 @@
 import { resolve } from "node:path";
 import { embeddedFolder, type Settings, saysYes } from "../../client/settings";
 import type { instanceIn } from "../../service/embedded";
+import { accountOf } from "../run/account";
 import type { Properties } from "../run/row";
 
-/** What the state remembers of the service that a thing belongs to. */
-export function serviceMark({ baseUrl }: Settings): Properties {
-  const instance = instanceHere(baseUrl);
-  return { __service: baseUrl, ...(instance && { __instance: instance }) };
+/** What the state remembers of the service and the account that a thing belongs to. */
+export function serviceMark(settings: Settings): Properties {
+  const { baseUrl } = settings;
+  const [instance, account] = [instanceHere(baseUrl), accountOf(settings)];
+  return {
+    __service: baseUrl,
+    ...(instance && { __instance: instance }),
+    ...(account && { __account: account }),
+  };
 }
+
+/** Where a thing is: at the configured service, there under a new address, or gone with its data. */
+export type Whereabouts = "here" | "moved" | "gone";
 
 /**
  * Where a thing is, as far as the state knows: at the configured service, whose data the state may know under another
@@ -15,7 +24,7 @@ export function serviceMark({ baseUrl }: Settings): Properties {
  * refused, for there it would be taken for gone. State of before the service was kept in it is taken to be of the
  * configured one.
  */
-export async function whereabouts(row: Properties, settings: Settings): Promise<"here" | "moved" | "gone"> {
+export async function whereabouts(row: Properties, settings: Settings): Promise<Whereabouts> {
   const { __service: service, __instance: instance } = row;
   if (service === undefined) return "here";
   const { baseUrl } = settings;
@@ -53,9 +62,8 @@ async function holding(
   return { isHeld: instance === undefined ? isSameAddress && data !== "" : data === instance };
 }
 
-/** The same, where what is gone cannot be worked with. */
-export async function refuseGone(row: Properties, settings: Settings): Promise<"here" | "moved"> {
-  const where = await whereabouts(row, settings);
+/** Refuses what is gone, where it cannot be worked with. */
+export function refuseGone(where: Whereabouts, settings: Settings): "here" | "moved" {
   if (where !== "gone") return where;
   const folder = resolve(embeddedFolder(settings.baseUrl) ?? "");
   throw new Error(

@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { isOutage } from "../../client/errors";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
 import { shortened } from "../../contract/words";
+import { adoptedByUser } from "../recovery/adoption";
 import { eraseStoredIn, orphanAll, orphanWarning } from "../recovery/earlier-run";
+import type { Entry } from "../recovery/journal";
 import { isCreating } from "../recovery/under-way";
 import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
@@ -11,6 +13,7 @@ import { isReplacedByCommand } from "../run/engine-command";
 import { type Properties, rowOf, type StackRow } from "../run/row";
 import { openSession, refuseWithoutTokens, runOf } from "../run/session";
 import { logicalName } from "../run/urn";
+import { locate } from "./account-proof";
 import {
   argumentsIn,
   compare,
@@ -21,7 +24,7 @@ import {
   withoutUnknown,
   withUnresolved,
 } from "./arguments";
-import { refuseGone, serviceMark, whereabouts } from "./belonging";
+import { refuseGone, serviceMark } from "./belonging";
 import { discreet } from "./discretion";
 import { PartialStateError, titled, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
@@ -80,6 +83,22 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     }
     return undefined;
   };
+
+  /** What was created or adopted, which the row of the resource claims from now on. */
+  const created = ({ run }: Context, inputs: Properties, id: string, outputs: object) => {
+    const outs = kept(inputs, outputs);
+    run.claims.add(rowOf(type, id, outs));
+    return { id, outs };
+  };
+
+  const located = (id: string, row: Properties) => locate(rowOf(type, id, row), row, settings());
+
+  /** What killed runs began for a resource of the state. Only a create must stop for a journal that cannot be read. */
+  const leftoversOf = async (id: string, row: Properties): Promise<Entry[]> =>
+    eraseStoredIn(id, row).catch(async ({ message }: Error) => {
+      await runOf(settings()).warnOnce(row.__urn, message);
+      return [];
+    });
 
   /** State that an error keeps must lead back to this lifecycle like any other. */
   const partially = <T>(properties: Properties, work: Promise<T>): Promise<T> =>
@@ -147,12 +166,12 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
 
     async diff(id: string, olds: Properties, news: Properties) {
       return withoutStack(async () => {
-        const where = await refuseGone(olds, settings());
+        const where = refuseGone(await located(id, olds), settings());
         runOf(settings()).reached.add(news.__urn);
         // The state keeps the name of before an alias, until it is next changed.
         const urns = [...new Set([olds.__urn, news.__urn])];
         const leftovers = (
-          await Promise.all(urns.map((__urn) => eraseStoredIn(id, { ...olds, __urn })))
+          await Promise.all(urns.map((__urn) => leftoversOf(id, { ...olds, __urn })))
         ).flat();
         if (lostCallOf(id)) {
           // Repeated under its key, or adopted: either way under another id.
@@ -193,39 +212,37 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       const context = await contextOf(inputs, call);
       context.run.reached.add(context.urn);
       return titled(context, async () => {
-        const { existingId } = inputs as { existingId?: string };
+        const { existingId = adoptedByUser(context) } = inputs as { existingId?: string };
         if (existingId && noun.adopt) {
           if (!noun.read) {
             const unread = `${context.title}: ${shortened(existingId)} is adopted without verification: the API cannot read it.`;
             await log.warn(context.urn, unread);
           }
           await noun.adoptable?.(existingId, inputs as Args, context);
-          const outputs = await noun.adopt(existingId, inputs as Args, context);
+          const { id = existingId, ...outputs } = await noun.adopt(existingId, inputs as Args, context);
           await orphanAll(context, existingId);
           // The user says which object the call without a response created.
           const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
           if (lost) context.run.resolved.add(lost.key);
-          context.run.claims.add(rowOf(type, existingId, inputs));
-          return { id: existingId, outs: kept(inputs, outputs) };
+          return created(context, inputs, id, outputs);
         }
-        const created = noun.create(inputs as Args, context).catch((error) => {
+        const made = noun.create(inputs as Args, context).catch((error) => {
           if (!(error instanceof UnknownCreationError)) throw error;
           throw new PartialStateError(error.placeholder, inputs, error.message);
         });
-        const { id, ...outputs } = await partially(inputs, created).catch((error) => {
-          if (error instanceof PartialStateError) context.run.claims.add(rowOf(type, error.id, inputs));
+        const { id, ...outputs } = await partially(inputs, made).catch((error) => {
+          if (error instanceof PartialStateError) created(context, inputs, error.id, {});
           throw error;
         });
-        context.run.claims.add(rowOf(type, id, inputs));
-        return { id, outs: kept(inputs, outputs) };
+        return created(context, inputs, id, outputs);
       });
     },
 
     async read(id: string, properties: Properties = {}) {
       return withoutStack(async () => {
         const { read } = noun;
-        eraseStoredIn(id, properties);
-        if ((await whereabouts(properties, settings())) === "gone") return { id: "", props: {} };
+        await leftoversOf(id, properties);
+        if ((await located(id, properties)) === "gone") return { id: "", props: {} };
         if (!read || lostCallOf(id)) {
           // The engine drops what it has noted of a killed run when it writes the state.
           const mark = !read && (await isUnsettled(id, properties)) ? { __partial: true, __upload: "" } : {};
@@ -241,7 +258,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
 
     async update(id: string, olds: Properties, news: Properties, call?: Call) {
       refuseUnknown(news);
-      const where = await refuseGone(olds, settings());
+      const where = refuseGone(await located(id, olds), settings());
       const { update } = noun;
       // Only its service is remembered again: there is nothing to change.
       const isSettled = !olds.__partial && !(await isUnsettled(id, olds));
@@ -250,7 +267,12 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       const context = await contextOf(news, call);
       return titled(context, async () => {
         if (olds.__unknown) context.run.placeholders.set(context.urn ?? "", olds.__unknown);
-        const updated = update.call(noun, id, olds as State, news as Args, context).catch((error) => {
+        const adopted = olds.__unknown ? adoptedByUser(context) : undefined;
+        const work =
+          adopted && noun.adopt
+            ? noun.adopt(adopted, news as Args, context)
+            : update.call(noun, id, olds as State, news as Args, context);
+        const updated = work.catch((error) => {
           if (!(error instanceof UnknownCreationError)) throw error;
           throw new PartialStateError(id, { ...olds, __unknown: error.placeholder }, error.message);
         });
@@ -262,8 +284,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
 
     async delete(id: string, properties: Properties) {
       return withoutStack(async () => {
-        eraseStoredIn(id, properties);
-        if ((await whereabouts(properties, settings())) === "gone") return;
+        await leftoversOf(id, properties);
+        const where = await located(id, properties);
+        if (where === "gone") return;
         const context = await contextOf(properties);
         const lost = lostCallOf(id);
         if (lost) {
@@ -277,10 +300,13 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         }
         const { leave, delete: remove = orphan } = noun;
         const state = properties as State;
+        const { service, ...row } = rowOf(type, id, properties);
+        // Rows may know the service by its old address or its new one.
+        const claim = where === "moved" ? row : { ...row, service };
         await titled(context, () =>
           leave
             ? leave.call(noun, id, state, context)
-            : context.run.claims.release(rowOf(type, id, properties), (holder) =>
+            : context.run.claims.release(claim, (holder) =>
                 holder ? stays(holder, id, context) : remove.call(noun, id, state, context),
               ),
         );

@@ -43,8 +43,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Refuses what cannot be adopted, as far as that can be seen; changes nothing, so that a preview asks it too. */
   adoptable?(id: string, args: Args, context: Context): Promise<void>;
-  /** Adopts an existing object. */
-  adopt?(id: string, args: Args, context: Context): Promise<Outputs>;
+  /** Adopts an existing object; the resource gets the id that was given, unless the outputs name another one. */
+  adopt?(id: string, args: Args, context: Context): Promise<Outputs & { id?: string }>;
   /** The current state; undefined when it is gone. Absent where the API cannot read it back. */
   read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
   update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;

@@ -3,15 +3,18 @@ import { hostname } from "node:os";
 import { type CallOptions, OutcomeUnknownError } from "../../client/client";
 import { isVerdict } from "../../client/errors";
 import type { Input, Reply, Route } from "../../contract";
+import { accountOf } from "../run/account";
 import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, log } from "../run/engine";
+import { masked } from "../run/masking";
 import { originOf } from "../run/origin";
+import { logicalName, partsOf } from "../run/urn";
 import type { Created, Creation } from "./creation";
 import { decide } from "./decision";
-import { interrupted, isRecent, record, serviceIn } from "./earlier-run";
-import { candidates, createdBy, evidenceOf, fittingBefore, lookable } from "./evidence";
+import { type Earlier, interrupted, isRecent, record, serviceIn } from "./earlier-run";
+import { type Candidates, candidates, createdBy, evidenceOf, fittingBefore } from "./evidence";
 import { identitiesOf } from "./identity";
-import { type Entry, forget } from "./journal";
+import { type Entry, forget, placeOf } from "./journal";
 import { creating } from "./under-way";
 import { UnknownCreationError } from "./unknown-creation";
 
@@ -32,36 +35,30 @@ async function carryOut<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   identity: string,
-  earlier: Entry | undefined,
+  earlier: Earlier | undefined,
 ): Promise<Created<R>> {
   const { urn } = context;
-  let entry = earlier;
+  let entry = earlier?.entry;
   let evidence = await evidenceOf(context, creation, earlier);
   let lost: OutcomeUnknownError | undefined;
-  let found: readonly Reply<R>[] = [];
+  let found: Candidates = { ids: [], unread: [] };
   for (;;) {
     const decision = decide(evidence);
     const begun = decision === "create" ? await begin(context, creation, identity, entry) : (entry as Entry);
+    const isEarlier = begun === earlier?.entry;
     entry = begun;
     if (decision === "create" || decision === "repeat") {
-      const outcome = await call(context, creation, begun, begun === earlier);
+      const outcome = await call(context, creation, begun, isEarlier);
       if ("reply" in outcome) return keep(context, creation, begun, outcome);
       lost = outcome.lost;
-      const isSecondTry = evidence.matches === 0;
-      evidence = { ...lookable(creation, begun), call: "lost", calledNow: true, isSecondTry };
+      evidence = { call: "lost", isOurs: true, calledNow: true };
     } else if (decision === "look") {
-      const seen = await candidates(context, creation, begun, begun === earlier);
-      found = seen ?? [];
-      evidence = { ...evidence, matches: seen?.length ?? "unseen" };
+      found = await candidates(context, creation, begun, isEarlier);
+      evidence = { ...evidence, looked: true };
     } else if (decision === "resume") {
       // What follows from an earlier job is found again by every run, not only after an interruption.
       if (!creation.key) await log.info(urn, `resuming ${begun.id}, which an interrupted run created`);
       return keep(context, creation, begun, { reply: begun.reply as Reply<R>, resumed: true });
-    } else if (decision === "adopt") {
-      const reply = found[0] as Reply<R>;
-      const id = creation.idOf(reply);
-      await log.info(urn, `the create call got no response, but ${id} is in the service's list; adopting it`);
-      return keep(context, creation, begun, { reply, resumed: true });
     } else {
       throw await unresolved(context, creation, begun, found, lost);
     }
@@ -119,22 +116,29 @@ async function keep<R extends Route, Listed>(
 /** What only the user can decide, with all that is known. */
 async function unresolved<R extends Route, Listed>(
   context: Context,
-  { route, findLost, idOf }: Creation<R, Listed>,
+  { route, findLost }: Creation<R, Listed>,
   entry: Entry,
-  found: readonly Reply<R>[],
+  { ids, unread }: Candidates,
   lost: OutcomeUnknownError | undefined,
 ): Promise<UnknownCreationError> {
-  const runEnded = () => new Error(`the run of ${entry.at} ended during this call`);
-  const keyHolds = isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
+  const runEnded = () => new Error(`${writerOf(entry, context)} ended during this call`);
+  const keyHolds =
+    lost && isRecent(entry, context) && (await context.client.honoursKeys().catch(() => false));
   const fix = keyHolds ? "Run `pulumi up` again: it repeats the call under its key." : findLost?.fix;
   return new UnknownCreationError(
     lost ?? new OutcomeUnknownError(route, entry.key, runEnded()),
     entry.identity,
-    {
-      candidates: found.map(idOf).map((id) => findLost?.describe?.(id) ?? id),
-      ...{ fix, at: Date.parse(entry.at) },
-    },
+    { name: logicalName(context.urn), candidates: ids, unread, fix, at: Date.parse(entry.at) },
   );
+}
+
+/** Who made a call: this stack, or one that it may have been called before, maybe with another key. */
+function writerOf({ urn, at, account }: Entry, { urn: own, settings }: Context): string {
+  const { stack } = partsOf(urn);
+  const ofStack =
+    stack === partsOf(own).stack ? "" : ` of stack ${stack}, which is not known to be this one,`;
+  const withKey = account === undefined || account === accountOf(settings) ? "" : " with another API key";
+  return `the run${ofStack} of ${at}${withKey}`;
 }
 
 async function unwritten<R extends Route, Listed>(
@@ -179,24 +183,43 @@ async function newEntry<R extends Route, Listed>(
   creation: Creation<R, Listed>,
   identity: string,
 ): Promise<Entry> {
-  const { client, clock, urn = "" } = context;
+  const { client, clock, settings, urn = "" } = context;
   const { route, key, request } = creation;
   const before = await fittingBefore(context, creation);
   const engine = engineAddress();
   // A process left over from a killed run begins nothing: the next run may be creating it already.
   if (engine && !(await engineAnswers(engine)))
     throw new Error("the Pulumi engine has exited; not starting new creates");
+  const account = accountOf(settings);
+  const address = shownAddress(client.service);
   return {
-    ...{ urn, service: serviceIn(client), path: route.path, identity },
+    urn,
+    service: serviceIn(client),
+    ...(address && { address }),
+    ...placeOf(urn),
+    ...(account && { account }),
+    path: route.path,
+    identity,
     ...(creation.identity !== undefined && { request: { name: (request as { name?: string }).name } }),
-    ...{ key: key ?? randomUUID(), derived: key !== undefined },
-    ...{ at: new Date(clock.now()).toISOString(), pid: process.pid, host: hostname() },
+    key: key ?? randomUUID(),
+    derived: key !== undefined,
+    at: new Date(clock.now()).toISOString(),
+    pid: process.pid,
+    host: hostname(),
     ...(engine && { engine }),
     ...(before && { before }),
   };
 }
 
-/** Calls that create the same thing wait for each other, where a lost one is found by its appearance. */
+/** The address of a service without credentials in it; undefined if it is secret. */
+function shownAddress(service: string): string | undefined {
+  if (masked(service) !== service) return undefined;
+  if (!/^https?:/.test(service)) return service;
+  const { origin, pathname } = new URL(service);
+  return origin + pathname.replace(/\/+$/, "");
+}
+
+/** Calls that create the same thing wait for each other: what one creates is no candidate for a lost one. */
 async function inTurn<R extends Route, Listed, T>(
   { client, run }: Context,
   { request, findLost }: Creation<R, Listed>,

@@ -1,21 +1,17 @@
 import type { Input, Reply, Route } from "../../contract";
 
-/** How to find an object when it is not known whether it was created. */
+/** How to name the objects that a call without a response may have created. */
 export interface LostSearch<Created, Listed> {
   /** Creations under the same name share one list of what was there before. */
   readonly name: string;
   list(): Promise<readonly Listed[]>;
   /**
-   * A listed object as the reply that was lost; undefined where the call cannot have created it. The call carried this
+   * A listed object as the reply that was lost; undefined if the call cannot have created it. The call carried this
    * name, which may have changed in the program since.
    */
   match(listed: Listed, name: string | undefined): Created | undefined;
-  /** Whether the list shows an object as soon as it is created: then what is not in it was not created. */
-  readonly listIsImmediate: boolean;
-  /** Whether nothing else that is under way could look the same; true unless set. */
-  readonly isUnambiguous?: boolean;
-  /** What is found, as people know it; its id unless set. */
-  describe?(id: string): string;
+  /** The id of the object in the service, from the id of the reply; the same unless set. */
+  objectId?(id: string): string;
   /** What to do first if nothing is found. */
   readonly fix?: string;
 }

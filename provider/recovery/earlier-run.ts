@@ -1,11 +1,26 @@
 import { hostname } from "node:os";
 import type { Client } from "../../client/client";
+import { saysYes } from "../../client/settings";
 import type { Route } from "../../contract";
+import { accountOf } from "../run/account";
+import { lineageOf } from "../run/backend";
 import type { Context } from "../run/context";
 import { engineAddress, engineAnswers, log } from "../run/engine";
 import type { Properties } from "../run/row";
+import { partsOf } from "../run/urn";
 import type { Creation } from "./creation";
-import { digest, type Entry, entriesOf, eraseStored, forget, isAlive, put } from "./journal";
+import { originOf } from "./entry-origin";
+import {
+  digest,
+  type Entry,
+  entriesOf,
+  eraseStored,
+  forget,
+  isAlive,
+  put,
+  rehome,
+  straysOf,
+} from "./journal";
 import { lostCallOf } from "./unknown-creation";
 
 /** How long to wait for a process of an interrupted run that is still making the same call: as long as a call may take. */
@@ -14,12 +29,18 @@ const orphanPatienceMs = 270_000;
 /** Services keep the responses under a key for a day at least; we do not count on more. */
 const keysHoldMs = 20 * 3_600_000;
 
+/** An entry that an earlier run left, and whether it is proven to be of this stack and this account. */
+export interface Earlier {
+  readonly entry: Entry;
+  readonly isOurs: boolean;
+}
+
 /** What an earlier run began and did not bring into the state; waits for a process that is still making the call. */
 export async function interrupted<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
   identities: readonly string[],
-): Promise<Entry | undefined> {
+): Promise<Earlier | undefined> {
   const { clock, urn = "", client } = context;
   const { path } = creation.route;
   const until = clock.now() + orphanPatienceMs;
@@ -30,12 +51,52 @@ export async function interrupted<R extends Route, Listed>(
       if (identities.includes(entry.identity)) found = found?.reply ? found : entry;
       else if (!entry.derived && !creation.key) await orphan(context, entry);
     }
-    if (!found || found.reply || !isAlive(found) || clock.now() >= until) {
-      return found ?? entryOfPlaceholder(context, creation, identities);
+    if (!found) {
+      const isAlike = (entry: Entry) =>
+        isOf(entry, client) && entry.path === path && identities.includes(entry.identity) && !isAlive(entry);
+      const stray = await ofFormerName(context, straysOf(urn).filter(isAlike));
+      const lost = stray ? undefined : await entryOfPlaceholder(context, creation, identities);
+      return stray ?? (lost && { entry: lost, isOurs: true });
+    }
+    if (found.reply || !isAlive(found) || clock.now() >= until) {
+      const account = accountIn(found, context);
+      return { entry: await atHome(found, urn), isOurs: originOf({ isOfStack: true, account }) === "ours" };
     }
     await log.progress(urn, `process ${found.pid} of an interrupted run is still making this call; waiting`);
     await clock.sleep(200);
   }
+}
+
+/** The entry among those of other stacks that this stack wrote, or may have written, before it was renamed. */
+async function ofFormerName(context: Context, strays: readonly Entry[]): Promise<Earlier | undefined> {
+  const { urn = "", run } = context;
+  const { project, stack } = partsOf(urn);
+  const own = lineageOf(stack);
+  for (const entry of strays) {
+    const known = own !== undefined && entry.lineage !== undefined;
+    const lineage = known ? (own === entry.lineage ? "same" : "different") : "unknown";
+    if (lineage === "different") continue;
+    const writer = partsOf(entry.urn);
+    const stacks = await run.stackState.stacks(project);
+    const stackExists = stacks ? stacks.has(`${writer.project}/${writer.stack}`) : "unseen";
+    const account = accountIn(entry, context);
+    const origin = originOf({ isOfStack: false, stackExists, lineage, account });
+    if (origin === "another's") continue;
+    const isOurs = origin === "ours";
+    return { entry: isOurs ? await atHome(entry, urn) : entry, isOurs };
+  }
+  return undefined;
+}
+
+/** If the journal cannot be written, the entry stays where it is; `record` warns of that. */
+function atHome(entry: Entry, urn: string): Promise<Entry> {
+  return rehome(entry, urn).catch(() => entry);
+}
+
+/** Whether an entry was written with the key of this run; the user may say that the account is the same. */
+function accountIn({ account }: Entry, { settings }: Context): "same" | "unproven" {
+  const isSame = account === undefined || account === accountOf(settings);
+  return isSame || saysYes(process.env.RECOMMENDER_SERVICE_MOVED) ? "same" : "unproven";
 }
 
 /** What the state says got no response: on another machine, or before the journal was lost. */

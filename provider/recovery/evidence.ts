@@ -2,41 +2,52 @@ import { isOutage } from "../../client/errors";
 import { saysYes } from "../../client/settings";
 import type { Reply, Route } from "../../contract";
 import type { Context } from "../run/context";
+import { mayShare } from "../run/row";
 import type { Run } from "../run/session";
 import { carriedUrn, logicalName } from "../run/urn";
 import type { Creation } from "./creation";
 import type { Evidence } from "./decision";
-import { isOf, isRecent } from "./earlier-run";
+import { type Earlier, isOf, isRecent } from "./earlier-run";
 import { allEntries, type Entry } from "./journal";
 
-/** Pauses between the looks at a list in which something may turn up. */
+/** Pauses between the looks at a list in which the object of a call of this run may turn up. */
 const lookPausesMs = [0, 2_000, 8_000];
 
 /** What is known when a run begins with a call. */
 export async function evidenceOf<R extends Route, Listed>(
   context: Context,
   creation: Creation<R, Listed>,
-  entry: Entry | undefined,
+  earlier: Earlier | undefined,
 ): Promise<Evidence> {
-  if (!entry) return { call: "none" };
-  const reply = entry.reply as Reply<R> | undefined;
-  if (reply) return { call: "answered", exists: (await creation.isThere?.(reply)) ?? true };
+  if (!earlier) return { call: "none" };
+  const { entry, isOurs } = earlier;
   const createAgain = mayCreateAgain(context.urn ?? "");
+  const reply = entry.reply as Reply<R> | undefined;
+  if (!isOurs) return { call: reply ? "answered" : "lost", isOurs, createAgain };
+  if (reply) {
+    const isStored = await isInState(context, entry);
+    return { call: "answered", isOurs, isStored, exists: (await creation.isThere?.(reply)) ?? true };
+  }
   const keyHolds = !createAgain && isRecent(entry, context) && (await context.client.honoursKeys());
-  return { ...lookable(creation, entry), call: "lost", createAgain, keyHolds };
+  return { call: "lost", isOurs, createAgain, keyHolds };
 }
 
-/** What a look at the list can prove. */
-export function lookable<R extends Route, Listed>({ findLost }: Creation<R, Listed>, { before }: Entry) {
-  return { hasBaseline: before !== undefined, listIsImmediate: findLost?.listIsImmediate === true };
+/**
+ * Whether the state holds what an entry created. A replacement that is asked for is not compared with the state first, so
+ * nothing has erased the entry if nobody heard that the state has the id.
+ */
+async function isInState({ urn = "", run }: Context, { id, derived }: Entry): Promise<boolean> {
+  if (derived) return false;
+  const rows = await run.stackState.rowsNamed(urn);
+  return rows.some((row) => row.id === id);
 }
 
-/** Objects that matched before this run created anything are not of its calls; not needed where keys are honoured. */
+/** Objects that matched before this run created anything are no candidates; not needed if keys are honoured. */
 export async function fittingBefore<R extends Route, Listed>(
   { client, run }: Context,
   { findLost, idOf, request, route }: Creation<R, Listed>,
 ): Promise<string[] | undefined> {
-  if (!findLost || findLost.isUnambiguous === false || (await client.honoursKeys())) return undefined;
+  if (!findLost || (await client.honoursKeys())) return undefined;
   let list = run.listedBefore.get(findLost.name) as Promise<readonly Listed[]> | undefined;
   if (!list) {
     list = findLost.list();
@@ -47,27 +58,53 @@ export async function fittingBefore<R extends Route, Listed>(
   return [...ids, ...createdBy(run, route)];
 }
 
-/** Objects that a call without a response may have created; undefined where that cannot be seen. */
+/** What to show the user who must decide about a lost call. */
+export interface Candidates {
+  readonly ids: readonly string[];
+  /** Stacks whose state could not be read: one of them may hold a candidate. */
+  readonly unread: readonly string[];
+}
+
+/**
+ * Objects that a lost call may have created, without those that a stack of the backend holds. The list may have only a
+ * page of them, or show them late, and others create objects too: a candidate is never adopted unasked.
+ */
 export async function candidates<R extends Route, Listed>(
+  context: Context,
+  creation: Creation<R, Listed>,
+  entry: Entry,
+  ofEarlierRun: boolean,
+): Promise<Candidates> {
+  if (entry.id !== undefined) return { ids: [entry.id], unread: [] };
+  const fresh = await listedSince(context, creation, entry, ofEarlierRun);
+  if (fresh.length === 0) return { ids: [], unread: [] };
+  const { rows, unread } = await context.run.stackState.everywhere();
+  const isHeld = (id: string) =>
+    rows.some((row) => row.id === id && mayShare(row, { service: context.settings.baseUrl }));
+  const objectIds = creation.findLost?.objectId ?? ((id: string) => id);
+  return { ids: fresh.map(objectIds).filter((id) => !isHeld(id)), unread };
+}
+
+async function listedSince<R extends Route, Listed>(
   context: Context,
   { findLost, idOf, request, route }: Creation<R, Listed>,
   { before = [], request: asked }: Entry,
   ofEarlierRun: boolean,
-): Promise<Reply<R>[] | undefined> {
-  if (!findLost) return undefined;
+): Promise<string[]> {
+  if (!findLost) return [];
   const { clock, run } = context;
   const known = new Set([...before, ...createdBy(run, route), ...createdForOthers(context, route)]);
-  for (const pauseMs of findLost.listIsImmediate ? lookPausesMs : [0]) {
+  for (const pauseMs of ofEarlierRun ? [0] : lookPausesMs) {
     await clock.sleep(pauseMs);
     const list = await findLost.list().catch((error) => {
       // The journal keeps the call of an earlier run until the service can be reached again.
       if (ofEarlierRun && isOutage(error)) throw error;
     });
-    if (!list) return undefined;
-    const fresh = list
+    const fresh = (list ?? [])
       .flatMap((listed) => findLost.match(listed, nameIn(asked ?? request)) ?? [])
-      .filter((reply) => !known.has(idOf(reply)));
-    if (fresh.length > 0) return fresh;
+      .map(idOf)
+      .filter((id) => !known.has(id));
+    if (fresh.length > 0 || !list) return fresh;
   }
   return [];
 }

@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { constants, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isRunning } from "../../client/process";
 import { makeFolder, stateFolder } from "../../client/state-folder";
-import { carriedUrn } from "../run/urn";
+import { backendHere, lineageOf, spellingsHere } from "../run/backend";
+import { carriedUrn, partsOf } from "../run/urn";
 
 /** A call that creates, recorded before it is sent. */
 export interface Entry {
@@ -13,6 +14,14 @@ export interface Entry {
   readonly urn: string;
   /** A digest of what the service is remembered by; its address, in files of older versions. */
   readonly service: string;
+  /** The address of the service for people; absent if it is secret. */
+  readonly address?: string;
+  /** The backend of the stack in its canonical form; absent in files of 0.1.0. */
+  readonly backend?: string;
+  /** Survives a rename of the stack, see `lineageOf`. */
+  readonly lineage?: string;
+  /** A fingerprint of the developer's key; absent in files of 0.1.0 and for embedded services. */
+  readonly account?: string;
   readonly path: string;
   /** What makes it the same creation when it is tried again. */
   readonly identity: string;
@@ -30,7 +39,7 @@ export interface Entry {
   readonly host: string;
   /** Address of the engine that the process worked for. */
   readonly engine?: string;
-  /** Ids that matched before the call, where a lost response is looked for in a list. */
+  /** Ids that matched before the call: they are no candidates if the response is lost. */
   readonly before?: readonly string[];
   /** Id of what was created; absent while that is unknown. */
   readonly id?: string;
@@ -46,9 +55,38 @@ export function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
 }
 
-/** The entries of a resource: a folder of the user's has a file for each creation not yet in the state. */
+/**
+ * The entries of a resource of this stack. The user's state folder has a file for each creation that is not in the state
+ * yet. The backend is part of an entry: stacks of the same name in two backends have nothing in common.
+ */
 export function entriesOf(urn: string): Entry[] {
-  return entriesIn(folderOf(urn));
+  const backend = backendHere();
+  const isOwn = (entry: Entry) => entry.backend === backend && carriedUrn(entry.urn) === carriedUrn(urn);
+  return [...entriesIn(folderOf(urn)).filter(isOwn), ...legacyFolders(urn).flatMap(entriesIn)];
+}
+
+/** Entries of a resource of the same type and name in other stacks of this backend: one may be this stack's old name. */
+export function straysOf(urn: string): Entry[] {
+  const backend = backendHere();
+  return entriesIn(folderOf(urn)).filter(
+    (entry) => entry.backend === backend && carriedUrn(entry.urn) !== carriedUrn(urn),
+  );
+}
+
+/** Where an entry that is written now belongs to. */
+export function placeOf(urn: string): Pick<Entry, "backend" | "lineage"> {
+  const lineage = lineageOf(partsOf(urn).stack);
+  return { backend: backendHere(), ...(lineage && { lineage }) };
+}
+
+/** Moves an entry of a former name of the stack, or of 0.1.0, to where entries of this resource are looked for. */
+export async function rehome(entry: Entry, urn: string): Promise<Entry> {
+  if (entry.backend !== undefined && entry.urn === urn) return entry;
+  const { lineage: _, ...rest } = entry;
+  const moved = { ...rest, urn, ...placeOf(urn) };
+  await put(moved);
+  if (entry.backend === undefined || carriedUrn(entry.urn) !== carriedUrn(urn)) await forget(entry);
+  return moved;
 }
 
 function entriesIn(folder: string): Entry[] {
@@ -91,7 +129,8 @@ function readable(file: string): Entry | undefined {
  * Records that a call is about to be sent, or its outcome; only the disk is waited for, by many at once. What is recorded
  * last counts: it is a line of its own, because a file that is replaced is waited for by the whole process.
  */
-export async function put(entry: Entry): Promise<void> {
+export async function put(given: Entry): Promise<void> {
+  const entry = given.backend === undefined ? { ...given, ...placeOf(given.urn) } : given;
   const line = `${JSON.stringify(entry)}\n`;
   if (!(await added(entry, line))) await begun(entry, line);
   forgetOld();
@@ -134,9 +173,10 @@ function whereAbsent(error: NodeJS.ErrnoException): undefined {
 
 /** Erases an entry. Where nothing can be erased, nothing could be recorded either, which is reported then. */
 export async function forget(entry: Entry): Promise<void> {
-  await rm(fileOf(entry), { force: true }).catch(() => {});
-  // It stays where it has the entry of another creation of the resource.
-  await rmdir(folderOf(entry.urn)).catch(() => {});
+  const file = readFrom.get(entry) ?? fileOf(entry);
+  await rm(file, { force: true }).catch(() => {});
+  // The folder stays if it has another entry.
+  await rmdir(dirname(file)).catch(() => {});
 }
 
 /** Whether the process that wrote an entry is another one and lives: the run goes on, or what is left of it. */
@@ -157,9 +197,14 @@ export async function eraseStored(urn: string, known: ReadonlySet<unknown>): Pro
   return entries.filter((entry) => !isOver(entry));
 }
 
+/** The files that entries were read from: those of 0.1.0 lie elsewhere. */
+const readFrom = new WeakMap<Entry, string>();
+
 function read(file: string): Entry | undefined {
   try {
-    return lastIn(readFileSync(file, "utf8"));
+    const entry = lastIn(readFileSync(file, "utf8"));
+    readFrom.set(entry, file);
+    return entry;
   } catch (error) {
     // Another process may have erased it in between.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
@@ -181,14 +226,21 @@ function lastIn(text: string): Entry {
   return JSON.parse(first);
 }
 
+/** One folder for all stacks: a stack may be renamed between a kill and the next run, and carriers may change. */
 function folderOf(urn: string): string {
-  // What a killed run of one carrier began is found by the other. Stacks of the same name may lie in two backends.
-  return join(stateFolder("creations"), digest([carriedUrn(urn), process.env.PULUMI_BACKEND_URL ?? ""]));
+  const { type, name } = partsOf(carriedUrn(urn));
+  return join(stateFolder("creations"), `resource-${digest([type, name])}`);
 }
 
-/** Stacks of the same name may run the same creation at once: each engine has files of its own. */
-function fileOf({ urn, service, path, identity, engine = "" }: Entry): string {
-  return join(folderOf(urn), `${digest([service, path, identity, engine])}.json`);
+/** Where 0.1.0 kept the entries of a resource: under its URN and the variable PULUMI_BACKEND_URL as it was spelled. */
+function legacyFolders(urn: string): string[] {
+  return spellingsHere().map((spelled) => join(stateFolder("creations"), digest([carriedUrn(urn), spelled])));
+}
+
+function fileOf({ urn, service, path, identity, backend, engine = "" }: Entry): string {
+  const { project, stack } = partsOf(urn);
+  const name = digest([service, path, identity, engine, backend ?? backendHere(), project, stack]);
+  return join(folderOf(urn), `${name}.json`);
 }
 
 /** A folder that cannot be read holds nothing for us; that nothing can be written to it is reported when it is tried. */

@@ -2,33 +2,49 @@ import type { OutcomeUnknownError } from "../../client/errors";
 
 const prefix = "unknown-";
 
-/** What is known beside the loss. */
+/** What the user needs to know to decide about a lost call. */
 interface Known {
+  /** The name that the program gives the resource. */
+  readonly name: string;
   /** Objects that the call may have created. */
   readonly candidates: readonly string[];
-  /** What may help before anything else; absent where nothing does. */
+  /** Stacks whose state could not be read: one of them may hold a candidate. */
+  readonly unread?: readonly string[];
+  /** A step that may help before anything else. */
   readonly fix?: string | undefined;
   /** When the call was first sent, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** It is unknown whether something was created; the next run must not create a second one unasked. */
+/** It is unknown whether something was created; only the user can decide whether to adopt it or to create it again. */
 export class UnknownCreationError extends Error {
   override readonly name = "UnknownCreationError";
   /** Stands in the state for the id that is not known. */
   readonly placeholder: string;
 
   constructor(lost: OutcomeUnknownError, identity: string, known: Known) {
-    const several = known.candidates.length > 0 ? ` Possible matches: ${known.candidates.join(", ")}.` : "";
-    const first = known.fix ? ` ${known.fix}` : "";
+    const { name, candidates, unread = [], fix } = known;
+    const found =
+      candidates.length > 0
+        ? [`It may have created ${candidates.join(" or ")}, which nothing proves to be ours.`]
+        : [];
+    const doubt = unread.length > 0 ? [`Not checked, as it cannot be read: ${unread.join(", ")}.`] : [];
+    const id = candidates.length === 1 ? candidates[0] : "ID";
     super(
-      `${lost.message}.${several}${first} If it exists, adopt it with the argument existingId. ` +
-        "If it does not, create it with RECOMMENDER_CREATE_AGAIN=1 pulumi up. Remove the option protect for that run: " +
-        "the placeholder in the state is replaced.",
+      [
+        ...[`${lost.message}.`, ...found, ...doubt, ...(fix ? [fix] : [])],
+        `If it exists, adopt it: \`RECOMMENDER_ADOPT=${quoted(`${name}=${id}`)} pulumi up\`, or with the argument existingId.`,
+        `If it does not, create it: \`RECOMMENDER_CREATE_AGAIN=${quoted(name)} pulumi up\`.`,
+        "Remove the option protect for that run: the placeholder in the state is replaced.",
+      ].join(" "),
       { cause: lost },
     );
     this.placeholder = `${prefix}${lost.idempotencyKey}.${identity}.${known.at}`;
   }
+}
+
+function quoted(text: string): string {
+  return /^[\w.:/=@%+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** The lost call that a placeholder stands for; undefined for a real id. */

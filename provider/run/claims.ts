@@ -1,18 +1,21 @@
-import { isSame, type StackRow } from "./row";
+import { isSame, mayShare, type StackRow } from "./row";
 import type { StackState } from "./stack-state";
 import { carriedUrn, isOfPlugin } from "./urn";
 
-/** Something in the service that resources may hold. */
-export type Thing = Pick<StackRow, "type" | "id">;
+/** Something in a service that resources may hold. Without a service, things of any service count. */
+export type Thing = Pick<StackRow, "type" | "id" | "service">;
 
-/** What the rows of a stack hold in the service: those of the state, with what the run has done since. */
+/**
+ * What the rows of a stack hold in the service: the rows of the state, with what the run has done since. Every row of the
+ * state counts, including the rows that the engine has replaced and is to delete.
+ */
 export class Claims {
   #stored: Promise<Rows> | undefined;
   readonly #added = new Rows();
   readonly #released = new Rows();
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly state: StackState) {}
+  constructor(private readonly state: Pick<StackState, "rows">) {}
 
   /** A resource has created or adopted it in this run. */
   add(row: StackRow): void {
@@ -60,14 +63,25 @@ export class Claims {
 
   async #otherHolder(own: StackRow): Promise<StackRow | undefined> {
     this.#stored ??= this.#read(own);
+    const holder = await this.#holderBeside(own);
+    if (!holder || isOfPlugin(holder.urn) === isOfPlugin(own.urn)) return holder;
+    // The process of the other carrier may have given it up since: only the state shows that.
+    this.#stored = this.#read(own);
+    return this.#holderBeside(own);
+  }
+
+  async #holderBeside(own: StackRow): Promise<StackRow | undefined> {
     const others = await this.holders(own);
+    const isLeaving = others.find((row) => isSame(row, own))?.isLeaving === true;
     // One for each: older state has no tokens, so that two rows may look the same.
     for (const gone of [own, ...this.#released.of(own)]) {
       const at = others.findIndex((row) => isSame(row, gone));
       if (at >= 0) others.splice(at, 1);
     }
-    // The process of the other carrier gives it up without our knowledge, and must not count on us either.
-    return others.find((row) => !row.isLeaving || isOfPlugin(row.urn) === isOfPlugin(own.urn));
+    // If both rows leave, each by another carrier, each process would leave the deletion to the other one.
+    const leavesElsewhere = (row: StackRow) =>
+      isLeaving && row.isLeaving && isOfPlugin(row.urn) !== isOfPlugin(own.urn);
+    return others.find((row) => !leavesElsewhere(row));
   }
 
   async #read(of: StackRow): Promise<Rows> {
@@ -99,7 +113,7 @@ class Rows {
   }
 
   of(thing: Thing): readonly StackRow[] {
-    return this.#byThing.get(nameOf(thing)) ?? [];
+    return (this.#byThing.get(nameOf(thing)) ?? []).filter((row) => mayShare(row, thing));
   }
 }
 

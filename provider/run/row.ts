@@ -19,6 +19,8 @@ export interface HiddenProperties {
   readonly __service?: string;
   /** The data of an embedded service that the object belongs to: another one after a reset. */
   readonly __instance?: string;
+  /** A fingerprint of the developer's key that the object was last seen with. */
+  readonly __account?: string;
   /** Set where an error kept only a part: the next update must do its work whatever the arguments say. */
   readonly __partial?: boolean;
   /** The placeholder of a lost call of an update; that of a create is the id itself. */
@@ -50,20 +52,40 @@ export interface StackRow {
   readonly id: string;
   /** Tells rows of one id apart; not known where the engine keeps it secret. */
   readonly made: string | undefined;
+  /** Address of the service that holds it; undefined if the state does not know it or keeps it secret. */
+  readonly service?: string | undefined;
+  /** A fingerprint of the key that it was last seen with. */
+  readonly account?: string | undefined;
+  /** The project of a model. */
+  readonly projectId?: string | undefined;
   /** Whether the engine has replaced it, and is to delete it. */
   readonly isLeaving?: boolean;
 }
 
 /** The row of a resource, as its lifecycle knows it. */
 export function rowOf(type: string, id: string, properties: Properties): StackRow {
-  const { __urn = "", __made = __urn } = apart(properties);
-  return { urn: __urn, type, id, made: isSealed(__made) ? undefined : __made };
+  const { __urn = "", __made = __urn, __service: service, __account: account, projectId } = apart(properties);
+  return {
+    urn: __urn,
+    type,
+    id,
+    made: isSealed(__made) ? undefined : __made,
+    ...(typeof service === "string" && { service }),
+    ...(typeof account === "string" && { account }),
+    ...(type === "Model" && typeof projectId === "string" && { projectId }),
+  };
 }
 
 /** Whether two rows are one. */
 export function isSame(a: StackRow, b: StackRow): boolean {
   const isMade = a.made === undefined || b.made === undefined ? a.urn === b.urn : a.made === b.made;
   return a.type === b.type && a.id === b.id && isMade;
+}
+
+/** Whether two rows may hold the same thing: ids of two services say nothing about each other. */
+export function mayShare(a: Pick<StackRow, "service">, b: Pick<StackRow, "service">): boolean {
+  const [one, other] = [a.service, b.service].map((address) => address?.replace(/\/+$/, ""));
+  return one === undefined || other === undefined || one === other;
 }
 
 const token = /^[0-9a-f]{8}$/;

@@ -39,6 +39,8 @@ export class Run {
   readonly resolved = new Set<string>();
   /** Lists as they were before it created anything. */
   readonly listedBefore = new Map<string, Promise<unknown>>();
+  /** Whether the configured key shows what the stack created with other keys, by their fingerprints. */
+  readonly accounts = new Map<string, Promise<boolean>>();
   /** Creations that others wait for. */
   readonly turns = new Map<string, Promise<unknown>>();
   /** Whether the service gives tokens, where no source of them is set. */
@@ -50,7 +52,8 @@ export class Run {
   readonly models = new Listing<Reply<typeof routes.getModel>>();
 
   constructor(
-    stackState: StackState = cliStackState(),
+    /** What the stacks of the backend hold. */
+    readonly stackState: StackState = cliStackState(),
     /** Aborted when the user has asked it to stop. */
     readonly cancelled: AbortSignal = engineCancelled,
     /** What a killed run had begun, as the state has it. */

@@ -2,12 +2,25 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { engineProcess } from "./engine-command";
 import { isSame, type Properties, rowOf, type StackRow } from "./row";
-import { nounOf } from "./urn";
+import { carriedUrn, nounOf, partsOf } from "./urn";
 
-/** What the stack of a run holds. */
+/** What the stacks of a backend hold. */
 export interface StackState {
   /** The rows of the stack that the given row belongs to. */
   rows(of: StackRow): Promise<readonly StackRow[]>;
+  /** The rows that earlier runs left of a resource, also the replaced ones; none if the state cannot be read. */
+  rowsNamed(urn: string): Promise<readonly StackRow[]>;
+  /** The rows of every stack of the backend, this one too. */
+  everywhere(): Promise<Holdings>;
+  /** The stacks of the backend as `project/stack`, listed for a project; undefined if they cannot be listed. */
+  stacks(project: string): Promise<ReadonlySet<string> | undefined>;
+}
+
+/** What the stacks of a backend hold, as far as their states can be read. */
+export interface Holdings {
+  readonly rows: readonly StackRow[];
+  /** Stacks whose state could not be read. */
+  readonly unread: readonly string[];
 }
 
 /** The state could not be read, so that it is not known who else holds a thing. */
@@ -61,7 +74,57 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
     }
     throw unreadable(reasons.join("; "), "Put `pulumi` on PATH, select the stack with `pulumi stack select`");
   };
-  return { rows };
+  // Read once: what earlier runs have stored does not change.
+  const before = new Map<string, Promise<StackRow[]>>();
+  const rowsNamed: StackState["rowsNamed"] = async (urn) => {
+    const { stack } = partsOf(urn);
+    const all = before.get(stack) ?? exported(["--stack", stack], cli).catch(() => []);
+    before.set(stack, all);
+    return (await all).filter((row) => carriedUrn(row.urn) === carriedUrn(urn));
+  };
+  return { rows, rowsNamed, everywhere: () => everywhere(cli), stacks: (project) => stacks(project, cli) };
+}
+
+/** How many states are read at once. */
+const readersAtOnce = 4;
+
+async function everywhere(cli: Cli): Promise<Holdings> {
+  const names = await listed(cli);
+  if (!names) return { rows: [], unread: ["all stacks"] };
+  const [rows, unread]: [StackRow[], string[]] = [[], []];
+  const until = Date.now() + cli.timeoutMs;
+  const open = [...names];
+  const read = async () => {
+    for (let name = open.shift(); name !== undefined; name = open.shift()) {
+      const timeoutMs = until - Date.now();
+      const found =
+        timeoutMs > 0 ? await exported(["--stack", name], { ...cli, timeoutMs }).catch(() => {}) : undefined;
+      if (found) rows.push(...found);
+      else unread.push(name);
+    }
+  };
+  await Promise.all(Array.from({ length: readersAtOnce }, read));
+  return { rows, unread };
+}
+
+async function stacks(current: string, cli: Cli): Promise<ReadonlySet<string> | undefined> {
+  const names = await listed(cli);
+  // The stacks of the current project are listed without its name.
+  const qualified = (name: string) => {
+    const parts = name.split("/");
+    return `${parts.length > 2 ? parts.at(-2) : current}/${parts.at(-1)}`;
+  };
+  return names && new Set(names.map(qualified));
+}
+
+async function listed({ program, timeoutMs }: Cli): Promise<string[] | undefined> {
+  try {
+    const args = ["stack", "ls", "--all", "--json", "--non-interactive"];
+    const { stdout } = await run(program, args, { timeout: timeoutMs, maxBuffer: 2 ** 30 });
+    return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -71,8 +134,8 @@ export function cliStackState(given: Partial<Cli> = {}): StackState {
 async function* waysTo(stack: string | undefined, cli: Cli): AsyncGenerator<string[]> {
   if (stack) yield ["--stack", stack];
   yield [];
-  const listed = run(cli.program, ["stack", "ls", "--json", "--non-interactive"], { timeout: cli.timeoutMs });
-  const { stdout } = await listed.catch(() => ({ stdout: "[]" }));
+  const found = run(cli.program, ["stack", "ls", "--json", "--non-interactive"], { timeout: cli.timeoutMs });
+  const { stdout } = await found.catch(() => ({ stdout: "[]" }));
   for (const { name } of JSON.parse(stdout) as { name: string }[])
     if (name !== stack) yield ["--stack", name];
 }

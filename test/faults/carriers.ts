@@ -38,6 +38,17 @@ export type Carried = Omit<Lifecycle, "read"> & {
   read(id: string, state?: Properties, inputs?: Properties): ReturnType<Lifecycle["read"]>;
 };
 
+/** A backend in which no other stack holds anything, and no stack was renamed. */
+export function stackState(rows: StackState["rows"]): StackState {
+  const all = () => rows({ urn: "", type: "", id: "", made: undefined });
+  return {
+    rows,
+    rowsNamed: async (urn) => (await all()).filter((row) => carriedUrn(row.urn) === carriedUrn(urn)),
+    everywhere: async () => ({ rows: await all(), unread: [] }),
+    stacks: async () => ({ has: () => true }) as unknown as ReadonlySet<string>,
+  };
+}
+
 /** How the engine gets at the lifecycles: in the process of a dynamic provider, or by the protocol of a plugin. */
 abstract class Carrier {
   constructor(
@@ -60,7 +71,7 @@ abstract class Carrier {
     const source = endpointToken({ url, clientId, clientSecret });
     const token = keepsTokens ? lasting(source) : source;
     const client = new MortalClient({ baseUrl, apiKey, token, clock, ...(timeouts && { timeouts }) });
-    useSession({ settings, client, clock, run: new Run({ rows }) });
+    useSession({ settings, client, clock, run: new Run(stackState(rows)) });
     await this.start(config);
     return client;
   }

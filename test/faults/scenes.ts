@@ -8,7 +8,7 @@ import { fixed } from "./program";
 import type { LocalStack } from "./runs";
 
 /** What tells how a call that failed is dealt with. */
-export type Kind = "reads" | "changes" | "datasets" | "trainings" | "makes";
+export type Kind = "reads" | "changes" | "makes";
 
 /** What is done under a fault, and how often the service has done it afterwards. */
 export interface Act {
@@ -116,7 +116,7 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
   return [
     made("POST /create-user-dataset", "makes", "UserDataset", "datasets", { numShards: 1 }),
     made("POST /create-item-dataset", "makes", "ItemDataset", "datasets", { numShards: 1 }),
-    made("POST /create-event-dataset", "datasets", "EventDataset", "datasets", { numShards: 1 }),
+    made("POST /create-event-dataset", "makes", "EventDataset", "datasets", { numShards: 1 }),
     made("POST /create-project", "makes", "Project", "projects", {
       userDatasetId: world.userDatasetId,
       itemDatasetId: world.itemDatasetId,
@@ -124,7 +124,7 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
       targetEventType: "purchase",
     }),
     made("POST /create-algorithm", "makes", "Algorithm", "algorithms", { projectId }),
-    made("POST /submit-training-job", "trainings", "TrainingJob", "jobs", { projectId, algorithmId }),
+    made("POST /submit-training-job", "makes", "TrainingJob", "jobs", { projectId, algorithmId }),
     made("POST /submit-deployment-job", "makes", "DeploymentJob", "jobs", deployment),
     made("POST /submit-querying-job", "makes", "QueryingJob", "jobs", { projectId, modelId, ...query }),
     made("POST /submit-clustering-job", "makes", "ClusteringJob", "jobs", {

@@ -194,6 +194,7 @@ export class World {
       await this.#look();
       const errors = await this.up(program, none);
       delete process.env.RECOMMENDER_CREATE_AGAIN;
+      delete process.env.RECOMMENDER_ADOPT;
       if (errors.length === 0) break;
       if (tries === 8) throw new Error(`no recovery: ${errors[0].message}`);
       for (const error of errors) await this.#heed(error);
@@ -265,11 +266,15 @@ export class World {
     const lost = this.account
       .made(call)
       .filter((made) => made.key === key && !this.isKnown(made) && !this.account.wentWithMachine(made));
-    // A training that was taken shows by its model, where the message says so; one that failed never shows.
-    if (message.includes("`pulumi up` finds its model") && lost.length > 0) {
+    const [training] = call === "POST /submit-training-job" ? lost : [];
+    if (training) {
       await this.observed.service.idle();
-      // Where another job may have made the model, it is for the user to say which one is wanted: here a new one.
-      if (!message.includes("Possible matches") && (await this.modelOf(lost[0]))) return;
+      // A training that failed never shows a model.
+      const model = await this.modelOf(training);
+      if (model) {
+        process.env.RECOMMENDER_ADOPT = `${title.split(" ")[1]}=${model}`;
+        return;
+      }
     }
     if (call.startsWith("POST /create") && lost.length > 0) {
       this.existing[title] = lost[0].id;

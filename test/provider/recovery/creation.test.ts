@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { routes } from "../../../contract";
 import { digest, type Entry, entriesOf, put, unreadableFiles } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
-import { Carriers } from "../../faults/carriers";
+import { Carriers, carrierNames } from "../../faults/carriers";
 import { keyOf, newStack } from "../../faults/rows";
 import { type Declared, SmallEngine } from "../../faults/small-engine";
 
@@ -116,7 +116,12 @@ test("what was created for another resource is not adopted for a lost call, howe
       at: new Date(Date.now() - 30 * 3_600_000).toISOString(),
     }),
   );
-  expect(await engine.up([twin, events])).toEqual([]);
+  const [error] = await engine.up([events, twin]);
+  expect(error?.message).toMatch(/^EventDataset twin: .*RECOMMENDER_CREATE_AGAIN=twin pulumi up/);
+  expect(error?.message).not.toContain(eventDatasetId);
+  process.env.RECOMMENDER_CREATE_AGAIN = "twin";
+  expect(await engine.up([events, twin])).toEqual([]);
+  delete process.env.RECOMMENDER_CREATE_AGAIN;
   expect(engine.of("EventDataset", "events").id).toBe(eventDatasetId);
   expect(engine.of("EventDataset", "twin").id).not.toBe(eventDatasetId);
 });
@@ -151,13 +156,30 @@ test("a replacement that is asked for makes another one, for the state is known 
   expect(eventDatasets.map(({ eventDatasetId }) => eventDatasetId)).not.toContain(before[1]);
 });
 
-test("a replacement right after a kill keeps what the killed run had made, and does not delete it", async () => {
-  engine.programHears = false;
+test.each(carrierNames)(
+  "a replacement makes another one if the state holds the first, although the journal has it still: %s",
+  async (carrier) => {
+    engine.programHears = false;
+    engine.carrier = carrier;
+    expect(await engine.up([events])).toEqual([]);
+    const { id } = engine.of("EventDataset", "events");
+    expect(entriesOf(engine.urnOf(events))).toHaveLength(1);
+    expect(await engine.up([events], { replace: [keyOf(events)] })).toEqual([]);
+    const { id: next } = engine.of("EventDataset", "events");
+    expect(next).not.toBe(id);
+    await observed.call(routes.getEventDataset, { eventDatasetId: next as string });
+  },
+);
+
+test("a replacement that a killed run has made is resumed when it is asked for again", async () => {
   expect(await engine.up([events])).toEqual([]);
+  const before = engine.export();
+  engine.programHears = false;
+  expect(await engine.up([events], { replace: [keyOf(events)] })).toEqual([]);
   const { id } = engine.of("EventDataset", "events");
+  engine.import(before);
   expect(await engine.up([events], { replace: [keyOf(events)] })).toEqual([]);
   expect(engine.of("EventDataset", "events").id).toBe(id);
-  await observed.call(routes.getEventDataset, { eventDatasetId: id as string });
 });
 
 test("what another resource of the program takes over is not deleted with the one that held it before", async () => {
@@ -204,21 +226,6 @@ test("where nothing can be written down, that is said once and the work goes on"
   const told = said.filter((message) => message.includes("cannot write the recovery journal"));
   expect(told).toHaveLength(1);
   expect(told[0]).toMatch(/Set XDG_STATE_HOME to a folder/);
-});
-
-test("a replacement that found again what it replaces is not deleted by the run after one that broke off", async () => {
-  engine.programHears = false;
-  expect(await engine.up([events])).toEqual([]);
-  const { id } = engine.of("EventDataset", "events");
-  const failing: Declared = { ...users, kind: "Project", name: "shop", args: () => ({}) };
-  expect(await engine.up([events, failing], { replace: [events, failing].map(keyOf) })).toHaveLength(1);
-  expect(engine.of("EventDataset", "events").id).toBe(id);
-  expect(await engine.up([events])).toEqual([]);
-  await observed.call(routes.getEventDataset, { eventDatasetId: id as string });
-  expect(await engine.up([])).toEqual([]);
-  await expect(observed.call(routes.getEventDataset, { eventDatasetId: id as string })).rejects.toThrow(
-    "404",
-  );
 });
 
 describe("the journal", () => {

@@ -7,6 +7,7 @@ import { digest, put } from "../../../provider/recovery/journal";
 import type { Context } from "../../../provider/run/context";
 import { Run } from "../../../provider/run/session";
 import { ObservedService } from "../../engine/observed-service";
+import { stackState } from "../../faults/carriers";
 import { newStack } from "../../faults/rows";
 
 const dataset = { name: "users", numShards: 1 };
@@ -68,7 +69,7 @@ describe("a creation that a killed run wrote down", () => {
       ...{ id: userDatasetId, reply: { userDatasetId } },
     });
     const { client } = observed;
-    const run = new Run({ rows: async () => [] });
+    const run = new Run(stackState(async () => []));
     const created = await createOnce(
       { client, clock: systemClock, run, urn, settings: { tellOrigin: true } } as Context,
       {

@@ -1,31 +1,47 @@
 import {
   appendFileSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import {
   allEntries,
+  digest,
   type Entry,
   entriesOf,
   eraseStored,
   forget,
   put,
+  rehome,
+  straysOf,
 } from "../../../provider/recovery/journal";
 
 const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic:Resource::users";
 const sent: Entry = {
   ...{ urn, service: "s", path: "/create-user-dataset", identity: "i", key: "k", derived: false },
-  ...{ at: new Date().toISOString(), pid: process.pid, host: "here" },
+  ...{ at: new Date().toISOString(), pid: process.pid, host: "here", backend: "s3://states/shop" },
 };
 
 let folder: string;
 const before = process.env.XDG_STATE_HOME;
+const home = mkdtempSync(join(tmpdir(), "recommender-home-"));
+
+beforeAll(() => {
+  Object.assign(process.env, { PULUMI_BACKEND_URL: "s3://states/shop", PULUMI_HOME: home });
+});
+
+afterAll(() => {
+  delete process.env.PULUMI_BACKEND_URL;
+  delete process.env.PULUMI_HOME;
+  rmSync(home, { recursive: true });
+});
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "recommender-journal-"));
@@ -75,13 +91,85 @@ test("a file of which nothing can be read stops its own resource and no other", 
   expect(allEntries()).toEqual([other]);
 });
 
-test("a file of 0.1.0, which has one line without an end, is read and added to", async () => {
-  await put(sent);
-  const [file = ""] = files();
-  writeFileSync(file, JSON.stringify(sent));
+/** Writes a file as version 0.1.0 did, with the backend as the variable spelled it. */
+const putAsOld = (spelled: string) => {
+  const { backend: _, ...entry } = sent;
+  const of = join(folder, "pulumi-recommender/creations", digest([urn, spelled]));
+  mkdirSync(of, { recursive: true });
+  const name = digest([entry.service, entry.path, entry.identity, ""]);
+  writeFileSync(join(of, `${name}.json`), JSON.stringify(entry));
+  return entry;
+};
+
+test("a file of 0.1.0 is read and moved to where entries lie now", async () => {
+  const old = putAsOld("s3://states/shop");
+  const [found] = entriesOf(urn);
+  expect(found).toEqual(old);
+  await rehome(found as Entry, urn);
   expect(entriesOf(urn)).toEqual([sent]);
+  expect(files()).toHaveLength(1);
   await put({ ...sent, id: "user-dataset-1" });
   expect(entriesOf(urn)).toEqual([{ ...sent, id: "user-dataset-1" }]);
+});
+
+test("a file of 0.1.0 in another backend is left alone, and can be forgotten", async () => {
+  const old = putAsOld("s3://states/other");
+  expect(entriesOf(urn)).toEqual([]);
+  expect(allEntries()).toEqual([old]);
+  await forget(allEntries()[0] as Entry);
+  expect(files()).toEqual([]);
+});
+
+describe("the backend", () => {
+  let state: string;
+  const login = (current: string) => {
+    delete process.env.PULUMI_BACKEND_URL;
+    writeFileSync(join(home, "credentials.json"), JSON.stringify({ current }));
+  };
+  beforeEach(() => {
+    state = join(folder, "state");
+    mkdirSync(state);
+    symlinkSync(state, join(folder, "link"));
+  });
+  afterEach(() => {
+    process.env.PULUMI_BACKEND_URL = "s3://states/shop";
+    rmSync(join(home, "credentials.json"), { force: true });
+  });
+
+  test.each<[string, () => void]>([
+    ["with a trailing slash", () => (process.env.PULUMI_BACKEND_URL = `file://${state}/`)],
+    [
+      "by a relative path",
+      () => (process.env.PULUMI_BACKEND_URL = `file://${relative(process.cwd(), state)}`),
+    ],
+    ["by a symbolic link", () => (process.env.PULUMI_BACKEND_URL = `file://${folder}/link`)],
+    ["by `pulumi login`", () => login(`file://${state}`)],
+    ["by `pulumi login` with a trailing slash", () => login(`file://${state}/`)],
+  ])("reached %s has the same entries", async (_, reach) => {
+    process.env.PULUMI_BACKEND_URL = `file://${state}`;
+    const { backend: _own, ...entry } = sent;
+    await put(entry);
+    reach();
+    expect(entriesOf(urn)).toMatchObject([entry]);
+  });
+
+  test("in a bucket is the same with other options, and another one in another store", async () => {
+    process.env.PULUMI_BACKEND_URL = "s3://states/shop?region=eu-west-1&profile=ci";
+    await put(sent);
+    process.env.PULUMI_BACKEND_URL = "s3://states/shop/";
+    expect(entriesOf(urn)).toEqual([sent]);
+    process.env.PULUMI_BACKEND_URL = "s3://states/shop?endpoint=minio.example.com";
+    expect(entriesOf(urn)).toEqual([]);
+  });
+
+  test("that another login leads to has none of them", async () => {
+    login(`file://${state}`);
+    const { backend: _own, ...entry } = sent;
+    await put(entry);
+    login(`file://${folder}`);
+    expect(entriesOf(urn)).toEqual([]);
+    expect(straysOf(urn)).toEqual([]);
+  });
 });
 
 test("entries of one resource that come and go at once leave each other alone, and nothing behind", async () => {
