@@ -16,8 +16,9 @@ Examples:
   recommender interrupted
   recommender interrupted --forget`;
 
-interface Listed extends Entry {
-  /** Whether the process that made the call lives; it ends some seconds after its engine. */
+interface Listed {
+  readonly entry: Entry;
+  /** Whether the process that made the call may live; it ends some seconds after its engine. */
   readonly running: boolean;
 }
 
@@ -31,7 +32,7 @@ export function addInterrupted(program: Command): void {
   program
     .command("interrupted")
     .description("List unfinished creates of killed runs.")
-    .option("--forget", "forget all of it: the next `pulumi up` creates it again")
+    .option("--forget", "forget all of it but calls under way: the next `pulumi up` creates it again")
     .option("--yes", "do not ask")
     .option("--json", "print the outcome as one line of JSON")
     .addHelpText("after", help)
@@ -39,36 +40,51 @@ export function addInterrupted(program: Command): void {
 }
 
 async function interrupted(options: InterruptedOptions): Promise<void> {
-  const { allEntries, forget, isAlive, unreadableFiles } = await import("../../provider/recovery/journal.js");
+  const { allEntries, forget, mayBeRunning, unreadableFiles } = await import(
+    "../../provider/recovery/journal.js"
+  );
   const entries = allEntries()
     .sort((a, b) => a.at.localeCompare(b.at))
-    .map((entry) => ({ ...entry, running: isAlive(entry) }));
-  const listed = entries.map(({ urn, service, path, at, running, id = null }) => {
-    return { urn, service, path, at, running, id };
+    .map((entry) => ({ entry, running: mayBeRunning(entry) }));
+  const listed = entries.map(({ entry, running }) => {
+    const { urn, backend = null, path, at, id = null } = entry;
+    return { urn, backend, service: addressOf(entry) ?? null, path, at, running, id };
   });
   const unreadable = unreadableFiles();
-  const count = entries.length + unreadable.length;
+  const over = entries.filter(({ running }) => !running);
+  const count = over.length + unreadable.length;
   if (options.forget && count > 0) {
     await confirm(`Forget ${count}? The next \`pulumi up\` creates them again.`, options.yes);
   }
   print(options, { interrupted: listed, unreadable }, () =>
-    count === 0
+    entries.length + unreadable.length === 0
       ? "Nothing was interrupted.\n"
-      : [...entries.map(described), ...unreadable.map((file) => `Cannot be read: ${file}\n`)].join("\n"),
+      : [
+          ...entries.map((one) => described(one, options.forget === true)),
+          ...unreadable.map((file) => `Cannot be read: ${file}\n`),
+        ].join("\n"),
   );
   if (!options.forget) return;
-  for (const entry of entries) await forget(entry);
+  for (const { entry } of over) await forget(entry);
   for (const file of unreadable) await rm(file, { force: true, recursive: true });
 }
 
-function described({ urn, service, path, at, id, running, pid }: Listed): string {
+/** The address of a service; undefined if it is secret, or if an older version wrote only a digest of it. */
+function addressOf({ address, service }: Entry): string | undefined {
+  return address ?? (/^[0-9a-f]{32}$/.test(service) ? undefined : service);
+}
+
+function described({ entry, running }: Listed, isForgetting: boolean): string {
+  const { urn, backend, path, at, id, pid, host } = entry;
   const { stack, ...resource } = partsOf(urn);
+  const kept = isForgetting ? "; not forgotten" : "";
   return [
     `${titleOf(resource)} of stack ${stack}, ${at.slice(0, 19)}Z`,
     `  ${id ? `created ${id}` : "may have been created: no response arrived"}`,
-    ...(running ? [`  process ${pid}, which made the call, still runs`] : []),
+    ...(running ? [`  process ${pid} on ${host}, which made the call, may still run${kept}`] : []),
     `  POST ${path}`,
-    `  at ${service}`,
+    `  at ${addressOf(entry) ?? "an address that is not recorded"}`,
+    ...(backend ? [`  backend ${backend}`] : []),
     "",
   ].join("\n");
 }

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRunning } from "../../client/process";
 import type { OpenStack } from "../stack/open";
+import { recordingEngines, wasStartedHere } from "./started-engines";
 
 /** Who holds the lock of a stack, as the engine reports it. */
 export interface LockOwner {
@@ -30,8 +31,8 @@ export function lockOwners(message: string): LockOwner[] {
 }
 
 /**
- * Works on a stack that a killed engine may have left locked.
- * A lock is removed only where its owner is known to have ended: a process of this machine that no longer runs.
+ * Works on a stack that a killed engine may have left locked. A lock is removed only if its owner is proven to have
+ * ended: a process that a command of this machine started and that no longer runs. The name of the machine proves nothing.
  */
 export async function unlocking<T>(
   open: OpenStack,
@@ -40,7 +41,7 @@ export async function unlocking<T>(
 ): Promise<T> {
   for (;;) {
     try {
-      return await work();
+      return await recordingEngines(open.name, work);
     } catch (error) {
       const refusal = lockRefusal(error);
       if (refusal === undefined) throw error;
@@ -51,14 +52,15 @@ export async function unlocking<T>(
 
 async function release(open: OpenStack, refusal: string, { wait, log }: LockPolicy): Promise<void> {
   const owners = lockOwners(refusal);
-  const foreign = owners.find(({ host }) => host !== hostname());
+  const foreign = owners.find((owner) => owner.host !== hostname() || !wasStartedHere(open.name, owner));
   if (owners.length === 0 || foreign) {
     const who = foreign
       ? `by ${foreign.user}@${foreign.host}, process ${foreign.pid}, since ${foreign.since}`
       : "";
     throw new Error(
-      `Stack ${open.name} is locked ${who || "by another update"}. Whether that still runs cannot be seen from here: ` +
-        `wait for it, or make sure that it is over and run \`pulumi cancel --stack ${open.name}\`; then run this again.`,
+      `Stack ${open.name} is locked ${who || "by another update"}. This command did not start that update and cannot ` +
+        `see whether it still runs: wait for its end. If it was killed, run \`pulumi cancel --stack ${open.name}\`. ` +
+        "Then run this again.",
     );
   }
   const alive = owners.find(({ pid }) => isRunning(pid));

@@ -184,6 +184,15 @@ export function isAlive({ pid, host }: Entry): boolean {
   return host === hostname() && pid !== process.pid && isRunning(pid);
 }
 
+/** A call takes at most so long, with all its retries. */
+const callMs = 5 * 60_000;
+
+/** Whether the process that wrote an entry may live. On another machine that cannot be seen: its call may be under way. */
+export function mayBeRunning(entry: Entry): boolean {
+  const isRecent = Date.now() - Date.parse(entry.at) < callMs;
+  return entry.host === hostname() ? isAlive(entry) : isRecent;
+}
+
 /**
  * Erases the creations whose results the state of the resource holds, and returns the others. With the last of
  * a chain of jobs, each submitted because the one before it failed, the whole chain is forgotten.

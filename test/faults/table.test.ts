@@ -137,7 +137,9 @@ describe.each([
         const next = (await again(act))?.message;
         expect({ ...seen, next, done: await act.done() }).toEqual({
           ...seen,
-          next: expect.stringMatching(/RECOMMENDER_ADOPT=\S+=\S+ pulumi up.*RECOMMENDER_CREATE_AGAIN=\S+ pulumi up/),
+          next: expect.stringMatching(
+            /RECOMMENDER_ADOPT=\S+=\S+ pulumi up.*RECOMMENDER_CREATE_AGAIN=\S+ pulumi up/,
+          ),
           done: made,
         });
         const adopts = made === 1 && act.adopt;

@@ -1,20 +1,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Entry, entriesOf, put } from "../../../provider/recovery/journal";
+import { allEntries, digest, type Entry, entriesOf, put } from "../../../provider/recovery/journal";
 import { run } from "../../service/process";
 
 const urn = (name: string) => `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/recommender:UserDataset::${name}`;
 const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
   ...{ urn: urn(name), service: "http://127.0.0.1:9", path: "/create-user-dataset", identity: name },
   ...{ key: name, derived: false, request: { name, numShards: 1 }, at: "2026-11-01T10:00:00.000Z" },
-  ...{ pid: 1, host: "elsewhere" },
+  ...{ pid: 1, host: "elsewhere", backend: "s3://states" },
   ...more,
 });
 
 // What other tests leave behind is none of these tests' business.
 const stateHome = mkdtempSync(join(tmpdir(), "recommender-state-"));
 process.env.XDG_STATE_HOME = stateHome;
+process.env.PULUMI_BACKEND_URL = "s3://states";
 afterAll(() => rmSync(stateHome, { recursive: true }));
 
 test("what killed runs have made is listed with its ids until it is forgotten", async () => {
@@ -27,11 +28,13 @@ test("what killed runs have made is listed with its ids until it is forgotten", 
       "  created user-dataset-1",
       "  POST /create-user-dataset",
       "  at http://127.0.0.1:9",
+      "  backend s3://states",
       "",
       "UserDataset lost of stack dev, 2026-11-02T10:00:00Z",
       "  may have been created: no response arrived",
       "  POST /create-user-dataset",
       "  at http://127.0.0.1:9",
+      "  backend s3://states",
       "",
     ].join("\n"),
   );
@@ -45,4 +48,25 @@ test("what killed runs have made is listed with its ids until it is forgotten", 
     { urn: urn("lost"), id: null },
   ]);
   expect([...entriesOf(urn("made")), ...entriesOf(urn("lost"))]).toEqual([]);
+});
+
+test("the address is shown for people, and calls of live processes are not forgotten", async () => {
+  const service = digest("https://api.example.com");
+  const now = new Date().toISOString();
+  await put(
+    entry("alive", { service, address: "https://api.example.com", host: hostname(), pid: process.pid }),
+  );
+  await put(entry("elsewhere", { at: now }));
+  await put(entry("over", { service, host: hostname(), pid: 2 ** 22 + 1 }));
+  const { out } = await run("interrupted", "--forget", "--yes");
+  expect(out).toContain("  at https://api.example.com\n");
+  expect(out).not.toContain(service);
+  expect(out).toContain(
+    `process ${process.pid} on ${hostname()}, which made the call, may still run; not forgotten`,
+  );
+  expect(
+    allEntries()
+      .map(({ key }) => key)
+      .sort(),
+  ).toEqual(["alive", "elsewhere"]);
 });

@@ -1,0 +1,90 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { ChildProcess } from "node:child_process";
+import { subscribe } from "node:diagnostics_channel";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { jsonOrUndefined } from "../../client/parse";
+import { makeFolder, stateFolder } from "../../client/state-folder";
+
+/** An engine that a command on this machine has started. */
+interface Started {
+  readonly stack: string;
+  /** When it was started, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** How long after its start an engine may take the lock. */
+const lockWithinMs = 10 * 60_000;
+
+/** Clocks of a file system and of a process may differ a little. */
+const skewMs = 2_000;
+
+const keptMs = 30 * 24 * 3_600_000;
+
+/**
+ * Runs work that starts engines for a stack, and writes down their process ids until they end. The record is the only
+ * proof that the owner of a lock was a process of this machine: machines on a shared backend may have the same name.
+ */
+export function recordingEngines<T>(stack: string, work: () => Promise<T>): Promise<T> {
+  // The Automation API does not tell the process ids of its engines.
+  if (!isSubscribed) subscribe("child_process", onProcess);
+  isSubscribed = true;
+  return stackHere.run(stack, work);
+}
+
+const stackHere = new AsyncLocalStorage<string>();
+let isSubscribed = false;
+
+function onProcess(message: unknown): void {
+  const stack = stackHere.getStore();
+  if (stack !== undefined) record(stack, (message as { process: ChildProcess }).process);
+}
+
+/** Whether a command on this machine started the engine that owns the lock of a stack. */
+export function wasStartedHere(
+  stack: string,
+  { pid, since }: { readonly pid: number; readonly since: string },
+): boolean {
+  const started = read(fileOf(pid));
+  const after = Date.parse(since) - (started?.at ?? Number.NaN);
+  return started?.stack === stack && after >= -skewMs && after <= lockWithinMs;
+}
+
+function record(stack: string, child: ChildProcess): void {
+  child.once("spawn", () => {
+    const { pid, spawnfile } = child;
+    if (pid === undefined || !/^pulumi(\.\w+)?$/.test(basename(spawnfile))) return;
+    try {
+      makeFolder(stateFolder("engines"));
+      forgetOld();
+      writeFileSync(fileOf(pid), JSON.stringify({ stack, at: Date.now() } satisfies Started), {
+        mode: 0o600,
+      });
+    } catch {
+      // Without the record, a lock that the engine leaves behind must be released by hand.
+      return;
+    }
+    // An engine that was killed leaves its lock behind.
+    child.once("exit", (code) => code !== null && rmSync(fileOf(pid), { force: true }));
+  });
+}
+
+function fileOf(pid: number): string {
+  return join(stateFolder("engines"), `${pid}.json`);
+}
+
+function read(file: string): Started | undefined {
+  try {
+    return jsonOrUndefined(readFileSync(file, "utf8")) as Started | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function forgetOld(): void {
+  for (const name of readdirSync(stateFolder("engines"))) {
+    const file = join(stateFolder("engines"), name);
+    const { mtimeMs = Date.now() } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > keptMs) rmSync(file, { force: true });
+  }
+}
