@@ -27,7 +27,7 @@ afterAll(async () => {
   await observed.close();
 });
 
-test("with a service that honours no keys, what a killed run made is looked for in the list or asked about, by the other carrier too, never made twice", async () => {
+test("with a service that honours no keys, what a killed run made is asked about with its candidates, by the other carrier too, and never made twice", async () => {
   const up = (RECOMMENDER_CARRIER: Carrier, env: Record<string, string> = {}) =>
     ground.run(["up", "--yes", "--skip-preview"], { RECOMMENDER_CARRIER, ...env });
   const made = (call: string) => proxy.taken.filter((taken) => taken.call === call);
@@ -55,20 +55,21 @@ test("with a service that honours no keys, what a killed run made is looked for 
   const asked = await up("plugin");
   expect(asked.code).not.toBe(0);
   expect(asked.output).toMatch(/The outcome of POST \/create-user-dataset is unknown/);
-  expect(asked.output).toMatch(/existingId.*RECOMMENDER_CREATE_AGAIN=1 pulumi up/s);
-  expect(asked.output).toMatch(
-    /the create call got no response, but \S+ is in the service's list; adopting it/,
-  );
+  expect(asked.output).toMatch(/The outcome of POST \/create-event-dataset is unknown/);
+  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
+  const [events] = eventDatasets;
+  expect(asked.output).toContain(`RECOMMENDER_ADOPT=events=${events?.eventDatasetId} pulumi up`);
+  expect(asked.output).toContain("RECOMMENDER_CREATE_AGAIN=events pulumi up");
 
   const [taken] = made("POST /create-user-dataset");
   const adopted = await up("dynamic", {
     EXISTING_USERS: JSON.parse(taken?.answer ?? "").user_dataset_id,
+    RECOMMENDER_ADOPT: `events=${events?.eventDatasetId}`,
   });
   expect({ code: adopted.code, output: adopted.output }).toMatchObject({ code: 0 });
   // The plugin has the placeholder deleted, of which the dynamic provider knows what it stood for.
   expect(adopted.output).not.toContain("orphaned");
   expect(made("POST /create-user-dataset")).toHaveLength(1);
   expect(made("POST /create-event-dataset")).toHaveLength(1);
-  const { eventDatasets } = await observed.call(routes.listEventDatasets, {});
   expect(ground.state("unkeyed").resources.map(({ id }) => id)).toContain(eventDatasets[0]?.eventDatasetId);
 });

@@ -38,7 +38,9 @@ describe("a creation whose answer was lost, with a service that honours no keys"
 
   test("stops the run, which says what may be there and how to adopt it", async () => {
     proxy.on("POST /create-user-dataset", resetAfter);
-    expect(await failure()).toMatch(/may have succeeded.*existingId.*RECOMMENDER_CREATE_AGAIN=1/s);
+    expect(await failure()).toMatch(
+      /may have succeeded.*RECOMMENDER_ADOPT=users=ID pulumi up.*RECOMMENDER_CREATE_AGAIN=users pulumi up/s,
+    );
     expect(creations()).toBe(1);
   });
 

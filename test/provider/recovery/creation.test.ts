@@ -258,6 +258,24 @@ describe("the journal", () => {
   });
 });
 
+test("a journal file that cannot be read ends neither a refresh nor a destroy: both warn of it", async () => {
+  expect(await engine.up([events])).toEqual([]);
+  await put(entry({ urn: engine.urnOf(events), path: "/create-event-dataset" }));
+  const [file] = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  writeFileSync(join(file?.parentPath ?? "", file?.name ?? ""), "");
+  engine.programHears = false;
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", onUnhandled);
+  expect(await engine.refresh()).toEqual([]);
+  expect(await engine.up([])).toEqual([]);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", onUnhandled);
+  expect(unhandled).toEqual([]);
+  expect(said.join()).toContain("cannot read the recovery journal");
+  expect(engine.held.size).toBe(0);
+});
+
 /** The state of a run that got no answer. */
 const asked = (more: { key: string; at: number }) => {
   const state = { ...request, __urn: engine.urnOf(users) };

@@ -68,6 +68,33 @@ test("rows of one thing that both carriers have replaced do not each leave it to
   expect(await deleting([dynamic, { ...dynamic, made: "3" }], [dynamic])).toEqual([]);
 });
 
+test("a row that the engine is to delete holds its thing against a row of the other carrier", async () => {
+  const at = (type: string, made: string, isLeaving: boolean): StackRow => ({
+    ...rowOf("EventDataset", "x", { __urn: `urn:pulumi:s::p::${type}:EventDataset::a`, __made: made }),
+    isLeaving,
+  });
+  const leaving = at("recommender:index", "1", true);
+  const own = at("pulumi-nodejs:dynamic/recommender", "2", false);
+  expect(await deleting([leaving, own], [own])).toEqual([]);
+  // The state shows that the other carrier has given it up since.
+  let reads = 0;
+  const claims = new Claims({ rows: async () => (++reads === 1 ? [leaving, own] : [leaving]) });
+  await claims.release(leaving, async (holder) => expect(holder).toBeUndefined());
+});
+
+test("the same id in another service is another thing", async () => {
+  const at = (name: string, __service?: string) =>
+    rowOf("EventDataset", "1", {
+      __urn: `urn:pulumi:s::p::t::${name}`,
+      __made: name,
+      ...(__service && { __service }),
+    });
+  const [one, other] = [at("a", "https://one.example.com/"), at("b", "https://other.example.com")];
+  expect(await deleting([one, other], [one])).toHaveLength(1);
+  expect(await deleting([one, at("b", "https://one.example.com")], [one])).toEqual([]);
+  expect(await deleting([one, at("b")], [one])).toEqual([]);
+});
+
 test("nothing is deleted while the state cannot be read, and it is read once when it can", async () => {
   let reads = 0;
   const claims = new Claims({
