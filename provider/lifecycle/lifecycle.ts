@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { isOutage } from "../../client/errors";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
 import { shortened } from "../../contract/words";
 import { adoptedByUser } from "../recovery/adoption";
@@ -10,7 +9,7 @@ import { lostCallOf, UnknownCreationError } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { connectToEngine, endWithEngine, log, type Urn } from "../run/engine";
 import { isReplacedByCommand } from "../run/engine-command";
-import { type Properties, rowOf, type StackRow } from "../run/row";
+import { type Properties, rowOf } from "../run/row";
 import { openSession, refuseWithoutTokens, runOf } from "../run/session";
 import { logicalName } from "../run/urn";
 import { locate } from "./account-proof";
@@ -26,6 +25,7 @@ import {
 } from "./arguments";
 import { refuseGone, serviceMark } from "./belonging";
 import { discreet } from "./discretion";
+import { orphan, refusalToAdopt, stays } from "./existing";
 import { PartialStateError, titled, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
@@ -69,20 +69,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       }),
     );
 
-  /** Why what is to be adopted cannot be, as far as the service reports. */
-  const refusal = async (inputs: Properties): Promise<string | undefined> => {
-    const { existingId } = inputs as { existingId?: string };
-    if (existingId === undefined || !noun.adoptable) return undefined;
-    const context = await contextOf(inputs);
-    try {
-      await noun.adoptable(existingId, inputs as Args, context);
-    } catch (error) {
-      const { message } = error as Error;
-      if (!isOutage(error)) return message;
-      await log.warn(context.urn, `could not check existingId ${shortened(existingId)}: ${message}`);
-    }
-    return undefined;
-  };
+  const refusal = (inputs: Properties) => refusalToAdopt(noun, inputs, () => contextOf(inputs));
 
   /** What was created or adopted, which the row of the resource claims from now on. */
   const created = ({ run }: Context, inputs: Properties, id: string, outputs: object) => {
@@ -314,13 +301,4 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     },
   };
   return discreet(open, (key) => config(key));
-}
-
-async function stays({ urn }: StackRow, id: string, context: Context): Promise<void> {
-  const by = urn === context.urn ? "its replacement" : urn;
-  await log.info(context.urn, `keeping ${shortened(id)}: ${by} uses it`);
-}
-
-async function orphan(id: string, _state: object, { urn, title }: Context): Promise<void> {
-  await log.warn(urn, `${title} (${shortened(id)}) is orphaned: the API cannot delete it.`);
 }
