@@ -24,6 +24,11 @@ export async function refusalToAdopt<Args extends object, Outputs extends object
   return undefined;
 }
 
+/** Warns that an object is adopted unseen. */
+export async function warnOfUnread(id: string, { urn, title }: Context): Promise<void> {
+  await log.warn(urn, `${title}: ${shortened(id)} is adopted without verification: the API cannot read it.`);
+}
+
 /** Reports that an object stays because another row of the stack holds it. */
 export async function stays({ urn }: StackRow, id: string, context: Context): Promise<void> {
   const by = urn === context.urn ? "its replacement" : urn;

@@ -25,7 +25,7 @@ import {
 } from "./arguments";
 import { refuseGone, serviceMark } from "./belonging";
 import { discreet } from "./discretion";
-import { orphan, refusalToAdopt, stays } from "./existing";
+import { orphan, refusalToAdopt, stays, warnOfUnread } from "./existing";
 import { PartialStateError, titled, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
@@ -201,10 +201,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       return titled(context, async () => {
         const { existingId = adoptedByUser(context) } = inputs as { existingId?: string };
         if (existingId && noun.adopt) {
-          if (!noun.read) {
-            const unread = `${context.title}: ${shortened(existingId)} is adopted without verification: the API cannot read it.`;
-            await log.warn(context.urn, unread);
-          }
+          if (!noun.read) await warnOfUnread(existingId, context);
           await noun.adoptable?.(existingId, inputs as Args, context);
           const { id = existingId, ...outputs } = await noun.adopt(existingId, inputs as Args, context);
           await orphanAll(context, existingId);

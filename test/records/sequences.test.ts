@@ -8,6 +8,7 @@ import { limits } from "../../contract";
 import { eventRecords } from "../../provider/event-records";
 import type { Properties } from "../../provider/run/row";
 import { Run, useSession } from "../../provider/run/session";
+import { stackState } from "../faults/carriers";
 import { type Fault, RemoteModel } from "./remote-model";
 import { type Change, changes, SourceModel } from "./source-model";
 
@@ -129,7 +130,11 @@ class StackWorld {
     await eventRecords.configure({ config: { get: (key) => config[key] } });
     const pending = [...this.#pending];
     const noted = { look: async () => pending, of: async () => pending.map(({ inputs }) => inputs) };
-    const run = new Run({ rows: async () => [] }, new AbortController().signal, noted as never);
+    const run = new Run(
+      stackState(async () => []),
+      new AbortController().signal,
+      noted as never,
+    );
     const settings = readSettings((key) => config[`recommender:${key}`], {});
     useSession({ settings, client: this.remote.client(fault), clock: systemClock, run });
   }
