@@ -1,22 +1,16 @@
-import { randomUUID } from "node:crypto";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import type { Agent, Dispatcher } from "undici";
-import { encode, type Input, idempotencyHeader, type Reply, type Route, routes, tolerant } from "../contract";
+import { type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { abortable, type Clock, systemClock } from "./clock";
-import {
-  ApiError,
-  InputError,
-  isOutage,
-  isVerdict,
-  OutcomeUnknownError,
-  readRefusal,
-  TokenError,
-} from "./errors";
+import { ApiError, isOutage, OutcomeUnknownError, ReplyError } from "./errors";
+import { isFinal, isForeign, isRecognised } from "./finality";
 import { hidden, TokenCache } from "./http/credentials";
+import { readRefusal } from "./http/error-body";
+import { givenUp, hintOf, notTriedAgain, WaitNotice } from "./http/hints";
 import type { CallOptions, ClientOptions, Timeouts } from "./http/options";
 import { readReply } from "./http/reply";
+import { type Prepared, Requests } from "./http/request";
 import {
+  budgetMs,
   connectionFailure,
   defaultRetry,
   delayMs,
@@ -39,19 +33,6 @@ export {
 export type { CallOptions, ClientOptions, Timeouts } from "./http/options";
 export type { RetryPolicy } from "./http/retry";
 
-/** Bodies above this size are compressed. */
-const gzipAboveBytes = 1024;
-const compress = promisify(gzip);
-
-interface Prepared {
-  readonly route: Route;
-  readonly url: URL;
-  readonly body: Buffer | string | null;
-  readonly headers: Record<string, string>;
-  readonly signal: AbortSignal | undefined;
-  readonly onReplayed: (() => void) | undefined;
-}
-
 /** Calls the service: one connection pool, one set of credentials, one way to fail. */
 export class Client {
   readonly baseUrl: string;
@@ -65,6 +46,10 @@ export class Client {
   readonly #timeouts: Timeouts;
   /** Which addresses honour idempotency keys; an address that has not answered yet is not in it. */
   readonly #honours = new Map<string, boolean>();
+  /** Addresses under which the service itself has answered, be it with an error. */
+  readonly #answered = new Set<string>();
+  readonly #waiting: WaitNotice;
+  readonly #requests: Requests;
 
   #asked: Promise<unknown> | undefined;
 
@@ -74,6 +59,8 @@ export class Client {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#retry = { ...defaultRetry, ...options.retry };
+    this.#requests = new Requests(options);
+    this.#waiting = new WaitNotice(this.#clock, options.onWait);
     this.#timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
     // Loaded here, for most programs only declare: a third of what importing this package would take.
     const { Agent } = require("undici") as typeof import("undici");
@@ -88,50 +75,62 @@ export class Client {
 
   /** Sends one call of the API and returns its reply. */
   async call<R extends Route>(route: R, input: Input<R>, options: CallOptions = {}): Promise<Reply<R>> {
-    return this.#carryOut<R>(route, await this.#prepare(route, input, options), options);
+    return this.#carryOut<R>(route, await this.#requests.fromInput(route, input, options), options);
   }
 
   /** Sends one call whose body is serialized already, in the form it has on the wire: for records by the million. */
   async send<R extends Route>(route: R, body: Buffer, options: CallOptions = {}): Promise<Reply<R>> {
-    const prepared = await this.#withBody(this.#envelope(route, options), body, options);
-    return this.#carryOut<R>(route, prepared, options);
+    return this.#carryOut<R>(route, await this.#requests.fromBody(route, body, options), options);
   }
 
   async #carryOut<R extends Route>(route: R, prepared: Prepared, options: CallOptions): Promise<Reply<R>> {
     const began = this.#clock.now();
-    // What an earlier attempt may have done is not undone by a later one that did not get through.
+    const { origin } = prepared.url;
+    // A later attempt that does not get through does not undo what an earlier one may have done.
     let mayBeDone = false;
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#attempt(prepared);
       if ("reply" in outcome) return outcome.reply as Reply<R>;
       const failure = outcome;
-      mayBeDone = !route.repeatable && (failure.mayBeDone || (mayBeDone && !isVerdict(failure.error)));
-      const key = prepared.headers["idempotency-key"];
-      const final = (remark = ""): Error => {
-        // The error of a token is shared by all calls that waited for it, so that no remark of one belongs in it.
-        if (!(failure.error instanceof TokenError)) failure.error.message += remark;
-        return mayBeDone
-          ? new OutcomeUnknownError(route, key, failure.error, {
+      mayBeDone =
+        !route.repeatable &&
+        (failure.mayBeDone || (mayBeDone && !isFinal(failure.error, { mayHaveRun: true })));
+      const final = (error = failure.error): Error =>
+        mayBeDone
+          ? new OutcomeUnknownError(route, prepared.headers["idempotency-key"], error, {
               attempts: attempt + 1,
-              honoured: this.#honours.get(prepared.url.origin),
+              honoured: this.#honours.get(origin),
             })
-          : failure.error;
-      };
+          : error;
       const waits = prepared.signal ?? this.#options.stop;
-      if (!failure.transient || waits?.aborted) throw final();
+      // The address may be wrong; then nothing was created there.
+      const isDoubtful = mayBeDone && isForeign(failure.error) && !this.#answered.has(origin);
+      if (isDoubtful && (await this.#isElsewhere(prepared.signal))) throw failure.error;
+      const isTransient = failure.transient || (isDoubtful && this.#answered.has(origin));
+      if (!isTransient || waits?.aborted) throw final();
       if (mayBeDone && !(await this.honoursKeys(prepared.signal).catch(() => false))) throw final();
       const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
       const spent = this.#clock.now() - began;
-      if (spent + delay > this.#retry.budgetMs) {
-        throw final(` (given up after ${attempt + 1} attempts in ${Math.round(spent / 1000)} s)`);
-      }
+      const budget = budgetMs(this.#retry, failure, this.#answered.has(origin));
+      if (spent + delay > budget) throw final(givenUp(failure.error, attempt + 1, spent, this.#whoami));
       options.onRetry?.(failure.error);
       this.#options.onRetry?.(`${failure.error.message}; again in ${Math.ceil(delay)} ms`);
+      this.#waiting.say(failure.error, spent + delay, budget);
       await this.#clock.sleep(delay, waits).catch((reason) => {
-        if (waits === this.#options.stop) throw final(`; not tried again, because ${reason.message}`);
+        if (waits === this.#options.stop) throw final(notTriedAgain(failure.error, reason));
         throw mayBeDone ? final() : reason;
       });
     }
+  }
+
+  get #whoami(): string {
+    return this.#options.whoami ?? "recommender whoami";
+  }
+
+  /** Whether a read shows too that something other than the service answers under its address. */
+  async #isElsewhere(signal: AbortSignal | undefined): Promise<boolean> {
+    const error = await this.call(routes.listEventDatasets, {}, { signal }).catch((thrown) => thrown);
+    return isForeign(error) || error instanceof ReplyError;
   }
 
   /** Whether the service says that it honours idempotency keys; one that has said nothing yet is asked by a read. */
@@ -151,49 +150,27 @@ export class Client {
     return this.#honours.get(origin) ?? false;
   }
 
-  /** Gets a token for a call that is not made yet, so that whoever gets none hears of it before. */
+  /** Gets a token for a call that is not made yet, to report early if there is none. */
   async getToken(route: Route): Promise<void> {
-    await this.#tokens.get(route.path);
+    const began = this.#clock.now();
+    for (let attempt = 0; ; attempt++) {
+      const error = await this.#tokens.get(route.path).then(
+        () => undefined,
+        (thrown: Error) => thrown,
+      );
+      if (!error) return;
+      const failure = otherFailure(error);
+      const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
+      const spent = this.#clock.now() - began;
+      if (!failure.transient) throw error;
+      if (spent + delay > this.#retry.unreachableMs) throw givenUp(error, attempt + 1, spent, this.#whoami);
+      await this.#clock.sleep(delay, this.#options.stop);
+    }
   }
 
   /** Closes the connections; calls under way are finished first. */
   close(): Promise<void> {
     return this.#agent.close();
-  }
-
-  async #prepare(route: Route, input: unknown, options: CallOptions): Promise<Prepared> {
-    // What only our own service limits is for another one to judge.
-    const schema = tolerant(route.request);
-    const checked = schema.safeParse(input);
-    if (!checked.success) throw new InputError(route, checked.error.issues);
-    const request = encode(schema, checked.data) as Record<string, unknown>;
-    const prepared = this.#envelope(route, options);
-    if (route.method !== "GET") return this.#withBody(prepared, JSON.stringify(request), options);
-    for (const [key, value] of Object.entries(request)) prepared.url.searchParams.set(key, String(value));
-    return prepared;
-  }
-
-  #envelope(route: Route, { baseUrl, signal, onReplayed, ...options }: CallOptions): Prepared {
-    const until = signal ?? (route.method === "GET" ? this.#options.stop : undefined);
-    until?.throwIfAborted();
-    const url = new URL((baseUrl?.replace(/\/+$/, "") ?? this.baseUrl) + route.path);
-    const headers = { ...options.headers, accept: "application/json", apikey: this.#options.apiKey };
-    return { route, url, headers, signal: until, onReplayed, body: null };
-  }
-
-  async #withBody(
-    prepared: Prepared,
-    body: Buffer | string,
-    { idempotencyKey }: CallOptions,
-  ): Promise<Prepared> {
-    const headers: Record<string, string> = { ...prepared.headers, "content-type": "application/json" };
-    if (prepared.route.method === "POST") headers["idempotency-key"] = idempotencyKey ?? randomUUID();
-    const bytes = Buffer.byteLength(body);
-    if (this.#options.gzip === false || bytes <= gzipAboveBytes) return { ...prepared, headers, body };
-    headers["content-encoding"] = "gzip";
-    // Each piece of the output costs a turn of the event loop: few and large ones.
-    const packed = await compress(body, { level: 1, chunkSize: Math.max(1024, bytes >> 2) });
-    return { ...prepared, headers, body: packed };
   }
 
   /** One attempt, and a second one with a new token when the first token is refused. */
@@ -235,20 +212,35 @@ export class Client {
       return connectionFailure(route, url.origin, error as NodeJS.ErrnoException);
     }
     const requestId = header(answer, "x-request-id") ?? header(answer, "request-id");
-    if (answer.statusCode >= 300) {
-      const refusal = readRefusal(text, (said) => this.#redact(said));
-      const said = { ...refusal, requestId, status: answer.statusCode };
-      const error = new ApiError(route, said, this.#hint(answer, url));
-      // The service's own clock shows how far off its date is.
-      const now = Date.parse(header(answer, "date") ?? "") || this.#clock.now();
-      return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), now));
-    }
+    if (answer.statusCode >= 300) return this.#refusal(prepared, answer, text, requestId);
     const known = this.#honours.has(url.origin);
     const success = { status: answer.statusCode, text, requestId, known };
     const reply = readReply(route, success, (said) => this.#redact(said));
     if (!known) this.#honours.set(url.origin, false);
+    this.#answered.add(url.origin);
     if (header(answer, "idempotent-replayed") === "true") prepared.onReplayed?.();
     return { reply };
+  }
+
+  #refusal(
+    { route, url, ids, mayBeElsewhere }: Prepared,
+    answer: Dispatcher.ResponseData,
+    text: string,
+    requestId: string | undefined,
+  ): Failure {
+    const { statusCode: status } = answer;
+    const refusal = readRefusal(text, (said) => this.#redact(said));
+    const isOwn = isRecognised(status, refusal, Object.values(ids));
+    if (isOwn) this.#answered.add(url.origin);
+    const hint = hintOf(
+      { status, isRecognised: isOwn, location: this.#redact(header(answer, "location") ?? "") },
+      { origin: url.origin, ids, tokensFrom: this.#tokens.source.origin, whoami: this.#whoami },
+    );
+    const error = new ApiError(route, { ...refusal, requestId, status, isRecognised: isOwn }, hint);
+    // The service's own clock shows how far off its date is.
+    const now = Date.parse(header(answer, "date") ?? "") || this.#clock.now();
+    const hasAnswered = this.#answered.has(url.origin) && !mayBeElsewhere;
+    return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), now), hasAnswered);
   }
 
   /** The agent limits only the time between two pieces of a body; here the whole body has a limit. */
@@ -262,21 +254,6 @@ export class Client {
   #learn(origin: string, answer: Dispatcher.ResponseData): void {
     const said = (header(answer, idempotencyHeader) ?? "").toUpperCase();
     if (said.includes("POST")) this.#honours.set(origin, true);
-  }
-
-  #hint(answer: Dispatcher.ResponseData, { origin }: URL): string {
-    const { statusCode: status } = answer;
-    if (status < 400) {
-      const { message: place } = readRefusal(header(answer, "location") ?? "another place", (said) =>
-        this.#redact(said),
-      );
-      return `; it leads to ${place}: is ${origin} the address of the service itself?`;
-    }
-    if (status === 404) return `; the service asked was ${origin}`;
-    if (status === 401) return `; the token came from ${this.#tokens.source.origin}: is it still valid?`;
-    if (status === 403)
-      return `; the token came from ${this.#tokens.source.origin}: does it cover this scope?`;
-    return "";
   }
 
   #redact(text: string): string {

@@ -7,11 +7,19 @@ import {
   TokenError,
   type TokenSource,
 } from "./client";
-import { embeddedFolder, environmentName, noTokenSource, type SettingKey, type Settings } from "./settings";
+import {
+  clientIdMissing,
+  embeddedFolder,
+  environmentName,
+  noTokenSource,
+  type SettingKey,
+  type Settings,
+} from "./settings";
 
 /** A client for a configuration, without the engine: for commands that no program runs. */
 export async function connect(settings: Settings, options: Partial<ClientOptions> = {}): Promise<Client> {
-  return new Client({ ...(await target(settings)), connections: settings.parallel, ...options });
+  const reached = await target(settings, options.whoami);
+  return new Client({ ...reached, connections: settings.parallel, ...options });
 }
 
 /** What it took to reach an embedded service. */
@@ -20,6 +28,7 @@ type Start = Pick<import("../service/embedded").Embedded, "started" | "created" 
 /** Where calls of a configuration go, and what they carry; starts the embedded service where that is meant. */
 export async function target(
   settings: Settings,
+  whoami?: string,
 ): Promise<Pick<ClientOptions, "baseUrl" | "apiKey" | "token" | "instanceId"> & Partial<Start>> {
   const folder = embeddedFolder(settings.baseUrl);
   if (folder !== undefined) {
@@ -31,14 +40,15 @@ export async function target(
       token: endpointToken({ ...endpointOf(url, key), origin: "the embedded service" }),
     };
   }
-  return { baseUrl: settings.baseUrl, apiKey: settings.apiKey ?? "", token: tokenSource(settings) };
+  return { baseUrl: settings.baseUrl, apiKey: settings.apiKey ?? "", token: tokenSource(settings, whoami) };
 }
 
-function tokenSource(settings: Settings): TokenSource {
+function tokenSource(settings: Settings, whoami: string | undefined): TokenSource {
   const { accessToken, tokenCommand, tokenUrl, clientId = "", clientSecret = "" } = settings;
-  if (tokenUrl) return endpointToken({ url: tokenUrl, clientId, clientSecret, origin: origin("tokenUrl") });
+  if (tokenUrl)
+    return endpointToken({ url: tokenUrl, clientId, clientSecret, origin: origin("tokenUrl"), whoami });
   if (tokenCommand) return commandToken(tokenCommand, { origin: origin("tokenCommand") });
-  return accessToken ? fixedToken(accessToken, origin("accessToken")) : tokenOfService(settings);
+  return accessToken ? fixedToken(accessToken, origin("accessToken")) : tokenOfService(settings, whoami);
 }
 
 /** Where a service of this package gives tokens for its key, or for the secret of the client that is named. */
@@ -46,13 +56,16 @@ function endpointOf(baseUrl: string, key: string, clientId = "pulumi-recommender
   return { url: `${baseUrl.replace(/\/+$/, "")}/oauth/token`, clientId, clientSecret: key };
 }
 
-/** Where no source of tokens is set: a service of this package gives them itself, and no other is known to. */
-function tokenOfService({ baseUrl, apiKey = "", clientId }: Settings): TokenSource {
+/** Secrets of clients of our own service begin like this. */
+const clientSecretPrefix = "rc_";
+
+/** If no source of tokens is set, the service is asked for one: our own service gives tokens, others may not. */
+function tokenOfService({ baseUrl, apiKey = "", clientId }: Settings, whoami?: string): TokenSource {
   const endpoint = endpointOf(baseUrl, apiKey, clientId);
   // Without what a user may have put before the host: it is shown.
   const { origin: host, pathname } = new URL(endpoint.url);
-  const advice = "check recommender:apiKey, and recommender:clientId where the key is the secret of a client";
-  const source = endpointToken({ ...endpoint, origin: host + pathname, advice });
+  const credentials = clientId ? `${origin("apiKey")} and ${origin("clientId")}` : origin("apiKey");
+  const source = endpointToken({ ...endpoint, origin: host + pathname, credentials, whoami });
   let hasGiven = false;
   const fetch: TokenSource["fetch"] = async (scope, http) => {
     try {
@@ -61,9 +74,11 @@ function tokenOfService({ baseUrl, apiKey = "", clientId }: Settings): TokenSour
       return token;
     } catch (error) {
       // An address that has given a token is a source of them, whatever it says later.
-      if (hasGiven || !(error instanceof TokenError)) throw error;
-      const { message, transient, cause } = error;
-      throw new TokenError(noTokenSource(message), { transient, cause });
+      if (hasGiven || !(error instanceof TokenError) || error.transient) throw error;
+      const { message, refusal, cause } = error;
+      if (refusal === "credentials" && !clientId && apiKey.startsWith(clientSecretPrefix))
+        throw new TokenError(clientIdMissing(origin("apiKey"), whoami), { cause, refusal });
+      throw refusal ? error : new TokenError(noTokenSource(message), { cause });
     }
   };
   return { ...source, fetch };

@@ -1,22 +1,33 @@
 import type { z } from "zod";
 import type { Route } from "../contract";
 import { issuesText } from "../contract/words";
+import type { Refusal } from "./http/error-body";
 
 type Call = Pick<Route, "method" | "path">;
 
-/** The service answered and refused the call. */
+/** A reply with an error status. `isRecognised` says whether it came from the service or from something in front of it. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** The service's own word for what is wrong, where its answer has one. */
+  /** The service's error code, if the body has one. */
   readonly code: string | undefined;
-  /** What the service said, without the call that it said it to. */
+  /** The error text of the body, without the call. */
   readonly reason: string;
   readonly requestId: string | undefined;
+  /** Whether the body is an error of the service, by the rule of `isRecognised` in finality.ts. */
+  readonly isRecognised: boolean;
 
-  constructor(call: Call, answer: { status: number; requestId?: string | undefined } & Refusal, hint = "") {
+  constructor(
+    call: Call,
+    answer: Omit<Refusal, "shape"> & {
+      status: number;
+      requestId?: string | undefined;
+      isRecognised?: boolean | undefined;
+    },
+    hint = "",
+  ) {
     const code = answer.code ? ` ${answer.code}` : "";
     const request = answer.requestId ? ` (request ${answer.requestId})` : "";
     super(`${call.method} ${call.path}: ${answer.status}${code}: ${answer.message}${request}${hint}`);
@@ -26,12 +37,8 @@ export class ApiError extends Error {
     this.code = answer.code;
     this.reason = answer.message;
     this.requestId = answer.requestId;
+    this.isRecognised = answer.isRecognised ?? true;
   }
-}
-
-/** Whether the service looked at the call itself and refused it, so that it had no effect. */
-export function isVerdict(error: unknown): boolean {
-  return error instanceof ApiError && error.status < 500 && ![401, 403, 408, 429].includes(error.status);
 }
 
 /** The service answered success with a body that is not what the contract says. */
@@ -56,12 +63,15 @@ export class ReplyError extends Error {
   }
 }
 
-/** The call did not reach the service, or no complete response arrived, and a retry was useless or unsafe. */
+/** The call did not reach the service, or the reply was incomplete, and a retry was useless or unsafe. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
+  /** Whether no connection could be opened, so the call was not sent. */
+  readonly isUnreachable: boolean;
 
-  constructor(call: Call, origin: string, problem: string, options?: ErrorOptions) {
-    super(`${call.method} ${call.path}: ${problem} (${origin})`, options);
+  constructor(message: string, options: ErrorOptions & { isUnreachable?: boolean } = {}) {
+    super(message, options);
+    this.isUnreachable = options.isUnreachable ?? false;
   }
 }
 
@@ -104,74 +114,28 @@ export class InputError extends Error {
   }
 }
 
-/** No token could be had for a call; nothing was sent. */
+/** What is known about a token that could not be obtained. */
+type TokenFailure = Pick<TokenError, "transient" | "isUnreachable" | "refusal">;
+
+/** No token could be obtained for a call; the call was not sent. */
 export class TokenError extends Error {
   override readonly name = "TokenError";
-  /** Whether trying again may help. */
+  /** Whether a retry may help. */
   readonly transient: boolean;
+  /** Whether no connection to the token endpoint could be opened. */
+  readonly isUnreachable: boolean;
+  /** What the token endpoint rejected, if it said so. */
+  readonly refusal: "credentials" | "scope" | undefined;
 
-  constructor(message: string, options: ErrorOptions & { transient?: boolean } = {}) {
+  constructor(message: string, options: ErrorOptions & Partial<TokenFailure> = {}) {
     super(message, options);
     this.transient = options.transient ?? false;
+    this.isUnreachable = options.isUnreachable ?? false;
+    this.refusal = options.refusal;
   }
 }
 
-/** Whether nothing was learned from the service, because it or what gives tokens for it cannot be reached. */
+/** Whether the service, or the token endpoint, could not be reached or was overloaded: the call taught us nothing. */
 export function isOutage(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof TokenError && error.transient);
-}
-
-/** Makes a text fit to be shown. */
-type Show = (said: string) => string;
-
-interface Refusal {
-  readonly code?: string | undefined;
-  readonly message: string;
-}
-
-/**
- * What an error body says, whatever it is: JSON of any shape, HTML, plain text, cut off, or nothing. What must not be
- * shown is taken out before a text is cut, or a part of it would stay.
- */
-export function readRefusal(body: string, redact: Show = (said) => said): Refusal {
-  const show: Show = (said) => shortened(redact(said));
-  const text = body.trim();
-  if (text === "") return { message: "the response has no body" };
-  try {
-    return fromJson(JSON.parse(text), show);
-  } catch {
-    return { message: /^\s*</.test(text) ? fromHtml(text, show) : show(text) };
-  }
-}
-
-function fromJson(value: unknown, show: Show): Refusal {
-  if (typeof value !== "object" || value === null) return { message: show(String(value)) };
-  const object = value as Record<string, unknown>;
-  const inner = object.error ?? object.errors ?? object.fault;
-  if (Array.isArray(inner) && inner.length > 0) return fromJson(inner[0], show);
-  if (typeof inner === "object" && inner !== null) return fromJson(inner, show);
-  const first = (keys: string[]) => {
-    const key = keys.find(
-      (name) => ["string", "number"].includes(typeof object[name]) && object[name] !== "",
-    );
-    return key === undefined ? undefined : show(String(object[key]));
-  };
-  const code = first(["code", "error_code", "errorCode", "type", "error"]);
-  const message = first(["message", "error_description", "detail", "title", "reason", "msg", "error"]);
-  const details = Array.isArray(object.details) ? object.details.map(detailText).filter(Boolean) : [];
-  return { code, message: [message ?? show(JSON.stringify(value)), ...details.map(show)].join("; ") };
-}
-
-function detailText(detail: unknown): string {
-  const { path, message } = (detail ?? {}) as { path?: unknown; message?: unknown };
-  return typeof message === "string" ? `${path ? `${path}: ` : ""}${message}` : "";
-}
-
-function fromHtml(text: string, show: Show): string {
-  const title = /<title[^>]*>([^<]+)/i.exec(text)?.[1] ?? /<h1[^>]*>([^<]+)/i.exec(text)?.[1];
-  return `an HTML page${title ? ` titled "${show(title.trim())}"` : ""} came instead of JSON`;
-}
-
-function shortened(text: string): string {
-  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
 }

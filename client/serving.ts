@@ -1,6 +1,7 @@
 import { type Input, type Reply, routes } from "../contract";
 import { ApiError, type Client, ReplyError } from "./client";
 import type { Clock } from "./clock";
+import { isFinal, isForeign } from "./finality";
 import { meansNotServing } from "./refusals";
 
 /** What is asked of the recommendation call. */
@@ -25,11 +26,14 @@ export async function recommendItems(
     return client.call(routes.recommendItemsToUser, input, { headers });
   const baseUrl = servingUri.endsWith(path) ? servingUri.slice(0, -path.length) : servingUri;
   try {
-    return await client.call(routes.recommendItemsToUser, input, { baseUrl, headers });
+    const options = { baseUrl, headers, mayBeElsewhere: true };
+    return await client.call(routes.recommendItemsToUser, input, options);
   } catch (error) {
-    const nothingThere =
-      error instanceof ReplyError || (error instanceof ApiError && [404, 405].includes(error.status));
-    if (!nothingThere) throw error;
+    const isElsewhere =
+      error instanceof ReplyError ||
+      isForeign(error) ||
+      (error instanceof ApiError && [404, 405].includes(error.status));
+    if (!isElsewhere) throw error;
     return client.call(routes.recommendItemsToUser, input, { headers });
   }
 }
@@ -41,32 +45,65 @@ export interface ServingCheck {
   readonly maxLatencyMs?: number | undefined;
 }
 
-/** Whether anything serves the project; where the API does not say that nothing does, something does. */
+/** Whether a project serves: any answer of the service counts, except one that says that nothing is deployed. */
 export async function serves(
   userId: string | undefined,
   servingUri: string | null | undefined,
   { client }: { readonly client: Client },
-): Promise<boolean> {
+): Promise<boolean | "unknown"> {
   try {
     await recommendItems(client, { userId: userId ?? "nobody", limit: 1 }, servingUri);
     return true;
   } catch (error) {
-    if (error instanceof ApiError && meansNotServing(error)) return false;
-    if (error instanceof ApiError && error.status < 500 && ![401, 403, 429].includes(error.status))
-      return true;
+    if (isFinal(error)) return !meansNotServing(error);
+    if (isForeign(error)) return "unknown";
     throw error;
   }
 }
 
+/** A deployment with its check, as the state has it. */
+interface Checked {
+  readonly check?: ServingCheck | undefined;
+  readonly qps: number;
+}
+
+/** What a check found, in words. `refused`: a call failed; `few`: too few results; `slow`: the answer came too late. */
+interface Fault {
+  readonly kind: "refused" | "few" | "slow";
+  readonly words: string;
+}
+
 /**
- * What is wrong with the serving, in words; undefined when it is as it should be or when no check is declared.
+ * What is wrong with the serving, in words; undefined if the check passes or none is declared.
  * A user goes by the place in the check: the engine keeps the words in the state, and ids of users are personal data.
  */
 export async function tryOut(
-  { check, qps }: { readonly check?: ServingCheck | undefined; readonly qps: number },
+  deployment: Checked,
+  servingUri: string | undefined,
+  context: { readonly client: Client; readonly clock: Clock },
+): Promise<string | undefined> {
+  return (await faultOf(deployment, servingUri, context))?.words;
+}
+
+/**
+ * Why the recommendation calls of a check fail or return too few results; undefined if they succeed.
+ * Throws if that cannot be known now: the credentials are refused, or the service is overloaded or cannot be reached.
+ */
+export async function servingFault(
+  { check, qps }: { readonly check: ServingCheck; readonly qps: number },
+  servingUri: string | undefined,
+  context: { readonly client: Client; readonly clock: Clock },
+): Promise<Fault | undefined> {
+  const { maxLatencyMs: _, ...timeless } = check;
+  return faultOf({ check: timeless, qps }, servingUri, context, (error) => error.status < 500);
+}
+
+async function faultOf(
+  { check, qps }: Checked,
   servingUri: string | undefined,
   { client, clock }: { readonly client: Client; readonly clock: Clock },
-): Promise<string | undefined> {
+  counts: (error: ApiError) => boolean = () => true,
+): Promise<Fault | undefined> {
   if (!check) return undefined;
   const { userIds, minResults = 1, maxLatencyMs } = check;
   for (const [index, userId] of userIds.entries()) {
@@ -83,15 +120,18 @@ export async function tryOut(
       const tookMs = Math.round(performance.now() - began);
       if (results.length < minResults) {
         const got = `${results.length} result${results.length === 1 ? "" : "s"}`;
-        return `the check failed: ${place} got ${got}, at least ${minResults} are asked for`;
+        const words = `the check failed: ${place} got ${got}, at least ${minResults} are asked for`;
+        return { kind: "few", words };
       }
       if (maxLatencyMs !== undefined && tookMs > maxLatencyMs) {
-        return `the check failed: the answer for ${place} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;
+        const words = `the check failed: the answer for ${place} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;
+        return { kind: "slow", words };
       }
     } catch (error) {
       // Without a response nothing is known: only a response of the service counts against the models.
-      if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status)) throw error;
-      return `the check failed: ${place}: ${refusal(error, userId)}`;
+      if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status) || !counts(error))
+        throw error;
+      return { kind: "refused", words: `the check failed: ${place}: ${refusal(error, userId)}` };
     }
   }
   return undefined;

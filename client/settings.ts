@@ -158,28 +158,58 @@ export function environmentBeside(
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
 }
 
-/** Reads the configuration, each key from the environment before the stack. */
+/**
+ * Reads the configuration, each key from the environment before the stack. If the environment names another address than
+ * the stack, the credentials of the stack are not used: they would be sent to a service that they are not meant for.
+ *
+ * @param addressFrom what the error calls the source of the address, if it is not the variable
+ */
 export function readSettings(
   fromStack: (key: SettingKey) => string | undefined,
   environment: NodeJS.ProcessEnv = process.env,
+  addressFrom = environmentName("baseUrl"),
 ): Settings {
   const values: Partial<Record<SettingKey, string | undefined>> = {};
   const fromEnvironment = (key: SettingKey) => environment[environmentName(key)] || undefined;
+  const address = fromEnvironment("baseUrl");
+  const isElsewhere = address !== undefined && !isSameAddress(address, fromStack("baseUrl"));
   // Credentials of the environment replace those of the stack as a whole: a token of one and an endpoint of the
   // other would contradict each other although each of the two is complete.
   const ownToken = tokenKeys.some(fromEnvironment);
-  for (const key of settingKeys) {
-    const tokenPart = [...tokenKeys, ...endpointKeys].some((part) => part === key);
-    values[key] = fromEnvironment(key) ?? (tokenPart && ownToken ? undefined : fromStack(key));
-  }
+  const isKept = (key: SettingKey) =>
+    isTokenPart(key) ? !ownToken && !isElsewhere : key !== "apiKey" || !isElsewhere;
+  for (const key of settingKeys)
+    values[key] = fromEnvironment(key) ?? (isKept(key) ? fromStack(key) : undefined);
   const read = schema.safeParse(values);
   if (!read.success) {
     const [issue] = read.error.issues;
     const key = issue.path[0] as SettingKey;
     throw new SettingsError(`recommender:${key}: ${inWords(issue)}. ${howToSet(key)}`);
   }
+  const { apiKey, baseUrl } = read.data;
+  const isWithheld = isElsewhere && (fromStack("apiKey") || addressFrom !== environmentName("baseUrl"));
+  if (isWithheld && !apiKey && embeddedFolder(baseUrl) === undefined)
+    throw new SettingsError(noCredentialsFor(baseUrl, addressFrom));
   checkCredentials(read.data);
   return read.data;
+}
+
+/** Whether two texts name the same address. */
+export function isSameAddress(one: string, other: string | undefined): boolean {
+  return one.replace(/\/+$/, "") === other?.replace(/\/+$/, "");
+}
+
+function isTokenPart(key: SettingKey): boolean {
+  return [...tokenKeys, ...endpointKeys].some((part) => part === key);
+}
+
+function noCredentialsFor(baseUrl: string, addressFrom: string): string {
+  const { origin } = new URL(baseUrl);
+  const [address, key] = [environmentName("baseUrl"), environmentName("apiKey")];
+  return (
+    `${addressFrom} is ${origin}, and no credentials are set for it: those of another address are not sent there. ` +
+    `Set ${address} and ${key}.`
+  );
 }
 
 function checkCredentials(settings: Settings): void {
@@ -212,12 +242,19 @@ export function hasTokenSource(settings: Settings): boolean {
   return embeddedFolder(settings.baseUrl) !== undefined || tokenKeys.some((key) => settings[key]);
 }
 
-/** What is said where no source of tokens is set and the address that was tried instead gave none. */
+/** The error if no source of tokens is set and the service, which was asked instead, gave none. */
 export function noTokenSource(tried: string): string {
   return (
-    "No source of access tokens is set, so the service itself was asked for one with recommender:apiKey, as one " +
-    `of this package is: ${tried.replace(/\.$/, "")}. For another service set one of recommender:accessToken, ` +
-    `recommender:tokenCommand and recommender:tokenUrl. ${howToSet("accessToken")}`
+    `${tried.replace(/\.$/, "")}. If the service does not give tokens for its key, set recommender:accessToken ` +
+    "(`pulumi config set --secret recommender:accessToken VALUE`), recommender:tokenCommand or recommender:tokenUrl."
+  );
+}
+
+/** The error if the secret of a client is set as the key without the id of the client. */
+export function clientIdMissing(key: string, whoami = "recommender whoami"): string {
+  return (
+    `${key} is the secret of a client (rc_…), but recommender:clientId is not set. ${howToSet("clientId")} ` +
+    `Check with \`${whoami}\`.`
   );
 }
 

@@ -78,6 +78,8 @@ async function servingAfter(job: Job, context: Context): Promise<string | undefi
   try {
     // A run that was killed may have shut it down and come no further.
     const isServing = await serves(undefined, job.jobResult?.servingUri, context);
+    if (isServing === "unknown")
+      return "may go on serving: something other than the service answers its calls";
     return isServing ? "goes on serving" : undefined;
   } catch (error) {
     return `may go on serving: could not check (${(error as Error).message})`;

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { notServing, undefinedIfMissing } from "../client/refusals";
-import { serves, tryOut } from "../client/serving";
+import { serves, servingFault, tryOut } from "../client/serving";
+import { isUnreachable } from "../client/unreachable";
 import { deploymentFields, limits, routes } from "../contract";
 import { atMost, id } from "../contract/field";
 import { shortened } from "../contract/words";
@@ -88,7 +89,7 @@ export const deployment = lifecycle({
       context,
       // A job of an earlier run may have been undone since by a shutdown.
       async ({ jobResult }, earlier) =>
-        !earlier || serves(args.check?.userIds[0], jobResult?.servingUri, context),
+        !earlier || (await serves(args.check?.userIds[0], jobResult?.servingUri, context)) !== false,
     );
     // There is nothing to go back to.
     return { id: args.projectId, ...(await checked(args, outputs, context)) };
@@ -108,16 +109,18 @@ export const deployment = lifecycle({
     return { servingUri: context.client.baseUrl };
   },
 
-  /** The API does not report what serves: the job's record is read, and with a check the recommendation is tried. */
+  /** The API does not report which models serve: the job is read, and with a check the recommendation call is tried. */
   async read(projectId, state, context) {
     const { client, urn } = context;
-    const jobId = state.deploymentJobId;
+    const { check, qps, deploymentJobId: jobId } = state;
     const job = jobId
       ? await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }))
       : undefined;
     const servingUri = job?.jobResult?.servingUri ?? state.servingUri;
-    if (state.check && !(await serves(state.check.userIds[0], servingUri, context))) {
-      await log.warn(urn, `project ${projectId} does not serve`);
+    const fault = check && (await servingFault({ check, qps }, servingUri, context).catch(cannotKnow));
+    // A check that failed during `up` is not news: `up` runs it again.
+    if (fault && !(fault.kind === "few" && state.checkFailed)) {
+      await log.warn(urn, `project ${projectId} does not serve: ${fault.words}`);
       return undefined;
     }
     if (state.checkFailed) await log.warn(urn, "its check failed; `pulumi up` runs it again");
@@ -157,11 +160,21 @@ export const deployment = lifecycle({
     }
   },
 
-  async delete(projectId, _state, { client, run }) {
-    await notServing(client.call(routes.shutdownDeployment, { projectId }));
+  async delete(projectId, { check, servingUri }, context) {
+    const { client, run } = context;
+    await notServing(
+      client.call(routes.shutdownDeployment, { projectId }),
+      async () => (await serves(check?.userIds[0], servingUri, context)) === false,
+    );
     run.shutDown.add(projectId);
   },
 });
+
+/** A refresh fails if the recommendation call cannot be made: neither "serving" nor "not serving" would be true. */
+function cannotKnow(error: Error): never {
+  if (isUnreachable(error)) throw error;
+  throw new Error(`cannot know whether it serves: ${error.message}`, { cause: error });
+}
 
 /** What was deployed, once its check passes; where it fails, the state keeps it with the reason, so that it is not lost. */
 async function checked(args: State, outputs: Outputs, context: Context): Promise<Outputs> {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { undefinedIfMissing } from "../client/refusals";
+import { isBackedBy, undefinedIfMissing } from "../client/refusals";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
 import { shortened } from "../contract/words";
@@ -79,8 +79,13 @@ export const eventDataset = lifecycle({
     return change(id, news, context);
   },
 
-  async delete(eventDatasetId, _state, { client, run }) {
-    await undefinedIfMissing(client.call(routes.deleteEventDataset, { eventDatasetId }));
+  async delete(eventDatasetId, _state, context) {
+    const { client, run } = context;
+    const isGone = async () => {
+      run.eventDatasets.forget();
+      return (await find(eventDatasetId, context)) === undefined;
+    };
+    await undefinedIfMissing(client.call(routes.deleteEventDataset, { eventDatasetId }), isGone);
     run.eventDatasets.forget();
   },
 });
@@ -140,7 +145,6 @@ async function find(eventDatasetId: string, { client, clock, run }: Context) {
     const { eventDatasets } = await client.call(routes.listEventDatasets, {});
     return new Map(eventDatasets.map((dataset) => [dataset.eventDatasetId, dataset]));
   });
-  return (
-    list.get(eventDatasetId) ?? undefinedIfMissing(client.call(routes.getEventDataset, { eventDatasetId }))
-  );
+  const read = (id: string) => client.call(routes.getEventDataset, { eventDatasetId: id });
+  return list.get(eventDatasetId) ?? undefinedIfMissing(read(eventDatasetId), () => isBackedBy(list, read));
 }

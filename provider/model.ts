@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiError } from "../client/client";
-import { meansInUse, undefinedIfMissing } from "../client/refusals";
+import { isBackedBy, meansInUse, undefinedIfMissing } from "../client/refusals";
 import { isUncertain, quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
 import { shortened } from "../contract/words";
@@ -189,7 +189,11 @@ export const model = lifecycle({
         error.message += `. ${await howToFree(projectId, context)}`;
       throw error;
     });
-    await undefinedIfMissing(deleted);
+    const isGone = async () => {
+      run.models.forget();
+      return (await find(modelId, projectId, context)) === undefined;
+    };
+    await undefinedIfMissing(deleted, isGone);
     run.models.forget();
   },
 });
@@ -268,5 +272,6 @@ async function find(
     const { models: all } = await client.call(routes.listModels, { projectId });
     return new Map(all.map((entry) => [entry.modelId, entry]));
   });
-  return list.get(modelId) ?? undefinedIfMissing(client.call(routes.getModel, { projectId, modelId }));
+  const read = (id: string) => client.call(routes.getModel, { projectId, modelId: id });
+  return list.get(modelId) ?? undefinedIfMissing(read(modelId), () => isBackedBy(list, read));
 }

@@ -4,7 +4,7 @@ import type { TokenSource } from "../../client/client";
 import type { SettingKey, Settings } from "../../client/settings";
 import { routes } from "../../contract";
 import type { pinnedModelsKey } from "../../provider/run/pinned";
-import { refuseAbsent, type ServiceOptions, settingsOf, withService } from "../stack/service";
+import { refuseAbsent, type ServiceOptions, settingsOf, whoamiOf, withService } from "../stack/service";
 import { CommandError, exitCodes } from "../terminal/exit";
 import { properties, table } from "../terminal/layout";
 import { counted, print } from "../terminal/output";
@@ -49,15 +49,19 @@ async function whoami(options: ServiceOptions): Promise<void> {
   await refuseAbsent(settings, options);
   const configured = await configuration(settings, options, sources);
   const { target } = await import("../../client/connect.js");
-  const { Client } = await import("../../client/client.js");
-  const reached = await target(settings);
-  const scopes = await tokensOf(reached.token);
-  const client = new Client({ ...reached, retry: { budgetMs: 5000 } });
-  const refusal = await client.call(routes.listEventDatasets, {}).then(
+  const { Client, TokenError } = await import("../../client/client.js");
+  const whoami = whoamiOf(options);
+  const reached = await target(settings, whoami);
+  const client = new Client({ ...reached, whoami, retry: { budgetMs: 3000 } });
+  const error = await client.call(routes.listEventDatasets, {}).then(
     () => undefined,
-    (error: Error) => error.message,
+    (thrown: Error) => thrown,
   );
   await client.close();
+  const refusal = error && withoutHint(error.message, whoami);
+  // If nothing can be reached, or the credentials are rejected, no scope gets a token: one line says it.
+  const isForAll = error instanceof TokenError && (error.isUnreachable || error.refusal === "credentials");
+  const scopes = isForAll ? [] : await tokensOf(reached.token, whoami);
   const failed = scopes.filter(({ error }) => error !== undefined);
   const ok = failed.length === 0 && refusal === undefined;
   const answer = { taken: refusal === undefined, ...(refusal === undefined ? {} : { error: refusal }) };
@@ -72,7 +76,10 @@ async function whoami(options: ServiceOptions): Promise<void> {
       properties([
         ["service", service.url],
         ["tokens from", tokens.from],
-        ["tokens", `${scopes.length - failed.length} of ${counted(scopes.length, "scope")}`],
+        [
+          "tokens",
+          isForAll ? "none" : `${scopes.length - failed.length} of ${counted(scopes.length, "scope")}`,
+        ],
         ["tried out", refusal ?? `${routes.listEventDatasets.path} was answered`],
       ]),
       ...(failed.length > 0 ? [properties(failed.map(({ scope, error }) => [scope, error]))] : []),
@@ -121,8 +128,14 @@ function withoutSecrets(text: string): string {
   return String(url).replace(/\/$/, "");
 }
 
+/** An error without the advice to run this very command. */
+function withoutHint(message: string, whoami: string): string {
+  const hint = `\`${whoami}\`.`;
+  return message.endsWith(hint) ? message.slice(0, -hint.length).replace(/ [^.?]*$/, "") : message;
+}
+
 /** Asks for a token of each scope, a few at a time; the source may be a command. */
-async function tokensOf(source: TokenSource): Promise<Scope[]> {
+async function tokensOf(source: TokenSource, whoami: string): Promise<Scope[]> {
   const { Agent } = await import("undici");
   const http = new Agent();
   const scopes = Object.values(routes).map(({ path }) => path as string);
@@ -132,7 +145,7 @@ async function tokensOf(source: TokenSource): Promise<Scope[]> {
     for (const scope of next) {
       const error = await source.fetch(scope, http).then(
         () => undefined,
-        (failure: Error) => failure.message,
+        (failure: Error) => withoutHint(failure.message, whoami),
       );
       found.push({ scope, ...(error === undefined ? {} : { error }) });
     }

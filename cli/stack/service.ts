@@ -42,7 +42,9 @@ export function withService(command: Command): Command {
 export async function settingsOf(
   options: ServiceOptions,
 ): Promise<{ settings: Settings; stack: StackView | undefined; environment: NodeJS.ProcessEnv }> {
-  const { besideProgram, readSettings } = await import("../../client/settings.js");
+  const { besideProgram, environmentBeside, isSameAddress, readSettings } = await import(
+    "../../client/settings.js"
+  );
   if (options.cwd !== undefined && options.stack === undefined)
     throw new Error("--cwd names the folder of a stack's project: give --stack too.");
   if (options.provider !== undefined && options.stack === undefined)
@@ -58,10 +60,15 @@ export async function settingsOf(
     const settings = whole.settingsOf(ofProvider);
     if (settings) return { settings, ...{ stack, environment: process.env } };
   }
-  const environment = options.service
-    ? { ...process.env, RECOMMENDER_BASE_URL: options.service }
-    : process.env;
-  const settings = readSettings((key) => stack?.config(key), environment);
+  const { service } = options;
+  const { RECOMMENDER_BASE_URL: other } = process.env;
+  // Credentials beside another address in the environment were set for that address.
+  const own =
+    service && other && !isSameAddress(service, other)
+      ? environmentBeside(["baseUrl"], process.env)
+      : process.env;
+  const environment = service ? { ...own, RECOMMENDER_BASE_URL: service } : process.env;
+  const settings = readSettings((key) => stack?.config(key), environment, service ? "--service" : undefined);
   // The provider's folder is that of the program, wherever the command is run.
   const isOfStack = stack !== undefined && options.service === undefined;
   return {
@@ -88,6 +95,13 @@ function providerIn(
   throw new Error(`Stack ${name} has several providers: choose one with --provider: ${declared.join(", ")}.`);
 }
 
+/** The command that shows which service and credentials a command with these options uses. */
+export function whoamiOf({ service, stack, cwd, provider }: ServiceOptions): string {
+  const options = { service, stack, cwd, provider };
+  const given = Object.entries(options).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
+  return ["recommender whoami", ...given].join(" ");
+}
+
 /** Does something with the service and closes the connections to it, whatever comes of it. */
 export async function usingService<T>(
   options: ServiceOptions,
@@ -96,7 +110,7 @@ export async function usingService<T>(
   const { settings, stack } = await settingsOf(options);
   await refuseAbsent(settings, options);
   const { connect } = await import("../../client/connect.js");
-  const client = await connect(settings);
+  const client = await connect(settings, { onWait: note, whoami: whoamiOf(options) });
   try {
     return await work({ client, settings, stack, idOf: idIn(stack) });
   } finally {

@@ -2,8 +2,10 @@ import { exec } from "node:child_process";
 import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { Clock } from "../clock";
-import { readRefusal, TokenError } from "../errors";
+import { TokenError } from "../errors";
 import { fitsHeader, jsonOrUndefined } from "../parse";
+import { readRefusal } from "./error-body";
+import { unreachableReason } from "./retry";
 
 /** An access token and how long it serves. */
 interface Token {
@@ -52,14 +54,16 @@ export function commandToken(
   return { origin, secrets: [], fetch };
 }
 
-/** Where a token endpoint is, and who asks it. */
+/** A token endpoint and the client that asks it. */
 export interface TokenEndpoint {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly origin?: string;
-  /** What to check where the asker is refused; clientId and clientSecret unless given. */
-  readonly advice?: string;
+  /** What an error calls the credentials that the endpoint rejects; `clientId and clientSecret` unless given. */
+  readonly credentials?: string;
+  /** The command that shows which credentials are used; `recommender whoami` unless given. */
+  readonly whoami?: string | undefined;
 }
 
 const tokenReply = z.object({
@@ -70,7 +74,7 @@ const tokenReply = z.object({
 /** OAuth 2 client credentials, with the path of the operation as the scope. */
 export function endpointToken(endpoint: TokenEndpoint): TokenSource {
   const { url, clientId, clientSecret, origin = `tokenUrl ${url}` } = endpoint;
-  const { advice = "check clientId and clientSecret" } = endpoint;
+  const { credentials = "clientId and clientSecret", whoami = "recommender whoami" } = endpoint;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const { origin: host, pathname, search } = new URL(url);
   const fetch = async (scope: string, http: Dispatcher): Promise<Token> => {
@@ -82,7 +86,12 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
       body: new URLSearchParams({ ...form, scope }).toString(),
     } as const;
     const { statusCode, body } = await http.request(options).catch((error: Error) => {
-      throw new TokenError(`${origin} did not answer: ${error.message}`, { cause: error, transient: true });
+      const unreachable = unreachableReason(host, error);
+      throw new TokenError(unreachable ?? `${origin} did not answer: ${error.message}`, {
+        cause: error,
+        transient: true,
+        isUnreachable: unreachable !== undefined,
+      });
     });
     const text = await body.text().catch((error: Error) => {
       throw new TokenError(`${origin} sent an incomplete response: ${error.message}`, {
@@ -91,11 +100,23 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
       });
     });
     if (statusCode >= 300) {
-      const { code, message } = readRefusal(hidden(text, clientSecret));
+      const { code = "", message } = readRefusal(hidden(text, clientSecret));
       const transient = statusCode === 429 || statusCode >= 500;
-      const fix = transient ? "" : `; ${advice}`;
-      const said = `${statusCode} ${code ? `${code}: ` : ""}${message}${fix}`;
-      throw new TokenError(`${origin} refused a token for the scope ${scope}: ${said}`, { transient });
+      const said = `${statusCode}${code && ` ${code}`}`;
+      if (statusCode === 401 || code === "invalid_client") {
+        const rejected = `${origin} rejects ${credentials} (${said}). Check with \`${whoami}\`.`;
+        throw new TokenError(rejected, { refusal: "credentials" });
+      }
+      const reason = `${said}: ${withoutStop(message)}`;
+      if (statusCode === 403 || code === "invalid_scope") {
+        // A service that names the scope says who lacks it too.
+        const missing = message.includes(scope)
+          ? `${withoutStop(message)}.`
+          : `${origin} gives no token for the scope ${scope} (${reason}).`;
+        const hint = `See which scopes get a token with \`${whoami}\`.`;
+        throw new TokenError(`${missing} ${hint}`, { refusal: "scope" });
+      }
+      throw new TokenError(`${origin} refused a token for the scope ${scope} (${reason})`, { transient });
     }
     const reply = tokenReply.safeParse(jsonOrUndefined(text)).data;
     if (!reply) {
@@ -127,7 +148,9 @@ export class TokenCache {
     try {
       const { value, lifetimeMs } = await entry.token;
       if (!fitsHeader(value))
-        throw new TokenError(`the token from ${this.source.origin} is none that a header of HTTP can carry`);
+        throw new TokenError(
+          `the token from ${this.source.origin} has characters that an HTTP header cannot carry`,
+        );
       this.#seen.add(value);
       if (lifetimeMs !== undefined) {
         entry.freshUntil = this.clock.now() + lifetimeMs - Math.min(30_000, lifetimeMs * 0.1);
@@ -169,6 +192,11 @@ function jwtLifetimeMs(token: string): number | undefined {
   const now = Date.now() / 1000;
   const issued = typeof iat === "number" ? iat : now;
   return (exp - (issued <= now && now < exp ? now : issued)) * 1000;
+}
+
+/** A text without its final full stop: the sentence around it has one. */
+function withoutStop(text: string): string {
+  return text.replace(/[.;:\s]+$/, "");
 }
 
 const mask = "[secret]";

@@ -30,6 +30,10 @@ export interface ClientOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** Called for every failed attempt that will be retried. */
   readonly onRetry?: (message: string) => void;
+  /** Called with one sentence while calls wait for the service: after 2 s, and then every 10 s. */
+  readonly onWait?: ((message: string) => void) | undefined;
+  /** The command that shows where address and credentials come from, for hints; `recommender whoami` unless set. */
+  readonly whoami?: string | undefined;
   /** Once it is aborted nothing is tried again, and calls that only read end; one that may change something is finished. */
   readonly stop?: AbortSignal;
   /** Takes out of what the service says what no message may show, beside the credentials. */
@@ -46,6 +50,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** Address to call instead of the base address: a project's serving address. */
   readonly baseUrl?: string | undefined;
+  /** Whether the caller tries another address next: a reply that is not the service's own is not waited out then. */
+  readonly mayBeElsewhere?: boolean | undefined;
   /** Further headers, for what a service does beyond the specification. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called if the response is that of an earlier call under the same key. */

@@ -1,6 +1,7 @@
 import { decode, type Route } from "../../contract";
 import { issuesText } from "../../contract/words";
-import { ReplyError, readRefusal } from "../errors";
+import { ReplyError } from "../errors";
+import { readRefusal } from "./error-body";
 
 /** A success as it arrived. */
 export interface Success {

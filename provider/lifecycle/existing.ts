@@ -1,4 +1,5 @@
 import { isOutage } from "../../client/errors";
+import { isUnreachable } from "../../client/unreachable";
 import { shortened } from "../../contract/words";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
@@ -18,6 +19,7 @@ export async function refusalToAdopt<Args extends object, Outputs extends object
     await noun.adoptable(existingId, inputs as Args, context);
   } catch (error) {
     const { message } = error as Error;
+    if (isUnreachable(error)) throw error;
     if (!isOutage(error)) return message;
     await log.warn(context.urn, `could not check existingId ${shortened(existingId)}: ${message}`);
   }

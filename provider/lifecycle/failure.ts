@@ -1,15 +1,3 @@
-/** Says for which resource something failed; several may wait for the one call that did, so that it stays as it is. */
-export async function titled<T>({ title }: { readonly title: string }, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const message = `${title}: ${(error as Error).message}`;
-    throw error instanceof PartialStateError
-      ? Object.assign(error, { message })
-      : new Error(message, { cause: error });
-  }
-}
-
 /** An error after which the engine keeps the given state, and calls update next time. */
 export class PartialStateError extends Error {
   override readonly name = "PartialStateError";

@@ -26,9 +26,10 @@ import {
 import { refuseGone, serviceMark } from "./belonging";
 import { discreet } from "./discretion";
 import { orphan, refusalToAdopt, stays, warnOfUnread } from "./existing";
-import { PartialStateError, titled, withoutStack } from "./failure";
+import { PartialStateError, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
+import { reportedOnce, titled } from "./titled";
 import { changeTexts, replacementOf } from "./wording";
 
 /** Has a noun go through what every noun goes through; the types of its methods follow from its schemas. */
@@ -48,7 +49,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
 
   const contextOf = async (properties: Properties, { timeoutMs }: Call = {}): Promise<Context> => {
     const urn = properties.__urn;
-    return { ...(await openSession(settings())), urn, title: titleOf(urn), timeoutMs };
+    return { ...(await openSession(settings(), urn)), urn, title: titleOf(urn), timeoutMs };
   };
   const kept = (properties: Properties, outputs: object): Properties => {
     const { __provider, __instance, ...rest } = properties;
@@ -68,8 +69,6 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         changes: keys.flatMap((key) => changeTexts(key, olds[key], news[key])),
       }),
     );
-
-  const refusal = (inputs: Properties) => refusalToAdopt(noun, inputs, () => contextOf(inputs));
 
   /** What was created or adopted, which the row of the resource claims from now on. */
   const created = ({ run }: Context, inputs: Properties, id: string, outputs: object) => {
@@ -117,10 +116,10 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     async check(olds: Properties, news: Properties) {
       return withoutStack(async () => {
         // Configuration that is missing or contradicts itself is reported by the preview.
-        await refuseWithoutTokens(settings());
-        if (noun.isFilled && Object.keys(olds).length > 0) await runOf(settings()).pending.look(news.__urn);
+        const declaration = { urn: news.__urn, title: titleOf(news.__urn), run: runOf(settings()), config };
+        await reportedOnce(declaration, () => refuseWithoutTokens(settings(), news.__urn));
+        if (noun.isFilled && Object.keys(olds).length > 0) await declaration.run.pending.look(news.__urn);
         const schema = acceptedAt(settings().baseUrl, noun.args);
-        const declaration = { urn: news.__urn, run: runOf(settings()), config };
         const named = withName(schema, olds, withUnresolved(news));
         const given = (await noun.complete?.(named, declaration)) ?? named;
         const completed = withDefaults(schema, given);
@@ -144,7 +143,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         }
         if (!isNew) inState.add(news.__urn);
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
-          const reason = await refusal(inputs);
+          const reason = await reportedOnce(declaration, () =>
+            refusalToAdopt(noun, inputs, () => contextOf(inputs)),
+          );
           if (reason !== undefined) failures.push({ property: "", reason });
         }
         return { inputs, failures };

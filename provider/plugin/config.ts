@@ -10,6 +10,7 @@ import {
 import { jsonOrUndefined } from "../../client/parse";
 import {
   environmentBeside,
+  environmentName,
   readSettings,
   type SettingKey,
   type Settings,
@@ -76,12 +77,14 @@ export function configurationOf(request: ConfigureRequest): Configuration {
   const ofStack = jsonOrUndefined(process.env.PULUMI_CONFIG ?? "") as Properties | undefined;
   // The engine gives a provider of the program's own no configuration; but a pin holds for the whole stack.
   const get = (key: string) => textOf(inputs[key] ?? (key === pinnedModelsKey ? ofStack?.[key] : undefined));
-  const environment = environmentFor(inputs, request.getUrn());
+  const urn = request.getUrn();
+  const environment = environmentFor(inputs, urn);
+  const settingOf = addressed(get, environment, urn);
   // Whatever else reads a variable must not see one that an input replaces.
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   Object.assign(process.env, environment);
   const mayGoBack = Boolean(process.env[carrierVariable] || get(carrierKey));
-  return { get, settings: () => readSettings(get), secrets: secretsIn(raw), mayGoBack };
+  return { get, settings: () => readSettings(settingOf), secrets: secretsIn(raw), mayGoBack };
 }
 
 /** What the plugin can do. */
@@ -114,6 +117,19 @@ function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.Pro
   };
 }
 
+/**
+ * The settings of a provider. One that the program declares without an address has the address of the environment: its
+ * credentials are meant for that.
+ */
+function addressed(
+  get: (key: SettingKey) => string | undefined,
+  environment: NodeJS.ProcessEnv,
+  urn: string | undefined,
+): (key: SettingKey) => string | undefined {
+  if (isDefault(urn)) return get;
+  return (key) => get(key) ?? (key === "baseUrl" ? environment[environmentName(key)] : undefined);
+}
+
 function isDefault(urn: string | undefined): boolean {
   return urn !== undefined && isDefaultProvider(urn);
 }
@@ -137,7 +153,11 @@ function unknownKeys(inputs: Properties, urn: string): Fault[] {
 
 function contradictions(inputs: Properties, urn: string): Fault[] {
   try {
-    readSettings((key: SettingKey) => textOf(inputs[key]), environmentFor(inputs, urn));
+    const environment = environmentFor(inputs, urn);
+    readSettings(
+      addressed((key) => textOf(inputs[key]), environment, urn),
+      environment,
+    );
     return [];
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;

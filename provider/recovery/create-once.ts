@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type CallOptions, OutcomeUnknownError } from "../../client/client";
-import { isVerdict } from "../../client/errors";
+import { isFinal } from "../../client/finality";
 import type { Input, Reply, Route } from "../../contract";
 import { accountOf } from "../run/account";
 import type { Context } from "../run/context";
@@ -94,7 +94,7 @@ async function call<R extends Route, Listed>(
   } catch (error) {
     if (error instanceof OutcomeUnknownError) return { lost: error };
     // Nothing was created, and nothing is left to find out; unless an earlier run sent the call too.
-    if (!isEarlier || isVerdict(error)) await forget(entry);
+    if (!isEarlier || isFinal(error, { mayHaveRun: true })) await forget(entry);
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "../../client/clock";
 import { target } from "../../client/connect";
 import { isOutage } from "../../client/errors";
 import { embeddedFolder, hasTokenSource, type Settings } from "../../client/settings";
+import { isUnreachable } from "../../client/unreachable";
 import { type Reply, routes } from "../../contract";
 import { cancelled as engineCancelled, stopped } from "./cancellation";
 import { Claims } from "./claims";
@@ -12,6 +13,7 @@ import { Listing } from "./listing";
 import { masked } from "./masking";
 import { PendingOperations } from "./pending-operations";
 import { cliStackState, type StackState } from "./stack-state";
+import { partsOf } from "./urn";
 
 /** What one run has done so far, as far as its other lifecycles need to know. */
 export class Run {
@@ -45,6 +47,8 @@ export class Run {
   readonly turns = new Map<string, Promise<unknown>>();
   /** Whether the service gives tokens, where no source of them is set. */
   tokenTried: Promise<void> | undefined;
+  /** The first resource that reported that the service cannot be reached; others refer to its error. */
+  unreachableFor: string | undefined;
   readonly #warned = new Set<string>();
   /** Whether it has warned that the recovery journal cannot be written. */
   warnedOfJournal = false;
@@ -90,12 +94,12 @@ export function runOf(settings: Settings): Run {
   return run;
 }
 
-/** The session for a configuration; the same configuration gets the same session. */
-export function openSession(settings: Settings): Promise<Session> {
+/** The session for a configuration; the same configuration gets the same session. Hints name the stack of the urn. */
+export function openSession(settings: Settings, urn?: Urn): Promise<Session> {
   const key = JSON.stringify(settings);
   let session = sessions.get(key);
   if (!session) {
-    session = start(settings);
+    session = start(settings, urn);
     session.catch(() => sessions.delete(key));
     sessions.set(key, session);
   }
@@ -108,18 +112,23 @@ export function useSession(session: Session): void {
   runs.set(JSON.stringify(session.settings), session.run);
 }
 
-/** Refuses a configuration that sets no source of tokens, unless the service itself gives them or cannot be asked now. */
-export async function refuseWithoutTokens(settings: Settings): Promise<void> {
+/**
+ * Refuses a configuration that sets no source of tokens, unless the service itself gives them. A service that cannot be
+ * reached fails the preview; one that is only overloaded does not.
+ */
+export async function refuseWithoutTokens(settings: Settings, urn: Urn): Promise<void> {
   if (hasTokenSource(settings)) return;
-  const { client, run } = await openSession(settings);
+  const { client, run } = await openSession(settings, urn);
   run.tokenTried ??= client.getToken(routes.listEventDatasets).catch((error) => {
-    if (!isOutage(error)) throw error;
+    if (isUnreachable(error) || !isOutage(error)) throw error;
   });
   await run.tokenTried;
 }
 
-async function start(settings: Settings): Promise<Session> {
-  const { started, created, pid, ...reached } = await target(settings);
+async function start(settings: Settings, urn: Urn): Promise<Session> {
+  const stack = urn && partsOf(urn).stack;
+  const whoami = ["recommender whoami", ...(stack ? ["--stack", stack] : [])].join(" ");
+  const { started, created, pid, ...reached } = await target(settings, whoami);
   const folder = embeddedFolder(settings.baseUrl);
   if (started && folder !== undefined) {
     const where = `${created ? "a new service of its own" : "the service"} in ${resolve(folder)}`;
@@ -128,6 +137,8 @@ async function start(settings: Settings): Promise<Session> {
   const client = new Client({
     ...{ ...reached, connections: settings.parallel },
     onRetry: (message) => log.debug(undefined, message),
+    onWait: (message) => log.info(undefined, message),
+    whoami,
     redact: masked,
     stop: stopped,
   });

@@ -8,6 +8,7 @@ import { type Answer, reply, scriptedServer } from "./server";
 
 const apiKey = "rk_the-key-of-the-service";
 const list = routes.listEventDatasets;
+const algorithm = { projectId: "p", name: "a", algorithmParameters: {} };
 const ended: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(ended.splice(0).map((end) => end())));
 
@@ -61,41 +62,60 @@ describe("an address and a key without a source of tokens", () => {
     const refused = await failureOf(client.call(routes.createEventDataset, { name: "n", numShards: 1 }));
     expect(refused.message).toMatch(/The client ci does not have the scope \/create-event-dataset/);
     expect(refused.message).not.toContain("No source of access tokens");
-    const unnamed = await failureOf((await clientWith({ baseUrl: url, apiKey: secret })).call(list, {}));
-    expect(unnamed.message).toMatch(/No source of access tokens.* 401 .*recommender:clientId where the key/s);
-    expect(unnamed.message).not.toContain(secret);
+  });
+
+  test("get one sentence with a command if the key is rejected, is a client's secret without its id, or lacks a scope", async () => {
+    const service = await startService({ log: "none" });
+    ended.push(() => service.close());
+    const { url, dataDir } = service;
+    const { secret } = await withClients({ dataDir }, (clients) => clients.add("ci", ["read"]));
+    const saidTo = async (settings: Record<string, string>) =>
+      (
+        await failureOf(
+          (await clientWith({ baseUrl: url, ...settings })).call(routes.createAlgorithm, algorithm),
+        )
+      ).message;
+    expect(await saidTo({ apiKey: "rk_wrong" })).toBe(
+      `${url}/oauth/token rejects recommender:apiKey (401 UNAUTHENTICATED). Check with \`recommender whoami\`.`,
+    );
+    expect(await saidTo({ apiKey: secret })).toBe(
+      "recommender:apiKey is the secret of a client (rc_…), but recommender:clientId is not set. Set it with " +
+        "`pulumi config set recommender:clientId VALUE` or RECOMMENDER_CLIENT_ID. Check with `recommender whoami`.",
+    );
+    expect(await saidTo({ apiKey: secret, clientId: "ci" })).toMatch(
+      /^The client ci does not have the scope \/create-algorithm\. .*\. See which scopes get a token with `recommender whoami`\.$/,
+    );
   });
 
   const quoting: Answer = (request, response) => reply(400, `what is ${request.body}?`)(request, response);
 
   test.each<[string, Answer, string]>([
-    ["knows no such path", reply(404, { message: "no such path" }), "404 no such path"],
-    ["refuses the key", reply(401, { error: "invalid_client" }), "401 invalid_client"],
+    ["knows no such path", reply(404, { message: "no such path" }), "(404: no such path)"],
     ["answers HTML", reply(200, "<html>"), "answered 200 without an access_token"],
     ["answers nothing", reply(204, ""), "answered 204 without an access_token"],
-    ["leads elsewhere", reply(302, "", { location: "/login" }), "302 the response has no body"],
+    ["leads elsewhere", reply(302, "", { location: "/login" }), "(302: the response has no body)"],
     ["quotes the secret", quoting, "client_secret=[secret]"],
   ])("are told to be too little where the address %s", async (_, answer, words) => {
     const service = await start(answer);
     const address = service.url.replace("//", "//somebody:hunter2-hunter2@");
     const error = await failureOf((await clientWith({ baseUrl: address })).call(list, {}));
     expect(error).toBeInstanceOf(TokenError);
-    expect(error.message).toMatch(/^No source of access tokens is set, /);
-    expect(error.message).toContain(`${service.url}/oauth/token `);
+    expect(error.message.startsWith(`${service.url}/oauth/token `)).toBe(true);
     expect(error.message).toContain(words);
     expect(error.message).toContain(
-      "set one of recommender:accessToken, recommender:tokenCommand and recommender:tokenUrl. Set it with " +
-        "`pulumi config set --secret recommender:accessToken VALUE` or RECOMMENDER_ACCESS_TOKEN.",
+      "If the service does not give tokens for its key, set recommender:accessToken " +
+        "(`pulumi config set --secret recommender:accessToken VALUE`), recommender:tokenCommand or recommender:tokenUrl.",
     );
     expect(inspect([error, error.stack, error.cause], { depth: 10 })).not.toMatch(/rk_the-key|hunter2/);
     expect(service.arrived.map(({ path }) => path)).toEqual(["/oauth/token"]);
   });
 
-  test("are told to be too little, and tried again, where nobody answers", async () => {
+  test("fail with the address and the reason first if nobody listens there", async () => {
     const error = await failureOf((await clientWith({ baseUrl: "http://127.0.0.1:9" })).call(list, {}));
-    expect(error).toMatchObject({ transient: true });
-    expect(error.message).toMatch(
-      /^No source of access tokens is set, .*http:\/\/127\.0\.0\.1:9\/oauth\/token did not answer: .*recommender:tokenUrl/,
+    expect(error).toMatchObject({ transient: true, isUnreachable: true });
+    expect(error.message).toBe(
+      "http://127.0.0.1:9 refuses connections (ECONNREFUSED), tried for 0 s. Is the service running? " +
+        "Check the address with `recommender whoami`.",
     );
   });
 });

@@ -108,7 +108,7 @@ describe("a token endpoint", () => {
     [
       "refuses the client",
       reply(401, { error: "invalid_client" }),
-      /401 invalid_client.*check clientId and clientSecret/,
+      /rejects clientId and clientSecret \(401 invalid_client\)\. Check with `recommender whoami`\.$/,
     ],
     ["answers without a token", reply(200, { token: "t" }), /answered 200 without an access_token/],
     ["answers HTML", reply(200, "<html>"), /answered 200 without an access_token/],
@@ -186,7 +186,7 @@ test("a token that no header can carry is named by its source, and nothing is se
   const { client } = clientOf(service, { token: commandToken("echo hunter2-😀", { origin: "my command" }) });
   const error = (await client.call(list, {}).catch((reason) => reason)) as Error;
   expect(error).toBeInstanceOf(TokenError);
-  expect(error.message).toBe("the token from my command is none that a header of HTTP can carry");
+  expect(error.message).toBe("the token from my command has characters that an HTTP header cannot carry");
   expect(service.arrived).toEqual([]);
 });
 
@@ -194,7 +194,7 @@ test("a fixed token that is refused is not tried a second time, and the error na
   const service = await start(reply(401, { error: { code: "EXPIRED", message: "token expired" } }));
   const { client } = clientOf(service);
   await expect(client.call(list, {})).rejects.toThrow(
-    /401 EXPIRED: token expired; the token came from accessToken/,
+    /401 EXPIRED: token expired; the token came from accessToken. Check it with `recommender whoami`\.$/,
   );
   expect(service.arrived).toHaveLength(1);
 });

@@ -1,8 +1,10 @@
 import { ApiError } from "../../client/client";
-import { meansInUse, meansNotServing, undefinedIfMissing } from "../../client/refusals";
+import { isBackedBy, meansInUse, meansNotServing, undefinedIfMissing } from "../../client/refusals";
 
 const refused = (status: number, message: string, code?: string, path: `/${string}` = "/delete-model") =>
   new ApiError({ method: "POST", path }, { status, message, ...(code && { code }) });
+const foreign = (status: number, message = "no Route matched") =>
+  new ApiError({ method: "DELETE", path: "/delete-model" }, { status, message, isRecognised: false });
 
 test.each([
   [404, "no model m1"],
@@ -16,7 +18,6 @@ test.each([
 test.each([
   [409, "Only a model that is not deployed can be deleted"],
   [400, "unknown attribute age"],
-  [404, 'an HTML page titled "Not Found" came instead of JSON'],
   [403, "not found for you"],
   [500, "not found"],
 ])("a refusal that says something else is not taken for absence: %i %s", async (status, message) => {
@@ -44,4 +45,28 @@ test.each([
   [500, "the deployed model could not be deleted", false],
 ])("a refusal to delete a model tells whether it serves: %i %s", (status, message, inUse) => {
   expect(meansInUse(refused(status, message))).toBe(inUse);
+});
+
+describe("a 404 that the service may not have sent", () => {
+  test("is an error, not absence", async () => {
+    await expect(undefinedIfMissing(Promise.reject(foreign(404)))).rejects.toThrow("no Route matched");
+  });
+
+  test("is absence if further evidence says so, and an error if that fails", async () => {
+    const call = () => Promise.reject(foreign(404));
+    expect(await undefinedIfMissing(call(), async () => true)).toBeUndefined();
+    await expect(undefinedIfMissing(call(), async () => false)).rejects.toThrow("404");
+    await expect(undefinedIfMissing(call(), () => Promise.reject(new Error("down")))).rejects.toThrow("404");
+  });
+
+  test("does not need evidence for another status", async () => {
+    await expect(undefinedIfMissing(Promise.reject(foreign(410)), async () => true)).rejects.toThrow("410");
+  });
+
+  test("is backed by an empty list, or by the same read of another object in the list", async () => {
+    const read = (works: boolean) => (works ? Promise.resolve({}) : Promise.reject(foreign(404)));
+    expect(await isBackedBy(new Map(), () => read(false))).toBe(true);
+    expect(await isBackedBy(new Map([["other", {}]]), () => read(true))).toBe(true);
+    expect(await isBackedBy(new Map([["other", {}]]), () => read(false))).toBe(false);
+  });
 });

@@ -120,17 +120,97 @@ describe("a create", () => {
     ]);
   });
 
-  test("is made again where the connection is refused or the name is not known, and then says where it tried", async () => {
+  test("fails within 5 s if the service never answered and no connection can be opened, with the address first", async () => {
     server = await scriptedServer(reply(200, dataset));
     await server.close();
-    for (const url of [server.url, "http://no-such-host.invalid"]) {
+    for (const [url, reason] of [
+      [server.url, "refuses connections (ECONNREFUSED)"],
+      ["http://no-such-host.invalid", "cannot be reached (ENOTFOUND)"],
+    ] as const) {
       const { client, clock } = clientOf({ url });
+      const began = clock.now();
       const error = await client.call(routes.createEventDataset, create).catch((thrown) => thrown);
       expect(error).toBeInstanceOf(ConnectionError);
-      expect(error.message).toMatch(/could not be reached: .*given up after \d+ attempts/);
-      expect(error.message).toContain(url);
-      expect(clock.slept.length).toBeGreaterThan(3);
+      expect(error.message).toMatch(
+        /, tried for \d s\. Is the service running\? Check .* `recommender whoami`\.$/,
+      );
+      expect(error.message.startsWith(`${url} ${reason}`)).toBe(true);
+      expect(clock.slept.length).toBeGreaterThan(1);
+      expect(clock.now() - began).toBeLessThan(5000);
     }
+  });
+
+  test("waits two minutes for a service that has answered before, and reports the wait", async () => {
+    server = await scriptedServer(reply(200, { event_datasets: [] }));
+    const said: string[] = [];
+    const { client, clock } = clientOf(server, { onWait: (message) => said.push(message) });
+    await client.call(routes.listEventDatasets, {});
+    await server.close();
+    const began = clock.now();
+    await expect(client.call(routes.createEventDataset, create)).rejects.toThrow(/refuses connections/);
+    expect(clock.now() - began).toBeGreaterThan(90_000);
+    expect(said[0]).toMatch(
+      /^waiting for the service: http:\S+ refuses connections \(ECONNREFUSED\); \d+ s so far, at most 120 s$/,
+    );
+    expect(said.length).toBeLessThan(15);
+  });
+
+  const gateway = [
+    ["a gateway's JSON 404", reply(404, { message: "no Route matched with those values" })],
+    ["a default backend", reply(404, "default backend - 404")],
+    ["a page with 404", reply(404, "<html><title>Not Found</title>")],
+    ["a redirect", reply(302, "", { location: "https://login.example.com" })],
+    ["an empty 404", reply(404, "")],
+    ["an empty 409", reply(409, "")],
+    ["a page with 400", reply(400, "<html>Bad Request</html>")],
+    ["a 409 for a key in progress", reply(409, { message: "this key is still being processed" })],
+  ] as const;
+
+  const refusals = [
+    ...gateway,
+    ["a 404 of the service", reply(404, { error: { code: "NOT_FOUND", message: "There is no project p." } })],
+    ["a 409 of the service", reply(409, { error: { code: "CONFLICT", message: "a dataset has this name" } })],
+  ] as const;
+
+  test.each(refusals)("that was lost has an unknown outcome although %s follows", async (_, answer) => {
+    server = await scriptedServer(reply(200, { event_datasets: [] }, honoured), reset, answer);
+    const { client } = clientOf(server);
+    await client.call(routes.listEventDatasets, {});
+    const error = await client.call(routes.createEventDataset, create).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+  });
+
+  test.each(gateway)("is repeated under its key after %s", async (_, answer) => {
+    server = await scriptedServer(
+      reply(200, { event_datasets: [] }, honoured),
+      answer,
+      reply(200, dataset, honoured),
+    );
+    const { client } = clientOf(server);
+    await client.call(routes.listEventDatasets, {});
+    await expect(client.call(routes.createEventDataset, create)).resolves.toMatchObject({
+      eventDatasetId: "d1",
+    });
+  });
+
+  test.each(gateway.slice(0, 5))(
+    "whose address gives every call %s fails: the address is wrong",
+    async (_, answer) => {
+      server = await scriptedServer(answer);
+      const { client, clock } = clientOf(server);
+      const error = await client.call(routes.createEventDataset, create).catch((thrown) => thrown);
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error.message).toContain(server.url);
+      expect(clock.slept).toEqual([]);
+    },
+  );
+
+  test("that is refused by the service itself is final, also after a lost attempt", async () => {
+    const refused = reply(422, { error: { code: "BAD_REQUEST", message: "name is taken" } });
+    server = await scriptedServer(reply(200, { event_datasets: [] }, honoured), reset, refused);
+    const { client } = clientOf(server);
+    await client.call(routes.listEventDatasets, {});
+    await expect(client.call(routes.createEventDataset, create)).rejects.toThrow(ApiError);
   });
 
   test("uses the key that it is given", async () => {
@@ -178,9 +258,23 @@ describe("the time between attempts", () => {
   });
 });
 
-test.each([400, 403, 404, 409, 413, 422])("a %i is final", async (status) => {
-  server = await scriptedServer(reply(status));
+test.each([400, 403, 404, 409, 413, 422])("a %i of the service is final", async (status) => {
+  server = await scriptedServer(reply(status, { error: { code: "X", message: "no such dataset" } }));
   const { client } = clientOf(server);
   await expect(client.call(routes.getEventDataset, ref)).rejects.toMatchObject({ status });
   expect(server.arrived).toHaveLength(1);
+});
+
+test("a read is made again after a gateway's 404 for 20 s, and then names the object that may exist", async () => {
+  const missing = reply(404, { message: "no Route matched with those values" });
+  server = await scriptedServer(reply(200, { event_datasets: [] }), missing);
+  const { client, clock } = clientOf(server);
+  await client.call(routes.listEventDatasets, {});
+  const began = clock.now();
+  await expect(client.call(routes.getEventDataset, ref)).rejects.toThrow(
+    `404: no Route matched with those values; the service itself did not send this, so it is unknown whether ` +
+      `event_dataset_id d1 exists. Check that ${server.url} is its address. (given up after `,
+  );
+  expect(clock.now() - began).toBeLessThanOrEqual(20_000);
+  expect(server.arrived.length).toBeGreaterThan(3);
 });

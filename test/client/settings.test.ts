@@ -22,12 +22,42 @@ describe("configuration", () => {
   });
 
   test("comes from the environment before it comes from the stack", () => {
-    const environment = { RECOMMENDER_BASE_URL: "https://other.example.com", RECOMMENDER_API_KEY: "rotated" };
+    const environment = { RECOMMENDER_API_KEY: "rotated", RECOMMENDER_PARALLEL: "3" };
+    const { baseUrl, accessToken } = complete;
     expect(read(complete, environment)).toMatchObject({
-      baseUrl: "https://other.example.com",
+      baseUrl,
       apiKey: "rotated",
-      accessToken: "t",
+      accessToken,
+      parallel: 3,
     });
+  });
+
+  test.each([
+    { accessToken: "t" },
+    { tokenCommand: "echo t" },
+    { tokenUrl: "https://t.example.com", clientId: "c", clientSecret: "s" },
+  ])("of an address in the environment leaves the credentials of the stack unused: %j", (tokens) => {
+    const { baseUrl, apiKey } = complete;
+    const stack = { baseUrl, apiKey, ...tokens };
+    const elsewhere = { RECOMMENDER_BASE_URL: "https://other.example.com" };
+    expect(complaint(stack, elsewhere)).toBe(
+      "RECOMMENDER_BASE_URL is https://other.example.com, and no credentials are set for it: those of another " +
+        "address are not sent there. Set RECOMMENDER_BASE_URL and RECOMMENDER_API_KEY.",
+    );
+    const settings = read(stack, { ...elsewhere, RECOMMENDER_API_KEY: "of-other" });
+    expect(settings).toMatchObject({ baseUrl: "https://other.example.com", apiKey: "of-other" });
+    for (const key of ["accessToken", "tokenCommand", "tokenUrl", "clientId", "clientSecret"] as const)
+      expect(settings[key]).toBeUndefined();
+  });
+
+  test("of the same address in the environment keeps the credentials of the stack", () => {
+    const same = { RECOMMENDER_BASE_URL: `${complete.baseUrl}/` };
+    expect(read(complete, same)).toMatchObject({ apiKey: "k", accessToken: "t" });
+  });
+
+  test("of an embedded service in the environment needs none of the stack's credentials", () => {
+    const settings = read(complete, { RECOMMENDER_BASE_URL: "embedded:data" });
+    expect([settings.baseUrl, settings.apiKey]).toEqual(["embedded:data", undefined]);
   });
 
   test("of a token in the environment replaces the whole token source of the stack", () => {

@@ -24,6 +24,24 @@ export function htmlPage(status: number, { taken }: { taken: boolean }): Fault {
   };
 }
 
+/** Answers in place of the service, as a gateway does; the service may have carried the call out all the same. */
+export function instead(
+  status: number,
+  body: string,
+  { taken, headers = {} }: { taken: boolean; headers?: Record<string, string> },
+): Fault {
+  return async ({ response, pass }) => {
+    if (taken) await pass();
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+  };
+}
+
+/** What a gateway says of a path that it does not know. */
+export const noRoute = JSON.stringify({ message: "no Route matched with those values" });
+
+/** What a layer that keeps idempotency keys says while the first call is still running. */
+export const keyInProgress = JSON.stringify({ message: "A request with this key is still being processed." });
+
 /** Does something else for as long as the clock has not moved so far, and then passes everything on. */
 export function during(clock: Clock, ms: number, fault: Fault): Fault {
   let until: number | undefined;

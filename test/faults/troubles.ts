@@ -4,6 +4,9 @@ import {
   drip,
   during,
   htmlPage,
+  instead,
+  keyInProgress,
+  noRoute,
   refuse,
   resetAfter,
   resetBefore,
@@ -63,4 +66,12 @@ export const troubles: Record<string, Trouble> = {
   "HTML page with 503, not done": { fault: () => htmlPage(503, { taken: false }) },
   "HTML page with 200, not done": { fault: () => htmlPage(200, { taken: false }) },
   "HTML page with 200, done": { fault: () => htmlPage(200, { taken: true }) },
+  "HTML page with 404, not done": { fault: () => htmlPage(404, { taken: false }) },
+  "404 of a gateway in JSON, not done": { fault: () => instead(404, noRoute, { taken: false }) },
+  "404 of a gateway in JSON, done": { fault: () => instead(404, noRoute, { taken: true }) },
+  "404 without a body, not done": { fault: () => instead(404, "", { taken: false }) },
+  "redirect to a login page, not done": {
+    fault: () => instead(302, "", { taken: false, headers: { location: "https://login.example.com/" } }),
+  },
+  "409 for a key in progress, done": { fault: () => instead(409, keyInProgress, { taken: true }) },
 };

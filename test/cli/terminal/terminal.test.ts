@@ -132,8 +132,40 @@ test("whoami gets its tokens from the service where an address and a key are all
   expect(found.out).toMatch(/^tokens +25 of 25 scopes$/m);
   const wrong = await shop.runWith({ ...withoutSource, RECOMMENDER_API_KEY: `${key}-wrong` }, "whoami");
   expect(wrong.code).toBe(1);
-  expect(wrong.out).toMatch(/No source of access tokens is set.*recommender:tokenCommand/);
+  expect(wrong.out).toMatch(
+    /^tried out +\S+\/oauth\/token rejects RECOMMENDER_API_KEY \(401 UNAUTHENTICATED\)\.$/m,
+  );
   expect(wrong.out).not.toContain(key);
+});
+
+test("a service that refuses connections ends every command soon, with the address and the reason first and once", async () => {
+  const address = "http://127.0.0.1:9";
+  const nobody = { RECOMMENDER_BASE_URL: address, RECOMMENDER_TOKEN_URL: "" };
+  for (const words of [
+    ["recommend", "u1"],
+    ["models", "list", "--project", "p"],
+    ["datasets", "list"],
+  ]) {
+    const { code, err } = await shop.runWith(nobody, ...words);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(
+        /^http:\/\/127\.0\.0\.1:9 refuses connections \(ECONNREFUSED\), tried for \d s\. Is the service running\? Check the address with `recommender whoami`\.\n$/,
+      ),
+    });
+  }
+  const { out } = await shop.runWith(nobody, "whoami");
+  expect(out.match(/ECONNREFUSED/g)).toHaveLength(1);
+});
+
+test("credentials beside another address in the environment are not sent to --service", async () => {
+  const { code, err } = await shop.run("datasets", "list", "--service", "https://other.invalid");
+  expect({ code, err }).toEqual({
+    code: 1,
+    err:
+      "--service is https://other.invalid, and no credentials are set for it: those of another address are not " +
+      "sent there. Set RECOMMENDER_BASE_URL and RECOMMENDER_API_KEY.\n",
+  });
 });
 
 test("whoami shows which models are pinned", async () => {

@@ -110,7 +110,8 @@ describe("waiting for a job", () => {
   });
 
   test("that the service has forgotten since an earlier run submits it again", async () => {
-    const again = [reply(404), reply(200, { job_id: "j2" }), job("SUCCEED")];
+    const forgotten = reply(404, { error: { code: "NOT_FOUND", message: "There is no job j." } });
+    const again = [forgotten, reply(200, { job_id: "j2" }), job("SUCCEED")];
     const { outcome } = await wait(again);
     expect(outcome).toMatchObject({ id: "j2" });
   });

@@ -185,7 +185,8 @@ test("an address and a key are enough for a provider, and a check and a call say
   try {
     await expect(own.invoke("listEventDatasets", {})).resolves.toHaveProperty("eventDatasets");
     expect((await own.check("EventDataset", { numShards: 1 })).failures).toEqual([]);
-    const said = /No source of access tokens is set.*\/oauth\/token.*recommender:accessToken/;
+    const said =
+      /\/oauth\/token rejects recommender:apiKey \(401 UNAUTHENTICATED\)\. Check with `recommender whoami/;
     await expect(wrong.invoke("listEventDatasets", {})).rejects.toThrow(said);
     await expect(wrong.check("EventDataset", { numShards: 1 })).rejects.toThrow(said);
   } finally {

@@ -35,13 +35,23 @@ describe("a preview without a source of tokens", () => {
       (error: Error) => error,
     );
     expect(message).toMatch(
-      /No source of access tokens is set, .*\/oauth\/token refused .*404 no such path.*recommender:tokenUrl/,
+      /\/oauth\/token refused .*\(404: no such path\)\. If the service does not give tokens.*recommender:tokenUrl/,
     );
     expect(message).not.toContain("rk_the-key");
   });
 
-  test("goes on where nobody answers: a change that needs the service finds out", async () => {
+  test("fails if nobody listens, with the address first and once for all resources", async () => {
     const provider = await providerAt("http://127.0.0.1:9");
-    expect((await provider.check("EventDataset", { name: "n", numShards: 1 })).failures).toEqual([]);
+    const check = (name: string) =>
+      provider.check("EventDataset", { name, numShards: 1 }).then(
+        () => "it was accepted",
+        (error: Error) => error.message.replace("2 UNKNOWN: ", ""),
+      );
+    const said = await Promise.all(["one", "two", "three"].map(check));
+    expect(said[0]).toMatch(
+      /^http:\/\/127\.0\.0\.1:9 refuses connections \(ECONNREFUSED\), tried for \d s\. Is the service running\? Check the address with `recommender whoami --stack \S+`\.$/,
+    );
+    for (const further of said.slice(1))
+      expect(further).toMatch(/^EventDataset \w+: stopped as well; see the error of EventDataset one$/);
   });
 });

@@ -1,0 +1,63 @@
+/** Makes a text safe to show. */
+type Show = (said: string) => string;
+
+/** What an error body says, and the form it has. */
+export interface Refusal {
+  readonly code?: string | undefined;
+  readonly message: string;
+  /** `error`: JSON with an error code or text. Anything else did not come from an API, or says nothing. */
+  readonly shape: "error" | "other JSON" | "HTML" | "text" | "empty";
+}
+
+/**
+ * Reads an error body of any form: JSON of any shape, HTML, plain text, cut off, or empty. Secrets are removed before the
+ * text is shortened: a shortened secret would no longer be found.
+ */
+export function readRefusal(body: string, redact: Show = (said) => said): Refusal {
+  const show: Show = (said) => shortened(redact(said));
+  const text = body.trim();
+  if (text === "") return { message: "the response has no body", shape: "empty" };
+  try {
+    return fromJson(JSON.parse(text), show);
+  } catch {
+    if (text.startsWith("<")) return { message: fromHtml(text, show), shape: "HTML" };
+    return { message: show(text), shape: "text" };
+  }
+}
+
+function fromJson(value: unknown, show: Show): Refusal {
+  if (typeof value !== "object" || value === null)
+    return { message: show(String(value)), shape: "other JSON" };
+  const object = value as Record<string, unknown>;
+  const inner = object.error ?? object.errors ?? object.fault;
+  if (Array.isArray(inner) && inner.length > 0) return fromJson(inner[0], show);
+  if (typeof inner === "object" && inner !== null) return fromJson(inner, show);
+  const first = (keys: string[]) => {
+    const key = keys.find(
+      (name) => ["string", "number"].includes(typeof object[name]) && object[name] !== "",
+    );
+    return key === undefined ? undefined : show(String(object[key]));
+  };
+  const code = first(["code", "error_code", "errorCode", "type", "error"]);
+  const message = first(["message", "error_description", "detail", "title", "reason", "msg", "error"]);
+  const details = Array.isArray(object.details) ? object.details.map(detailText).filter(Boolean) : [];
+  return {
+    code,
+    message: [message ?? show(JSON.stringify(value)), ...details.map(show)].join("; "),
+    shape: code === undefined && message === undefined ? "other JSON" : "error",
+  };
+}
+
+function detailText(detail: unknown): string {
+  const { path, message } = (detail ?? {}) as { path?: unknown; message?: unknown };
+  return typeof message === "string" ? `${path ? `${path}: ` : ""}${message}` : "";
+}
+
+function fromHtml(text: string, show: Show): string {
+  const title = /<title[^>]*>([^<]+)/i.exec(text)?.[1] ?? /<h1[^>]*>([^<]+)/i.exec(text)?.[1];
+  return `an HTML page${title ? ` titled "${show(title.trim())}"` : ""} came instead of JSON`;
+}
+
+function shortened(text: string): string {
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+}

@@ -1,0 +1,80 @@
+import { type Evidence, isRecognised, type Standing, standingOf } from "../../client/finality";
+import { readRefusal } from "../../client/http/error-body";
+
+const json = (body: unknown) => JSON.stringify(body);
+
+describe("an error reply is the service's own", () => {
+  test.each<[number, string]>([
+    [404, json({ error: { code: "NOT_FOUND", message: 'There is no event dataset "d1"; see /list.' } })],
+    [404, json({ message: "no such model" })],
+    [404, json({ code: "DATASET_NOT_FOUND", message: "gone" })],
+    [404, json({ type: "about:blank", title: "Problem", detail: "d1 is not here" })],
+    [410, json({ message: "it was deleted" })],
+    [409, json({ error: { code: "PLAN_EXCEEDED", message: "too many shards" } })],
+    [400, json({ error: "invalid" })],
+    [422, json({ errors: [{ code: "X", message: "first" }] })],
+    [500, json({ error: { code: "INTERNAL", message: "oops" } })],
+  ])("%i %s", (status, body) => {
+    expect(isRecognised(status, readRefusal(body), ["d1"])).toBe(true);
+  });
+});
+
+describe("an error reply is not the service's own", () => {
+  test.each<[string, number, string]>([
+    ["a page for people", 404, "<html><title>404 Not Found</title></html>"],
+    ["a page about a model", 404, "<html><title>No such model</title></html>"],
+    ["Kong's", 404, json({ message: "no Route matched with those values" })],
+    ["an ingress's default backend", 404, "default backend - 404"],
+    ["Traefik's", 404, "404 page not found"],
+    [
+      "Fastify's, which quotes the path",
+      404,
+      json({ message: "Route GET:/get-model?model_id=d1 not found" }),
+    ],
+    ["Spring's", 404, json({ status: 404, error: "Not Found", path: "/get-event-dataset" })],
+    ["AWS API Gateway's", 404, json({ message: "Not Found" })],
+    ["Azure's", 404, json({ statusCode: 404, message: "Resource not found" })],
+    [
+      "our own for a path that it does not have",
+      404,
+      json({ error: { message: "There is no operation at /v2/get-job." } }),
+    ],
+    ["one without a body", 404, ""],
+    ["one without a body, for a conflict", 409, ""],
+    ["JSON without a text", 400, "{}"],
+    ["a text in JSON", 404, '"no such model"'],
+    ["a page for a refused method", 405, "<html></html>"],
+    ["a redirect", 302, ""],
+    ["a redirect with an error in it", 302, json({ error: { code: "NOT_FOUND", message: "no such model" } })],
+  ])("%s", (_, status, body) => {
+    expect(isRecognised(status, readRefusal(body), ["d1"])).toBe(false);
+  });
+});
+
+/** Status, whether recognised, what the first attempt gets, and what an attempt gets after one that may have run. */
+test.each<[number, boolean, string, Standing, Standing]>([
+  [400, true, "name is missing", "final", "final"],
+  [404, true, "no such project", "final", "open"],
+  [409, true, "the plan allows 10 shards", "final", "open"],
+  [409, true, "a request with this key is still being processed", "open", "open"],
+  [409, true, "IDEMPOTENCY_KEY_IN_PROGRESS", "open", "open"],
+  [410, true, "it was deleted", "final", "final"],
+  [413, true, "too large", "final", "final"],
+  [422, true, "other body under this key", "final", "final"],
+  [302, false, "", "open", "open"],
+  [400, false, "", "open", "open"],
+  [404, false, "no Route matched", "open", "open"],
+  [405, false, "", "open", "open"],
+  [409, false, "", "open", "open"],
+  [410, false, "", "open", "open"],
+  [413, false, "", "turned away", "turned away"],
+  [401, true, "expired", "turned away", "turned away"],
+  [403, false, "", "turned away", "turned away"],
+  [429, true, "slow down", "turned away", "turned away"],
+  [408, true, "too slow", "open", "open"],
+  [500, true, "oops", "open", "open"],
+  [503, false, "", "open", "open"],
+])("%i, recognised %s, %j: %s, and after a lost attempt %s", (status, isOwn, reason, first, later) => {
+  const evidence: Evidence = { status, code: undefined, reason, isRecognised: isOwn };
+  expect([standingOf(evidence), standingOf(evidence, true)]).toEqual([first, later]);
+});
