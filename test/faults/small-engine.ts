@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { eraseStored } from "../../provider/recovery/journal";
 import { rowOf } from "../../provider/run/row";
 import { pluginUrn } from "../../provider/run/urn";
@@ -21,6 +22,9 @@ export interface Declared {
 
 /** The run was killed: nothing of it goes on, and nothing more is written down. */
 export class Killed extends Error {}
+
+/** The run that a step belongs to. */
+const runs = new AsyncLocalStorage<{ isDead: boolean }>();
 
 /**
  * Runs the lifecycles in the order and with the rules of the engine, and keeps the state as the engine does, so that
@@ -112,13 +116,15 @@ export class SmallEngine extends Rows {
       }));
     const clients = await this.carriers.begin({ config, clock: fastClock, rows, keepsTokens: true });
     this.#clients.push(...clients);
+    const run = { isDead: false };
     const end = new Promise<never>((_, reject) => {
       this.#kill = () => {
+        run.isDead = true;
         for (const client of clients) client.die();
         reject(new Killed());
       };
     });
-    return Promise.race([work(), end]).finally(() => {
+    return Promise.race([runs.run(run, work), end]).finally(() => {
       this.#kill = undefined;
     });
   }
@@ -273,6 +279,8 @@ export class SmallEngine extends Rows {
   }
 
   async #keep(resource: Held, old?: Held): Promise<void> {
+    // A killed engine writes nothing more, also if a create was answered the moment before.
+    if (runs.getStore()?.isDead) return new Promise(() => {});
     this.write(resource, old);
     const isHeard = this.programHears && this.isTypeScript && !resource.broken;
     if (isHeard) await eraseStored(this.urnOf(resource), new Set([resource.id]));
