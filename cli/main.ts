@@ -14,6 +14,7 @@ import { addInterrupted } from "./commands/interrupted";
 import { addJobs } from "./commands/jobs";
 import { addModels } from "./commands/models";
 import { addOpen } from "./commands/open";
+import { addOrphans } from "./commands/orphans";
 import { addPlugin } from "./commands/plugin";
 import { addPromote } from "./commands/promote";
 import { addQuery } from "./commands/query";
@@ -67,6 +68,7 @@ export async function createProgram(): Promise<Command> {
   addImport(program);
   addEvents(program);
   addUsers(program);
+  addOrphans(program);
 
   program.commandsGroup("Models and what they know:");
   addModels(program);

@@ -2,6 +2,7 @@ import type { Agent, Dispatcher } from "undici";
 import { type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { abortable, type Clock, systemClock } from "./clock";
 import { ApiError, isOutage, OutcomeUnknownError, ReplyError } from "./errors";
+import { extensionsAt, UnsupportedError } from "./extensions";
 import { isFinal, isForeign, isRecognised } from "./finality";
 import { hidden, TokenCache } from "./http/credentials";
 import { readRefusal } from "./http/error-body";
@@ -23,6 +24,7 @@ import {
 
 export type { Clock } from "./clock";
 export { ApiError, ConnectionError, InputError, OutcomeUnknownError, ReplyError, TokenError } from "./errors";
+export { UnsupportedError } from "./extensions";
 export {
   commandToken,
   endpointToken,
@@ -52,6 +54,7 @@ export class Client {
   readonly #requests: Requests;
 
   #asked: Promise<unknown> | undefined;
+  #extensions: Promise<ReadonlySet<string>> | undefined;
 
   constructor(options: ClientOptions) {
     this.baseUrl = options.baseUrl.replace(/\/+$/, "");
@@ -75,6 +78,7 @@ export class Client {
 
   /** Sends one call of the API and returns its reply. */
   async call<R extends Route>(route: R, input: Input<R>, options: CallOptions = {}): Promise<Reply<R>> {
+    if (!(await this.supports(route))) throw new UnsupportedError(route, this.baseUrl);
     return this.#carryOut<R>(route, await this.#requests.fromInput(route, input, options), options);
   }
 
@@ -131,6 +135,18 @@ export class Client {
   async #isElsewhere(signal: AbortSignal | undefined): Promise<boolean> {
     const error = await this.call(routes.listEventDatasets, {}, { signal }).catch((thrown) => thrown);
     return isForeign(error) || error instanceof ReplyError;
+  }
+
+  /** Whether the service has an operation. Those of the specification it has; for others, its `/healthz` is read once. */
+  async supports(route: Route): Promise<boolean> {
+    if (!route.extension) return true;
+    this.#extensions ??= extensionsAt(this.baseUrl, this.#agent);
+    try {
+      return (await this.#extensions).has(route.path);
+    } catch (error) {
+      this.#extensions = undefined;
+      throw connectionFailure(route, new URL(this.baseUrl).origin, error as NodeJS.ErrnoException).error;
+    }
   }
 
   /** Whether the service says that it honours idempotency keys; one that has said nothing yet is asked by a read. */

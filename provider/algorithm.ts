@@ -10,6 +10,7 @@ export const algorithm = lifecycle({
   type: "Algorithm",
   args: algorithmFields.extend({ existingId: id.optional() }),
   outputs: z.object({ algorithmId: id }),
+  orphanType: "ALGORITHM",
   ...writeOnce(algorithmFields, "Models of it are trained again."),
 
   async create({ projectId, name, algorithmType, algorithmParameters }, context) {

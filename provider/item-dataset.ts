@@ -12,6 +12,7 @@ export const itemDataset = lifecycle({
   args: datasetArgs,
   outputs: z.object({ itemDatasetId: id }),
   isFilled: true,
+  orphanType: "ITEM_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
 
   async create({ name, numShards, attributeSchema = null }, context) {

@@ -11,6 +11,7 @@ export const project = lifecycle({
   type: "Project",
   args: projectFields.extend({ existingId: id.optional() }),
   outputs: z.object({ projectId: id, servingUri: z.string().optional() }),
+  orphanType: "PROJECT",
   ...writeOnce(
     projectFields,
     "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",

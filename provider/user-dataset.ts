@@ -12,6 +12,7 @@ export const userDataset = lifecycle({
   args: datasetArgs,
   outputs: z.object({ userDatasetId: id }),
   isFilled: true,
+  orphanType: "USER_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
 
   async create({ name, numShards, attributeSchema = null }, context) {

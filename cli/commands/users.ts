@@ -40,7 +40,11 @@ async function forget(users: readonly string[], options: ForgetOptions): Promise
   await usingService(options, async ({ client, idOf }) => {
     const eventDatasetId = idOf("EventDataset", options.eventDataset, "--event-dataset");
     const userDatasetId = idOf("UserDataset", options.userDataset, "--user-dataset");
-    await refuseWithoutExtension(client.baseUrl);
+    if (!(await client.supports(routes.deleteDatasetUser)))
+      throw new Error(
+        `The service at ${client.baseUrl} cannot delete the records of users. Nothing was deleted. ` +
+          "Run `recommender events forget-user` to delete their events only.",
+      );
     const who = users.join(", ");
     await confirm(`Delete all events of ${who} in ${eventDatasetId}, and their records?`, options.yes);
     const forgotten: string[] = [];
@@ -58,17 +62,4 @@ async function forget(users: readonly string[], options: ForgetOptions): Promise
       );
     }
   });
-}
-
-/** The specification has no call to delete a record; a service that has one lists it in its `/healthz`. */
-async function refuseWithoutExtension(baseUrl: string): Promise<void> {
-  const { path } = routes.deleteDatasetUser;
-  const health = await fetch(`${baseUrl}/healthz`)
-    .then((reply) => reply.json() as Promise<{ extensions?: readonly string[] }>)
-    .catch(() => undefined);
-  if (health?.extensions?.includes(path)) return;
-  throw new Error(
-    `The service at ${baseUrl} does not offer ${path}, so it cannot delete the records of users. Nothing was deleted. ` +
-      "Run `recommender events forget-user` to delete their events only.",
-  );
 }

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import ms from "ms";
-import type { TokenSource } from "../../client/client";
+import type { Client, TokenSource } from "../../client/client";
 import type { SettingKey, Settings } from "../../client/settings";
-import { routes } from "../../contract";
+import { type Route, routes } from "../../contract";
 import type { pinnedModelsKey } from "../../provider/run/pinned";
 import { refuseAbsent, type ServiceOptions, settingsOf, whoamiOf, withService } from "../stack/service";
 import { CommandError, exitCodes } from "../terminal/exit";
@@ -57,11 +57,12 @@ async function whoami(options: ServiceOptions): Promise<void> {
     () => undefined,
     (thrown: Error) => thrown,
   );
+  const offered = await scopesOf(client);
   await client.close();
   const refusal = error && withoutHint(error.message, whoami);
   // If nothing can be reached, or the credentials are rejected, no scope gets a token: one line says it.
   const isForAll = error instanceof TokenError && (error.isUnreachable || error.refusal === "credentials");
-  const scopes = isForAll ? [] : await tokensOf(reached.token, whoami);
+  const scopes = isForAll ? [] : await tokensOf(reached.token, offered, whoami);
   const failed = scopes.filter(({ error }) => error !== undefined);
   const ok = failed.length === 0 && refusal === undefined;
   const answer = { taken: refusal === undefined, ...(refusal === undefined ? {} : { error: refusal }) };
@@ -134,11 +135,17 @@ function withoutHint(message: string, whoami: string): string {
   return message.endsWith(hint) ? message.slice(0, -hint.length).replace(/ [^.?]*$/, "") : message;
 }
 
+/** The scopes of the operations that the service has: those of the specification, and the extensions it lists. */
+async function scopesOf(client: Client): Promise<string[]> {
+  const all: readonly Route[] = Object.values(routes);
+  const isOffered = await Promise.all(all.map((route) => client.supports(route).catch(() => false)));
+  return all.filter((_, at) => isOffered[at]).map(({ path }) => path);
+}
+
 /** Asks for a token of each scope, a few at a time; the source may be a command. */
-async function tokensOf(source: TokenSource, whoami: string): Promise<Scope[]> {
+async function tokensOf(source: TokenSource, scopes: readonly string[], whoami: string): Promise<Scope[]> {
   const { Agent } = await import("undici");
   const http = new Agent();
-  const scopes = Object.values(routes).map(({ path }) => path as string);
   const found: Scope[] = [];
   const next = scopes.values();
   const worker = async () => {

@@ -1,8 +1,10 @@
 import { isOutage } from "../../client/errors";
 import { isUnreachable } from "../../client/unreachable";
+import { type OrphanType, routes } from "../../contract";
 import { shortened } from "../../contract/words";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
+import { originOf } from "../run/origin";
 import type { Properties, StackRow } from "../run/row";
 import type { Noun } from "./noun";
 
@@ -37,7 +39,40 @@ export async function stays({ urn }: StackRow, id: string, context: Context): Pr
   await log.info(context.urn, `keeping ${shortened(id)}: ${by} uses it`);
 }
 
-/** Reports that an object stays because the API cannot delete it. */
-export async function orphan(id: string, _state: object, { urn, title }: Context): Promise<void> {
-  await log.warn(urn, `${title} (${shortened(id)}) is orphaned: the API cannot delete it.`);
+/**
+ * Leaves an object behind that the API cannot delete. A service that keeps a list of orphans is told, so the object can be
+ * found and deleted later.
+ */
+export async function orphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
+  const { urn, title } = context;
+  const marked = type && (await mark(id, type, true, context));
+  const next = marked
+    ? `Delete it with \`recommender orphans delete ${shortened(id)}\`.`
+    : "The API cannot delete it.";
+  await log.warn(urn, `${title} (${shortened(id)}) is orphaned: it stays in the service. ${next}`);
+}
+
+/** Takes an adopted object off the service's list of orphans. */
+export async function unorphan(id: string, type: OrphanType | undefined, context: Context): Promise<void> {
+  if (type) await mark(id, type, false, context);
+}
+
+/** Whether the service keeps a list of orphans and has noted the change. Without it the object only stays unlisted. */
+async function mark(
+  id: string,
+  objectType: OrphanType,
+  orphaned: boolean,
+  context: Context,
+): Promise<boolean> {
+  const { client, urn } = context;
+  const route = routes.markOrphaned;
+  try {
+    if (!(await client.supports(route))) return false;
+    const headers = originOf(context, route);
+    await client.call(route, { objectType, objectId: id, orphaned }, headers ? { headers } : {});
+    return true;
+  } catch (error) {
+    await log.debug(urn, `could not mark ${shortened(id)}: ${(error as Error).message}`);
+    return false;
+  }
 }

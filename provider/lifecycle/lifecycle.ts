@@ -25,7 +25,7 @@ import {
 } from "./arguments";
 import { refuseGone, serviceMark } from "./belonging";
 import { discreet } from "./discretion";
-import { orphan, refusalToAdopt, stays, warnOfUnread } from "./existing";
+import { orphan, refusalToAdopt, stays, unorphan, warnOfUnread } from "./existing";
 import { PartialStateError, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
@@ -77,7 +77,10 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     return { id, outs };
   };
 
-  const located = (id: string, row: Properties) => locate(rowOf(type, id, row), row, settings());
+  const located = (id: string, row: Properties) =>
+    titled({ title: titleOf(row.__urn), run: runOf(settings()) }, () =>
+      locate(rowOf(type, id, row), row, settings()),
+    );
 
   /** What killed runs began for a resource of the state. Only a create must stop for a journal that cannot be read. */
   const leftoversOf = async (id: string, row: Properties): Promise<Entry[]> =>
@@ -206,6 +209,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           await noun.adoptable?.(existingId, inputs as Args, context);
           const { id = existingId, ...outputs } = await noun.adopt(existingId, inputs as Args, context);
           await orphanAll(context, existingId);
+          await unorphan(id, noun.orphanType, context);
           // The user says which object the call without a response created.
           const lost = lostCallOf(context.run.placeholders.get(context.urn ?? ""));
           if (lost) context.run.resolved.add(lost.key);
@@ -283,17 +287,17 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, the object is orphaned`);
           return;
         }
-        const { leave, delete: remove = orphan } = noun;
+        const { leave, delete: remove } = noun;
         const state = properties as State;
+        const end = () =>
+          remove ? remove.call(noun, id, state, context) : orphan(id, noun.orphanType, context);
         const { service, ...row } = rowOf(type, id, properties);
         // Rows may know the service by its old address or its new one.
         const claim = where === "moved" ? row : { ...row, service };
         await titled(context, () =>
           leave
             ? leave.call(noun, id, state, context)
-            : context.run.claims.release(claim, (holder) =>
-                holder ? stays(holder, id, context) : remove.call(noun, id, state, context),
-              ),
+            : context.run.claims.release(claim, (holder) => (holder ? stays(holder, id, context) : end())),
         );
       });
     },

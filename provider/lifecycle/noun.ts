@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Settings } from "../../client/settings";
+import type { OrphanType } from "../../contract";
 import type { Context } from "../run/context";
 import type { Urn } from "../run/engine";
 import type { Properties } from "../run/row";
@@ -54,6 +55,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   unsettled?(state: Args & Outputs, row: Stored): boolean | Promise<boolean>;
   /** Whether records are uploaded into it: what a killed run had begun is then looked up before anything changes. */
   readonly isFilled?: true;
+  /** What our own service calls it, if the specification cannot delete it: a service that can is told that it is orphaned. */
+  readonly orphanType?: OrphanType;
   /** Called when no other resource of the stack holds it. Absent where the API cannot delete it: it is orphaned then. */
   delete?(id: string, state: Args & Outputs, context: Context): Promise<void>;
   /** Instead of `delete`, for what needs no deletion: called even if others hold it. */

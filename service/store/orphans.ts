@@ -61,7 +61,7 @@ export async function whatBlocks(db: Db, { objectType, objectId }: OrphanRef): P
   if (objectType === "PROJECT") {
     const deployed = db.selectFrom("deployments").select("job_id").where("project_id", "=", objectId);
     if (await deployed.executeTakeFirst())
-      return `It serves recommendations. Run \`recommender shutdown ${objectId}\` first.`;
+      return `It serves recommendations. Run \`recommender shutdown --project ${objectId}\` first.`;
     const unfinished = db
       .selectFrom("jobs")
       .select("id")

@@ -118,7 +118,7 @@ describe("the package as a user gets it", () => {
     expect(JSON.parse(stdout)).toMatchObject({ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1/) });
     await movesToPlugin(folder, stack);
     // A later version of the package says it otherwise; the state holds no code that would not.
-    const file = join(folder, "node_modules/pulumi-recommender/dist/provider/lifecycle/lifecycle.js");
+    const file = join(folder, "node_modules/pulumi-recommender/dist/provider/lifecycle/existing.js");
     await writeFile(file, (await readFile(file, "utf8")).replace("is orphaned:", "stays behind:"));
     const { stdout: said } = await stack.destroy();
     expect(said).toMatch(/UserDataset users \(\S+\) stays behind:/);

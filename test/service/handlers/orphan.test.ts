@@ -50,7 +50,7 @@ describe("orphaned objects", () => {
       message: expect.stringContaining(`Project ${projectId} uses it. Delete the project first.`),
     });
     await expect(api.call("deleteOrphan", project)).rejects.toMatchObject({
-      message: expect.stringContaining(`Run \`recommender shutdown ${projectId}\` first.`),
+      message: expect.stringContaining(`Run \`recommender shutdown --project ${projectId}\` first.`),
     });
     await api.call("shutdownDeployment", { projectId });
     await api.call("deleteOrphan", project);
