@@ -52,8 +52,13 @@ export async function interrupted<R extends Route, Listed>(
       else if (!entry.derived && !creation.key) await orphan(context, entry);
     }
     if (!found) {
+      // A call with a derived key has the same key under every name of the stack, so the service recognises it.
       const isAlike = (entry: Entry) =>
-        isOf(entry, client) && entry.path === path && identities.includes(entry.identity) && !isAlive(entry);
+        !creation.key &&
+        isOf(entry, client) &&
+        entry.path === path &&
+        identities.includes(entry.identity) &&
+        !isAlive(entry);
       const stray = await ofFormerName(context, straysOf(urn).filter(isAlike));
       const lost = stray ? undefined : await entryOfPlaceholder(context, creation, identities);
       return stray ?? (lost && { entry: lost, isOurs: true });

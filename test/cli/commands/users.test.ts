@@ -44,9 +44,10 @@ test("users forget deletes nothing at a service that cannot delete records, and 
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
   const datasets = ["--event-dataset", "events", "--user-dataset", "users"];
-  const { code, err } = await shop.run("users", "forget", "ann", ...datasets, "--service", url, "--yes");
+  const credentials = { RECOMMENDER_BASE_URL: url, RECOMMENDER_TOKEN_URL: "", RECOMMENDER_ACCESS_TOKEN: "t" };
+  const { code, err } = await shop.runWith(credentials, "users", "forget", "ann", ...datasets, "--yes");
   expect(code).toBe(1);
-  expect(err).toContain("does not offer /delete-dataset-user, so it cannot delete the records of users.");
+  expect(err).toContain(`The service at ${url} cannot delete the records of users.`);
   expect(err).toContain("Nothing was deleted. Run `recommender events forget-user`");
   expect(calls.filter((call) => !call.startsWith("GET "))).toEqual([]);
   other.close();

@@ -118,6 +118,21 @@ test("commands that ask a model print within 80 columns", async () => {
   await narrow(0, "distribution", "genre=drama", ...shop.asked);
   await narrow(0, "cluster", ...shop.asked);
   await narrow(1, "shutdown", "--project", shop.ids.projectId);
+  const { itemDatasetId } = await shop.api.call("createItemDataset", { name: longName, numShards: 1 });
+  await shop.api.call("markOrphaned", { objectType: "ITEM_DATASET", objectId: itemDatasetId });
+  await narrow(0, "orphans", "list");
+  await narrow(1, "orphans", "delete", itemDatasetId);
+  await narrow(0, "orphans", "delete", "--all", "--yes");
+  const { eventDatasetId, userDatasetId } = shop.ids;
+  await narrow(
+    0,
+    "users",
+    "forget",
+    "nobody",
+    ...["--event-dataset", eventDatasetId],
+    ...["--user-dataset", userDatasetId],
+    "--yes",
+  );
 });
 
 test("commands of a stack that does not exist print within 80 columns", async () => {

@@ -285,7 +285,7 @@ describe("a model", () => {
       name: "adopted",
     });
     await expect(
-      provider.create("Model", { name: "x", projectId, existingId: "nope".repeat(99) }),
+      provider.create("Model", { name: "x", projectId, existingId: "nope".repeat(64) }),
     ).rejects.toThrow(/Model x: existingId (nope){16}…: there is no such model/);
   });
 
