@@ -18,9 +18,10 @@ if "%above%"=="%folder%" goto installed
 set "folder=%above%"
 goto look
 :installed
+set "package="
 if exist "%~dp0installed-from" set /p package=<"%~dp0installed-from"
 if exist "%package%\%main%" goto run
-echo pulumi-resource-recommender: found no package pulumi-recommender, neither in %CD% and its parents nor in %package%. Run `npm install pulumi-recommender` in one of them, then `npx recommender plugin install`. 1>&2
+echo pulumi-resource-recommender: found no package pulumi-recommender in %CD% or its parents, nor in "%package%". Run `npm install pulumi-recommender` in one of them, then `npx recommender plugin install`. 1>&2
 exit /b 1
 :run
 node "%package%\%main%" %*

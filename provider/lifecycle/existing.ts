@@ -22,7 +22,8 @@ export async function refusalToAdopt<Args extends object, Outputs extends object
   } catch (error) {
     const { message } = error as Error;
     if (isUnreachable(error)) throw error;
-    if (!isOutage(error)) return message;
+    const named = message.includes("existingId");
+    if (!isOutage(error)) return named ? message : `existingId ${shortened(existingId)}: ${message}`;
     await log.warn(context.urn, `could not check existingId ${shortened(existingId)}: ${message}`);
   }
   return undefined;

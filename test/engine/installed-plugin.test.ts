@@ -72,6 +72,6 @@ testYaml("a plugin whose package was removed says how to install it again", asyn
   const note = join(directory, "home/plugins", plugin, "installed-from");
   await writeFile(note, "/no/such/package\n");
   await expect(pulumi("package", "get-schema", `recommender@${version}`)).rejects.toThrow(
-    /found no package pulumi-recommender, neither in .*shop and its parents nor in \/no\/such\/package/,
+    /found no package pulumi-recommender in .*shop or its parents, nor in \/no\/such\/package/,
   );
 });

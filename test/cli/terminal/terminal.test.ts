@@ -129,7 +129,7 @@ test("whoami gets its tokens from the service where an address and a key are all
   const found = await shop.runWith(withoutSource, "whoami");
   expect(found).toMatchObject({ code: 0, err: "" });
   expect(found.out).toContain(`${url}/oauth/token`);
-  expect(found.out).toMatch(/^tokens +25 of 25 scopes$/m);
+  expect(found.out).toMatch(/^tokens +(\d+) of \1 scopes$/m);
   const wrong = await shop.runWith({ ...withoutSource, RECOMMENDER_API_KEY: `${key}-wrong` }, "whoami");
   expect(wrong.code).toBe(1);
   expect(wrong.out).toMatch(

@@ -142,7 +142,9 @@ test("its command finds the package of the program from the folder to which the 
   const start = (cwd: string) => spawn(command, [], { cwd, stdio: ["ignore", "pipe", "pipe"] });
   const lost = start(program);
   const [said] = (await once(lost.stderr, "data")) as [Buffer];
-  expect(String(said)).toMatch(/no package pulumi-recommender in .*inner or above: install it with npm/);
+  expect(String(said)).toMatch(
+    /found no package pulumi-recommender in .*inner or its parents\. Run `npm install/,
+  );
   symlinkSync(root, join(folder, "program/node_modules/pulumi-recommender"));
   // Its own examples are programs too.
   for (const cwd of [program, join(root, "examples/yaml")]) {

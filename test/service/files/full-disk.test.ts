@@ -32,17 +32,18 @@ test("a service that was killed on a full disk starts again, reads, and refuses 
     }));
     return api.call("upsertDatasetEvents", { eventDatasetId, events });
   };
-  const refused = await (async () => {
-    for (let from = 0; ; from += 500) await upsert(first.api, from);
-  })().catch((error) => error);
-  expect(refused).toMatchObject({ status: 503 });
+  const fill = async (api: Caller, from: number) => {
+    for (; ; from += 500) await upsert(api, from);
+  };
+  await expect(fill(first.api, 0)).rejects.toMatchObject({ status: 503 });
   await first.api.close();
   first.child.kill("SIGKILL");
   await once(first.child, "exit");
 
   const { child, api } = await serveLimited(dataDir);
   expect((await api.call("listEventDatasets", {})).eventDatasets).toHaveLength(1);
-  await expect(upsert(api, 1_000_000)).rejects.toMatchObject({ status: 503 });
+  // A start truncates the write-ahead log, which leaves room for a few more.
+  await expect(fill(api, 1_000_000)).rejects.toMatchObject({ status: 503 });
   await api.close();
   child.kill();
   await once(child, "exit");

@@ -85,6 +85,8 @@ describe("a client with scopes of its own", () => {
       scopes: ["/get-event-dataset", "/list-event-datasets", "/create-project", "/get-job"].concat([
         "/get-model",
         "/list-models",
+        ...["/get-user-dataset", "/get-item-dataset", "/get-project", "/get-algorithm", "/get-deployment"],
+        "/list-orphans",
       ]),
       createdTs: expect.any(Number),
       secret: expect.stringMatching(/^rc_[0-9a-f]{20}_[\w-]{43}$/),
