@@ -103,10 +103,11 @@ describe("limits of requests", () => {
     ]);
   });
 
-  test("what is there already can be named at any length", () => {
-    const userId = "u".repeat(10_000);
-    expect(faults(recommendItemsToUser.request, { userId })).toEqual([]);
-    expect(faults(routes.deleteDatasetUserEvents.request, { eventDatasetId: "d", userId })).toEqual([]);
+  test("an id that names something existing is bounded like the id of something new", () => {
+    const userId = "u".repeat(limits.idCharacters + 1);
+    const fault = expect.stringContaining(`${limits.idCharacters} characters`);
+    expect(faults(recommendItemsToUser.request, { userId })).toEqual([fault]);
+    expect(faults(routes.deleteDatasetUserEvents.request, { eventDatasetId: "d", userId })).toEqual([fault]);
   });
 });
 
