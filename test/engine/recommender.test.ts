@@ -178,7 +178,11 @@ describe("a recommender through the real engine", () => {
     observed.calls();
     const said: string[] = [];
     await workspace.stack.destroy({ onEvent: (event) => said.push(...wordsOf(event)) });
-    expect(observed.calls()).toEqual(["DELETE /delete-event-dataset"]);
+    const marks = Array(4).fill("PUT /mark-orphaned");
+    const calls = observed.calls().filter((call) => !call.startsWith("GET"));
+    expect(calls.sort()).toEqual(["DELETE /delete-event-dataset", ...marks]);
+    // The replacement before has orphaned a project and its algorithm.
+    expect((await observed.call(routes.listOrphans, {})).orphans).toHaveLength(6);
     const left = said.filter((text) => text.includes("is orphaned")).map((text) => text.split(" ")[0]);
     expect(left.sort()).toEqual(["Algorithm", "ItemDataset", "Project", "UserDataset"]);
     expect((await observed.call(routes.listEventDatasets, {})).eventDatasets).toEqual([]);
