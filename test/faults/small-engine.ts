@@ -3,22 +3,10 @@ import { eraseStored } from "../../provider/recovery/journal";
 import { rowOf } from "../../provider/run/row";
 import { pluginUrn } from "../../provider/run/urn";
 import { type Carried, type CarrierName, type Carriers, passed } from "./carriers";
+import { type Declared, dependenciesOf, levelsOf } from "./declared";
 import { fastClock, type MortalClient } from "./mortal-client";
-import { byDependency, type Held, type Kind, keyOf, kinds, type Lookup, type Properties, Rows } from "./rows";
+import { byDependency, type Held, type Kind, keyOf, type Properties, Rows } from "./rows";
 import { Refused, type RunOptions, Selection } from "./selection";
-
-/** A resource of a program; its arguments may need what resources before it have become. */
-export interface Declared {
-  readonly kind: Kind;
-  readonly name: string;
-  /** Names that it may have had before. */
-  readonly aliases?: readonly string[];
-  /** Arguments whose changes are ignored. */
-  readonly ignores?: readonly string[];
-  /** Whether it is deleted before it is replaced. */
-  readonly deleteFirst?: boolean;
-  args(of: Lookup): Properties;
-}
 
 /** The run was killed: nothing of it goes on, and nothing more is written down. */
 export class Killed extends Error {}
@@ -285,21 +273,4 @@ export class SmallEngine extends Rows {
     const isHeard = this.programHears && this.isTypeScript && !resource.broken;
     if (isHeard) await eraseStored(this.urnOf(resource), new Set([resource.id]));
   }
-}
-
-/** What the arguments of a resource ask for. */
-function dependenciesOf({ args }: Declared): string[] {
-  const keys = new Set<string>();
-  args((kind, name) => {
-    keys.add(keyOf({ kind, name }));
-    return {};
-  });
-  return [...keys];
-}
-
-/** Datasets do not depend on each other; everything else does on what is before it. */
-function levelsOf(program: readonly Declared[]): Declared[][] {
-  const level = ({ kind }: Declared) => Math.max(2, kinds.indexOf(kind));
-  const numbers = [...new Set(program.map(level))].sort((a, b) => a - b);
-  return numbers.map((number) => program.filter((resource) => level(resource) === number));
 }

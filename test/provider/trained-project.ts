@@ -5,7 +5,7 @@ import { fixed } from "../faults/program";
 /** A project with two models, each of a training of its own. */
 export async function trainedProject(
   observed: ObservedService,
-): Promise<{ projectId: string; models: [string, string] }> {
+): Promise<{ projectId: string; algorithmId: string; models: [string, string] }> {
   const dataset = { numShards: 1 };
   const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "users", ...dataset });
   const { itemDatasetId } = await observed.call(routes.createItemDataset, { name: "items", ...dataset });
@@ -29,5 +29,6 @@ export async function trainedProject(
   await Promise.all(jobs);
   await observed.service.idle();
   const list = await observed.call(routes.listModels, { projectId });
-  return { projectId, models: list.models.map(({ modelId }) => modelId) as [string, string] };
+  const models = list.models.map(({ modelId }) => modelId) as [string, string];
+  return { projectId, algorithmId, models };
 }

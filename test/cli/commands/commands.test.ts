@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { routes } from "../../../contract";
 import { trainModel } from "../../service/shop";
 import { ShopCommand } from "../shop-command";
 
@@ -222,44 +221,6 @@ describe("jobs", () => {
     expect(await shop.run("jobs", "get", "nope", ...project())).toMatchObject({
       code: 1,
       err: expect.stringContaining("NOT_FOUND"),
-    });
-  });
-});
-
-describe("whoami", () => {
-  const scopes = Object.keys(routes).length;
-
-  test("shows what is configured and from where, and never a secret", async () => {
-    const { key, url } = shop.api.service;
-    const text = await shop.run("whoami");
-    expect(text).toMatchObject({ code: 0, err: "" });
-    expect(text.out).toMatch(/^apiKey +\(set, not shown\) +RECOMMENDER_API_KEY$/m);
-    expect(text.out).toMatch(new RegExp(`^tokens +${scopes} of ${scopes} scopes$`, "m"));
-    const json = await shop.json("whoami");
-    expect(json).toMatchObject({ ok: true, service: { url, taken: true } });
-    expect(JSON.stringify(json) + text.out).not.toContain(key);
-  });
-
-  test("says which scopes get no token, and that a token is refused", async () => {
-    const withCommand = {
-      RECOMMENDER_TOKEN_URL: "",
-      RECOMMENDER_CLIENT_ID: "",
-      RECOMMENDER_CLIENT_SECRET: "",
-    };
-    const tokenCommand = `[ "$RECOMMENDER_SCOPE" != /get-job ] || exit 3; echo not-a-token-1234`;
-    const found = await shop.runWith({ ...withCommand, RECOMMENDER_TOKEN_COMMAND: tokenCommand }, "whoami");
-    expect(found).toMatchObject({ code: 1, err: "Some checks failed; see above.\n" });
-    expect(found.out).toMatch(new RegExp(`^tokens +${scopes - 1} of ${scopes} scopes$`, "m"));
-    expect(found.out).toMatch(/^\/get-job +RECOMMENDER_TOKEN_COMMAND exited with 3/m);
-    expect(found.out).toMatch(/^tried out .*401/m);
-    expect(found.out).not.toContain("not-a-token");
-    expect(found.out).not.toContain("echo");
-  });
-
-  test("says what is missing", async () => {
-    expect(await shop.runWith({ RECOMMENDER_API_KEY: "" }, "whoami")).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^recommender:apiKey is not set\. Set it with .* RECOMMENDER_API_KEY/),
     });
   });
 });

@@ -2,10 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { routes } from "../../../contract";
 import { entriesOf } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
-import { fixed } from "../../faults/program";
 import { DynamicProvider } from "../dynamic-provider";
-
-type Properties = Record<string, unknown>;
+import { trainedProject } from "../trained-project";
 
 let observed: ObservedService;
 let provider: DynamicProvider;
@@ -15,26 +13,7 @@ let algorithmId: string;
 beforeAll(async () => {
   observed = await ObservedService.start({ faults: true });
   provider = await DynamicProvider.start(observed.config);
-  const create = async (type: string, args: Properties) => (await provider.create(type, args)).id;
-  const users = await create("UserDataset", { name: "users", numShards: 1 });
-  const items = await create("ItemDataset", { name: "items", numShards: 1 });
-  const events = await create("EventDataset", { name: "events", numShards: 1 });
-  const datasets = { userDatasetId: users, itemDatasetId: items, eventDatasetId: events };
-  const projectType = "RECOMMEND_ITEMS_TO_USER";
-  projectId = await create("Project", {
-    name: "shop",
-    projectType,
-    targetEventType: "purchase",
-    ...datasets,
-  });
-  const algorithmParameters = { dimensions: 8, ...fixed };
-  algorithmId = await create("Algorithm", {
-    name: "g1",
-    projectId,
-    algorithmType: "G1",
-    algorithmParameters,
-  });
-  await observed.load({ users, items, events });
+  ({ projectId, algorithmId } = await trainedProject(observed));
 });
 afterAll(async () => {
   await provider.stop();

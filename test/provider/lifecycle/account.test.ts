@@ -2,8 +2,9 @@ import { routes } from "../../../contract";
 import { type AccountEvidence, accountVerdict } from "../../../provider/lifecycle/account-proof";
 import { ObservedService } from "../../engine/observed-service";
 import { Carriers } from "../../faults/carriers";
+import type { Declared } from "../../faults/declared";
 import { newStack } from "../../faults/rows";
-import { type Declared, SmallEngine } from "../../faults/small-engine";
+import { SmallEngine } from "../../faults/small-engine";
 
 const rows: readonly (readonly [string, AccountEvidence, string])[] = [
   ["the key is the same", { key: "same" }, "same"],

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { routes } from "../../../contract";
-import { digest, type Entry, entriesOf, put, unreadableFiles } from "../../../provider/recovery/journal";
+import { digest, type Entry, entriesOf, put } from "../../../provider/recovery/journal";
 import { ObservedService } from "../../engine/observed-service";
 import { Carriers, carrierNames } from "../../faults/carriers";
+import type { Declared } from "../../faults/declared";
 import { keyOf, newStack } from "../../faults/rows";
-import { type Declared, SmallEngine } from "../../faults/small-engine";
+import { SmallEngine } from "../../faults/small-engine";
 
 let observed: ObservedService;
 let engine: SmallEngine;
@@ -226,54 +227,6 @@ test("where nothing can be written down, that is said once and the work goes on"
   const told = said.filter((message) => message.includes("cannot write the recovery journal"));
   expect(told).toHaveLength(1);
   expect(told[0]).toMatch(/Set XDG_STATE_HOME to a folder/);
-});
-
-describe("the journal", () => {
-  const files = () =>
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((file) => file.isFile())
-      .map((file) => join(file.parentPath, file.name));
-
-  test("keeps nothing of what is declared, which may be secret", async () => {
-    engine.programHears = false;
-    const secret: Declared = {
-      ...users,
-      args: () => ({ name: "hunter2", numShards: 1, attributeSchema: { hunter2: "NUMERICAL" } }),
-    };
-    expect(await engine.up([secret])).toEqual([]);
-    expect(files()).toHaveLength(1);
-    expect(readFileSync(files()[0] as string, "utf8")).not.toContain("hunter2");
-  });
-
-  test("with a file that cannot be read stops the resource that it is about, and no other", async () => {
-    const other: Declared = { ...users, name: "others" };
-    await put(entry());
-    const [file] = files() as [string];
-    writeFileSync(file, "");
-    expect(unreadableFiles()).toEqual([file]);
-    const [error] = await engine.up([users, other, events]);
-    expect(error?.message).toMatch(/cannot read the recovery journal .*`recommender interrupted --forget`/);
-    expect(engine.of("UserDataset", "others").id).toMatch(/^user-dataset-/);
-    expect(engine.of("EventDataset", "events").id).toMatch(/^event-dataset-/);
-  });
-});
-
-test("a journal file that cannot be read ends neither a refresh nor a destroy: both warn of it", async () => {
-  expect(await engine.up([events])).toEqual([]);
-  await put(entry({ urn: engine.urnOf(events), path: "/create-event-dataset" }));
-  const [file] = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  writeFileSync(join(file?.parentPath ?? "", file?.name ?? ""), "");
-  engine.programHears = false;
-  const unhandled: unknown[] = [];
-  const onUnhandled = (reason: unknown) => unhandled.push(reason);
-  process.on("unhandledRejection", onUnhandled);
-  expect(await engine.refresh()).toEqual([]);
-  expect(await engine.up([])).toEqual([]);
-  await new Promise((resolve) => setImmediate(resolve));
-  process.off("unhandledRejection", onUnhandled);
-  expect(unhandled).toEqual([]);
-  expect(said.join()).toContain("cannot read the recovery journal");
-  expect(engine.held.size).toBe(0);
 });
 
 /** The state of a run that got no answer. */

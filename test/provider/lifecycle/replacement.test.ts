@@ -1,0 +1,103 @@
+import { DynamicProvider, unknownValue } from "../dynamic-provider";
+import { dataset, type Properties, rules } from "./rules";
+
+let provider: DynamicProvider;
+
+const nowhere = {
+  "recommender:baseUrl": "http://127.0.0.1:9",
+  "recommender:apiKey": "k",
+  "recommender:accessToken": "t",
+};
+
+beforeAll(async () => {
+  provider = await DynamicProvider.start(nowhere);
+});
+afterAll(() => provider.stop());
+beforeEach(() => {
+  provider.said.length = 0;
+});
+
+describe("a preview says in words, beside the resource, what a replacement means", () => {
+  test.each<[string, Properties, RegExp]>([
+    ["EventDataset", { numShards: 20 }, /Replacing EventDataset n deletes its events: numShards 10 → 20\./],
+    ["UserDataset", { name: "o" }, /Replacing UserDataset o: name \(changed\)\. .*the old one is orphaned/],
+    ["Project", { targetEventType: "click" }, /orphaned.*this trains again/],
+    ["Project", { userDatasetId: unknownValue }, /Replacing Project n: userDatasetId \(changed\)\./],
+    ["TrainingJob", { triggers: ["x"] }, /this trains again, because of triggers\[0\] \(changed\)\.$/],
+    [
+      "TrainingJob",
+      { triggers: ["2026-W46", `sha256:${"a1".repeat(32)}`] },
+      /because of triggers\[1\] \(added\)\.$/,
+    ],
+  ])("%s %j", async (type, change, message) => {
+    const { args } = rules[type];
+    await provider.diff(type, "id", args, { ...args, ...change });
+    expect(provider.said).toMatchObject([{ severity: "warning", message: expect.stringMatching(message) }]);
+    expect(provider.said[0].urn).toContain(`recommender:${type}::`);
+  });
+});
+
+describe("a replacement that the engine forces", () => {
+  const asked = "--replace, replaceOnChanges, replacementTrigger or replaceWith asks for it";
+
+  test.each<[string, string | undefined]>([
+    ["EventDataset", `Replacing EventDataset n deletes its events: ${asked}.`],
+    ["UserDataset", `Replacing UserDataset n: ${asked}. The API cannot change it; the old one is orphaned`],
+    ["Project", `Replacing Project n: ${asked}. The API cannot change it; the old one is orphaned`],
+    ["TrainingJob", `Model n: this trains again, because ${asked}.`],
+    ["Deployment", undefined],
+  ])("of a %s says in the preview what is lost", async (type, words) => {
+    const own = await DynamicProvider.start(nowhere);
+    const { args } = rules[type];
+    // The engine checks what is declared, and what it replaces once more as if it were new.
+    await own.check(type, args, args);
+    expect(own.said).toEqual([]);
+    await own.check(type, args);
+    await own.check(type, args);
+    await own.stop();
+    expect(own.said.map(({ message }) => message)).toEqual(words ? [expect.stringContaining(words)] : []);
+  });
+
+  test("is not reported if a comparison with the state has asked for it", async () => {
+    const own = await DynamicProvider.start(nowhere);
+    const news = { ...dataset, numShards: 20 };
+    await own.check("EventDataset", news, dataset);
+    await own.diff("EventDataset", "id", dataset, news);
+    await own.check("EventDataset", news);
+    await own.stop();
+    expect(own.said.map(({ message }) => message)).toEqual([expect.stringContaining("numShards 10 → 20")]);
+  });
+});
+
+describe("the option replaceOnChanges", () => {
+  const schema = (value: string) => ({ ...dataset, attributeSchema: { "a.b": value, "c[0]": "NUMERICAL" } });
+
+  test.each([
+    ['attributeSchema["a.b"]', true],
+    ['attributeSchema["a\\.b"]', true],
+    ["attributeSchema.*", true],
+    ['["attributeSchema"]["a.b"]', true],
+    ["attributeSchema.a.b", false],
+    ['attributeSchema["c[0]"]', false],
+  ])("with the path %s replaces if that key differs", async (path, isReplaced) => {
+    const news = { ...schema("CATEGORICAL"), __replaceOn: [path] };
+    expect(await provider.diff("EventDataset", "id", schema("NUMERICAL"), news)).toEqual({
+      changes: true,
+      replaces: isReplaced ? ["attributeSchema"] : [],
+    });
+  });
+});
+
+test("an existing id that is not known yet replaces nothing in a preview, which says what it may mean", async () => {
+  const news = { ...dataset, existingId: unknownValue };
+  expect(await provider.diff("EventDataset", "d7", dataset, news)).toEqual({ changes: true, replaces: [] });
+  expect(provider.said.map(({ message }) => message)).toEqual([
+    "existingId is not known yet: if it is not d7, that is replaced and then deleted or orphaned.",
+  ]);
+});
+
+test("an id that was taken over is no change, and neither is leaving it out afterwards", async () => {
+  const adopted = { ...dataset, existingId: "d7" };
+  expect(await provider.diff("EventDataset", "d7", dataset, adopted)).toMatchObject({ changes: false });
+  expect(await provider.diff("EventDataset", "d7", adopted, dataset)).toMatchObject({ changes: false });
+});

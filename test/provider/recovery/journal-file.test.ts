@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { digest, type Entry, put, unreadableFiles } from "../../../provider/recovery/journal";
+import { ObservedService } from "../../engine/observed-service";
+import { Carriers } from "../../faults/carriers";
+import type { Declared } from "../../faults/declared";
+import { newStack } from "../../faults/rows";
+import { SmallEngine } from "../../faults/small-engine";
+
+let observed: ObservedService;
+let engine: SmallEngine;
+let folder: string;
+const said: string[] = [];
+const carriers = new Carriers((_, message) => said.push(message));
+beforeAll(async () => {
+  observed = await ObservedService.start();
+});
+afterAll(async () => {
+  carriers.close();
+  await observed.close();
+});
+beforeEach(() => {
+  said.length = 0;
+  folder = mkdtempSync(join(tmpdir(), "recommender-state-"));
+  process.env.XDG_STATE_HOME = folder;
+  engine = new SmallEngine(newStack(), { url: observed.service.url, key: observed.service.key }, carriers);
+});
+afterEach(async () => {
+  await engine.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const users: Declared = { kind: "UserDataset", name: "users", args: () => ({ name: "users", numShards: 1 }) };
+const events: Declared = { ...users, kind: "EventDataset", name: "events" };
+const request = { name: "users", numShards: 1, attributeSchema: null };
+
+/** What a run that was killed wrote down. */
+const entry = (more: Partial<Entry> = {}): Entry => ({
+  ...{ urn: engine.urnOf(users), service: observed.service.url, path: "/create-user-dataset" },
+  ...{ identity: digest(request), key: randomUUID(), derived: false, request },
+  ...{ at: new Date().toISOString(), pid: 999_999_999, host: hostname() },
+  ...more,
+});
+
+describe("the journal", () => {
+  const files = () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile())
+      .map((file) => join(file.parentPath, file.name));
+
+  test("keeps nothing of what is declared, which may be secret", async () => {
+    engine.programHears = false;
+    const secret: Declared = {
+      ...users,
+      args: () => ({ name: "hunter2", numShards: 1, attributeSchema: { hunter2: "NUMERICAL" } }),
+    };
+    expect(await engine.up([secret])).toEqual([]);
+    expect(files()).toHaveLength(1);
+    expect(readFileSync(files()[0] as string, "utf8")).not.toContain("hunter2");
+  });
+
+  test("with a file that cannot be read stops the resource that it is about, and no other", async () => {
+    const other: Declared = { ...users, name: "others" };
+    await put(entry());
+    const [file] = files() as [string];
+    writeFileSync(file, "");
+    expect(unreadableFiles()).toEqual([file]);
+    const [error] = await engine.up([users, other, events]);
+    expect(error?.message).toMatch(/cannot read the recovery journal .*`recommender interrupted --forget`/);
+    expect(engine.of("UserDataset", "others").id).toMatch(/^user-dataset-/);
+    expect(engine.of("EventDataset", "events").id).toMatch(/^event-dataset-/);
+  });
+});
+
+test("a journal file that cannot be read ends neither a refresh nor a destroy: both warn of it", async () => {
+  expect(await engine.up([events])).toEqual([]);
+  await put(entry({ urn: engine.urnOf(events), path: "/create-event-dataset" }));
+  const [file] = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  writeFileSync(join(file?.parentPath ?? "", file?.name ?? ""), "");
+  engine.programHears = false;
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", onUnhandled);
+  expect(await engine.refresh()).toEqual([]);
+  expect(await engine.up([])).toEqual([]);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", onUnhandled);
+  expect(unhandled).toEqual([]);
+  expect(said.join()).toContain("cannot read the recovery journal");
+  expect(engine.held.size).toBe(0);
+});
