@@ -1,5 +1,5 @@
-import type { Kind, Lookup } from "./rows";
 import type { Declared } from "./declared";
+import type { Kind, Lookup } from "./rows";
 
 /** Parameters that leave a training nothing to search for. */
 export const fixed = {
