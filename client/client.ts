@@ -116,7 +116,7 @@ export class Client {
       const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
       const spent = this.#clock.now() - began;
       const budget = budgetMs(this.#retry, failure, this.#answered.has(origin));
-      if (spent + delay > budget) throw final(givenUp(failure.error, attempt + 1, spent, this.#whoami));
+      if (spent + delay > budget) throw final(givenUp(failure.error, attempt + 1, spent, this.whoami));
       options.onRetry?.(failure.error);
       this.#options.onRetry?.(`${failure.error.message}; again in ${Math.ceil(delay)} ms`);
       this.#waiting.say(failure.error, spent + delay, budget);
@@ -127,7 +127,8 @@ export class Client {
     }
   }
 
-  get #whoami(): string {
+  /** The command that shows which address and credentials are used. */
+  get whoami(): string {
     return this.#options.whoami ?? "recommender whoami";
   }
 
@@ -166,6 +167,11 @@ export class Client {
     return this.#honours.get(origin) ?? false;
   }
 
+  /** Whether the source of tokens refuses a scope that the credentials lack. */
+  get refusesScopes(): boolean {
+    return this.#tokens.source.refusesScopes === true;
+  }
+
   /** Gets a token for a call that is not made yet, to report early if there is none. */
   async getToken(route: Route): Promise<void> {
     const began = this.#clock.now();
@@ -179,7 +185,7 @@ export class Client {
       const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
       const spent = this.#clock.now() - began;
       if (!failure.transient) throw error;
-      if (spent + delay > this.#retry.unreachableMs) throw givenUp(error, attempt + 1, spent, this.#whoami);
+      if (spent + delay > this.#retry.unreachableMs) throw givenUp(error, attempt + 1, spent, this.whoami);
       await this.#clock.sleep(delay, this.#options.stop);
     }
   }
@@ -250,7 +256,7 @@ export class Client {
     if (isOwn) this.#answered.add(url.origin);
     const hint = hintOf(
       { status, isRecognised: isOwn, location: this.#redact(header(answer, "location") ?? "") },
-      { origin: url.origin, ids, tokensFrom: this.#tokens.source.origin, whoami: this.#whoami },
+      { origin: url.origin, ids, tokensFrom: this.#tokens.source.origin, whoami: this.whoami },
     );
     const error = new ApiError(route, { ...refusal, requestId, status, isRecognised: isOwn }, hint);
     // The service's own clock shows how far off its date is.

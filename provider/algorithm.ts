@@ -13,6 +13,8 @@ export const algorithm = lifecycle({
   orphanType: "ALGORITHM",
   ...writeOnce(algorithmFields, "Models of it are trained again."),
 
+  calls: () => ({ create: [routes.createAlgorithm] }),
+
   async create({ projectId, name, algorithmType, algorithmParameters }, context) {
     const { reply } = await createOnce(context, {
       route: routes.createAlgorithm,

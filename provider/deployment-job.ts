@@ -40,6 +40,8 @@ export const deploymentJob = lifecycle({
 
   complete: async (given, { urn, config }) => withPinned(given, pinnedAt(urn, config)),
 
+  calls: () => ({ create: [routes.submitDeploymentJob], update: [routes.submitDeploymentJob] }),
+
   async create(args, context) {
     const jobId = await submitDeployment(args, context);
     return { id: jobId, jobId };

@@ -78,6 +78,12 @@ export const deployment = lifecycle({
   replacing: ({ title, id, changes }) =>
     changes.length > 0 ? `${title} moves to another project: project ${id} stops serving.` : undefined,
 
+  calls({ check }) {
+    const tried = check ? [routes.recommendItemsToUser] : [];
+    const deployed = [routes.getJob, ...tried];
+    return { create: deployed, adopt: tried, update: deployed, delete: [routes.shutdownDeployment] };
+  },
+
   async create(args, context) {
     const { run, urn } = context;
     // Deleted before it is replaced, maybe by the other carrier: what the job has deployed may be out of service again.

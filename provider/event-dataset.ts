@@ -34,6 +34,13 @@ export const eventDataset = lifecycle({
     `Replacing ${title} deletes its events: ${reason}. Its records must be loaded again; ` +
     "the option protect forbids it.",
 
+  calls: () => ({
+    create: [routes.createEventDataset],
+    adopt: [routes.listEventDatasets],
+    update: [routes.updateEventDataset],
+    delete: [routes.deleteEventDataset],
+  }),
+
   async create({ name, numShards, attributeSchema = null }, context) {
     const { client, run } = context;
     const request = { name, numShards, attributeSchema };

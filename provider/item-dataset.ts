@@ -15,6 +15,8 @@ export const itemDataset = lifecycle({
   orphanType: "ITEM_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
 
+  calls: () => ({ create: [routes.createItemDataset] }),
+
   async create({ name, numShards, attributeSchema = null }, context) {
     const { reply } = await createOnce(context, {
       route: routes.createItemDataset,

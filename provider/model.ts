@@ -94,6 +94,13 @@ export const model = lifecycle({
     return "existingId adopts a model as it is; remove algorithmId and triggers";
   },
 
+  calls: () => ({
+    create: [routes.getJob, routes.getModel],
+    adopt: [routes.listModels],
+    update: [routes.updateModel],
+    delete: [routes.deleteModel],
+  }),
+
   async create({ projectId, algorithmId = "", name, submittedJobId = "" }, context) {
     const { client, run } = context;
     const read = (modelId: string) =>

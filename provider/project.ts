@@ -17,6 +17,8 @@ export const project = lifecycle({
     "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
   ),
 
+  calls: () => ({ create: [routes.createProject] }),
+
   async create(args, context) {
     const { reply } = await createOnce(context, {
       route: routes.createProject,

@@ -41,6 +41,8 @@ export const trainingJob = lifecycle({
     return words.length <= lineColumns ? words : words.replaceAll(" → ", "\n→ ");
   },
 
+  calls: () => ({ create: [routes.submitTrainingJob] }),
+
   async create({ projectId, algorithmId, name, triggers }, context) {
     const { client } = context;
     const request = { projectId, algorithmId, name };

@@ -15,6 +15,8 @@ export const userDataset = lifecycle({
   orphanType: "USER_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
 
+  calls: () => ({ create: [routes.createUserDataset] }),
+
   async create({ name, numShards, attributeSchema = null }, context) {
     const { reply } = await createOnce(context, {
       route: routes.createUserDataset,

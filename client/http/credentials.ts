@@ -20,6 +20,8 @@ export interface TokenSource {
   readonly origin: string;
   /** Texts that must never be shown. */
   readonly secrets: readonly string[];
+  /** Whether it refuses a scope that the credentials lack; others give one token for all, or fail for any reason. */
+  readonly refusesScopes?: true;
   fetch(scope: string, http: Dispatcher): Promise<Token>;
 }
 
@@ -126,7 +128,7 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
     const { access_token: value, expires_in: seconds } = reply;
     return { value, lifetimeMs: seconds == null ? jwtLifetimeMs(value) : seconds * 1000 };
   };
-  return { origin, secrets: [clientSecret], fetch };
+  return { origin, secrets: [clientSecret], refusesScopes: true, fetch };
 }
 
 /** Tokens of one source, kept per scope until shortly before they expire and fetched once under concurrency. */

@@ -50,6 +50,8 @@ export function submittedJob(type: string, kind: ResultKind) {
     outputs: z.object({ jobId: id }),
     replaceOn: Object.keys(kind.fields.shape) as (keyof Declared)[],
 
+    calls: () => ({ create: [kind.route] }),
+
     async create(given, context) {
       const jobId = await submitJob(context, kind.route, requestOf(kind, given));
       return { id: jobId, jobId };
@@ -82,6 +84,8 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
     adoptedWithout: ["submittedJobId"],
 
     refuse: (args) => withoutJob(job, `${type}Result`, args),
+
+    calls: () => ({ create: [routes.getJob], adopt: [routes.getJob] }),
 
     async create(given, context) {
       const { projectId, submittedJobId: jobId = "" } = given;

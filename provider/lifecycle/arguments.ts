@@ -120,6 +120,14 @@ export function faults(schema: z.ZodObject, given: Properties): Fault[] {
     .map((issue) => ({ property: "", reason: issuesText([issue], schema) }));
 }
 
+/** Every reason to refuse arguments: what the resource itself refuses, and the faults that it does not name already. */
+export function refusals(schema: z.ZodObject, given: Properties, refused: string | undefined): Fault[] {
+  const further = faults(schema, given).filter(
+    ({ reason }) => !refused?.includes(reason.split(/\W/, 1)[0] as string),
+  );
+  return refused ? [{ property: "", reason: refused }, ...further] : further;
+}
+
 function member(value: unknown, key: PropertyKey): unknown {
   return typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : value;
 }

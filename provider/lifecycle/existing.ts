@@ -2,6 +2,8 @@ import { isOutage } from "../../client/errors";
 import { isUnreachable } from "../../client/unreachable";
 import { type OrphanType, routes } from "../../contract";
 import { shortened } from "../../contract/words";
+import { orphanAll } from "../recovery/earlier-run";
+import type { LostCall } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { originOf } from "../run/origin";
@@ -51,6 +53,16 @@ export async function orphan(id: string, type: OrphanType | undefined, context: 
     ? `Delete it with \`recommender orphans delete ${shortened(id)}\`.`
     : "The API cannot delete it.";
   await log.warn(urn, `${title} (${shortened(id)}) is orphaned: it stays in the service. ${next}`);
+}
+
+/** Reports that an object may stay in the service: its creation got no response. */
+export async function orphanLost(lost: LostCall, row: StackRow, context: Context): Promise<void> {
+  const { resolved, claims } = context.run;
+  // If the other carrier has created the replacement, it has reported what becomes of the call.
+  if (resolved.has(lost.key) || (await claims.isReplaced(row))) return;
+  await orphanAll(context);
+  const what = `the call of ${lost.at} that creates it got no response`;
+  await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, the object is orphaned`);
 }
 
 /** Takes an adopted object off the service's list of orphans. */

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { acceptedAt, readSettings, type Settings } from "../../client/settings";
-import { shortened } from "../../contract/words";
 import { adoptedByUser } from "../recovery/adoption";
 import { eraseStoredIn, orphanAll, orphanWarning } from "../recovery/earlier-run";
 import type { Entry } from "../recovery/journal";
@@ -16,8 +15,8 @@ import { locate } from "./account-proof";
 import {
   argumentsIn,
   compare,
-  faults,
   holdsUnknown,
+  refusals,
   withDefaults,
   withName,
   withoutUnknown,
@@ -25,12 +24,13 @@ import {
 } from "./arguments";
 import { refuseGone, serviceMark } from "./belonging";
 import { discreet } from "./discretion";
-import { orphan, refusalToAdopt, stays, unorphan, warnOfUnread } from "./existing";
+import { orphan, orphanLost, refusalToAdopt, stays, unorphan, warnOfUnread } from "./existing";
 import { PartialStateError, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
 import type { Call, Lifecycle } from "./protocol";
+import { scopeFault } from "./scopes";
 import { reportedOnce, titled } from "./titled";
-import { changeTexts, replacementOf } from "./wording";
+import { adoptionText, changeTexts, deletionFaultText, replacementOf, unknownAdoptionText } from "./wording";
 
 /** Has a noun go through what every noun goes through; the types of its methods follow from its schemas. */
 export function lifecycle<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Lifecycle {
@@ -129,13 +129,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         // Outside a preview the engine takes no unknown value: it would end the run, not only what failed.
         const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
         const refused = noun.refuse?.(given as Args, declaration);
-        const failures = [
-          ...(refused ? [{ property: "", reason: refused }] : []),
-          ...faults(schema, given),
-        ].filter(
-          // What a refusal speaks of needs no second word.
-          ({ reason }) => reason === refused || !refused?.includes(reason.split(/\W/, 1)[0] as string),
-        );
+        const failures = refusals(schema, given, refused);
         const isNew = Object.keys(olds).length === 0;
         const { inState, replacedByDiff } = declaration.run;
         // The engine checks a replacement as if it were new. If no comparison asked for it, the engine forces it.
@@ -145,6 +139,11 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           if (words) await declaration.run.warnOnce(news.__urn, words);
         }
         if (!isNew) inState.add(news.__urn);
+        if (isNew && failures.length === 0) {
+          const step = given.existingId === undefined ? "create" : "adopt";
+          const fault = await scopeFault(noun.calls(given as Args)[step], declaration, settings());
+          if (fault !== undefined) failures.push({ property: "", reason: fault });
+        }
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {
           const reason = await reportedOnce(declaration, () =>
             refusalToAdopt(noun, inputs, () => contextOf(inputs)),
@@ -173,25 +172,26 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         }
         const { effective, replaces } = compare(noun, id, olds, news);
         const words = replaces.includes("existingId")
-          ? `${shortened(id)} is replaced by ${shortened(String(news.existingId))}, which exists already, and is then deleted or orphaned.`
+          ? adoptionText(id, news.existingId)
           : replaces.length > 0 && consequence(id, olds, news, replaces);
         if (words) await log.warn(news.__urn as Urn, words);
-        if (holdsUnknown(news.existingId)) {
-          const replaced = `if it is not ${shortened(id)}, that is replaced and then deleted or orphaned.`;
-          await log.warn(news.__urn as Urn, `existingId is not known yet: ${replaced}`);
-        }
+        if (holdsUnknown(news.existingId)) await log.warn(news.__urn as Urn, unknownAdoptionText(id));
+        const declared = { urn: news.__urn, title: titleOf(news.__urn), run: runOf(settings()) };
         if (replaces.length > 0) {
-          runOf(settings()).replacing.add(news.__urn);
-          runOf(settings()).replacedByDiff.add(news.__urn);
+          declared.run.replacing.add(news.__urn);
+          declared.run.replacedByDiff.add(news.__urn);
+          const fault = await scopeFault(noun.calls(olds as Args).delete, declared, settings());
+          if (fault) await log.warn(news.__urn as Urn, deletionFaultText(id, fault));
         }
         // What is declared again is not what a killed run has put in its place since.
         const undone = effective.length === 0 && leftovers.length > 0;
         if (undone) await log.warn(news.__urn as Urn, orphanWarning(leftovers));
-        const changes =
-          effective.length > 0 ||
-          (undone && noun.redo === true) ||
-          (await isUnsettled(id, olds)) ||
-          where === "moved";
+        const isUpdated =
+          effective.length > 0 || (undone && noun.redo === true) || (await isUnsettled(id, olds));
+        const calls = isUpdated && replaces.length === 0 ? noun.calls(news as Args).update : [];
+        const fault = await scopeFault(calls, declared, settings());
+        if (fault) throw new Error(fault);
+        const changes = isUpdated || where === "moved";
         return { changes, changed: effective, replaces, deleteBeforeReplace: false };
       });
     },
@@ -278,15 +278,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         if (where === "gone") return;
         const context = await contextOf(properties);
         const lost = lostCallOf(id);
-        if (lost) {
-          const { resolved, claims } = context.run;
-          // Where the other carrier has created the replacement, it has said what becomes of the call.
-          if (resolved.has(lost.key) || (await claims.isReplaced(rowOf(type, id, properties)))) return;
-          await orphanAll(context);
-          const what = `the call of ${lost.at} that creates it got no response`;
-          await log.warn(context.urn, `${context.title}: ${what}; if it succeeded, the object is orphaned`);
-          return;
-        }
+        if (lost) return orphanLost(lost, rowOf(type, id, properties), context);
         const { leave, delete: remove } = noun;
         const state = properties as State;
         const end = () =>

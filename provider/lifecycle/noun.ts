@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Settings } from "../../client/settings";
-import type { OrphanType } from "../../contract";
+import type { OrphanType, Route } from "../../contract";
 import type { Context } from "../run/context";
 import type { Urn } from "../run/engine";
 import type { Properties } from "../run/row";
@@ -17,6 +17,9 @@ export function secret<S extends z.ZodType>(schema: S): S {
 }
 
 const secrets = new WeakSet<z.ZodType>();
+
+/** The calls that each step of a resource makes for certain. */
+export type StepCalls = Partial<Record<"create" | "adopt" | "update" | "delete", readonly Route[]>>;
 
 /** The lifecycle of one noun of the API: what it accepts, and how it is created, read, updated and deleted. */
 export interface Noun<Args extends object, Outputs extends object> {
@@ -41,6 +44,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   refuse?(args: Args, declaration: Declaration): string | undefined;
   /** What a replacement means, in words, before it happens; undefined if nothing is lost. */
   replacing?(replacement: Replacement): string | undefined;
+  /** The calls of each step, for which a preview asks for tokens; arguments may be unknown. */
+  calls(args: Args): StepCalls;
   create(args: Args, context: Context): Promise<Outputs & { id: string }>;
   /** Refuses what cannot be adopted, as far as that can be seen; changes nothing, so that a preview asks it too. */
   adoptable?(id: string, args: Args, context: Context): Promise<void>;

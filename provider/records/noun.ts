@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { routes } from "../../contract";
 import { id } from "../../contract/field";
 import { shardsOf } from "../../records/capacity";
 import { isInline, readInline } from "../../records/inline";
@@ -65,6 +66,12 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
     ignoreChanges: ["source", "maxFailures", "parallel", "numShards", "rejectsFile"],
 
     complete: (given, declaration) => located(kind, given, declaration),
+
+    calls({ numShards }) {
+      const looks = kind.noun === "event" && numShards === undefined ? [routes.getEventDataset] : [];
+      const uploads = [...looks, kind.route];
+      return { create: uploads, update: uploads };
+    },
 
     async create(args, context) {
       const datasetId = args[datasetKey];

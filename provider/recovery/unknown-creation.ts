@@ -55,7 +55,7 @@ export function lostCallOf(id: unknown): LostCall | undefined {
 }
 
 /** A call that got no response. */
-interface LostCall {
+export interface LostCall {
   readonly key: string;
   readonly identity: string;
   readonly at: string;

@@ -45,6 +45,10 @@ export class Run {
   readonly accounts = new Map<string, Promise<boolean>>();
   /** Creations that others wait for. */
   readonly turns = new Map<string, Promise<unknown>>();
+  /** Whether the credentials have a scope, by the path of the call. */
+  readonly scopes = new Map<string, Promise<boolean>>();
+  /** The first resource that needs a scope which the credentials lack; others refer to its error. */
+  readonly lackedBy = new Map<string, string>();
   /** Whether the service gives tokens, where no source of them is set. */
   tokenTried: Promise<void> | undefined;
   /** The first resource that reported that the service cannot be reached; others refer to its error. */

@@ -18,12 +18,12 @@ async function serviceThat(...answers: Answer[]) {
 }
 
 describe("a preview without a source of tokens", () => {
-  test("asks the service for a token once, however many resources there are, and makes no other call", async () => {
+  test("asks for one token of each scope, however many resources there are, and makes no other call", async () => {
     const service = await serviceThat(reply(200, { access_token: "t", expires_in: 3600 }));
     const provider = await providerAt(service.url);
     for (const numShards of [1, 2, 3])
       expect((await provider.check("EventDataset", { name: "n", numShards })).failures).toEqual([]);
-    expect(service.arrived.map(({ path }) => path)).toEqual(["/oauth/token"]);
+    expect(service.arrived.map(({ path }) => path)).toEqual(["/oauth/token", "/oauth/token"]);
   });
 
   test("fails where the service gives none, with the settings that there are and without the key", async () => {

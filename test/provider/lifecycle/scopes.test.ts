@@ -1,0 +1,149 @@
+import { type Answer, reply, scriptedServer } from "../../client/server";
+import { ObservedService } from "../../engine/observed-service";
+import { DynamicProvider, unknownValue } from "../dynamic-provider";
+
+const ended: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const end of ended.splice(0).reverse()) await end();
+});
+
+async function providerWith(config: Record<string, string>): Promise<DynamicProvider> {
+  const provider = await DynamicProvider.start(config);
+  ended.push(() => provider.stop());
+  return provider;
+}
+
+const project = { projectId: unknownValue };
+const source = [{ userId: "u1", itemId: "i1", eventType: "purchase", ts: 1 }];
+const query = {
+  ...project,
+  modelId: unknownValue,
+  queryType: "user_list",
+  queries: unknownValue,
+};
+const clustering = { ...project, modelId: unknownValue, parameters: unknownValue };
+
+/** What a preview knows of each resource of a program that is new, and the scopes that creating it takes. */
+const steps: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
+  ["UserDataset", { numShards: 1 }, ["/create-user-dataset"]],
+  ["ItemDataset", { numShards: 1 }, ["/create-item-dataset"]],
+  ["EventDataset", { numShards: 1 }, ["/create-event-dataset"]],
+  [
+    "EventRecords",
+    { eventDatasetId: unknownValue, source },
+    ["/get-event-dataset", "/upsert-dataset-events"],
+  ],
+  [
+    "Project",
+    {
+      userDatasetId: unknownValue,
+      itemDatasetId: unknownValue,
+      eventDatasetId: unknownValue,
+      targetEventType: "purchase",
+    },
+    ["/create-project"],
+  ],
+  ["Algorithm", project, ["/create-algorithm"]],
+  ["TrainingJob", { ...project, algorithmId: unknownValue }, ["/submit-training-job"]],
+  [
+    "Model",
+    { ...project, algorithmId: unknownValue, submittedJobId: unknownValue },
+    ["/get-job", "/get-model"],
+  ],
+  ["DeploymentJob", { ...project, generatorModelId: unknownValue, qps: 5 }, ["/submit-deployment-job"]],
+  [
+    "Deployment",
+    {
+      ...{ ...project, generatorModelId: unknownValue, submittedJobId: unknownValue, qps: 5 },
+      check: { userIds: ["u1"] },
+    },
+    ["/get-job", "/recommend-items-to-user"],
+  ],
+  ["QueryingJob", query, ["/submit-querying-job"]],
+  ["ClusteringJob", clustering, ["/submit-clustering-job"]],
+];
+
+describe("a preview with credentials that lack scopes", () => {
+  let observed: ObservedService;
+  let provider: DynamicProvider;
+  beforeAll(async () => {
+    observed = await ObservedService.start();
+    ended.push(() => observed.close());
+    const { RECOMMENDER_CLIENT_SECRET: secret = "" } = await observed.environmentOf(
+      "ci",
+      "/list-event-datasets",
+    );
+    provider = await providerWith({
+      "recommender:baseUrl": observed.service.url,
+      "recommender:apiKey": secret,
+      "recommender:clientId": "ci",
+    });
+  });
+
+  test.each(steps)(
+    "refuses a new %s, with the scopes and the command that shows them",
+    async (type, args, scopes) => {
+      const { failures } = await provider.check(
+        type,
+        type.endsWith("Records") ? args : { name: type, ...args },
+      );
+      const needed = `this step needs the scope${scopes.length > 1 ? "s" : ""} ${scopes.join(" and ")}, which`;
+      expect(failures).toEqual([
+        `${needed} the credentials lack. See the scopes they have with \`recommender whoami --stack test\`.`,
+      ]);
+      expect(observed.calls()).toEqual([]);
+    },
+  );
+
+  test("refers to the first error, if another resource needs the same scope", async () => {
+    const { failures } = await provider.check("UserDataset", { name: "more", numShards: 1 });
+    expect(failures).toEqual(["it lacks a scope as well; see the error of UserDataset UserDataset"]);
+  });
+
+  test("refuses a change in place, and only warns that a replaced object cannot be deleted", async () => {
+    const olds = { name: "events", numShards: 1, eventDatasetId: "event-dataset-1" };
+    const diff = (news: object) =>
+      provider.diff("EventDataset", "event-dataset-1", olds, { ...olds, ...news });
+    expect(await diff({})).toMatchObject({ changes: false });
+    await expect(diff({ name: "clicks" })).rejects.toThrow(/needs the scope \/update-event-dataset, which/);
+    expect(await diff({ numShards: 2 })).toMatchObject({ replaces: ["numShards"] });
+    const warnings = provider.said.filter(({ severity }) => severity === "warning");
+    expect(warnings.at(-1)?.message).toMatch(
+      /^event-dataset-1 cannot be deleted after its replacement, unless retainOnDelete keeps it: .*\/delete-event-dataset/,
+    );
+  });
+});
+
+describe("a preview asks for no scope", () => {
+  const serviceThat = async (...answers: Answer[]) => {
+    const service = await scriptedServer(...answers);
+    ended.push(() => service.close());
+    return service;
+  };
+
+  test("where one access token serves for all", async () => {
+    const service = await serviceThat(reply(403, { message: "no" }));
+    const provider = await providerWith({
+      "recommender:baseUrl": service.url,
+      "recommender:apiKey": "key",
+      "recommender:accessToken": "token",
+    });
+    expect((await provider.check("EventDataset", { name: "n", numShards: 1 })).failures).toEqual([]);
+    expect(service.arrived).toEqual([]);
+  });
+
+  test("again for another resource, and an overloaded source of tokens proves nothing", async () => {
+    const service = await serviceThat(reply(503, { message: "later" }));
+    const provider = await providerWith({
+      "recommender:baseUrl": service.url,
+      "recommender:apiKey": "key",
+      "recommender:tokenUrl": `${service.url}/token`,
+      "recommender:clientId": "ci",
+      "recommender:clientSecret": "secret-of-ci",
+    });
+    expect((await provider.check("EventDataset", { name: "n", numShards: 1 })).failures).toEqual([]);
+    const asked = service.arrived.length;
+    expect((await provider.check("EventDataset", { name: "m", numShards: 1 })).failures).toEqual([]);
+    expect(service.arrived).toHaveLength(asked);
+  });
+});
