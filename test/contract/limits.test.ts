@@ -112,7 +112,7 @@ describe("limits of requests", () => {
 });
 
 test("the documentation names each limit", () => {
-  const text = readFileSync(join(__dirname, "..", "..", "docs", "service.md"), "utf8");
+  const text = readFileSync(join(__dirname, "..", "..", "docs", "service-policy.md"), "utf8");
   const rows = [...text.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm)];
   const told = Object.fromEntries(rows.map(([, name, value]) => [name, Number(value?.replaceAll(",", ""))]));
   const { recordsPerShard, quickStartShards, defaultBins, defaultQps, jobRetries, ...ofRequests } = limits;
