@@ -34,6 +34,11 @@ export const eventDataset = lifecycle({
     `Replacing ${title} deletes its events: ${reason}. Its records must be loaded again; ` +
     "the option protect forbids it.",
 
+  async complete(given, { urn, run }) {
+    run.trainingData.declareDataset(urn, given.existingId !== undefined);
+    return given;
+  },
+
   calls: () => ({
     create: [routes.createEventDataset],
     adopt: [routes.listEventDatasets],

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
-import { fieldsOf } from "./lifecycle/arguments";
+import { fieldsOf, holdsUnknown } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
+import { isSecret } from "./run/secrecy";
 
 /** The API can neither read a project, nor change it, nor delete it. */
 export const project = lifecycle({
@@ -16,6 +17,15 @@ export const project = lifecycle({
     projectFields,
     "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
   ),
+
+  async complete(given, { urn, run }) {
+    const { targetEventType, eventDatasetId, existingId } = given;
+    // An adopted project may have been trained on anything.
+    if (existingId === undefined && isText(targetEventType) && isText(eventDatasetId))
+      if (!holdsUnknown(targetEventType) && !isSecret("targetEventType"))
+        run.trainingData.declareProject(urn, { targetEventType, eventDatasetId });
+    return given;
+  },
 
   calls: () => ({ create: [routes.createProject] }),
 
@@ -33,3 +43,7 @@ export const project = lifecycle({
     return { projectId };
   },
 });
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}

@@ -41,6 +41,17 @@ export const trainingJob = lifecycle({
     return words.length <= lineColumns ? words : words.replaceAll(" → ", "\n→ ");
   },
 
+  async foresee({ projectId }, { urn, run }) {
+    const fault = await run.trainingData.faultOf(projectId);
+    if (!fault) return undefined;
+    if (fault.isCertain) return `there is nothing to learn from: ${fault.reason}`;
+    await run.warnOnce(
+      urn,
+      `Unless the dataset has such events already, the training fails: ${fault.reason}`,
+    );
+    return undefined;
+  },
+
   calls: () => ({ create: [routes.submitTrainingJob] }),
 
   async create({ projectId, algorithmId, name, triggers }, context) {

@@ -141,7 +141,9 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         if (!isNew) inState.add(news.__urn);
         if (isNew && failures.length === 0) {
           const step = given.existingId === undefined ? "create" : "adopt";
-          const fault = await scopeFault(noun.calls(given as Args)[step], declaration, settings());
+          const fault =
+            (await noun.foresee?.(given as Args, declaration)) ??
+            (await scopeFault(noun.calls(given as Args)[step], declaration, settings()));
           if (fault !== undefined) failures.push({ property: "", reason: fault });
         }
         if (isNew && failures.length === 0 && !holdsUnknown(inputs)) {

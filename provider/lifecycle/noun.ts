@@ -42,6 +42,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   complete?(given: Properties, declaration: Declaration): Promise<Properties>;
   /** Why it cannot be, or cannot stand beside the other resources of the run, in words; what is not known yet is left alone. */
   refuse?(args: Args, declaration: Declaration): string | undefined;
+  /** Why creating it would fail, as far as the rest of the program shows; arguments may be unknown. */
+  foresee?(args: Args, declaration: Declaration): Promise<string | undefined>;
   /** What a replacement means, in words, before it happens; undefined if nothing is lost. */
   replacing?(replacement: Replacement): string | undefined;
   /** The calls of each step, for which a preview asks for tokens; arguments may be unknown. */

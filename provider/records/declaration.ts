@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { assertColumns } from "../../records/columns";
+import { findEventType, type TypeSearch } from "../../records/event-types";
 import { type Format, formats } from "../../records/formats/format";
 import { holdInline, inlineText } from "../../records/inline";
 import type { RecordKind } from "../../records/kind";
@@ -10,7 +11,10 @@ import { assertRejectsFile } from "../../records/rejects-file";
 import { contentHash, findFiles, unreadable } from "../../records/source";
 import { holdsUnknown } from "../lifecycle/arguments";
 import type { Declaration } from "../lifecycle/noun";
+import type { Urn } from "../run/engine";
 import type { Properties } from "../run/row";
+import { isSecret } from "../run/secrecy";
+import type { Run } from "../run/session";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName } from "../run/urn";
 
@@ -26,8 +30,10 @@ export async function located(
   given: Properties,
   { urn, run }: Declaration,
 ): Promise<Properties> {
-  if (holdsUnknown([given.source, given.format, given.mapping]))
+  if (holdsUnknown([given.source, given.format, given.mapping])) {
+    declareEvents(given, urn, run, () => Promise.reject(new Error("the source is not known yet")));
     return { ...given, source: unknownValue, contentHash: unknownValue };
+  }
   await run.pending.look(urn);
   const reading = z.object({ format, mapping: mappingSchema(kind).default({}) }).safeParse(given);
   // Their faults are reported by themselves.
@@ -35,7 +41,9 @@ export async function located(
   const { mapping } = reading.data;
   try {
     const source = sourceOf(given.source, reading.data.format);
-    const files = await findFiles(source, reading.data.format);
+    const found = findFiles(source, reading.data.format);
+    declareEvents(given, urn, run, async (eventType) => findEventType(await found, mapping, eventType));
+    const files = await found;
     const { rejectsFile = rejectsFileFor(logicalName(urn)) } = given;
     if (typeof rejectsFile === "string") await assertRejectsFile(rejectsFile, files);
     const doubts = await assertColumns(files, kind, mapping, remedy);
@@ -44,6 +52,17 @@ export async function located(
   } catch (error) {
     return { ...given, source: unreadable + (error as Error).message, contentHash: "" };
   }
+}
+
+/** Lets a training that the run submits look into a source before it is uploaded. */
+function declareEvents(
+  { eventDatasetId }: Properties,
+  urn: Urn,
+  { trainingData }: Run,
+  search: (eventType: string) => Promise<TypeSearch>,
+): void {
+  if (typeof eventDatasetId !== "string") return;
+  trainingData.declareSource(urn, { eventDatasetId, isOpen: !isSecret("source"), search });
 }
 
 /** An asset as the protocol has it. */

@@ -13,6 +13,7 @@ import { Listing } from "./listing";
 import { masked } from "./masking";
 import { PendingOperations } from "./pending-operations";
 import { cliStackState, type StackState } from "./stack-state";
+import { TrainingData } from "./training-data";
 import { partsOf } from "./urn";
 
 /** What one run has done so far, as far as its other lifecycles need to know. */
@@ -29,6 +30,8 @@ export class Run {
   readonly replacing = new Set<Urn>();
   /** Resources whose replacement a comparison with the state has decided; the engine forces any other replacement. */
   readonly replacedByDiff = new Set<Urn>();
+  /** What the program declares to train on. */
+  readonly trainingData = new TrainingData((urn) => !this.inState.has(urn) || this.replacing.has(urn));
   /** Resources that it has compared with the state or created: the others are not targeted, or come later. */
   readonly reached = new Set<Urn>();
   /** The resources that deploy to projects. */

@@ -54,7 +54,7 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
     .filter((field) => field !== "attributes")
     .map((field) => ({
       key: wireName(field),
-      read: reader(field, mapping[field] as FieldSource | undefined),
+      read: fieldReader(field, mapping),
     }));
   const attributes = attributesReader(kind, mapping, valueReader(format));
   const wire = wireSchema(kind.record) as z.ZodType<Columns>;
@@ -79,6 +79,11 @@ export function mapper(kind: RecordKind, mapping: Mapping, format: Format): (row
     );
     throw new InvalidRecord(issuesText(issues));
   };
+}
+
+/** Reads one field of a row by a mapping, as text or whatever the form of the source has. */
+export function fieldReader(field: string, mapping: Mapping): (row: Columns) => unknown {
+  return reader(field, mapping[field] as FieldSource | undefined);
 }
 
 function reader(field: string, source: FieldSource | undefined): (row: Columns) => unknown {

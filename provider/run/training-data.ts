@@ -1,0 +1,104 @@
+import { nearest, shortened } from "../../contract/words";
+import type { TypeSearch } from "../../records/event-types";
+import type { Urn } from "./engine";
+import { unknownValue } from "./unknown-value";
+import { partsOf, titleOf } from "./urn";
+
+const list = new Intl.ListFormat("en");
+
+/** Types that a message shows. */
+const shownTypes = 10;
+
+/** A project that is declared, as far as its training depends on it. */
+interface Project {
+  readonly targetEventType: string;
+  /** May be unknown. */
+  readonly eventDatasetId: string;
+}
+
+/** A source of events that is declared. */
+interface Source {
+  /** May be unknown. */
+  readonly eventDatasetId: string;
+  /** Whether messages may show what it holds. */
+  readonly isOpen: boolean;
+  search(eventType: string): Promise<TypeSearch>;
+}
+
+/** Why a training would find nothing to learn from. */
+export interface TargetFault {
+  readonly reason: string;
+  /** Whether nothing but the sources of the program can have filled the dataset. */
+  readonly isCertain: boolean;
+}
+
+/** What the program declares to train on. It shows before the training whether there are events of the target type. */
+export class TrainingData {
+  readonly #projects = new Map<Urn, Project>();
+  readonly #sources = new Map<Urn, Source>();
+  readonly #datasets = new Map<Urn, { readonly isAdopted: boolean }>();
+
+  constructor(
+    /** Whether the run creates the object of a resource, be it in place of another one. */
+    private readonly isCreated: (urn: Urn) => boolean,
+  ) {}
+
+  declareProject(urn: Urn, project: Project): void {
+    this.#projects.set(urn, project);
+  }
+
+  declareSource(urn: Urn, source: Source): void {
+    this.#sources.set(urn, source);
+  }
+
+  declareDataset(urn: Urn, isAdopted: boolean): void {
+    this.#datasets.set(urn, { isAdopted });
+  }
+
+  /**
+   * Why the training of a project that the run creates would fail. Several new projects have the same unknown id in a
+   * preview: a fault of one of them is reported only if all have it. Without a source in the program nothing is known.
+   */
+  async faultOf(projectId: unknown): Promise<TargetFault | undefined> {
+    if (projectId !== unknownValue) return undefined;
+    const created = [...this.#projects].filter(([urn]) => this.isCreated(urn));
+    const faults = await Promise.all(created.map(([urn, project]) => this.#faultOf(urn, project)));
+    return faults.every((fault) => fault !== undefined) ? faults[0] : undefined;
+  }
+
+  async #faultOf(urn: Urn, project: Project): Promise<TargetFault | undefined> {
+    const { targetEventType, eventDatasetId } = project;
+    const sources = [...this.#sources.values()].filter((source) => source.eventDatasetId === eventDatasetId);
+    if (sources.length === 0) return undefined;
+    const found = await Promise.all(sources.map((source) => source.search(targetEventType))).catch(
+      // The resource of the source reports what is wrong with it.
+      () => undefined,
+    );
+    if (!found || found.some(({ isThere }) => isThere)) return undefined;
+    const types = sources.every(({ isOpen }) => isOpen)
+      ? [...new Set(found.flatMap(({ others }) => others))]
+      : [];
+    const meant = nearest(targetEventType, types);
+    const reason =
+      `no source in the program has an event of type ${JSON.stringify(shortened(targetEventType))}, ` +
+      `the targetEventType of ${titleOf(partsOf(urn))}` +
+      (types.length > 0 ? `; the types found are ${shownList(types)}` : "") +
+      (meant === undefined ? "" : `. Did you mean ${JSON.stringify(meant)}?`);
+    return { reason, isCertain: this.#isEmptyBefore(eventDatasetId) };
+  }
+
+  /** Whether a dataset is empty before the run uploads to it: the run creates it. */
+  #isEmptyBefore(eventDatasetId: string): boolean {
+    const created = [...this.#datasets].filter(([urn]) => this.isCreated(urn));
+    return (
+      eventDatasetId === unknownValue &&
+      created.length > 0 &&
+      created.every(([, { isAdopted }]) => !isAdopted)
+    );
+  }
+}
+
+function shownList(types: readonly string[]): string {
+  const shown = types.slice(0, shownTypes).map((type) => JSON.stringify(shortened(type)));
+  return list.format(types.length > shownTypes ? [...shown, "others"] : shown);
+}
