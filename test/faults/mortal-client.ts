@@ -34,13 +34,23 @@ export class MortalClient extends Client {
     this.#end.abort(new Error("killed"));
   }
 
-  override async call(...[route, input, options]: Parameters<Client["call"]>): Promise<never> {
+  override call(...[route, input, options]: Parameters<Client["call"]>): Promise<never> {
+    return this.#whileAlive(() =>
+      super.call(route, input, { ...options, signal: this.#end.signal }),
+    ) as Promise<never>;
+  }
+
+  override supports(route: Parameters<Client["supports"]>[0]): Promise<boolean> {
+    return this.#whileAlive(() => super.supports(route));
+  }
+
+  async #whileAlive<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this.#end;
     const never = () => new Promise<never>(() => undefined);
     if (signal.aborted) return never();
     try {
-      const reply = await super.call(route, input, { ...options, signal });
-      return signal.aborted ? never() : (reply as never);
+      const reply = await work();
+      return signal.aborted ? never() : reply;
     } catch (error) {
       if (signal.aborted) return never();
       throw error;
