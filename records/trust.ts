@@ -9,6 +9,14 @@ export interface Remembered {
   readonly isUnknown?: true;
 }
 
+/** An upload that was killed, as the engine has noted it in the state. */
+export interface Unrecorded {
+  /** Its content; empty if the content is secret and cannot be read. */
+  readonly contentHash: string;
+  /** Set if it was the first upload of a resource. Other uploads may have followed it: the engine keeps the note. */
+  readonly isFirst: boolean;
+}
+
 /** What is known of a source's records in the dataset when an upload begins. */
 export interface Evidence {
   /** The content that is to be uploaded. */
@@ -18,11 +26,8 @@ export interface Evidence {
    * have been complete.
    */
   readonly recorded?: string | undefined;
-  /**
-   * Contents of uploads that began after the recorded one and have no end on record, on whatever machine. A content that
-   * is secret cannot be read and is listed as an empty text.
-   */
-  readonly unrecorded?: readonly string[] | undefined;
+  /** Uploads that began after the recorded one and have no end on record, on whatever machine, if that can be known. */
+  readonly unrecorded?: readonly Unrecorded[] | "unknown" | undefined;
   /** The last upload of this machine that was complete. */
   readonly finished?: Remembered | undefined;
   /** The upload that this machine began after that one and did not complete. */
@@ -34,7 +39,7 @@ export interface Evidence {
  * - `nothing`: the dataset may hold anything, so every batch is sent.
  * - `finished`: the dataset holds the finished upload, so batches that have not changed are skipped.
  * - `open`: the dataset holds what the open upload has sent so far, so acknowledged batches are skipped.
- * - `same content`: the last one to write was an upload of this very content, here or elsewhere. Batches that this
+ * - `same content`: the last one to write was an update with this very content, here or elsewhere. Batches that this
  *   machine has sent are skipped, unless they share an id with an earlier batch: the other upload may have ended between
  *   the two.
  */
@@ -44,9 +49,11 @@ export type Trust = "nothing" | "finished" | "open" | "same content";
 export function trustIn(evidence: Evidence): Trust {
   const { contentHash, recorded, unrecorded = [], finished, open } = evidence;
   const last = open ?? finished;
+  if (unrecorded === "unknown") return "nothing";
   if (unrecorded.length > 0) {
     const isSame =
-      unrecorded.every((content) => content === contentHash) && last?.contentHash === contentHash;
+      unrecorded.every((killed) => killed.contentHash === contentHash && !killed.isFirst) &&
+      last?.contentHash === contentHash;
     return isSame && last.basis === recorded ? "same content" : "nothing";
   }
   if (recorded === undefined) return "nothing";
@@ -62,7 +69,7 @@ export function isUnsettled({
   open,
 }: Omit<Evidence, "contentHash">): boolean {
   const last = open ?? finished;
-  if (unrecorded.length > 0) return true;
+  if (unrecorded === "unknown" || unrecorded.length > 0) return true;
   if (!last || last.isUnknown) return last !== undefined;
   // An upload of this machine that began from the recorded one and was never recorded itself.
   return last.token === recorded ? last === open : last.basis === recorded;

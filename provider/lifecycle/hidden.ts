@@ -13,6 +13,7 @@ const hidden = z
     ...{ __service: z.string(), __instance: z.string(), __partial: z.boolean(), __unknown: z.string() },
     ...{ __firstName: z.string(), __named: z.boolean(), __replaceOn: texts, __secret: texts },
     ...{ __unresolved: texts, __inferred: json, __upload: z.string(), __account: z.string() },
+    __superseded: texts,
   } satisfies Record<keyof HiddenProperties, z.ZodType>)
   .partial();
 

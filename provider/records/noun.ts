@@ -17,7 +17,7 @@ import { log } from "../run/engine";
 import { masked } from "../run/masking";
 import { isSecret, keepingSecret } from "../run/secrecy";
 import { format, located } from "./declaration";
-import { isUnsettledRow, ownerOf, unrecordedContents } from "./settled";
+import { isUnsettledRow, killedUploads, ownerOf } from "./settled";
 
 type DatasetKey = "userDatasetId" | "itemDatasetId" | "eventDatasetId";
 
@@ -47,6 +47,7 @@ const recordsOutputs = z.object({
   recordCount: z.int(),
   failedCount: z.int(),
   __upload: z.string().optional(),
+  __superseded: z.array(z.string()).optional(),
 });
 
 type State = z.output<z.ZodObject<typeof recordsShape>>;
@@ -81,7 +82,7 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
     // The API cannot read records back: the state says which upload was the last one, and the provider relies on it.
 
     async update(datasetId, olds, news, context) {
-      return fill(kind, datasetId, news, context, olds.__upload);
+      return fill(kind, datasetId, news, context, olds);
     },
 
     unsettled: isUnsettledRow,
@@ -109,7 +110,7 @@ async function send(
   datasetId: string,
   args: State,
   context: Context,
-  recorded?: string,
+  olds: Pick<Outputs, "__upload" | "__superseded"> = {},
 ): Promise<Outputs> {
   const { client, urn, title, run, settings } = context;
   const kind = recordKindAt(settings.baseUrl, declared);
@@ -120,17 +121,19 @@ async function send(
   }
   const name = title.slice(title.indexOf(" ") + 1);
   const rejectsFile = args.rejectsFile ?? rejectsFileFor(name);
+  const { unrecorded, first } = await killedUploads(run, urn, olds.__superseded);
+  const superseding = first.length > 0 ? { __superseded: [...first] } : {};
   let begun: Outputs | undefined;
   const tell = progressTeller(context);
   const { recordCount, failedCount, sentCount, token } = await upload({
     ...{ client, kind, datasetId, files, mapping, maxFailures, parallel, rejectsFile },
     contentHash: args.contentHash,
-    evidence: { recorded, unrecorded: await unrecordedContents(run, urn) },
+    evidence: { recorded: olds.__upload, unrecorded },
     redact: isSecret("source") ? (reason) => generalised(masked(reason)) : undefined,
     owner: ownerOf(urn) ?? title,
     numShards: args.numShards ?? (await shardsOf(kind, datasetId, client)),
     onSending: (token) => {
-      begun = { recordCount: 0, failedCount: 0, __upload: token };
+      begun = { recordCount: 0, failedCount: 0, __upload: token, ...superseding };
     },
     onProgress: (progress) => {
       const { recordCount, failedCount } = progress;
@@ -156,7 +159,7 @@ async function send(
       urn,
       `${formatCount(failedCount)} ${failedCount === 1 ? "record was" : "records were"} refused; see ${rejectsFile}`,
     );
-  return { recordCount, failedCount, __upload: token };
+  return { recordCount, failedCount, __upload: token, ...superseding };
 }
 
 /** Files by their numbers where their names are secret: messages and the file of refused records show names. */

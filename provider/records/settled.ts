@@ -1,4 +1,4 @@
-import { isUnsettled } from "../../records/trust";
+import { type Evidence, isUnsettled } from "../../records/trust";
 import { UploadJournal } from "../../records/upload-journal";
 import { serviceMark } from "../lifecycle/belonging";
 import type { Stored } from "../lifecycle/noun";
@@ -12,12 +12,41 @@ export function ownerOf(urn: Urn): string | undefined {
   return urn && carriedUrn(urn);
 }
 
-/** The contents of uploads of a resource that a killed run began, as far as the state has them. */
-export async function unrecordedContents(run: Run, urn: Urn): Promise<string[]> {
-  const pending = await run.pending.of(urn);
-  // A secret hash is an object here.
-  return pending.map(({ contentHash }) => (typeof contentHash === "string" ? contentHash : ""));
+/** Uploads of a resource that killed runs began and that the state does not hold. */
+export interface KilledUploads {
+  /** Those that may have written after the upload in the state. */
+  readonly unrecorded: NonNullable<Evidence["unrecorded"]>;
+  /** Contents of all first uploads among them and before them, which an upload that begins now supersedes. */
+  readonly first: readonly string[];
 }
+
+/** Looks up which uploads of a resource were killed. `superseded` is what the last upload has recorded as such. */
+export async function killedUploads(
+  run: Run,
+  urn: Urn,
+  superseded: readonly string[] = [],
+): Promise<KilledUploads> {
+  const pending = await run.pending.of(urn);
+  if (!pending) return { unrecorded: "unknown", first: superseded };
+  const all = pending.map(({ inputs, isCreate }) => {
+    // A secret hash is an object here.
+    const contentHash = typeof inputs.contentHash === "string" ? inputs.contentHash : "";
+    return { contentHash, isFirst: isCreate };
+  });
+  const earlier = [...superseded];
+  const unrecorded = all.filter(({ contentHash, isFirst }) => {
+    const at = isFirst ? earlier.indexOf(contentHash) : -1;
+    if (at >= 0) earlier.splice(at, 1);
+    return at < 0;
+  });
+  return { unrecorded, first: all.flatMap(({ contentHash, isFirst }) => (isFirst ? [contentHash] : [])) };
+}
+
+const unfinished =
+  "an earlier upload did not finish; it may have replaced some records, so they are sent again";
+const unreadableState =
+  "`pulumi stack export` cannot read the state of this stack, which shows whether an upload was killed; " +
+  "the records are sent again in case one was";
 
 /**
  * Whether the dataset may hold something other than the state says. An upload that failed has marked the state. One that
@@ -27,19 +56,15 @@ export async function isUnsettledRow(
   state: Properties,
   { id, urn, run, settings }: Stored,
 ): Promise<boolean> {
-  const { __upload: recorded, __partial } = state;
+  const { __upload: recorded, __partial, __superseded } = state;
   const { finished, open } = new UploadJournal({
     service: serviceOf(settings),
     datasetId: id,
     source: ownerOf(urn) ?? "",
   });
-  const unrecorded = await unrecordedContents(run, urn);
+  const { unrecorded } = await killedUploads(run, urn, __superseded);
   const isDoubtful = __partial === true || isUnsettled({ recorded, unrecorded, finished, open });
-  if (isDoubtful)
-    await run.warnOnce(
-      urn,
-      "an earlier upload did not finish; it may have replaced some records, so they are sent again",
-    );
+  if (isDoubtful) await run.warnOnce(urn, unrecorded === "unknown" ? unreadableState : unfinished);
   return isDoubtful;
 }
 

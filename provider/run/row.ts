@@ -39,6 +39,8 @@ export interface HiddenProperties {
   readonly __inferred?: string;
   /** The upload that brought the records of a source, complete or not; its journal has the same token. */
   readonly __upload?: string | undefined;
+  /** Contents of killed first uploads that came before this upload: the engine keeps its notes of them. */
+  readonly __superseded?: readonly string[] | undefined;
 }
 
 /** The arguments or the state of a resource as the engine hands them over. */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folderAt } from "../../service";
 import { connect } from "../../service/store/database";
-import { FaultProxy } from "../faults/proxy";
+import { FaultProxy, send } from "../faults/proxy";
 import { type Carrier, type Kill, KillingGround } from "./killing";
 import { ObservedService } from "./observed-service";
 import { installPlugin } from "./workspace";
@@ -39,7 +39,9 @@ async function wrong(version: string): Promise<number> {
   return rows.filter(({ attributes }) => JSON.parse(attributes).version !== version).length;
 }
 
-const kills: [string, Kill, string][] = [
+const kills: [string, Kill | undefined, string][] = [
+  ["a batch that the service refuses, on the same machine", undefined, "one"],
+  ["a batch that the service refuses, on another machine", undefined, "two"],
   [
     "Ctrl+C, on another machine",
     { signal: "SIGINT", target: "engine", moment: { at: 2, phase: "taken" } },
@@ -57,13 +59,24 @@ const kills: [string, Kill, string][] = [
   ],
 ];
 
+/** The service refuses the second batch, which it has not carried out. */
+const refuseSecondBatch = () =>
+  proxy.on(
+    "POST /upsert-dataset-users",
+    ({ response }) => {
+      const body = Buffer.from(JSON.stringify({ message: "no room for these", code: "INVALID_ARGUMENT" }));
+      send(response, { status: 400, headers: { "content-type": "application/json" }, body });
+    },
+    { nth: 2 },
+  );
+
 describe.each<Carrier>(["dynamic", "plugin"])("over the carrier %s", (carrier) => {
   test.each(kills)("a source that is reverted after %s is sent again", async (name, kill, machine) => {
     const ground = await KillingGround.make(program, {
       ...observed.environment,
       RECOMMENDER_BASE_URL: proxy.url,
     });
-    const stack = name.replaceAll(/\W+/g, "-").slice(0, 20) + carrier;
+    const stack = name.replaceAll(/\W+/g, "-").slice(-30) + carrier;
     if (carrier === "plugin") await installPlugin(ground.directory);
     try {
       const write = (version: string) =>
@@ -84,7 +97,9 @@ describe.each<Carrier>(["dynamic", "plugin"])("over the carrier %s", (carrier) =
       expect(await up("one")).toMatchObject({ code: 0 });
       expect(await wrong("A")).toBe(0);
       write("B");
-      expect(await up("one", kill)).toMatchObject({ struck: true });
+      if (!kill) refuseSecondBatch();
+      const { struck, code: broken } = await up("one", kill);
+      expect(kill ? struck : broken !== 0).toBe(true);
       expect(await wrong("A")).toBeGreaterThan(0);
       write("A");
       await ground.run(["cancel", "--yes", "--stack", stack], environment(machine));

@@ -1,9 +1,12 @@
 import type { Client } from "../../client/client";
 import { routes } from "../../contract";
 
-/** What happens to an upload: at a call, which the service carries out or not. */
+/**
+ * What happens to an upload at a call, which the service may carry out all the same. After `fail` and `kill` no call
+ * succeeds; `refuse` is the service's refusal of one whole batch.
+ */
 export interface Fault {
-  readonly how: "none" | "fail" | "kill";
+  readonly how: "none" | "fail" | "kill" | "refuse";
   readonly afterCalls: number;
   readonly isCarriedOut: boolean;
 }
@@ -17,12 +20,18 @@ interface Sent {
 export class RemoteModel {
   readonly values = new Map<string, number>();
 
-  /** A client to which a fault happens; after it no call succeeds. */
+  /** A client to which a fault happens. */
   client({ how, afterCalls, isCarriedOut }: Fault): Client {
     let calls = 0;
     const send = async (_route: unknown, body: Buffer) => {
-      const isStruck = how !== "none" && calls++ >= afterCalls;
-      if (isStruck && !(isCarriedOut && calls === afterCalls + 1)) throw new Error("struck");
+      const call = calls++;
+      if (how === "refuse") {
+        if (call === afterCalls) throw new Error("refused");
+        await Promise.resolve();
+        return this.#upsert(body);
+      }
+      const isStruck = how !== "none" && call >= afterCalls;
+      if (isStruck && !(isCarriedOut && call === afterCalls)) throw new Error("struck");
       const reply = this.#upsert(body);
       await Promise.resolve();
       if (isStruck) throw new Error("struck");

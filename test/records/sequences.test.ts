@@ -6,6 +6,7 @@ import { systemClock } from "../../client/clock";
 import { readSettings } from "../../client/settings";
 import { limits } from "../../contract";
 import { eventRecords } from "../../provider/event-records";
+import { type PendingOperation, PendingOperations } from "../../provider/run/pending-operations";
 import type { Properties } from "../../provider/run/row";
 import { Run, useSession } from "../../provider/run/session";
 import { stackState } from "../faults/carriers";
@@ -29,15 +30,31 @@ afterAll(() => {
 });
 
 const faults: fc.Arbitrary<Fault> = fc.record({
-  how: fc.constantFrom("none", "none", "fail", "kill", "kill"),
+  how: fc.constantFrom("none", "none", "fail", "refuse", "kill", "kill"),
   afterCalls: fc.nat({ max: 4 }),
   isCarriedOut: fc.boolean(),
 });
 
+/** How an update runs. */
+interface Update {
+  readonly fault: Fault;
+  /** Whether no record may be refused. */
+  readonly isStrict: boolean;
+  /** Whether the state cannot be exported. */
+  readonly isBlind: boolean;
+}
+
+const flawless: Update = {
+  fault: { how: "none", afterCalls: 0, isCarriedOut: false },
+  isStrict: false,
+  isBlind: false,
+};
+
 type Step =
   | { readonly do: "change"; readonly change: Change }
-  | { readonly do: "up"; readonly machine: number; readonly fault: Fault; readonly isStrict: boolean }
-  | { readonly do: "refresh"; readonly machine: number }
+  | ({ readonly do: "up"; readonly machine: number } & Update)
+  | { readonly do: "remove" | "refresh"; readonly machine: number }
+  | { readonly do: "clear" }
   | { readonly do: "delete"; readonly every: number };
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
@@ -49,9 +66,17 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       machine: fc.nat({ max: 1 }),
       fault: faults,
       isStrict: fc.boolean(),
+      isBlind: fc.integer({ max: 7 }).map((number) => number === 7),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("refresh" as const), machine: fc.nat({ max: 1 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom("refresh" as const, "remove" as const),
+      machine: fc.nat({ max: 1 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("clear" as const) }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant("delete" as const), every: fc.integer({ min: 1, max: 3 }) }),
@@ -73,11 +98,11 @@ class StackWorld {
   readonly #home = join(folder, String(++worlds));
   readonly #file = join(folder, `${worlds}.ndjson`);
   #row: { id: string; inputs: Properties; outs: Properties } | undefined;
-  #pending: { urn: string; inputs: Properties }[] = [];
+  #pending: PendingOperation[] = [];
   #deleted = new Set<string>();
 
-  async up(machine: number, fault: Fault, isStrict = false): Promise<void> {
-    await this.#begin(machine, fault);
+  async up(machine: number, { fault, isStrict, isBlind }: Update): Promise<void> {
+    await this.#begin(machine, fault, isBlind);
     const declared: Properties = {
       ...{ eventDatasetId: "d", source: this.#file, parallel: 2, __urn: urn },
       ...{ maxFailures: isStrict ? 0 : 100, rejectsFile: join(folder, `rejects-${machine}`) },
@@ -91,11 +116,10 @@ class StackWorld {
         ? eventRecords.update(row.id, row.outs, inputs).then(({ outs }) => ({ id: row.id, outs }))
         : eventRecords.create(inputs);
       const ended = await work.catch((error: Error & { id?: string; properties?: Properties }) => error);
-      // The engine keeps a note of a create until somebody removes it.
-      if (row) this.#pending = [];
+      this.#write();
       if (fault.how === "kill") {
         // Killed in the upload, or between its end and the engine's note of it.
-        this.#pending.push({ urn, inputs });
+        this.#pending.push({ urn, inputs, isCreate: !row });
         return;
       }
       if (ended instanceof Error) {
@@ -112,6 +136,21 @@ class StackWorld {
     if (!this.#row) return;
     const { props } = await eventRecords.read(this.#row.id, this.#row.outs);
     this.#row = { ...this.#row, outs: props };
+    this.#write();
+  }
+
+  /** Removes the resource from the stack; its records stay. */
+  async remove(machine: number): Promise<void> {
+    await this.#begin(machine);
+    if (!this.#row) return;
+    await eventRecords.delete(this.#row.id, this.#row.outs);
+    this.#row = undefined;
+    this.#write();
+  }
+
+  /** Runs `pulumi refresh --clear-pending-creates`. */
+  async clear(machine: number): Promise<void> {
+    await this.refresh(machine);
     this.#pending = [];
   }
 
@@ -124,16 +163,24 @@ class StackWorld {
     }
   }
 
-  async #begin(machine: number, fault: Fault = { how: "none", afterCalls: 0, isCarriedOut: false }) {
+  /** A write of the engine drops its notes of updates, and keeps those of creates. */
+  #write(): void {
+    this.#pending = this.#pending.filter(({ isCreate }) => isCreate);
+  }
+
+  async #begin(machine: number, fault = flawless.fault, isBlind = false) {
     process.env.XDG_STATE_HOME = join(this.#home, String(machine));
     writeFileSync(this.#file, this.source.text);
     await eventRecords.configure({ config: { get: (key) => config[key] } });
     const pending = [...this.#pending];
-    const noted = { look: async () => pending, of: async () => pending.map(({ inputs }) => inputs) };
+    const read = async () => {
+      if (isBlind) throw new Error("no export");
+      return pending;
+    };
     const run = new Run(
       stackState(async () => []),
       new AbortController().signal,
-      noted as never,
+      new PendingOperations(read),
     );
     const settings = readSettings((key) => config[`recommender:${key}`], {});
     useSession({ settings, client: this.remote.client(fault), clock: systemClock, run });
@@ -156,12 +203,13 @@ test("after each successful update the last accepted record of each id is in the
       const world = new StackWorld();
       for (const step of sequence) {
         if (step.do === "change") world.source.apply(step.change);
-        else if (step.do === "up") await world.up(step.machine, step.fault, step.isStrict);
-        else if (step.do === "refresh") await world.refresh(step.machine);
-        else world.delete(step.every);
+        else if (step.do === "up") await world.up(step.machine, step);
+        else if (step.do === "delete") world.delete(step.every);
+        else if (step.do === "clear") await world.clear(0);
+        else await world[step.do](step.machine);
       }
-      await world.up(0, { how: "none", afterCalls: 0, isCarriedOut: false });
-      await world.up(1, { how: "none", afterCalls: 0, isCarriedOut: false });
+      await world.up(0, flawless);
+      await world.up(1, flawless);
     }),
     { numRuns, seed: Number(SEED) },
   );

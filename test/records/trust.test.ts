@@ -2,6 +2,9 @@ import { type Evidence, isUnsettled, type Trust, trustIn } from "../../records/t
 
 const finished = { token: "a", basis: "z", contentHash: "A" };
 const open = { token: "b", basis: "a", contentHash: "B" };
+/** A killed update with a content, and a killed first upload. */
+const update = (contentHash: string) => ({ contentHash, isFirst: false });
+const first = (contentHash: string) => ({ contentHash, isFirst: true });
 
 test.each<[string, Evidence, Trust]>([
   ["nothing is on record", { contentHash: "A" }, "nothing"],
@@ -17,29 +20,38 @@ test.each<[string, Evidence, Trust]>([
   ],
   [
     "the engine noted a killed upload of this content, and so did this machine",
-    { contentHash: "B", recorded: "a", unrecorded: ["B"], finished, open },
+    { contentHash: "B", recorded: "a", unrecorded: [update("B")], finished, open },
     "same content",
   ],
   [
     "the upload was killed between its end and the engine's note",
-    { contentHash: "A", recorded: "z", unrecorded: ["A"], finished },
+    { contentHash: "A", recorded: "z", unrecorded: [update("A")], finished },
     "same content",
   ],
   [
     "another machine was killed with another content",
-    { contentHash: "B", recorded: "a", unrecorded: ["C"], finished, open },
+    { contentHash: "B", recorded: "a", unrecorded: [update("C")], finished, open },
     "nothing",
   ],
   [
     "another machine was killed, and this one has only finished uploads",
-    { contentHash: "C", recorded: "a", unrecorded: ["B"], finished },
+    { contentHash: "C", recorded: "a", unrecorded: [update("B")], finished },
     "nothing",
   ],
-  ["the content is secret", { contentHash: "B", recorded: "a", unrecorded: [""], finished, open }, "nothing"],
   [
-    "a first upload was killed",
-    { contentHash: "B", unrecorded: ["B"], open: { ...open, basis: undefined } },
-    "same content",
+    "the content is secret",
+    { contentHash: "B", recorded: "a", unrecorded: [update("")], finished, open },
+    "nothing",
+  ],
+  [
+    "a first upload was killed, and others may have followed it",
+    { contentHash: "B", unrecorded: [first("B")], open: { ...open, basis: undefined } },
+    "nothing",
+  ],
+  [
+    "the open upload is on record, and the state cannot be read",
+    { contentHash: "B", recorded: "b", unrecorded: "unknown", open },
+    "nothing",
   ],
 ])("which batches may be skipped if %s", (_, evidence, expected) => {
   expect(trustIn(evidence)).toBe(expected);
@@ -56,7 +68,8 @@ test.each<[string, Omit<Evidence, "contentHash">, boolean]>([
   ],
   ["the same, with an end", { recorded: "z", finished }, true],
   ["a recorded upload without an end", { recorded: "b", finished, open }, true],
-  ["a note of the engine about a killed run", { recorded: "a", unrecorded: ["B"], finished }, true],
+  ["a note of the engine about a killed run", { recorded: "a", unrecorded: [update("B")], finished }, true],
+  ["a state that cannot be read", { recorded: "a", unrecorded: "unknown", finished }, true],
   ["an unfinished upload of an earlier version", { open: { ...open, isUnknown: true } }, true],
 ])("whether the state is doubtful with %s", (_, evidence, expected) => {
   expect(isUnsettled(evidence)).toBe(expected);

@@ -1,0 +1,111 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { folderAt } from "../../service";
+import { connect } from "../../service/store/database";
+import { FaultProxy } from "../faults/proxy";
+import { type Carrier, type Kill, KillingGround } from "./killing";
+import { ObservedService } from "./observed-service";
+import { installPlugin } from "./workspace";
+
+const program = `
+const recommender = require("pulumi-recommender");
+const users = new recommender.UserDataset("users", { numShards: 1 });
+if (!process.env.WITHOUT_RECORDS)
+  new recommender.UserRecords("people", { userDatasetId: users.id, source: "users.ndjson", parallel: 1 });
+`;
+
+const userLines = (version: string) =>
+  Array.from(
+    { length: 4000 },
+    (_, at) => `${JSON.stringify({ user_id: `u${at}`, attributes: { version } })}\n`,
+  ).join("");
+
+/** The first call creates the dataset; the kill comes after the second of four batches was accepted. */
+const inFirstUpload: Kill = { signal: "SIGKILL", target: "engine", moment: { at: 3, phase: "taken" } };
+
+let observed: ObservedService;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  observed = await ObservedService.start();
+  proxy = await FaultProxy.start(observed.service);
+});
+afterAll(async () => {
+  await proxy.close();
+  await observed.close();
+});
+
+/** How many users of the newest dataset have each version. */
+async function versions(): Promise<Record<string, number>> {
+  const db = connect(folderAt(observed.service.dataDir).database);
+  const newest = db.selectFrom("datasets").select((all) => all.fn.max("number").as("number"));
+  const rows = await db.selectFrom("records").select("attributes").where("dataset", "=", newest).execute();
+  await db.destroy();
+  const counts: Record<string, number> = {};
+  for (const { attributes } of rows) {
+    const { version } = JSON.parse(attributes) as { version: string };
+    counts[version] = (counts[version] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** A stack whose first upload was killed on machine `one`, with version A. */
+async function killedStack(carrier: Carrier, stack: string) {
+  const ground = await KillingGround.make(program, {
+    ...observed.environment,
+    RECOMMENDER_BASE_URL: proxy.url,
+  });
+  if (carrier === "plugin") await installPlugin(ground.directory);
+  const environment = (machine: string) => ({
+    RECOMMENDER_CARRIER: carrier,
+    XDG_STATE_HOME: join(ground.directory, machine),
+  });
+  const write = (version: string) =>
+    writeFileSync(join(ground.directory, "users.ndjson"), userLines(version));
+  const up = async (machine: string, more: Record<string, string> = {}, kill?: Kill) =>
+    ground.run(
+      ["up", "--yes", "--skip-preview", "--stack", stack],
+      { ...environment(machine), ...more },
+      kill && proxy,
+      kill,
+    );
+  await ground.init(stack);
+  write("A");
+  expect(await up("one", {}, inFirstUpload)).toMatchObject({ struck: true });
+  const { A = 0 } = await versions();
+  expect(A).toBeGreaterThan(0);
+  await ground.run(["cancel", "--yes", "--stack", stack], environment("one"));
+  ground.mend(stack);
+  return { ground, up, write };
+}
+
+describe.each<Carrier>(["dynamic", "plugin"])(
+  "over the carrier %s, a first upload that was killed",
+  (carrier) => {
+    test("is sent again in full after another machine has uploaded and removed the records", async () => {
+      const { ground, up, write } = await killedStack(carrier, `removed-${carrier}`);
+      try {
+        write("B");
+        expect(await up("two")).toMatchObject({ code: 0 });
+        expect(await versions()).toEqual({ B: 4000 });
+        expect(await up("two", { WITHOUT_RECORDS: "1" })).toMatchObject({ code: 0 });
+        write("A");
+        expect(await up("one")).toMatchObject({ code: 0 });
+        expect(await versions()).toEqual({ A: 4000 });
+      } finally {
+        await ground.dispose();
+      }
+    });
+
+    test("is completed by the next run, and the run after that sends nothing", async () => {
+      const { ground, up } = await killedStack(carrier, `completed-${carrier}`);
+      try {
+        expect((await up("one")).output).toContain("4,000 users uploaded");
+        expect(await versions()).toEqual({ A: 4000 });
+        expect((await up("one")).output).not.toContain("uploaded");
+        expect((await up("two")).output).not.toContain("uploaded");
+      } finally {
+        await ground.dispose();
+      }
+    });
+  },
+);
