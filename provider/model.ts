@@ -1,3 +1,4 @@
+import ms from "ms";
 import { z } from "zod";
 import { ApiError } from "../client/client";
 import { isBackedBy, meansInUse, undefinedIfMissing } from "../client/refusals";
@@ -67,6 +68,7 @@ const modelOutputs = z.object({
   algorithmType: z.string().optional(),
   algorithmParameters: jsonMap.optional(),
   quality: (quality as z.ZodType as z.ZodType<Quality>).optional(),
+  __trainedMs: z.number().optional(),
 });
 
 type Found = Reply<typeof routes.getModel>;
@@ -92,6 +94,11 @@ export const model = lifecycle({
       return algorithmId === undefined ? "algorithmId is needed to train it" : undefined;
     if (algorithmId === undefined && triggers === undefined) return undefined;
     return "existingId adopts a model as it is; remove algorithmId and triggers";
+  },
+
+  replacing({ title, changes, state: { __trainedMs } }) {
+    if (changes.length === 0 || typeof __trainedMs !== "number") return undefined;
+    return `${title}: the last training took ${ms(__trainedMs, { long: true })}.`;
   },
 
   calls: () => ({
@@ -153,6 +160,7 @@ export const model = lifecycle({
       ...(found && described(found)),
       ...(parameters && { algorithmParameters: parameters }),
       ...(quality && { quality }),
+      ...(job.tookMs !== undefined && { __trainedMs: job.tookMs }),
     };
   },
 
@@ -176,13 +184,13 @@ export const model = lifecycle({
 
   async update(
     modelId,
-    { trainingJobId, algorithmType, algorithmParameters, quality },
+    { trainingJobId, algorithmType, algorithmParameters, quality, __trainedMs },
     news,
     { client, run },
   ) {
     await client.call(routes.updateModel, { projectId: news.projectId, modelId, name: news.name });
     run.models.forget();
-    const kept = { trainingJobId, algorithmType, algorithmParameters, quality };
+    const kept = { trainingJobId, algorithmType, algorithmParameters, quality, __trainedMs };
     return {
       modelId,
       ...(Object.fromEntries(Object.entries(kept).filter(([, value]) => value)) as object),

@@ -47,7 +47,10 @@ export async function submitJob<R extends SubmitRoute, Listed = never>(
       (await undefinedIfMissing(look(context, request.projectId, jobId))) !== undefined,
     ...{ route, request, identity, ...options, ...once },
   });
-  if (!resumed) context.run.submitted.add(reply.jobId);
+  if (!resumed) {
+    context.run.submitted.add(reply.jobId);
+    context.run.submittedAt.set(reply.jobId, context.clock.now());
+  }
   return reply.jobId;
 }
 
@@ -88,11 +91,18 @@ export interface Submitted {
   readonly resultIsThere?: (job: Job, earlier: boolean) => Promise<boolean>;
 }
 
+/** A job that has succeeded. */
+export interface FinishedJob extends Job {
+  readonly id: string;
+  /** How long it took; unknown if an earlier run submitted it. */
+  readonly tookMs: number | undefined;
+}
+
 /**
  * Waits until a job has succeeded.
  * A job that an earlier run left failed, or whose result is gone since, is submitted again.
  */
-export async function finishJob(context: Context, submitted: Submitted): Promise<Job & { id: string }> {
+export async function finishJob(context: Context, submitted: Submitted): Promise<FinishedJob> {
   const { kind, projectId, jobId } = submitted;
   const earlier = !context.run.submitted.has(jobId);
   const again = async (why: string, { name }: { readonly name?: string | null | undefined } = {}) => {
@@ -111,7 +121,9 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
     return again(`had failed (${failureReason(first)})`, first);
   const job = await waitFor(context, kind, projectId, jobId, first);
   const there = (await submitted.resultIsThere?.(job, earlier)) ?? true;
-  if (there) return { ...job, id: jobId };
+  const submittedAt = context.run.submittedAt.get(jobId);
+  const tookMs = submittedAt === undefined ? undefined : context.clock.now() - submittedAt;
+  if (there) return { ...job, id: jobId, tookMs };
   if (earlier) return again("had succeeded, but its result is gone", job);
   throw new Error(`${kind.noun} job ${jobId} succeeded, but the service does not show its result`);
 }

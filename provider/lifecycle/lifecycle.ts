@@ -65,8 +65,8 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
   const consequence = (id: string, olds: Properties, news: Properties, keys: readonly string[]) =>
     noun.replacing?.(
       replacementOf({
-        ...{ id, title: titleOf(news.__urn), name: logicalName(news.__urn) },
-        changes: keys.flatMap((key) => changeTexts(key, olds[key], news[key])),
+        ...{ id, title: titleOf(news.__urn), name: logicalName(news.__urn), state: olds },
+        changes: keys.flatMap((key) => changeTexts(key, olds[key], news[key], runOf(settings()).sources)),
       }),
     );
 

@@ -1,4 +1,5 @@
 import { shortened } from "../../contract/words";
+import type { Properties } from "../run/row";
 import { isSecret } from "../run/secrecy";
 import { unknownValue } from "../run/unknown-value";
 
@@ -11,6 +12,8 @@ export interface Replacement {
   readonly name: string;
   /** What changes; nothing if the engine forces the replacement. */
   readonly changes: readonly string[];
+  /** What the state holds of it; nothing if the engine forces the replacement. */
+  readonly state: Properties;
   /** The changes, or what forces the replacement, after a colon. */
   readonly reason: string;
 }
@@ -42,17 +45,30 @@ const plainArguments: readonly string[] = ["numShards", "qps", "projectType", "a
 
 const contentHash = /^sha256:([0-9a-f]{12})[0-9a-f]{52}$/;
 
+/** The source that has a content hash, in words; undefined for any other text. */
+type SourceNames = Pick<ReadonlyMap<string, string>, "get">;
+
 /**
  * What changes in an argument, in words; one text for each member of a list that changes.
  * Only what a program says is secret is masked (`run/secrecy.ts`), and what was secret once may not be so any more. So a
  * message shows a value only where it cannot be one, and otherwise names the argument alone: every former value of an argument goes through here.
  */
-export function changeTexts(key: string, before: unknown, after: unknown): string[] {
+export function changeTexts(
+  key: string,
+  before: unknown,
+  after: unknown,
+  sources: SourceNames = new Map(),
+): string[] {
   if (!Array.isArray(before) || !Array.isArray(after)) return [changeOf(key, key, before, after)];
   const indices = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => index);
   return indices
     .filter((index) => JSON.stringify(before[index]) !== JSON.stringify(after[index]))
-    .map((index) => changeOf(key, `${key}[${index}]`, before[index], after[index]));
+    .map((index) => {
+      const source = sources.get(after[index]);
+      return source && before[index] !== undefined
+        ? `a change in ${source}`
+        : changeOf(key, `${key}[${index}]`, before[index], after[index]);
+    });
 }
 
 function changeOf(key: string, place: string, before: unknown, after: unknown): string {

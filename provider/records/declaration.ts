@@ -8,7 +8,7 @@ import type { RecordKind } from "../../records/kind";
 import { mappingSchema } from "../../records/mapping/mapping";
 import { rejectsFileFor } from "../../records/rejects";
 import { assertRejectsFile } from "../../records/rejects-file";
-import { contentHash, findFiles, unreadable } from "../../records/source";
+import { contentHash, findFiles, type SourceFile, unreadable } from "../../records/source";
 import { holdsUnknown } from "../lifecycle/arguments";
 import type { Declaration } from "../lifecycle/noun";
 import type { Urn } from "../run/engine";
@@ -16,7 +16,7 @@ import type { Properties } from "../run/row";
 import { isSecret } from "../run/secrecy";
 import type { Run } from "../run/session";
 import { unknownValue } from "../run/unknown-value";
-import { logicalName } from "../run/urn";
+import { logicalName, partsOf, titleOf } from "../run/urn";
 
 /** The form of files. */
 export const format = z.enum(formats, { error: `expected one of ${formats.join(", ")}` }).optional();
@@ -48,10 +48,20 @@ export async function located(
     if (typeof rejectsFile === "string") await assertRejectsFile(rejectsFile, files);
     const doubts = await assertColumns(files, kind, mapping, remedy);
     for (const doubt of doubts) await run.warnOnce(urn, doubt);
-    return { ...given, source, contentHash: await contentHash(files, mapping) };
+    const hash = await contentHash(files, mapping);
+    run.sources.set(hash, sourceText(urn, files));
+    return { ...given, source, contentHash: hash };
   } catch (error) {
     return { ...given, source: unreadable + (error as Error).message, contentHash: "" };
   }
+}
+
+/** A source as messages name it: its resource, and its files unless they are secret. */
+function sourceText(urn: Urn, files: readonly SourceFile[]): string {
+  const title = titleOf(partsOf(urn));
+  if (isSecret("source")) return title;
+  const [first] = files;
+  return `${title} (${files.length === 1 && first ? first.displayName : `${files.length} files`})`;
 }
 
 /** Lets a training that the run submits look into a source before it is uploaded. */

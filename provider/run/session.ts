@@ -20,6 +20,10 @@ import { partsOf } from "./urn";
 export class Run {
   /** Jobs that it submitted: their failure belongs to this run, not to an earlier one. */
   readonly submitted = new Set<string>();
+  /** When it submitted jobs, by their ids. */
+  readonly submittedAt = new Map<string, number>();
+  /** Sources of records in words, by their content hashes. */
+  readonly sources = new Map<string, string>();
   /** What the resources of the stack hold: nothing is deleted that another one holds. */
   readonly claims: Claims;
   /** Projects that it has taken out of service, with whatever it had deployed there before. */

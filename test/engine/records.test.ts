@@ -79,6 +79,13 @@ describe("records through the real engine", () => {
   let hash: string;
   let modelId: string;
 
+  test("a preview fails for a target event type that no source has, before anything is created", async () => {
+    await workspace.setProgram(program(twoUsers).replace('"buy"', '"bui"'));
+    await expect(workspace.stack.preview()).rejects.toThrow(/nothing to learn from: .*Did you mean "buy"\?/s);
+    await workspace.setProgram(program(twoUsers));
+    expect(observed.calls()).toEqual([]);
+  });
+
   test("are uploaded, and the model is trained after them", async () => {
     const { outputs, calls } = await up();
     expect(outputs.counts?.value).toEqual([2, 24, 1500]);
@@ -115,7 +122,11 @@ describe("records through the real engine", () => {
     observed.calls();
     const { changeSummary, stdout } = await workspace.stack.preview();
     expect(changeSummary).toMatchObject({ update: 1, replace: 2 });
-    expect(stdout).toMatch(/this trains again, because of triggers/);
+    expect(stdout).toMatch(
+      /this trains again, because of a change in EventRecords acts \(acts\/1\.ndjson\)\./,
+    );
+    expect(stdout).toMatch(/Model m: the last training took [\d.]+ (ms|seconds?|minutes?)\./);
+    expect(stdout).not.toMatch(/because of [^.]*sha256/);
     expect(observed.calls()).toEqual([]);
   });
 
