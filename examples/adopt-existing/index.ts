@@ -1,20 +1,20 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as recommender from "pulumi-recommender";
 
-// The ids of what is there already, one `pulumi config set` each. Once `pulumi up` has taken the things over they may
-// be left out again, but for that of the model: a model without one is trained.
+// The ids of the existing objects, one `pulumi config set` each. After the first `pulumi up` you can remove them, except
+// for the model: without an id, it would be trained.
 const existing = new pulumi.Config();
 const projectId = existing.require("projectId");
 
-// Event datasets and models can be read back: what is declared is compared with what is there, a difference that
-// cannot be changed is an error, and one that can is changed.
+// The API can read event datasets and models, so the declaration is compared with the existing object. Differences are
+// updated in place, or are an error if they cannot be.
 const events = new recommender.EventDataset("events", {
   existingId: existing.require("eventDatasetId"),
   numShards: existing.requireNumber("eventShards"),
 });
 const model = new recommender.Model("model", { existingId: existing.require("modelId"), projectId });
 
-// The others cannot be read back: they are taken over as declared.
+// The API cannot read these, so they are adopted as declared.
 const users = new recommender.UserDataset("users", {
   existingId: existing.require("userDatasetId"),
   numShards: 1,
@@ -31,7 +31,7 @@ const project = new recommender.Project("shop", {
   targetEventType: "purchase",
 });
 
-// From here on the deployment is declared like any other.
+// The deployment is new, and declared as usual.
 const live = new recommender.Deployment("live", {
   projectId: project.id,
   generatorModelId: model.modelId,

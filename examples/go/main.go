@@ -12,7 +12,7 @@ func main() {
 }
 
 func shop(ctx *pulumi.Context) error {
-	// A small record shop: who is there, what it sells, and what they did.
+	// A small record shop: users, items and events.
 	users, err := recommender.NewUserDataset(ctx, "users", &recommender.UserDatasetArgs{
 		NumShards: pulumi.Int(1),
 		AttributeSchema: recommender.AttributeHandlingMap{
@@ -78,7 +78,7 @@ func shop(ctx *pulumi.Context) error {
 		return err
 	}
 
-	// Trained again whenever one of the files changes, and never without reason.
+	// Trained again only if one of the files changes.
 	model, err := recommender.NewTrainedModel(ctx, "weekly", &recommender.TrainedModelArgs{
 		ProjectId:   project.ID(),
 		AlgorithmId: algorithm.ID(),
@@ -88,7 +88,7 @@ func shop(ctx *pulumi.Context) error {
 		return err
 	}
 
-	// Another model takes over without a gap; if it does not answer for ada, it is rolled back to the former one.
+	// A new model takes over without downtime. If it fails the check, the deployment rolls back to the previous model.
 	live, err := recommender.NewDeployedModel(ctx, "live", &recommender.DeployedModelArgs{
 		ProjectId:        project.ID(),
 		GeneratorModelId: model.ModelId,
@@ -103,7 +103,7 @@ func shop(ctx *pulumi.Context) error {
 		return err
 	}
 
-	// What the model knows about the audience.
+	// Questions about the users.
 	jazzLovers, err := recommender.NewUserQueryResult(ctx, "jazz-lovers", &recommender.UserQueryResultArgs{
 		ProjectId: project.ID(),
 		ModelId:   model.ModelId,

@@ -4,7 +4,7 @@ import * as recommender from "pulumi-recommender";
 const config = new pulumi.Config();
 const stack = pulumi.getStack();
 const numShards = config.requireNumber("numShards");
-// A dataset takes its records with it, so that production forbids what would replace one.
+// Replacing a dataset loses its records, so production protects the datasets.
 const data: pulumi.CustomResourceOptions = { protect: config.getBoolean("protectData") ?? false };
 
 const users = new recommender.UserDataset("users", { name: `users-${stack}`, numShards }, data);
@@ -28,7 +28,7 @@ const project = new recommender.Project("shop", {
   targetEventType: "purchase",
 });
 const algorithm = new recommender.Algorithm("g1", { projectId: project.id });
-// A model that another one follows is kept, so that `recommender rollback` can go back to it.
+// Keep replaced models, so `recommender rollback` can deploy them again.
 const model = new recommender.Model(
   "model",
   {

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_recommender as recommender
 
-# A small record shop: who is there, what it sells, and what they did.
+# A small record shop: users, items and events.
 users = recommender.UserDataset(
     "users", num_shards=1, attribute_schema={"age": "NUMERICAL", "country": "CATEGORICAL"}
 )
@@ -31,7 +31,7 @@ project = recommender.Project(
 )
 algorithm = recommender.Algorithm("g1", project_id=project.id)
 
-# Trained again whenever one of the files changes, and never without reason.
+# Trained again only if one of the files changes.
 model = recommender.TrainedModel(
     "weekly",
     project_id=project.id,
@@ -39,7 +39,7 @@ model = recommender.TrainedModel(
     triggers=[user_records.content_hash, item_records.content_hash, event_records.content_hash],
 )
 
-# Another model takes over without a gap; if it does not answer for ada, it is rolled back to the former one.
+# A new model takes over without downtime. If it fails the check, the deployment rolls back to the previous model.
 live = recommender.DeployedModel(
     "live",
     project_id=project.id,
@@ -49,7 +49,7 @@ live = recommender.DeployedModel(
     rollback=True,
 )
 
-# What the model knows about the audience.
+# Questions about the users.
 jazz_lovers = recommender.UserQueryResult(
     "jazz-lovers",
     project_id=project.id,

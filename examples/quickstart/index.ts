@@ -1,6 +1,6 @@
 import * as recommender from "pulumi-recommender";
 
-// A small record shop: who is there, what it sells, and what they did.
+// A small record shop: users, items and events.
 const users = new recommender.UserDataset("users", {
   numShards: 1,
   attributeSchema: { age: "NUMERICAL", country: "CATEGORICAL" },
@@ -32,14 +32,14 @@ const project = new recommender.Project("record-shop", {
 });
 const algorithm = new recommender.Algorithm("g1", { projectId: project.id });
 
-// Trained again whenever one of the files changes, and never without reason.
+// Trained again only if one of the files changes.
 const model = new recommender.Model("weekly", {
   projectId: project.id,
   algorithmId: algorithm.id,
   triggers: [userRecords.contentHash, itemRecords.contentHash, eventRecords.contentHash],
 });
 
-// Another model takes over without a gap; if it does not answer for ada, it is rolled back to the former one.
+// A new model takes over without downtime. If it fails the check, the deployment rolls back to the previous model.
 const live = new recommender.Deployment("live", {
   projectId: project.id,
   generatorModelId: model.modelId,
@@ -48,7 +48,7 @@ const live = new recommender.Deployment("live", {
   rollback: true,
 });
 
-// What the model knows about the audience.
+// Questions about the users.
 const jazzLovers = new recommender.UserQuery("jazz-lovers", {
   projectId: project.id,
   modelId: model.modelId,

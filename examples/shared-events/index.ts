@@ -2,7 +2,7 @@ import * as recommender from "pulumi-recommender";
 
 const users = new recommender.UserDataset("users", { numShards: 1 });
 const items = new recommender.ItemDataset("items", { numShards: 1 });
-// Events belong to the account: both projects learn from the same ones, each from another type of them.
+// Both projects learn from the same events, each from a different event type.
 const events = new recommender.EventDataset("events", { numShards: 1 });
 const catalogue = new recommender.ItemRecords("catalogue", {
   itemDatasetId: items.id,
@@ -40,7 +40,7 @@ const generator = new recommender.Model("generator", {
   triggers,
 });
 const ranker = new recommender.Model("ranker", { projectId: checkout.id, algorithmId: narrow.id, triggers });
-// The generator finds candidates, the ranker puts them in order.
+// The generator finds candidates, and the ranker orders them.
 const checkoutLive = new recommender.Deployment("checkout", {
   projectId: checkout.id,
   generatorModelId: generator.modelId,
@@ -49,5 +49,5 @@ const checkoutLive = new recommender.Deployment("checkout", {
   check: { userIds: ["ada", "ben"] },
 });
 
-// With two projects that serve, each is called at its own address.
+// Each project has its own address.
 export const servingUris = { discover: discoverLive.servingUri, checkout: checkoutLive.servingUri };

@@ -16,7 +16,7 @@ public class App {
     }
 
     static void shop(Context ctx) {
-        // A small record shop: who is there, what it sells, and what they did.
+        // A small record shop: users, items and events.
         var users = new UserDataset("users", UserDatasetArgs.builder()
             .numShards(1)
             .attributeSchema(Map.of("age", AttributeHandling.Numerical, "country", AttributeHandling.Categorical))
@@ -48,14 +48,14 @@ public class App {
             .build());
         var algorithm = new Algorithm("g1", AlgorithmArgs.builder().projectId(project.id()).build());
 
-        // Trained again whenever one of the files changes, and never without reason.
+        // Trained again only if one of the files changes.
         var model = new TrainedModel("weekly", TrainedModelArgs.builder()
             .projectId(project.id())
             .algorithmId(algorithm.id())
             .triggers(userRecords.contentHash(), itemRecords.contentHash(), eventRecords.contentHash())
             .build());
 
-        // Another model takes over without a gap; if it does not answer for ada, it is rolled back to the former one.
+        // A new model takes over without downtime. If it fails the check, the deployment rolls back to the previous model.
         var live = new DeployedModel("live", DeployedModelArgs.builder()
             .projectId(project.id())
             .generatorModelId(model.modelId())
@@ -64,7 +64,7 @@ public class App {
             .rollback(true)
             .build());
 
-        // What the model knows about the audience.
+        // Questions about the users.
         var jazzLovers = new UserQueryResult("jazz-lovers", UserQueryResultArgs.builder()
             .projectId(project.id())
             .modelId(model.modelId())
