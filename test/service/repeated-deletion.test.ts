@@ -1,0 +1,50 @@
+import { askDatabase } from "./chaos";
+import { newDatabase } from "./database";
+import { eventually } from "./jobs/watched";
+import { Running } from "./running";
+import { openShop } from "./shop";
+
+const events = 100_000;
+let database: Awaited<ReturnType<typeof newDatabase>>;
+beforeAll(async () => {
+  database = await newDatabase();
+});
+afterAll(() => database.drop());
+const ask = <T>(statement: string) => askDatabase<T>(database.url, statement);
+
+/** Rows of events that all sessions have read, as they report when they end. */
+async function rowsRead(): Promise<number> {
+  await eventually(
+    async () =>
+      (await ask("select from pg_stat_activity where application_name = 'recommender'")).length === 0,
+  );
+  const [row] = await ask<{ rows: string }>(
+    `select seq_tup_read + (select sum(idx_tup_read) from pg_stat_user_indexes where relname = 'events') as rows
+     from pg_stat_user_tables where relname = 'events'`,
+  );
+  return Number(row?.rows);
+}
+
+test("a deletion that its callers repeat walks over the events once", async () => {
+  const start = () => Running.start({ store: database.url, key: "rk_the-key-of-the-walks" }, "folder");
+  const first = await start();
+  const { eventDatasetId } = await openShop(first);
+  await ask(`insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
+    select number, 'more' || n, 'u' || n % 2000, 'i' || n % 300, 1700000000000 + n, 'view', 1, '{}'
+    from datasets, generate_series(1, ${events}) n where kind = 'event'`);
+  await ask("vacuum analyze events");
+  await first.end();
+  const readBy = async (calls: number) => {
+    const before = await rowsRead();
+    const api = await start();
+    const deletion = () => api.call("deleteDatasetEventsBeforeTs", { eventDatasetId, ts: 1_600_000_000_000 });
+    await Promise.all(Array.from({ length: calls }, deletion));
+    await api.end();
+    return (await rowsRead()) - before;
+  };
+  // The first start also builds an index.
+  await readBy(1);
+  const once = await readBy(1);
+  expect(once).toBeGreaterThanOrEqual(events);
+  expect(await readBy(5)).toBeLessThan(1.5 * once);
+});
