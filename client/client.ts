@@ -8,6 +8,7 @@ import { hidden, TokenCache } from "./http/credentials";
 import { readRefusal } from "./http/error-body";
 import { givenUp, hintOf, notTriedAgain, WaitNotice } from "./http/hints";
 import type { CallOptions, ClientOptions, Timeouts } from "./http/options";
+import { patiently } from "./http/patience";
 import { readReply } from "./http/reply";
 import { type Prepared, Requests } from "./http/request";
 import {
@@ -141,13 +142,19 @@ export class Client {
   /** Whether the service has an operation. Those of the specification it has; for others, its `/healthz` is read once. */
   async supports(route: Route): Promise<boolean> {
     if (!route.extension) return true;
-    this.#extensions ??= extensionsAt(this.baseUrl, this.#agent);
-    try {
-      return (await this.#extensions).has(route.path);
-    } catch (error) {
+    const { origin } = new URL(this.baseUrl);
+    this.#extensions ??= this.#patiently(
+      () => extensionsAt(this.baseUrl, this.#agent),
+      (error) =>
+        error instanceof ApiError
+          ? { error, transient: true, mayBeDone: false }
+          : connectionFailure(route, origin, error),
+      (failure) => budgetMs(this.#retry, failure, this.#answered.has(origin)),
+    ).catch((error) => {
       this.#extensions = undefined;
-      throw connectionFailure(route, new URL(this.baseUrl).origin, error as NodeJS.ErrnoException).error;
-    }
+      throw error;
+    });
+    return (await this.#extensions).has(route.path);
   }
 
   /** Whether the service says that it honours idempotency keys; one that has said nothing yet is asked by a read. */
@@ -174,20 +181,19 @@ export class Client {
 
   /** Gets a token for a call that is not made yet, to report early if there is none. */
   async getToken(route: Route): Promise<void> {
-    const began = this.#clock.now();
-    for (let attempt = 0; ; attempt++) {
-      const error = await this.#tokens.get(route.path).then(
-        () => undefined,
-        (thrown: Error) => thrown,
-      );
-      if (!error) return;
-      const failure = otherFailure(error);
-      const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
-      const spent = this.#clock.now() - began;
-      if (!failure.transient) throw error;
-      if (spent + delay > this.#retry.unreachableMs) throw givenUp(error, attempt + 1, spent, this.whoami);
-      await this.#clock.sleep(delay, this.#options.stop);
-    }
+    await this.#patiently(() => this.#tokens.get(route.path), otherFailure);
+  }
+
+  #patiently<T>(
+    work: () => Promise<T>,
+    failureOf: (error: Error) => Failure,
+    budgetOf: (failure: Failure) => number = () => this.#retry.unreachableMs,
+  ): Promise<T> {
+    const { random = Math.random, stop } = this.#options;
+    const giveUp = (error: Error, attempts: number, spentMs: number) =>
+      givenUp(error, attempts, spentMs, this.whoami);
+    const [clock, policy] = [this.#clock, this.#retry];
+    return patiently(work, { clock, policy, random, stop, failureOf, budgetOf, givenUp: giveUp });
   }
 
   /** Closes the connections; calls under way are finished first. */

@@ -19,3 +19,8 @@ export function durationMs(text: string): number | undefined {
 export function fitsHeader(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
+
+/** Whether a variable of the environment says yes. */
+export function saysYes(value: string | undefined): boolean {
+  return !/^(|0|false|no|off)$/i.test(value?.trim() ?? "");
+}

@@ -2,7 +2,10 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { tolerant } from "../contract";
 import { inWords } from "../contract/words";
+import { isCiRunner, noAddressOnCi } from "./ci-runner";
 import { durationMs, fitsHeader, jsonOrUndefined } from "./parse";
+
+export { saysYes } from "./parse";
 
 const duration = (fallback: string) =>
   z
@@ -22,6 +25,9 @@ const floor = z.number().min(0).max(1);
 const qualityFloors = z.union([floor, z.record(z.string(), floor)]);
 const isTrue = (text: "true" | "false") => text === "true";
 
+/** The address that applies if none is given: a service on this machine. */
+export const defaultBaseUrl = "embedded:.recommender";
+
 const baseUrlRule = "expected an address such as https://api.example.com, or embedded:DIR";
 
 const url = z.url({ protocol: /^https?$/, error: "expected an address such as https://api.example.com" });
@@ -34,9 +40,7 @@ const credential = z
 /** Everything that can be configured, under the namespace `recommender:` or in the environment, which wins. */
 const schema = z.object({
   /** Address of the service, or `embedded:DIR` for the one that keeps its data in DIR. */
-  baseUrl: z
-    .union([z.string().regex(/^embedded:./), url], { error: baseUrlRule })
-    .default("embedded:.recommender"),
+  baseUrl: z.union([z.string().regex(/^embedded:./), url], { error: baseUrlRule }).default(defaultBaseUrl),
   /** The developer's key. */
   apiKey: credential,
   /** One access token for every scope. */
@@ -135,11 +139,6 @@ export function clearTextWarning(settings: Pick<Settings, "baseUrl" | "tokenUrl"
   return undefined;
 }
 
-/** Whether a variable of the environment says yes. */
-export function saysYes(value: string | undefined): boolean {
-  return !/^(|0|false|no|off)$/i.test(value?.trim() ?? "");
-}
-
 /** The configuration is missing something or contradicts itself; the message shows the command that fixes it. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
@@ -161,6 +160,7 @@ export function environmentBeside(
 /**
  * Reads the configuration, each key from the environment before the stack. If the environment names another address than
  * the stack, the credentials of the stack are not used: they would be sent to a service that they are not meant for.
+ * On a CI runner an address must be given.
  *
  * @param addressFrom what the error calls the source of the address, if it is not the variable
  */
@@ -180,6 +180,7 @@ export function readSettings(
     isTokenPart(key) ? !ownToken && !isElsewhere : key !== "apiKey" || !isElsewhere;
   for (const key of settingKeys)
     values[key] = fromEnvironment(key) ?? (isKept(key) ? fromStack(key) : undefined);
+  if (values.baseUrl === undefined && isCiRunner(environment)) throw new SettingsError(noAddressOnCi);
   const read = schema.safeParse(values);
   if (!read.success) {
     const [issue] = read.error.issues;

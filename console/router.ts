@@ -51,6 +51,18 @@ export const project = computed(() => {
   );
 });
 
+const orphansKey = "recommender-console-orphans";
+
+/** Whether orphaned objects are shown, in this tab. */
+export const orphansShown = signal(sessionStorage.getItem(orphansKey) === "shown");
+
+/** Shows orphaned objects, or hides them. */
+export function showOrphans(isOn: boolean): void {
+  orphansShown.value = isOn;
+  if (isOn) sessionStorage.setItem(orphansKey, "shown");
+  else sessionStorage.removeItem(orphansKey);
+}
+
 /** Chooses the project that the screens are about. */
 export function choose(id: string): void {
   chosen.value = id;

@@ -23,6 +23,7 @@ import { deleteOrphan, listOrphans, markOrphaned } from "./orphan";
 import { createProject, getProject } from "./project";
 import { recommendItemsToUser } from "./recommendation";
 import {
+  countDatasetRecords,
   deleteDatasetEventsBeforeTs,
   deleteDatasetUser,
   deleteDatasetUserEvents,
@@ -66,6 +67,7 @@ export const routes = {
   getProject,
   getAlgorithm,
   getDeployment,
+  countDatasetRecords,
   markOrphaned,
   listOrphans,
   deleteOrphan,

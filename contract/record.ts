@@ -119,3 +119,12 @@ export const deleteDatasetEventsBeforeTs = route({
   }),
   reply: z.object({ eventDatasetId: maybe(id), ts: maybe(z.int()) }),
 });
+
+export const countDatasetRecords = route({
+  method: "GET",
+  path: "/count-dataset-records",
+  summary: "Counts the records of a dataset of any kind; beyond the specification.",
+  extension: true,
+  request: z.strictObject({ datasetId: recordId.describe("Id of the dataset.") }),
+  reply: z.object({ datasetId: id, recordCount: z.int() }),
+});

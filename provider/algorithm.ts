@@ -2,16 +2,24 @@ import { z } from "zod";
 import { algorithmFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { lifecycle } from "./lifecycle/lifecycle";
+import { readBeyond } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
-/** The API can neither read an algorithm, nor change it, nor delete it. */
+/** The specification has no call to read, change or delete an algorithm; our own service reads it. */
 export const algorithm = lifecycle({
   type: "Algorithm",
   args: algorithmFields.extend({ existingId: id.optional() }),
   outputs: z.object({ algorithmId: id }),
   orphanType: "ALGORITHM",
   ...writeOnce(algorithmFields, "Models of it are trained again."),
+  ...readBeyond({
+    noun: "algorithm",
+    route: routes.getAlgorithm,
+    fields: algorithmFields,
+    get: (algorithmId, { projectId }, { client }) =>
+      client.call(routes.getAlgorithm, { projectId, algorithmId }),
+  }),
 
   calls: () => ({ create: [routes.createAlgorithm] }),
 

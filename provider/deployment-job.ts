@@ -5,6 +5,7 @@ import { serves } from "../client/serving";
 import { deploymentFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { adoptJob, submitJob } from "./jobs/jobs";
+import { readBack } from "./jobs/read-back";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
 import { log } from "./run/engine";
@@ -29,7 +30,7 @@ export function requestOf({ projectId, name, generatorModelId, rankerModelId, qp
   return { projectId, name, generatorModelId, qps, ...(rankerModelId && { rankerModelId }) };
 }
 
-/** The API has no way to read a job that it has forgotten, nor to stop one; so no read, and delete only tells. */
+/** The API has no way to stop a job: deleting the resource only reports what the job leaves behind. */
 export const deploymentJob = lifecycle({
   type: "DeploymentJob",
   args: deploymentFields,
@@ -37,6 +38,7 @@ export const deploymentJob = lifecycle({
   replaceOn: ["projectId"],
   ignoreChanges: ["name"],
   redo: true,
+  ...readBack,
 
   complete: async (given, { urn, config }) => withPinned(given, pinnedAt(urn, config)),
 

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { isOffered } from "../client/extensions";
 import { notServing, undefinedIfMissing } from "../client/refusals";
 import { serves, servingFault, tryOut } from "../client/serving";
 import { isUnreachable } from "../client/unreachable";
-import { deploymentFields, limits, routes } from "../contract";
+import { deploymentFields, limits, type Reply, routes } from "../contract";
 import { atMost, id } from "../contract/field";
 import { shortened } from "../contract/words";
 import { requestOf, submitDeployment, withPinned } from "./deployment-job";
@@ -32,8 +33,11 @@ const deploymentArgs = deploymentFields.extend({
 
 const deploymentOutputs = z.object({
   servingUri: z.string().optional(),
+  stableServingUri: z.string().optional(),
   deploymentJobId: id.optional(),
-  rolledBackJobId: id.optional().describe("The submitted job that a rollback has reverted."),
+  rolledBackJobId: id
+    .optional()
+    .describe("The submitted job whose models a rollback or another deployment has replaced."),
   // The check of what serves failed; it is run again until it passes. The reason is not an output: the engine keeps the message itself.
   checkFailed: z.literal(true).optional().describe("Whether the check of what serves failed."),
 });
@@ -101,28 +105,45 @@ export const deployment = lifecycle({
     return { id: args.projectId, ...(await checked(args, outputs, context)) };
   },
 
-  async adoptable(projectId, args) {
-    if (projectId === args.projectId) return;
-    throw new Error(
-      `existingId ${shortened(projectId)}: the id of a deployment is that of its project, ${shortened(args.projectId)}`,
-    );
+  async adoptable(projectId, args, context) {
+    const shown = `existingId ${shortened(projectId)}`;
+    if (projectId !== args.projectId)
+      throw new Error(
+        `${shown}: the id of a deployment is that of its project, ${shortened(args.projectId)}`,
+      );
+    const live = await liveAt(projectId, context);
+    if (live === "not serving") throw new Error(`${shown}: nothing is deployed in this project`);
+    const others = live ? servedInstead(args, live) : [];
+    if (others.length === 0) return;
+    const actual = others.map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+    throw new Error(`${shown}: it serves something other than declared; declare ${actual.join(", ")}`);
   },
 
   async adopt(projectId, args, context) {
-    await log.warn(context.urn, "the API does not report which models serve; assuming the declared ones");
+    if (!(await isOffered(context.client, routes.getDeployment)))
+      await log.warn(context.urn, "the API does not report which models serve; assuming the declared ones");
     const fault = await tryOut(args, undefined, context);
     if (fault) throw new Error(`existingId ${shortened(projectId)}: ${fault}`);
     return { servingUri: context.client.baseUrl };
   },
 
-  /** The API does not report which models serve: the job is read, and with a check the recommendation call is tried. */
+  /**
+   * Our own service reports which models serve. On any other the job is read, and with a check the recommendation call is
+   * tried.
+   */
   async read(projectId, state, context) {
     const { client, urn } = context;
     const { check, qps, deploymentJobId: jobId } = state;
+    const live = await liveAt(projectId, context);
+    if (live === "not serving") {
+      await log.warn(urn, `project ${projectId} does not serve: nothing is deployed`);
+      return undefined;
+    }
     const job = jobId
       ? await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }))
       : undefined;
-    const servingUri = job?.jobResult?.servingUri ?? state.servingUri;
+    const addresses = { ...addressesIn(state), ...addressesIn(job?.jobResult) };
+    const { servingUri } = addresses;
     const fault = check && (await servingFault({ check, qps }, servingUri, context).catch(cannotKnow));
     // A check that failed during `up` is not news: `up` runs it again.
     if (fault && !(fault.kind === "few" && state.checkFailed)) {
@@ -130,7 +151,7 @@ export const deployment = lifecycle({
       return undefined;
     }
     if (state.checkFailed) await log.warn(urn, "its check failed; `pulumi up` runs it again");
-    return { ...state, ...(servingUri && { servingUri }) };
+    return { ...state, ...addresses, ...(live && replacedBy(live, state)) };
   },
 
   unsettled: ({ checkFailed }) => checkFailed === true,
@@ -142,10 +163,10 @@ export const deployment = lifecycle({
     const same =
       isDeepStrictEqual(requestOf({ ...olds, name }), requestOf(news)) &&
       olds.submittedJobId === news.submittedJobId;
-    const { servingUri, deploymentJobId } = olds;
+    const { deploymentJobId } = olds;
     // Only the name, the check or the rollback differs: there is nothing to deploy.
     if (same && olds.rolledBackJobId === undefined) {
-      const kept = { ...(servingUri && { servingUri }), ...(deploymentJobId && { deploymentJobId }) };
+      const kept = { ...addressesIn(olds), ...(deploymentJobId && { deploymentJobId }) };
       return olds.checkFailed ? checked(news, kept, context) : kept;
     }
     const outputs = await deploy(news, await jobToWaitFor(olds, news, context), context);
@@ -175,6 +196,52 @@ export const deployment = lifecycle({
     run.shutDown.add(projectId);
   },
 });
+
+/** The addresses that a job's result or the state has. */
+function addressesIn(
+  from:
+    | { readonly [Key in "servingUri" | "stableServingUri"]?: string | null | undefined }
+    | null
+    | undefined,
+): Pick<Outputs, "servingUri" | "stableServingUri"> {
+  const { servingUri, stableServingUri } = from ?? {};
+  return { ...(servingUri && { servingUri }), ...(stableServingUri && { stableServingUri }) };
+}
+
+type Live = Reply<typeof routes.getDeployment>;
+
+/** What serves a project; undefined if the service does not report it. */
+async function liveAt(projectId: string, { client }: Context): Promise<Live | "not serving" | undefined> {
+  if (!(await isOffered(client, routes.getDeployment))) return undefined;
+  const read = client.call(routes.getDeployment, { projectId });
+  return (await notServing(read, async () => false)) ?? "not serving";
+}
+
+/** The arguments that the live deployment has with another value. */
+function servedInstead(
+  { generatorModelId, rankerModelId, qps }: Pick<State, "generatorModelId" | "rankerModelId" | "qps">,
+  live: Live,
+): [string, unknown][] {
+  const known = { generatorModelId, rankerModelId: rankerModelId ?? null, qps };
+  const actual = {
+    generatorModelId: live.generatorModelId,
+    rankerModelId: live.rankerModelId ?? null,
+    qps: live.qps ?? qps,
+  };
+  return Object.entries(actual).filter(([key, value]) => value !== known[key as keyof typeof known]);
+}
+
+/**
+ * What differs in the state if another job deployed other models. The submitted job counts as rolled back, so the next
+ * update deploys the declared models by another job.
+ */
+function replacedBy(live: Live, state: State & Outputs): Partial<State & Outputs> {
+  const others = servedInstead(state, live);
+  if (others.length === 0) return {};
+  const values = Object.fromEntries(others.map(([key, value]) => [key, value ?? undefined]));
+  const { submittedJobId: rolledBackJobId } = state;
+  return { ...values, deploymentJobId: live.jobId, ...(rolledBackJobId && { rolledBackJobId }) };
+}
 
 /** A refresh fails if the recommendation call cannot be made: neither "serving" nor "not serving" would be true. */
 function cannotKnow(error: Error): never {
@@ -213,7 +280,7 @@ async function deploy(
     ...(resultIsThere && { resultIsThere }),
   });
   checkRecord(job, args, context);
-  return { deploymentJobId: job.id, servingUri: job.jobResult?.servingUri ?? context.client.baseUrl };
+  return { deploymentJobId: job.id, servingUri: context.client.baseUrl, ...addressesIn(job.jobResult) };
 }
 
 /** The job's record holds the models of an earlier declaration, which may have been secret. */

@@ -3,10 +3,11 @@ import { datasetFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { datasetArgs } from "./event-dataset";
 import { lifecycle } from "./lifecycle/lifecycle";
+import { readBeyond } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
-/** The API can neither read an item dataset, nor change it, nor delete it. */
+/** The specification has no call to read, change or delete an item dataset; our own service reads it. */
 export const itemDataset = lifecycle({
   type: "ItemDataset",
   args: datasetArgs,
@@ -14,6 +15,12 @@ export const itemDataset = lifecycle({
   isFilled: true,
   orphanType: "ITEM_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
+  ...readBeyond({
+    noun: "item dataset",
+    route: routes.getItemDataset,
+    fields: datasetFields,
+    get: (itemDatasetId, _args, { client }) => client.call(routes.getItemDataset, { itemDatasetId }),
+  }),
 
   calls: () => ({ create: [routes.createItemDataset] }),
 

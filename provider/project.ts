@@ -3,11 +3,12 @@ import { projectFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { fieldsOf, holdsUnknown } from "./lifecycle/arguments";
 import { lifecycle } from "./lifecycle/lifecycle";
+import { readBeyond } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 import { isSecret } from "./run/secrecy";
 
-/** The API can neither read a project, nor change it, nor delete it. */
+/** The specification has no call to read, change or delete a project; our own service reads it. */
 export const project = lifecycle({
   type: "Project",
   args: projectFields.extend({ existingId: id.optional() }),
@@ -17,6 +18,12 @@ export const project = lifecycle({
     projectFields,
     "Its algorithms, models and deployment belong to it, so that they are made anew: this trains again.",
   ),
+  ...readBeyond({
+    noun: "project",
+    route: routes.getProject,
+    fields: projectFields,
+    get: (projectId, _args, { client }) => client.call(routes.getProject, { projectId }),
+  }),
 
   async complete(given, { urn, run }) {
     const { targetEventType, eventDatasetId, existingId } = given;

@@ -3,6 +3,7 @@ import { undefinedIfMissing } from "../client/refusals";
 import { routes } from "../contract";
 import { id, json, label } from "../contract/field";
 import { adoptJob, isOver, submitJob } from "./jobs/jobs";
+import { readBack } from "./jobs/read-back";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { log } from "./run/engine";
 
@@ -21,7 +22,7 @@ export function modelOfLostJob(jobId: string): string | undefined {
   return jobId.startsWith(lostJobPrefix) ? jobId.slice(lostJobPrefix.length) : undefined;
 }
 
-/** The API has no way to read a job that it has forgotten, nor to stop one; so neither read nor update. */
+/** The API has no way to stop a job or to change it. */
 export const trainingJob = lifecycle({
   type: "TrainingJob",
   args: z.strictObject({
@@ -34,6 +35,11 @@ export const trainingJob = lifecycle({
   replaceOn: ["projectId", "algorithmId", "triggers"],
   // A model is renamed by itself; the job that trained it keeps its name.
   ignoreChanges: ["name"],
+  readWith: readBack.readWith,
+
+  async read(id, state, context) {
+    return modelOfLostJob(id) === undefined ? readBack.read(id, state, context) : state;
+  },
 
   replacing({ name, changes, reason }) {
     const because = changes.length > 0 ? "because of" : "because";

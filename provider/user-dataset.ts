@@ -3,10 +3,11 @@ import { datasetFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { datasetArgs } from "./event-dataset";
 import { lifecycle } from "./lifecycle/lifecycle";
+import { readBeyond } from "./lifecycle/observation";
 import { writeOnce } from "./lifecycle/write-once";
 import { createOnce } from "./recovery/create-once";
 
-/** The API can neither read a user dataset, nor change it, nor delete it. */
+/** The specification has no call to read, change or delete a user dataset; our own service reads it. */
 export const userDataset = lifecycle({
   type: "UserDataset",
   args: datasetArgs,
@@ -14,6 +15,12 @@ export const userDataset = lifecycle({
   isFilled: true,
   orphanType: "USER_DATASET",
   ...writeOnce(datasetFields, "Its records must be loaded into the new one."),
+  ...readBeyond({
+    noun: "user dataset",
+    route: routes.getUserDataset,
+    fields: datasetFields,
+    get: (userDatasetId, _args, { client }) => client.call(routes.getUserDataset, { userDatasetId }),
+  }),
 
   calls: () => ({ create: [routes.createUserDataset] }),
 

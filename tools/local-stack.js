@@ -20,7 +20,12 @@ const backendDirectory = path.join(root, ".pulumi-local");
 function engineEnvironment(engine) {
   const searchPath = `${engine.bin}${path.delimiter}${process.env.PATH ?? ""}`;
   /** @type {NodeJS.ProcessEnv} */
-  const env = { PULUMI_SKIP_UPDATE_CHECK: "1", PULUMI_NODEJS_TRANSPILE_ONLY: "true", ...process.env };
+  const env = {
+    ...{ PULUMI_SKIP_UPDATE_CHECK: "1", PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
+    // On a CI runner a stack must say that it wants a service of its own; the quick start does.
+    ...(process.env.CI && { RECOMMENDER_BASE_URL: "embedded:.recommender" }),
+    ...process.env,
+  };
   if (env.PULUMI_BACKEND_URL) return { ...env, PATH: searchPath };
   fs.mkdirSync(backendDirectory, { recursive: true });
   return {

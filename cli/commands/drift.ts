@@ -51,10 +51,12 @@ export function addDrift(program: Command): void {
     )
     .option("--json", "the same as --format json")
     .option("--output <file>", "file for the report; may be repeated", collect)
-    .option("--fail-on <what>", "drift, changes, replace, unmanaged or none; commas between", failOn, [
-      "drift",
-      "changes",
-    ])
+    .option(
+      "--fail-on <what>",
+      "drift, changes, replace, unmanaged, orphans or none; commas between",
+      failOn,
+      ["drift", "changes"],
+    )
     .option("--schema", "print the schema of the JSON report, and compare nothing")
     .addHelpText("after", help)
     .action(drift);

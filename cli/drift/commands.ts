@@ -68,11 +68,13 @@ export class Commands {
     const { kind, properties, location } = finding;
     if (kind === "changed") {
       const declared = properties.filter(({ path }) => argumentNames.includes(topOf(path)));
+      // The job beside a deployment declares the same models and `qps`: only an update takes them into the state.
+      const isDeployed = finding.resource.type === "Deployment" && declared.length > 0;
       return {
         apply: { command: `pulumi up --refresh ${this.#where} ${target}` },
         accept: {
           ...(declared.length > 0 && { edit: `${declare(declared, actual, this.language)}${at(location)}` }),
-          command: `pulumi refresh ${this.#where} ${target}`,
+          command: isDeployed ? this.all.apply : `pulumi refresh ${this.#where} ${target}`,
         },
       };
     }
@@ -106,6 +108,11 @@ export class Commands {
         command: `pulumi up ${this.#where}`,
       },
     };
+  }
+
+  /** For something that a replacement or a deletion left behind. */
+  orphan(id: string): { apply: { command: string } } {
+    return { apply: { command: `recommender orphans delete ${quoted(id)} ${this.#where}` } };
   }
 
   /** A pattern that only this resource matches, or its URN. */

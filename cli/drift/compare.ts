@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { ConfigMap } from "@pulumi/pulumi/automation";
+import { routes } from "../../contract";
 import { nounOf } from "../../provider/run/urn";
 import { previewOf, refreshOf, stateIn } from "../stack/dry-run";
 import type { OpenStack, StateResource } from "../stack/open";
@@ -11,8 +12,9 @@ import { driftOf, pendingChangesOf, type Reading } from "./findings";
 import { languageOf } from "./language";
 import { Declarations } from "./location";
 import { masked, secretTexts } from "./masking";
+import { type Offers, offersOf } from "./offers";
 import { isReal, nounRulesOf, refOf } from "./resource";
-import { type Inventory, takeInventory, unmanagedOf } from "./unmanaged";
+import { type Inventory, orphansOf, takeInventory, unmanagedOf } from "./unmanaged";
 
 /** Compares the program with the state and the state with the service; writes to neither. */
 export async function compareStack(open: OpenStack): Promise<StackReport> {
@@ -27,11 +29,14 @@ export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): 
   const compared: Compared[] = [];
   for (const open of stacks) compared.push(await compareOne(open));
   const unmanaged = unmanagedOf(compared.map(({ inventory }) => inventory));
+  const orphans = orphansOf(compared.map(({ report, inventory }) => ({ ...report, inventory })));
   for (const [at, { report, commands }] of compared.entries()) {
     for (const { numShards, ...found } of unmanaged[at] ?? []) {
       const more = numShards === undefined ? {} : { numShards };
       report.unmanaged.push({ ...found, fixes: commands.unmanaged(found, more) });
     }
+    for (const found of orphans[at] ?? [])
+      report.orphans.push({ ...found, fixes: commands.orphan(found.id) });
   }
   const reports = compared.map(({ report, secrets }) => masked(report, secrets));
   const found = reports.some(({ changes, drift }) => changes.length + drift.length > 0);
@@ -82,11 +87,12 @@ async function compareOne(open: OpenStack): Promise<Compared> {
     resources.map(({ urn }) => urn),
     language,
   );
+  const offers = await offersOf(open, resources, await config);
   const declarations = new Declarations(resolve(of.cwd), language, state);
   const reading: Reading = { commands, state, locate: (urn) => declarations.locate(urn) };
   // By name: the order of the state is that in which the engine happened to come to them.
   const unobservable = resources
-    .flatMap((resource) => unseenOf(resource) ?? [])
+    .flatMap((resource) => unseenOf(resource, offers) ?? [])
     .sort((a, b) => a.resource.urn.localeCompare(b.resource.urn));
   const [changes, drift] = [pendingChangesOf(preview, reading), driftOf(refresh, reading)];
   const reported = [...changes, ...drift].flatMap(({ resource, also }) => [resource.urn, ...also]);
@@ -102,6 +108,7 @@ async function compareOne(open: OpenStack): Promise<Compared> {
     changes,
     drift,
     unmanaged: [],
+    orphans: [],
     unobservable,
     warnings: [...new Set(warnings.map(({ text }) => text))],
     fixes: commands.all,
@@ -109,11 +116,12 @@ async function compareOne(open: OpenStack): Promise<Compared> {
   return { report, commands, inventory, secrets: await secrets };
 }
 
-/** What of a resource the API does not report. */
-function unseenOf(resource: StateResource): Unobservable | undefined {
+/** What of a resource its service does not report. */
+function unseenOf(resource: StateResource, offers: Offers): Unobservable | undefined {
   const noun = nounOf(resource.type);
   const of = (part: string, whole = true) => ({ resource: refOf(resource), part, whole });
   if (noun === "Deployment") {
+    if (offers(resource, routes.getDeployment)) return undefined;
     return resource.inputs?.check
       ? of("which models serve", false)
       : of("whether it serves, as it has no check, and which models do");
@@ -123,7 +131,10 @@ function unseenOf(resource: StateResource): Unobservable | undefined {
       ? of("whether its provider reads it back")
       : undefined;
   }
-  if (nounRulesOf(resource.type)?.readable) return undefined;
+  const { readable, readWith } = nounRulesOf(resource.type) ?? {};
+  if (readable && (!readWith || offers(resource, readWith))) {
+    return /Records$/.test(noun) ? of("whether single records were changed", false) : undefined;
+  }
   return of(/Records$/.test(noun) ? "its records" : /Job$/.test(noun) ? "its job" : "the whole of it");
 }
 

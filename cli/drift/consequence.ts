@@ -143,8 +143,12 @@ export function ofDrift(
       case "UserQuery":
       case "UserClustering":
         return of("creates", "Its job is gone; reverting runs another one.");
+      case "UserRecords":
+      case "ItemRecords":
+      case "EventRecords":
+        return of("uploads", `Its dataset holds no records. Reverting uploads them again.${anew}`);
       default:
-        return of("creates", "Reverting creates another one.");
+        return of("creates", `Reverting creates another one.${anew}${trains}`);
     }
   }
   if (properties.some(({ replaces }) => replaces)) {
@@ -152,13 +156,15 @@ export function ofDrift(
       ? of("loses data", "It cannot be changed back: reverting replaces it and loses its events.")
       : of("replaces", "It cannot be changed back: reverting replaces it.");
   }
+  if (properties.length > 0 && properties.every(({ path }) => path === "servingUri"))
+    return of("none", "The service reports another address; nothing is deployed to adopt it.");
   switch (type) {
     case "EventDataset":
       return of("in place", "Reverting changes it in place; its events stay.");
     case "Model":
       return of("in place", "Reverting renames it in place; nothing is trained.");
     case "Deployment":
-      return of("none", "The service reports another address; nothing is deployed to adopt it.");
+      return of("redeploys", "Something else serves. Reverting deploys the declared models again.");
     default:
       return of("in place", "Reverting changes it in place.");
   }

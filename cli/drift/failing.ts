@@ -1,7 +1,7 @@
 import type { Finding, Report } from "./finding";
 
 /** What may end the command with exit code 2. */
-export const failures = ["drift", "changes", "replace", "unmanaged", "none"] as const;
+export const failures = ["drift", "changes", "replace", "unmanaged", "orphans", "none"] as const;
 
 /** One of them. */
 export type Failure = (typeof failures)[number];
@@ -13,6 +13,7 @@ export function fails({ stacks }: Report, on: readonly Failure[]): boolean {
     changes: stacks.some(({ changes }) => changes.length > 0),
     replace: stacks.some(({ changes, drift }) => changes.some(removes) || drift.some(revertReplaces)),
     unmanaged: stacks.some(({ unmanaged }) => unmanaged.length > 0),
+    orphans: stacks.some(({ orphans }) => orphans.length > 0),
     none: false,
   };
   return on.some((failure) => holds[failure]);

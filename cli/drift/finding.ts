@@ -86,6 +86,23 @@ const unmanaged = z
   })
   .meta({ id: "Unmanaged", description: "In the account or a project of the stack, but in no given stack" });
 
+const orphan = z
+  .object({
+    type: z.enum(["UserDataset", "ItemDataset", "Project", "Algorithm"]),
+    id: z.string(),
+    name: z.string(),
+    leftBy: z
+      .string()
+      .optional()
+      .meta({ description: "The resource that left it, as PROJECT/STACK/RESOURCE" }),
+    blockedBy: z.string().optional().meta({ description: "Why it cannot be deleted by itself" }),
+    fixes: z.object({ apply: fix.meta({ description: "Deletes it for good" }) }),
+  })
+  .meta({
+    id: "Orphan",
+    description: "Left behind by a replacement or a deletion, and held by no given stack",
+  });
+
 const unobservable = z
   .object({
     resource,
@@ -104,6 +121,9 @@ const stackReport = z
     changes: z.array(finding).meta({ description: "Program and state: what an update would do" }),
     drift: z.array(finding).meta({ description: "State and service: what was changed outside the program" }),
     unmanaged: z.array(unmanaged),
+    orphans: z
+      .array(orphan)
+      .meta({ description: "Only a service that keeps a list of orphans reports them" }),
     unobservable: z.array(unobservable),
     warnings: z.array(z.string()).meta({ description: "What the engine and the provider warned of" }),
     fixes: z
@@ -143,6 +163,8 @@ export type ResourceRef = z.output<typeof resource>;
 export type Location = z.output<typeof location>;
 /** An event dataset or a model that no given stack holds. */
 export type Unmanaged = z.output<typeof unmanaged>;
+/** An object that a replacement or a deletion left behind. */
+export type Orphan = z.output<typeof orphan>;
 /** A resource that the API does not report wholly. */
 export type Unobservable = z.output<typeof unobservable>;
 /** Both comparisons of one stack. */

@@ -22,8 +22,8 @@ const changeKinds = {
   delete: "deleted",
 } as const;
 
-/** Outputs that a service changes with each response: another value is no drift. */
-const volatile = ["downloadUrl", "expiredAtSec"];
+/** Outputs that change with each response, or only together with an argument: another value is no drift by itself. */
+const volatile = ["downloadUrl", "expiredAtSec", "deploymentJobId", "rolledBackJobId"];
 
 /** What the program would change, the most dangerous first. */
 export function pendingChangesOf({ steps }: DryRun, reading: Reading): Finding[] {

@@ -1,15 +1,19 @@
 import type { Client } from "../../client/client";
-import { routes } from "../../contract";
+import { isOffered } from "../../client/extensions";
+import { type OrphanType, routes } from "../../contract";
+import { originText } from "../../contract/origin";
 import { nounOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import { explicitProviderOf } from "../stack/providers";
-import type { Unmanaged } from "./finding";
+import type { Orphan, Unmanaged } from "./finding";
 
 /** What the service of a stack holds, as far as the API lists it. */
 export interface Inventory {
   /** Two stacks of one service have the same. */
   readonly service: string;
   readonly found: readonly (Omit<Unmanaged, "fixes"> & { readonly numShards?: number })[];
+  /** What the service lists as left behind. */
+  readonly orphans: readonly Omit<Orphan, "fixes">[];
   /** Ids that any row of the stack holds, including rows that wait for their deletion. */
   readonly managed: ReadonlySet<string>;
 }
@@ -52,7 +56,8 @@ export async function takeInventory(
         }));
       });
     const models = (await Promise.all(lists)).flat();
-    return { service: client.service, found: [...datasets, ...models], managed };
+    const orphans = (await isOffered(client, routes.listOrphans)) ? await listOrphans(client) : [];
+    return { service: client.service, found: [...datasets, ...models], orphans, managed };
   } finally {
     await client.close();
   }
@@ -71,4 +76,45 @@ export function unmanagedOf(inventories: readonly (Inventory | undefined)[]): In
       return true;
     }),
   );
+}
+
+const orphanNouns = {
+  USER_DATASET: "UserDataset",
+  ITEM_DATASET: "ItemDataset",
+  PROJECT: "Project",
+  ALGORITHM: "Algorithm",
+} as const satisfies Record<OrphanType, Orphan["type"]>;
+
+async function listOrphans(client: Client): Promise<Inventory["orphans"]> {
+  const { orphans } = await client.call(routes.listOrphans, {});
+  return orphans.map(({ objectType, objectId, name, orphanedBy, blockedBy }) => ({
+    ...{ type: orphanNouns[objectType], id: objectId, name },
+    ...(orphanedBy !== null && { leftBy: orphanedBy }),
+    ...(blockedBy !== null && { blockedBy }),
+  }));
+}
+
+/** A stack with its inventory. */
+interface Listed {
+  readonly project: string;
+  readonly stack: string;
+  readonly inventory: Inventory | undefined;
+}
+
+/**
+ * The orphans that each stack reports: those it left behind itself, and the first stack of a service also those that no
+ * given stack left. What a given stack holds again is no orphan.
+ */
+export function orphansOf(stacks: readonly Listed[]): Inventory["orphans"][] {
+  const prefixOf = ({ project, stack }: Listed) => originText({ project, stack, resource: "" });
+  return stacks.map((own, at) => {
+    const { service, orphans = [] } = own.inventory ?? {};
+    const beside = stacks.filter(({ inventory }) => inventory?.service === service);
+    const isFirst = stacks.findIndex(({ inventory }) => inventory?.service === service) === at;
+    return orphans.filter(({ id, leftBy = "" }) => {
+      if (beside.some(({ inventory }) => inventory?.managed.has(id))) return false;
+      const leaver = beside.find((one) => leftBy.startsWith(prefixOf(one)));
+      return leaver ? leaver === own : isFirst;
+    });
+  });
 }

@@ -42,7 +42,7 @@ export function withService(command: Command): Command {
 export async function settingsOf(
   options: ServiceOptions,
 ): Promise<{ settings: Settings; stack: StackView | undefined; environment: NodeJS.ProcessEnv }> {
-  const { besideProgram, environmentBeside, isSameAddress, readSettings } = await import(
+  const { besideProgram, defaultBaseUrl, environmentBeside, isSameAddress, readSettings } = await import(
     "../../client/settings.js"
   );
   if (options.cwd !== undefined && options.stack === undefined)
@@ -68,7 +68,9 @@ export async function settingsOf(
       ? environmentBeside(["baseUrl"], process.env)
       : process.env;
   const environment = service ? { ...own, RECOMMENDER_BASE_URL: service } : process.env;
-  const settings = readSettings((key) => stack?.config(key), environment, service ? "--service" : undefined);
+  // Without a stack, a command works with the service of this folder wherever it runs.
+  const config = stack?.config ?? ((key: string) => (key === "baseUrl" ? defaultBaseUrl : undefined));
+  const settings = readSettings(config, environment, service ? "--service" : undefined);
   // The provider's folder is that of the program, wherever the command is run.
   const isOfStack = stack !== undefined && options.service === undefined;
   return {

@@ -5,8 +5,9 @@ import { AsCode, serviceUrl, statusCommands } from "../parts/as-code";
 import { Card, Meter, Name, Time } from "../parts/basics";
 import { curl, type Declared, declared, quoted } from "../parts/code";
 import { Empty, Load, useLoad } from "../parts/load";
+import { OrphanSwitch, OrphanTag, orphansAsked } from "../parts/orphans";
 import { ScreenHead } from "../parts/screen";
-import { choose, to } from "../router";
+import { choose, orphansShown, to } from "../router";
 import { view } from "../session";
 import { JobTable } from "./jobs/job-table";
 
@@ -14,8 +15,8 @@ import { JobTable } from "./jobs/job-table";
 export function Screen() {
   const { version, counts } = latest.value ?? {};
   const overview = useLoad<OverviewAnswer>(
-    (signal) => view("overview", {}, signal),
-    [version, counts?.failed, counts?.running, counts?.pending],
+    (signal) => view("overview", orphansAsked(), signal),
+    [version, counts?.failed, counts?.running, counts?.pending, orphansShown.value],
   );
   return (
     <>
@@ -40,9 +41,13 @@ export function Screen() {
             {all.otherProjects > 0 && (
               <p class="muted">Not shown: {counted(all.otherProjects, "older project")}.</p>
             )}
+            <OrphanSwitch count={all.orphans} />
             <AsCode
               texts={{
-                ...declared(all.projects.flatMap(declaredIn), leftOut(all)),
+                ...declared(
+                  all.projects.filter(({ isOrphaned }) => !isOrphaned).flatMap(declaredIn),
+                  leftOut(all),
+                ),
                 CLI: statusCommands(),
                 curl: curl(serviceUrl(), "/list-event-datasets"),
               }}
@@ -101,7 +106,7 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
       title={project.name.slice(0, 120)}
       aside={
         <>
-          created <Time ts={project.createdTs} />
+          <OrphanTag of={project} /> created <Time ts={project.createdTs} />
         </>
       }
     >

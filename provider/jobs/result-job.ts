@@ -8,6 +8,7 @@ import { lifecycle } from "../lifecycle/lifecycle";
 import { type ObjectSchema, secret } from "../lifecycle/noun";
 import { log } from "../run/engine";
 import { adoptJob, finishJob, type Job, type JobKind, submitJob, withoutJob } from "./jobs";
+import { readBack } from "./read-back";
 
 const resultOutputs = z.object({
   jobId: id,
@@ -60,6 +61,8 @@ export function submittedJob(type: string, kind: ResultKind) {
     async adopt(jobId, args, context) {
       return adoptJob(jobId, args, context);
     },
+
+    ...readBack,
 
     async leave() {},
   });

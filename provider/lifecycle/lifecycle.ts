@@ -27,6 +27,7 @@ import { discreet } from "./discretion";
 import { orphan, orphanLost, refusalToAdopt, stays, unorphan, warnOfUnread } from "./existing";
 import { PartialStateError, withoutStack } from "./failure";
 import { type Declaration, type Noun, rulesOf } from "./noun";
+import { canRead, doubtful, observe } from "./observation";
 import type { Call, Lifecycle } from "./protocol";
 import { scopeFault } from "./scopes";
 import { reportedOnce, titled } from "./titled";
@@ -55,7 +56,6 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
     const { __provider, __instance, ...rest } = properties;
     return { ...rest, ...outputs, ...serviceMark(settings()) };
   };
-
   const isUnsettled = async (id: string, olds: Properties): Promise<boolean> => {
     const row = { id, urn: olds.__urn, run: runOf(settings()), settings: settings() };
     return (await noun.unsettled?.(olds as State, row)) === true;
@@ -207,7 +207,7 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
       return titled(context, async () => {
         const { existingId = adoptedByUser(context) } = inputs as { existingId?: string };
         if (existingId && noun.adopt) {
-          if (!noun.read) await warnOfUnread(existingId, context);
+          if (!(await canRead(noun, context))) await warnOfUnread(existingId, context);
           await noun.adoptable?.(existingId, inputs as Args, context);
           const { id = existingId, ...outputs } = await noun.adopt(existingId, inputs as Args, context);
           await orphanAll(context, existingId);
@@ -231,18 +231,12 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
 
     async read(id: string, properties: Properties = {}) {
       return withoutStack(async () => {
-        const { read } = noun;
         await leftoversOf(id, properties);
         if ((await located(id, properties)) === "gone") return { id: "", props: {} };
-        if (!read || lostCallOf(id)) {
-          // The engine drops what it has noted of a killed run when it writes the state.
-          const mark = !read && (await isUnsettled(id, properties)) ? { __partial: true, __upload: "" } : {};
-          return { id, props: kept(properties, mark), inputs: argumentsIn(properties, argKeys) };
-        }
-        const context = await contextOf(properties);
-        const state = await titled(context, () => read.call(noun, id, properties as State, context));
-        if (!state) return { id: "", props: {} };
-        const props = kept(properties, state);
+        const found = await observe(noun, id, properties as State, () => contextOf(properties));
+        if (found === "gone") return { id: "", props: {} };
+        const isDoubtful = found === "not seen" && (await isUnsettled(id, properties));
+        const props = kept(properties, found !== "not seen" ? found : isDoubtful ? doubtful : {});
         return { id, props, inputs: argumentsIn(props, argKeys) };
       });
     },

@@ -55,6 +55,8 @@ export interface Noun<Args extends object, Outputs extends object> {
   adopt?(id: string, args: Args, context: Context): Promise<Outputs & { id?: string }>;
   /** The current state; undefined when it is gone. Absent where the API cannot read it back. */
   read?(id: string, state: Args & Outputs, context: Context): Promise<(Args & Outputs) | undefined>;
+  /** The operation beyond the specification that `read` needs: on a service without it, the state is kept as it is. */
+  readonly readWith?: Route;
   update?(id: string, olds: Args & Outputs, news: Args, context: Context): Promise<Outputs>;
   /** Outputs that no update changes. */
   readonly stableOutputs?: readonly (keyof Outputs & string)[];
@@ -104,13 +106,15 @@ export interface Rules {
   readonly ignoreChanges: readonly string[];
   /** Outputs that no update changes. */
   readonly stableOutputs: readonly string[];
-  /** Whether the API can read it back. */
+  /** Whether it can be read back, if the service has `readWith`. */
   readonly readable: boolean;
+  /** The operation beyond the specification that reading it needs, if any. */
+  readonly readWith?: Route;
 }
 
 /** Reads the rules of a noun off its schemas. */
 export function rulesOf<Args extends object, Outputs extends object>(noun: Noun<Args, Outputs>): Rules {
-  const { type, args, outputs, replaceOn, ignoreChanges = [], stableOutputs = [], read } = noun;
+  const { type, args, outputs, replaceOn, ignoreChanges = [], stableOutputs = [], read, readWith } = noun;
   const named = Object.entries(outputs.shape).filter(([name]) => !name.startsWith("__"));
   return {
     type,
@@ -123,5 +127,6 @@ export function rulesOf<Args extends object, Outputs extends object>(noun: Noun<
     ignoreChanges,
     stableOutputs,
     readable: read !== undefined,
+    ...(readWith && { readWith }),
   };
 }

@@ -26,7 +26,7 @@ export interface AlgorithmArgs {
 /**
  * A configuration from which models are trained.
  *
- * The API can neither read, change nor delete it. Another algorithm trains its models again. The keys of
+ * The API can neither read, change nor delete it; the service of this package reads it. Another algorithm trains its models again. The keys of
  * `algorithmParameters` are passed on as they are. Where the embedded service is configured they are checked in the
  * preview; a service at an address may have others, and says itself what it refuses.
  */

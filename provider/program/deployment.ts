@@ -35,8 +35,9 @@ export interface DeploymentArgs extends DeploymentJobArgs {
  *   fails, until it passes.
  * - With `rollback`, a failed check of a later deployment puts the former models back by a job of its own, and the update
  *   fails with both reasons. The next `pulumi up` tries the new models again.
- * - A refresh asks for one recommendation, if there is a `check`. Where the project does not serve, the deployment counts
- *   as gone, and the next `pulumi up` creates it again. Without a `check` it is assumed to exist.
+ * - A refresh asks for one recommendation, if there is a `check`. The service of this package also reports which models
+ *   serve. If the project does not serve, the deployment counts as gone, and the next `pulumi up` creates it again. On a
+ *   service that does not report it, a deployment without a `check` is assumed to exist.
  * - Deleting it shuts it down. That it was shut down before is no error.
  *
  * A `DeploymentJob` submits the deployment. In TypeScript a `Deployment` declares that job itself, under its own name. In
@@ -51,6 +52,11 @@ export class Deployment extends Resource {
   declare readonly qps: pulumi.Output<number>;
   /** Address under which the project's recommendations are called for; that of the service, unless it reports another. */
   declare readonly servingUri: pulumi.Output<string>;
+  /**
+   * Address under which the stack serves, whichever project does: it stays the same when the project is replaced. The
+   * service of this package has it, unless `recommender:tellOrigin` is false; others may not.
+   */
+  declare readonly stableServingUri: pulumi.Output<string | undefined>;
   /** The job that deployed it; an adopted deployment has none. */
   declare readonly deploymentJobId: pulumi.Output<string | undefined>;
 

@@ -6,7 +6,7 @@ import { Resource } from "./resource";
 /**
  * A dataset of items.
  *
- * The API can neither read, change nor delete it. A change creates another one and orphans the old one with its records;
+ * The API can neither read, change nor delete it; the service of this package reads it. A change creates another one and orphans the old one with its records;
  * the preview says so. A dataset that is replaced also replaces the projects over it.
  */
 export class ItemDataset extends Resource {

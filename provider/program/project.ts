@@ -26,7 +26,7 @@ export interface ProjectArgs {
 /**
  * A use of one user, one item and one event dataset.
  *
- * The API can neither read, change nor delete it. Another project means other algorithms, models and deployments: it
+ * The API can neither read, change nor delete it; the service of this package reads it. Another project means other algorithms, models and deployments: it
  * trains again.
  */
 export class Project extends Resource {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { undefinedIfMissing } from "../../client/refusals";
 import { routes } from "../../contract";
 import { id } from "../../contract/field";
 import { shardsOf } from "../../records/capacity";
@@ -12,6 +13,7 @@ import { defaultParallel, type Progress } from "../../records/upload-order";
 import { PartialStateError } from "../lifecycle/failure";
 import { lifecycle } from "../lifecycle/lifecycle";
 import type { ObjectSchema } from "../lifecycle/noun";
+import { doubtful } from "../lifecycle/observation";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 import { masked } from "../run/masking";
@@ -79,7 +81,22 @@ export function filling<Key extends DatasetKey>(type: string, kind: RecordKind, 
       return { id: datasetId, ...(await fill(kind, datasetId, args, context)) };
     },
 
-    // The API cannot read records back: the state says which upload was the last one, and the provider relies on it.
+    readWith: routes.countDatasetRecords,
+
+    /**
+     * No API reads records back, so the state decides which upload was the last one. Our own service counts them: a
+     * dataset that holds none has lost the upload.
+     */
+    async read(datasetId, state, { client, run, settings, urn }) {
+      const found = await undefinedIfMissing(client.call(routes.countDatasetRecords, { datasetId }));
+      if (!found) return undefined;
+      if (found.recordCount === 0 && state.recordCount > state.failedCount) {
+        await log.warn(urn, `dataset ${datasetId} holds no ${kind.noun}s`);
+        return undefined;
+      }
+      const isDoubtful = await isUnsettledRow(state, { id: datasetId, urn, run, settings });
+      return isDoubtful ? { ...state, ...doubtful } : state;
+    },
 
     async update(datasetId, olds, news, context) {
       return fill(kind, datasetId, news, context, olds);

@@ -199,6 +199,8 @@ export interface OverviewProject extends ProjectChoice {
   readonly newest: ModelRow | null;
   readonly deployment: DeploymentAnswer | null;
   readonly isTraining: boolean;
+  /** Whether a replacement or a deletion left it behind. */
+  readonly isOrphaned: boolean;
 }
 
 /** Something that wants a decision, with the next step. */
@@ -216,6 +218,8 @@ export interface OverviewAnswer {
   readonly projects: readonly OverviewProject[];
   /** Older ones. */
   readonly otherProjects: number;
+  /** Orphaned projects, algorithms and datasets; they are in the lists only if that was asked for. */
+  readonly orphans: number;
   readonly datasets: readonly DatasetShort[];
   readonly running: readonly JobRow[];
   readonly attention: readonly Attention[];

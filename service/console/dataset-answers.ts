@@ -13,6 +13,8 @@ export interface DatasetShort {
   readonly records: number;
   readonly capacity: number;
   readonly numShards: number;
+  /** Whether a replacement or a deletion left it behind. */
+  readonly isOrphaned: boolean;
 }
 
 export interface AttributeAnswer {

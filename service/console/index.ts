@@ -70,7 +70,7 @@ const [health, records, result, recommend] = [
 
 /** What the screens read, each with the scope that it takes. Counts and health take no more than that of the status. */
 const views: Readonly<Record<string, readonly [scope: string, view: View]>> = {
-  "GET overview": [health, (context) => overview(context)],
+  "GET overview": [health, (context, { orphans }) => overview(context, { withOrphans: orphans === "shown" })],
   "GET jobs": [
     health,
     ({ store }, { project, type, status, search, page }) =>

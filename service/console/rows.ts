@@ -2,6 +2,7 @@ import type { ExpressionBuilder } from "kysely";
 import { limits } from "../../contract";
 import { type Db, isPostgres, unindexed } from "../store/database";
 import { hasEventsBySeq } from "../store/indexes";
+import { orphanIds } from "../store/orphans";
 import type { Dataset, Job, Model, Tables } from "../store/tables";
 import type {
   Counted,
@@ -182,7 +183,10 @@ export async function projectChoices(
     .select(["projects.id", "projects.name", "deployments.job_id"])
     .orderBy("created_ts", "desc")
     .limit(limit);
-  if (over !== undefined) query = query.where((of) => isOver(of, over));
+  query =
+    over === undefined
+      ? query.where("projects.id", "not in", ["", ...(await orphanIds(db))])
+      : query.where((of) => isOver(of, over));
   const rows = await query.execute();
   return rows.map((row) => ({ id: row.id, name: row.name, isDeployed: row.job_id !== null }));
 }
@@ -198,6 +202,7 @@ export function isOver(of: ExpressionBuilder<Tables, "projects">, datasetId: str
 
 /** Datasets with how full they are. */
 export async function datasetsShort(db: Db, datasets: readonly Dataset[]): Promise<DatasetShort[]> {
+  const orphans = await orphanIds(db);
   const shards = await db
     .selectFrom("shards")
     .select((of) => ["dataset", of.fn.sum<number>("records").as("records")])
@@ -211,6 +216,7 @@ export async function datasetsShort(db: Db, datasets: readonly Dataset[]): Promi
     records: records.get(number) ?? 0,
     capacity: num_shards * limits.recordsPerShard,
     numShards: num_shards,
+    isOrphaned: orphans.has(id),
   }));
 }
 

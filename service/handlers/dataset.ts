@@ -2,8 +2,8 @@ import type { FullReply, routes } from "../../contract";
 import { ServiceError } from "../base/error";
 import { newId } from "../base/id";
 import type { Db } from "../store/database";
-import { datasetOf } from "../store/find";
-import { keepUpsertsOut } from "../store/shards";
+import { anyDatasetOf, datasetOf } from "../store/find";
+import { countRecords, keepUpsertsOut } from "../store/shards";
 import type { Dataset, DatasetKind } from "../store/tables";
 import type { Call, Handlers } from "./handler";
 
@@ -20,6 +20,7 @@ export const datasetHandlers: Handlers<
   | "deleteEventDataset"
   | "getUserDataset"
   | "getItemDataset"
+  | "countDatasetRecords"
 > = {
   createUserDataset: (input, call) =>
     call.write(async (db) => ({ userDatasetId: await create(db, "user", input, call), ...input })),
@@ -56,6 +57,11 @@ export const datasetHandlers: Handlers<
     itemDatasetId,
     ...fieldsOf(await datasetOf(db, "item", itemDatasetId)),
   }),
+
+  countDatasetRecords: async ({ datasetId }, { db }) => {
+    const dataset = await anyDatasetOf(db, datasetId);
+    return { datasetId, recordCount: await countRecords(db, dataset) };
+  },
 
   listEventDatasets: async (_, { db }) => {
     const rows = await db

@@ -19,6 +19,18 @@ export async function datasetOf(db: Db, kind: DatasetKind, id: string): Promise<
   return found;
 }
 
+/** The dataset of that id, whatever its kind, or the error that it is not there. */
+export async function anyDatasetOf(db: Db, id: string): Promise<Dataset> {
+  const found = await db
+    .selectFrom("datasets")
+    .selectAll()
+    .where("id", "=", id)
+    .where("kind", "!=", "deleted")
+    .executeTakeFirst();
+  if (!found) throw notFound("dataset", id, "create it first, as with /create-event-dataset");
+  return found;
+}
+
 /** The project of that id, or the error that it is not there. */
 export async function projectOf(db: Db, id: string): Promise<ProjectTable> {
   // PostgreSQL refuses a NUL, which the path of a request may hold.

@@ -55,6 +55,12 @@ export async function orphansIn(db: Db): Promise<Orphan[]> {
   return listed.filter((orphan) => orphan !== undefined);
 }
 
+/** The ids of the orphaned objects. */
+export async function orphanIds(db: Db): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom("orphans").select("object_id").execute();
+  return new Set(rows.map(({ object_id }) => object_id));
+}
+
 /** Why an object cannot be deleted now, in one sentence, or null if it can. */
 export async function whatBlocks(db: Db, { objectType, objectId }: OrphanRef): Promise<string | null> {
   if (objectType === "ALGORITHM") return null;

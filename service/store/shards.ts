@@ -58,12 +58,17 @@ async function look(db: Db, dataset: Dataset): Promise<{ free: number; most: num
 }
 
 async function countFree(db: Db, dataset: Dataset): Promise<number> {
+  return dataset.num_shards * limits.recordsPerShard - (await countRecords(db, dataset));
+}
+
+/** The number of records in a dataset, by the counts that every write keeps. */
+export async function countRecords(db: Db, dataset: Dataset): Promise<number> {
   const { held } = await db
     .selectFrom("shards")
     .select((of) => of.fn.coalesce(of.fn.sum<number>("records"), of.lit(0)).as("held"))
     .where("dataset", "=", dataset.number)
     .executeTakeFirstOrThrow();
-  return dataset.num_shards * limits.recordsPerShard - Number(held);
+  return Number(held);
 }
 
 /** Adds to (or takes from) the counts of the shards in which the ids lie. */

@@ -21,6 +21,20 @@ describe("configuration", () => {
     expect(read({})).toMatchObject({ baseUrl: "embedded:.recommender", jobPollMs: 1000, parallel: 64 });
   });
 
+  test.each(["CI", "TF_BUILD", "JENKINS_URL"])(
+    "without an address is refused on a CI runner, by %s",
+    (name) => {
+      const runner = { [name]: "true" };
+      const words = complaint({}, runner);
+      expect(words).toMatch(/recommender:baseUrl is not set, and this is a CI runner/);
+      expect(words).toMatch(/RECOMMENDER_BASE_URL.*`pulumi config set recommender:baseUrl embedded:/);
+      expect(read({ baseUrl: "embedded:.recommender" }, runner).baseUrl).toBe("embedded:.recommender");
+      expect(read(complete, runner).baseUrl).toBe(complete.baseUrl);
+      expect(read({}, { ...runner, RECOMMENDER_BASE_URL: "embedded:data" }).baseUrl).toBe("embedded:data");
+      expect(read({}, { [name]: "false" }).baseUrl).toBe("embedded:.recommender");
+    },
+  );
+
   test("comes from the environment before it comes from the stack", () => {
     const environment = { RECOMMENDER_API_KEY: "rotated", RECOMMENDER_PARALLEL: "3" };
     const { baseUrl, accessToken } = complete;

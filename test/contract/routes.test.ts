@@ -38,6 +38,7 @@ POST /recommend-items-to-user`
 const extended = `
 DELETE /delete-dataset-user
 DELETE /delete-orphan
+GET /count-dataset-records
 GET /get-algorithm
 GET /get-deployment
 GET /get-item-dataset

@@ -111,20 +111,23 @@ describe("recommender drift, through the real engine", () => {
   const finding = (type: string, name: string, among: readonly Finding[] = found.drift) =>
     among.find(({ resource }) => resource.type === type && resource.name === name) as Finding;
 
-  test("a stack that is as declared exits with 0, and says what could not be observed", async () => {
+  test("a stack that is as declared exits with 0, and every resource of it is observed", async () => {
     const { code, out } = await shell("recommender drift --stack test --json");
     const [report] = (JSON.parse(out) as Report).stacks as [StackReport];
-    expect({ code, ...report, unobservable: [] }).toMatchObject({
+    expect({ code, ...report }).toMatchObject({
       code: 0,
       changes: [],
       drift: [],
       unmanaged: [],
+      orphans: [],
+      observed: report.resources,
     });
-    const names = report.unobservable.map(({ resource }) => `${resource.type} ${resource.name}`);
-    expect(names).toEqual(
-      expect.arrayContaining(["UserDataset users", "Project shop", "EventRecords events"]),
+    const inPart = report.unobservable.map(({ resource, part }) => `${resource.type}: ${part}`);
+    expect(inPart).toEqual(
+      ["EventRecords", "ItemRecords", "UserRecords"].map(
+        (type) => `${type}: whether single records were changed`,
+      ),
     );
-    expect(report.observed).toBe(report.resources - report.unobservable.filter(({ whole }) => whole).length);
     expect(writes()).toEqual([]);
   });
 
@@ -139,6 +142,8 @@ describe("recommender drift, through the real engine", () => {
     for (const projectId of [ids.shop, ids.side]) await call(routes.shutdownDeployment, { projectId });
     await call(routes.createEventDataset, { name: "by hand", numShards: 1 });
     await call(routes.createEventDataset, { name: "kept by hand", numShards: 3 });
+    const left = await call(routes.createUserDataset, { name: "left behind", numShards: 1 });
+    await call(routes.markOrphaned, { objectType: "USER_DATASET", objectId: left.userDatasetId });
     await call(routes.submitTrainingJob, {
       projectId: ids.shop,
       algorithmId: ids.algorithm,
@@ -153,7 +158,7 @@ describe("recommender drift, through the real engine", () => {
     const { code, out, err } = await shell(`recommender drift --stack test ${outputs.join(" ")}`);
     await workspace.setProgram(program);
     expect({ code, err }).toEqual({ code: 2, err: "" });
-    expect(out).toMatch(/^test: 6 drifted, \d+ pending changes, 3 unmanaged \(/);
+    expect(out).toMatch(/^test: 6 drifted, \d+ pending changes, 3 unmanaged, 1 orphaned \(/);
     expect(writes()).toEqual([]);
     expect(await state()).toBe(before);
 
@@ -180,6 +185,11 @@ describe("recommender drift, through the real engine", () => {
       "EventDataset kept by hand",
       "Model by hand",
     ]);
+    const remove = `recommender orphans delete ${left.userDatasetId} --stack test`;
+    expect(found.orphans).toMatchObject([
+      { type: "UserDataset", name: "left behind", fixes: { apply: { command: remove } } },
+    ]);
+    for (const end of Object.keys(reports)) expect(read(end)).toContain("left behind");
     expect(finding("EventDataset", "events", found.changes)).toMatchObject({
       kind: "replaced",
       effect: "loses data",
@@ -208,6 +218,8 @@ describe("recommender drift, through the real engine", () => {
       await fixed(finding(type, name).fixes.apply.command);
     }
     for (const { name, fixes } of found.unmanaged) if (name === "by hand") await fixed(fixes.apply.command);
+
+    for (const { fixes } of found.orphans) await fixed(fixes.apply.command);
 
     const events = finding("EventDataset", "events").fixes.accept;
     expect(events.edit).toBe(

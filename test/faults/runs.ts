@@ -92,6 +92,22 @@ export class LocalStack {
     return read.id === "" ? undefined : read.props;
   }
 
+  /** Reads a resource that is there and writes down what was found, as `pulumi refresh` does. */
+  async keepRefreshed(type: string, name: string): Promise<void> {
+    const kept = this.#kept.get(`${type} ${name}`) as Kept;
+    const { props = {}, inputs = {} } = await this.#lifecycleOf(type, name).read(
+      kept.id,
+      kept.state,
+      kept.inputs,
+    );
+    const own = this.#own(type, name);
+    this.#kept.set(`${type} ${name}`, {
+      ...kept,
+      inputs: passed(inputs),
+      state: { ...passed(props), ...own },
+    });
+  }
+
   async destroy(type: string, name: string): Promise<void> {
     const { id, state } = this.#kept.get(`${type} ${name}`) as Kept;
     await this.#lifecycleOf(type, name).delete(id, state);

@@ -5,6 +5,7 @@ import { contentHash, findFiles } from "../../records/source";
 import type { ObservedService } from "../engine/observed-service";
 import type { Folder } from "../records/folder";
 import { fixed } from "./program";
+import { readScenes, reads } from "./read-scenes";
 import type { LocalStack } from "./runs";
 
 /** What tells how a call that failed is dealt with. */
@@ -249,16 +250,6 @@ export function scenes(observed: ObservedService, stack: LocalStack, world: Worl
         );
       },
     },
+    ...readScenes(observed, stack, world, folder),
   ];
-}
-
-/** A read has done its work when it brings something. */
-function reads(read: () => Promise<unknown>): Act {
-  let found: unknown;
-  return {
-    act: async () => {
-      found = await read();
-    },
-    done: () => (found ? 1 : 0),
-  };
 }

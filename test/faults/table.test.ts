@@ -100,9 +100,11 @@ test("the table of the page names every trouble, and the scenes every call of a 
   expect([...table.keys()].sort()).toEqual(Object.keys(troubles).sort());
   // No lifecycle deletes single records: what is loaded stays until its dataset goes.
   const notOurs = ["DELETE /delete-dataset-user-events", "DELETE /delete-dataset-events-before-ts"];
-  // An extension that fails changes nothing: the lifecycles do without it.
-  const specified = Object.values(routes).filter((route: Route) => !route.extension);
-  const calls = specified.map(({ method, path }) => `${method} ${path}`);
+  // A change beyond the specification that fails has no consequence: the lifecycles do without it.
+  const isCalled = (route: Route) => !route.extension || /^\/(get|count)-/.test(route.path);
+  const calls = Object.values(routes)
+    .filter(isCalled)
+    .map(({ method, path }) => `${method} ${path}`);
   expect(all.length % carrierNames.length).toBe(1);
   expect(all.map(({ call }) => call).sort()).toEqual(calls.filter((call) => !notOurs.includes(call)).sort());
 });

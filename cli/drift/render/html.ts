@@ -7,6 +7,7 @@ import {
   comparisonsOf,
   dangersOf,
   isDangerous,
+  orphanDetails,
   placeOf,
   plain,
   unobservableOf,
@@ -60,6 +61,7 @@ function section(report: StackReport, at: number): string {
 ${dangers ? `<p class="dangers"><strong>Dangerous:</strong> ${escaped(dangers)}</p>` : ""}
 ${parts.join("\n")}
 ${unmanaged(report)}
+${orphans(report)}
 ${unobservable(report)}
 ${warnings(report)}
 </section>`;
@@ -112,6 +114,19 @@ function unmanaged({ unmanaged: found }: StackReport): string {
   return `<h3>Unmanaged ${number}</h3><p class="sub">There, but in no given stack</p>${entries.join("")}`;
 }
 
+function orphans({ orphans: found }: StackReport): string {
+  if (found.length === 0) return "";
+  const entries = found.map((one) => {
+    const details = orphanDetails(one);
+    return (
+      `<details><summary><strong>${one.type} ${escaped(one.name)}</strong> <code>${escaped(one.id)}</code></summary>` +
+      `${details && `<p>${escaped(details)}</p>`}<dl>${fix("delete", one.fixes.apply)}</dl></details>`
+    );
+  });
+  const number = `<span class="count">${grouped(found.length)}</span>`;
+  return `<h3>Orphaned ${number}</h3><p class="sub">Left behind, and held by no given stack</p>${entries.join("")}`;
+}
+
 function unobservable(report: StackReport): string {
   const { wholly, partly } = unobservableOf(report);
   if (wholly.length + partly.length === 0) return "";
@@ -119,9 +134,13 @@ function unobservable(report: StackReport): string {
   const summary = `${counted(wholly.length, "resource")} not observable${inPart}`;
   const entry = ({ resource, part }: StackReport["unobservable"][number]) =>
     `<li>${escaped(titleOf(resource))}: ${escaped(part)}</li>`;
+  const list = `<ul>${[...wholly, ...partly].map(entry).join("")}</ul>`;
+  if (wholly.length === 0)
+    return `<h3>Observed in part <span class="count">${grouped(partly.length)}</span></h3>
+<details><summary>${counted(partly.length, "resource")} observed only in part</summary>${list}</details>`;
   return `<h3>Not observable <span class="count">${grouped(wholly.length)}</span></h3>
-<p class="sub">The API cannot read them back, so that they may have drifted</p>
-<details><summary>${summary}</summary><ul>${[...wholly, ...partly].map(entry).join("")}</ul></details>`;
+<p class="sub">The API cannot read them back, so they may have drifted</p>
+<details><summary>${summary}</summary>${list}</details>`;
 }
 
 function warnings({ warnings: said }: StackReport): string {

@@ -6,6 +6,7 @@ import {
   cut,
   dangersOf,
   isDangerous,
+  orphanDetails,
   placeOf,
   plain,
   stepsOf,
@@ -75,13 +76,25 @@ function stackMarkdown(report: StackReport, budget: number): string {
       folded(`${grouped(entries.length)} unmanaged: there, but in no given stack`, fitting(entries, room())),
     );
   }
+  if (report.orphans.length > 0) {
+    const entries = report.orphans.map((found) => {
+      const details = orphanDetails(found);
+      const command = code(stepsOf(found.fixes.apply).join("; "));
+      return `- ${found.type} ${code(found.name)} (${code(found.id)})${details && `, ${inline(details)}`}: delete with ${command}`;
+    });
+    const title = `${grouped(entries.length)} orphaned: left behind, and held by no given stack`;
+    lines.push(folded(title, fitting(entries, room())));
+  }
   const { wholly, partly } = unobservableOf(report);
   if (wholly.length + partly.length > 0) {
     const entries = [
       ...wholly.map(({ resource }) => `- ${code(titleOf(resource))}`),
-      ...partly.map(({ resource, part }) => `- ${code(titleOf(resource))}: ${inline(part)}`),
+      ...partly.map(({ resource, part }) => `- ${code(titleOf(resource))}: not ${inline(part)}`),
     ];
-    const title = `${grouped(wholly.length)} not observable: the API cannot read them back, so they may have drifted`;
+    const title =
+      wholly.length > 0
+        ? `${grouped(wholly.length)} not observable: the API cannot read them back, so they may have drifted`
+        : `${grouped(partly.length)} observed only in part`;
     lines.push(folded(title, fitting(entries, room())));
   }
   if (report.warnings.length > 0) {

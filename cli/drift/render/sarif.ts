@@ -1,7 +1,7 @@
 import { version } from "../../../package.json";
 import { titleOf } from "../../../provider/run/urn";
 import type { Finding, Report, StackReport } from "../finding";
-import { isDangerous, plain, stepsOf, valueText } from "./words";
+import { isDangerous, orphanDetails, plain, stepsOf, valueText } from "./words";
 
 const rules = {
   "drift/changed": "A resource was changed outside the program",
@@ -12,6 +12,7 @@ const rules = {
   "change/replaced": "The program replaces a resource",
   "change/deleted": "The program deletes a resource",
   unmanaged: "Something is there that no given stack holds",
+  orphaned: "A replacement or a deletion left something behind",
   unobservable: "Something cannot be read back, so that it may have drifted",
 } as const;
 
@@ -55,7 +56,7 @@ function run(report: StackReport) {
 }
 
 function resultsOf(report: StackReport): Result[] {
-  const { drift, changes, unmanaged, unobservable } = report;
+  const { drift, changes, unmanaged, orphans, unobservable } = report;
   return [
     ...drift.map((finding) => ofFinding("drift", finding)),
     ...changes.map((finding) => ofFinding("change", finding)),
@@ -64,6 +65,12 @@ function resultsOf(report: StackReport): Result[] {
       level: "note" as const,
       key: id,
       text: `${type} ${name} (${id}) is in no given stack. ${fixesText(fixes)}`,
+    })),
+    ...orphans.map((found) => ({
+      rule: "orphaned" as const,
+      level: "note" as const,
+      key: found.id,
+      text: `${found.type} ${found.name} (${found.id}) is orphaned. ${[orphanDetails(found), `Delete it with ${stepsOf(found.fixes.apply).join(", then ")}`].filter(Boolean).join(". ")}.`,
     })),
     ...unobservable.map(({ resource, part }) => ({
       rule: "unobservable" as const,

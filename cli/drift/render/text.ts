@@ -1,8 +1,17 @@
 import { titleOf } from "../../../provider/run/urn";
 import { filled } from "../../terminal/layout";
 import { grouped } from "../../terminal/output";
-import type { Finding, Report, StackReport, Unmanaged } from "../finding";
-import { comparisonsOf, dangersOf, placeOf, plain, unobservableOf, valueText, verdictOf } from "./words";
+import type { Finding, Orphan, Report, StackReport, Unmanaged } from "../finding";
+import {
+  comparisonsOf,
+  dangersOf,
+  orphanDetails,
+  placeOf,
+  plain,
+  unobservableOf,
+  valueText,
+  verdictOf,
+} from "./words";
 
 const width = 80;
 
@@ -24,13 +33,19 @@ function stackText(report: StackReport): string {
     lines.push("", "Unmanaged (there, but in no given stack)");
     for (const found of report.unmanaged) lines.push("", ...unmanagedText(found));
   }
+  if (report.orphans.length > 0) {
+    lines.push("", "Orphaned (left behind, and held by no given stack)");
+    for (const found of report.orphans) lines.push("", ...orphanText(found));
+  }
   const { wholly, partly } = unobservableOf(report);
-  if (wholly.length + partly.length > 0) {
+  if (wholly.length > 0) {
     const names = wholly.map(({ resource }) => titleOf(resource));
-    const parts = partly.map(({ resource, part }) => `${titleOf(resource)}: ${part}`);
     lines.push("", `Not observable: ${grouped(wholly.length)}, which may or may not be in sync`);
-    if (names.length > 0) lines.push(...wrapped(names.join(", "), 2));
-    if (parts.length > 0) lines.push(...wrapped(`in part: ${parts.join(", ")}`, 2));
+    lines.push(...wrapped(names.join(", "), 2));
+  }
+  if (partly.length > 0) {
+    const parts = partly.map(({ resource, part }) => `${titleOf(resource)}: not ${part}`);
+    lines.push("", `Observed in part: ${grouped(partly.length)}`, ...wrapped(parts.join(", "), 2));
   }
   for (const warning of report.warnings) lines.push("", ...wrapped(`Warning: ${plain(warning)}`, 0));
   return lines.join("\n");
@@ -60,6 +75,16 @@ function findingText(finding: Finding, apply: string, accept: string): string[] 
     ),
     ...wrapped(finding.consequence, 4),
     ...fixesText(finding.fixes, apply, accept),
+  ];
+}
+
+function orphanText(found: Orphan): string[] {
+  const details = orphanDetails(found);
+  const command = continued(found.fixes.apply.command ?? "", 14);
+  return [
+    `  ${found.type} ${plain(found.name)} (${found.id})`,
+    ...(details ? wrapped(plain(details), 4) : []),
+    ...command.map((line, at) => `    ${(at === 0 ? "delete" : "").padEnd(10)}${line}`),
   ];
 }
 

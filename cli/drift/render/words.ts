@@ -4,6 +4,7 @@ import {
   effects,
   type Finding,
   type Fix,
+  type Orphan,
   type PropertyFinding,
   type Report,
   type StackReport,
@@ -18,12 +19,14 @@ export function isDangerous({ effect, kind }: Pick<Finding, "effect" | "kind">):
 }
 
 /** A stack in one line: what was found, and how much of it could be looked at. */
-export function verdictOf({ stack, changes, drift, unmanaged, resources, observed }: StackReport): string {
+export function verdictOf(report: StackReport): string {
+  const { stack, changes, drift, unmanaged, orphans, resources, observed } = report;
   const seen = `${grouped(observed)} of ${counted(resources, "resource")} observed`;
   const parts = [
     drift.length > 0 && `${grouped(drift.length)} drifted`,
     changes.length > 0 && `${counted(changes.length, "pending change")}`,
     unmanaged.length > 0 && `${grouped(unmanaged.length)} unmanaged`,
+    orphans.length > 0 && `${grouped(orphans.length)} orphaned`,
   ].filter(Boolean);
   const clean = changes.length + drift.length === 0;
   const words = clean ? ["no drift seen, no pending changes", ...parts] : parts;
@@ -92,6 +95,11 @@ export function cut(text: string, most = 200): string {
 /** The steps of a fix, first what to edit and then what to run. */
 export function stepsOf({ edit, command }: Fix): string[] {
   return [edit, command].filter((step) => step !== undefined);
+}
+
+/** What is known of an orphan beside its name: who left it, and what keeps it. */
+export function orphanDetails({ leftBy, blockedBy }: Orphan): string {
+  return [leftBy && `left by ${leftBy}`, blockedBy].filter(Boolean).join("; ");
 }
 
 /** What cannot be observed at all, and what of it only in part. */

@@ -6,8 +6,9 @@ import { AsCode, ofService, serviceUrl, statusCommands } from "../../parts/as-co
 import { Card, Figure, Id, Meter, Name, Time } from "../../parts/basics";
 import { command, curl, declared, invoked } from "../../parts/code";
 import { Empty, Load, useLoad } from "../../parts/load";
+import { OrphanSwitch, OrphanTag, orphansAsked } from "../../parts/orphans";
 import { ScreenHead } from "../../parts/screen";
-import { place, to } from "../../router";
+import { orphansShown, place, to } from "../../router";
 import { view } from "../../session";
 import { Attributes, Events, Refusals } from "./content";
 import { LookUp, Records } from "./records";
@@ -19,13 +20,16 @@ export function Screen() {
 }
 
 function AllDatasets() {
-  const overview = useLoad<OverviewAnswer>((signal) => view("overview", {}, signal), [latest.value?.version]);
+  const overview = useLoad<OverviewAnswer>(
+    (signal) => view("overview", orphansAsked(), signal),
+    [latest.value?.version, orphansShown.value],
+  );
   return (
     <>
       <ScreenHead title="Datasets" lead="Users, items and events, and how full their shards are." />
       <Load of={overview}>
-        {({ datasets }) => (
-          <Card>
+        {({ datasets, orphans }) => (
+          <Card aside={orphans > 0 && <OrphanSwitch count={orphans} />}>
             {datasets.length === 0 ? (
               <Empty title="No dataset yet">
                 <p>A UserDataset, an ItemDataset and an EventDataset of a program show here.</p>
@@ -47,7 +51,7 @@ function AllDatasets() {
                         <a href={to("datasets", [dataset.id])}>
                           <Name>{dataset.name}</Name>
                         </a>{" "}
-                        <span class="muted">{titled(dataset.kind)}s</span>
+                        <span class="muted">{titled(dataset.kind)}s</span> <OrphanTag of={dataset} />
                       </td>
                       <td class="num">{grouped(dataset.records)}</td>
                       <td>

@@ -2,6 +2,7 @@ import { dayMs } from "../../base/clock";
 import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
 import { newRefusals } from "../../store/history/refusals";
+import { orphanIds } from "../../store/orphans";
 import type { DeploymentTable, ProjectTable } from "../../store/tables";
 import type { DeploymentAnswer, JobRow, OverviewAnswer, OverviewProject } from "../answers";
 import { datasetsShort, eventsSince, jobCounts, jobsOf, modelsById, modelsOf } from "../rows";
@@ -9,16 +10,22 @@ import { attentionTo } from "./attention";
 
 const [mostProjects, mostAlgorithms] = [50, 20];
 
-/** Everything at a glance: what there is, what runs, and what wants a decision. */
-export async function overview(context: Context): Promise<OverviewAnswer> {
+/** Everything at a glance: what there is, what runs, and what wants a decision; orphans only if they are asked for. */
+export async function overview(
+  context: Context,
+  { withOrphans = false }: { readonly withOrphans?: boolean } = {},
+): Promise<OverviewAnswer> {
   const { db } = context.store;
+  const orphans = await orphanIds(db);
+  // No database takes an empty list.
+  const hidden = ["", ...(withOrphans ? [] : orphans)];
   const rows = await db
     .selectFrom("projects")
     .selectAll()
+    .where("id", "not in", hidden)
     .orderBy("created_ts", "desc")
     .limit(mostProjects)
     .execute();
-  // No database takes an empty list.
   const used = [
     "",
     ...rows.flatMap((row) => [row.user_dataset_id, row.item_dataset_id, row.event_dataset_id]),
@@ -27,6 +34,7 @@ export async function overview(context: Context): Promise<OverviewAnswer> {
     .selectFrom("datasets")
     .select("number")
     .where("kind", "!=", "deleted")
+    .where("id", "not in", hidden)
     .orderBy("number", "desc")
     .limit(200);
   const datasetRows = await db
@@ -48,21 +56,33 @@ export async function overview(context: Context): Promise<OverviewAnswer> {
     rows.map(({ id }) => id),
   );
   const projects: OverviewProject[] = [];
-  for (const row of rows) projects.push(await projectAnswer(db, row, datasets, deployments, underWay));
+  for (const row of rows) {
+    const answer = await projectAnswer(db, row, datasets, deployments, underWay, hidden);
+    projects.push({ ...answer, isOrphaned: orphans.has(row.id) });
+  }
   const now = context.clock.now();
-  const failed = await failures(db, now);
+  const failed = (await failures(db, now)).filter(({ projectId }) => !orphans.has(projectId));
   const counts = await newRefusals(db, datasetRows, now);
   const refused = datasetRows.flatMap((row) => {
-    const found = counts.get(row.number);
+    const found = orphans.has(row.id) ? undefined : counts.get(row.number);
     return found ? [{ ...row, ...found }] : [];
   });
   return {
     projects,
-    otherProjects: rows.length < mostProjects ? 0 : (await counted(db, "projects")) - rows.length,
+    otherProjects: rows.length < mostProjects ? 0 : (await countProjects(db, hidden)) - rows.length,
+    orphans: orphans.size,
     datasets,
     running: underWay,
-    attention: attentionTo({ projects, datasets, failed, refused }),
+    attention: attentionTo({ ...lasting({ projects, datasets }), failed, refused }),
     jobs: await jobCounts(db),
+  };
+}
+
+/** Without what is orphaned: nobody needs to attend to it. */
+function lasting({ projects, datasets }: Pick<OverviewAnswer, "projects" | "datasets">) {
+  return {
+    projects: projects.filter(({ isOrphaned }) => !isOrphaned),
+    datasets: datasets.filter(({ isOrphaned }) => !isOrphaned),
   };
 }
 
@@ -72,7 +92,8 @@ async function projectAnswer(
   datasets: OverviewAnswer["datasets"],
   deployments: ReadonlyMap<string, DeploymentAnswer>,
   running: readonly JobRow[],
-): Promise<OverviewProject> {
+  hidden: readonly string[],
+): Promise<Omit<OverviewProject, "isOrphaned">> {
   const { rows: newest } = await modelsOf(db, { projectId: row.id, limit: 1 });
   const of = (kind: string, id: string) =>
     datasets.find((dataset) => dataset.id === id) ?? { id, kind, isDeleted: true as const };
@@ -81,6 +102,7 @@ async function projectAnswer(
     .selectFrom("algorithms")
     .selectAll()
     .where("project_id", "=", row.id)
+    .where("id", "not in", hidden)
     .orderBy("name")
     .orderBy("id")
     .limit(mostAlgorithms)
@@ -103,20 +125,37 @@ async function projectAnswer(
       algorithmParameters: JSON.parse(algorithm.algorithm_parameters),
     })),
     otherAlgorithms:
-      algorithms.length < mostAlgorithms ? 0 : (await counted(db, "algorithms", row.id)) - algorithms.length,
-    models: await counted(db, "models", row.id),
+      algorithms.length < mostAlgorithms
+        ? 0
+        : (await countOf(db, "algorithms", row.id, hidden)) - algorithms.length,
+    models: await countOf(db, "models", row.id),
     newest: newest[0] ?? null,
     deployment,
     isTraining: running.some((job) => job.projectId === row.id && job.type === "TRAINING"),
   };
 }
 
-async function counted(db: Db, table: "projects" | "algorithms" | "models", projectId?: string) {
-  const rows = db.selectFrom(table).select((of) => of.fn.countAll<number>().as("count"));
-  const { count } = await (projectId === undefined
-    ? rows
-    : rows.where("project_id", "=", projectId)
-  ).executeTakeFirstOrThrow();
+async function countProjects(db: Db, hidden: readonly string[]): Promise<number> {
+  const { count } = await db
+    .selectFrom("projects")
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .where("id", "not in", hidden)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+async function countOf(
+  db: Db,
+  table: "algorithms" | "models",
+  projectId: string,
+  hidden: readonly string[] = [""],
+): Promise<number> {
+  const { count } = await db
+    .selectFrom(table)
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .where("project_id", "=", projectId)
+    .where("id", "not in", hidden)
+    .executeTakeFirstOrThrow();
   return Number(count);
 }
 

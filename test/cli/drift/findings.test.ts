@@ -7,13 +7,13 @@ import { constructionsIn } from "../../../cli/drift/location";
 import { masked, secretTexts } from "../../../cli/drift/masking";
 import { differences } from "../../../cli/drift/properties";
 import { nounRulesOf } from "../../../cli/drift/resource";
-import { takeInventory, unmanagedOf } from "../../../cli/drift/unmanaged";
+import { orphansOf, takeInventory, unmanagedOf } from "../../../cli/drift/unmanaged";
 import { type Step, stateIn } from "../../../cli/stack/dry-run";
 import type { Client } from "../../../client/client";
 import { routes } from "../../../contract";
 import * as recommender from "../../../provider";
 import { nounOf } from "../../../provider/run/urn";
-import { change, cleanStack, drifted, reportOf } from "./sample";
+import { change, cleanStack, drifted, reportOf, stackReport } from "./sample";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const secret = {
@@ -75,6 +75,19 @@ describe("the place that declares", () => {
   });
 });
 
+test("other models that serve are reverted by another deployment, and accepted by an update", () => {
+  const { effect, fixes } = drifted("changed", "Deployment", "live", [
+    { path: "qps", declared: 9, actual: 5 },
+  ]);
+  expect(effect).toBe("redeploys");
+  expect(fixes.apply.command).toContain("pulumi up --refresh --stack dev --target");
+  expect(fixes.accept.command).toBe("pulumi up --refresh --stack dev");
+  const moved = drifted("changed", "Deployment", "live", [
+    { path: "servingUri", declared: "a", actual: "b" },
+  ]);
+  expect(moved.effect).toBe("none");
+});
+
 describe("what fails", () => {
   const clean = reportOf(cleanStack());
   const changes = reportOf({ ...cleanStack(), changes: [change("update", "Deployment", "live")] });
@@ -89,6 +102,8 @@ describe("what fails", () => {
     expect(outcome(["changes"])).toEqual([false, true, true, false]);
     expect(outcome(["replace"])).toEqual([false, false, true, false]);
     expect(outcome(["unmanaged"])).toEqual([false, false, false, false]);
+    expect(outcome(["orphans"])).toEqual([false, false, false, false]);
+    expect(fails(reportOf(stackReport()), ["orphans"])).toBe(true);
     expect(outcome(["none"])).toEqual([false, false, false, false]);
   });
 });
@@ -97,15 +112,40 @@ test("what one of several stacks holds is unmanaged for none, and the rest is li
   const entry = (id: string) => ({ kind: "unmanaged" as const, type: "EventDataset" as const, id, name: id });
   const all = ["a", "b", "c"].map(entry);
   const inventories = [
-    { service: "one", found: all, managed: new Set(["a"]) },
-    { service: "one", found: all, managed: new Set(["b"]) },
-    { service: "two", found: all, managed: new Set<string>() },
+    { service: "one", found: all, orphans: [], managed: new Set(["a"]) },
+    { service: "one", found: all, orphans: [], managed: new Set(["b"]) },
+    { service: "two", found: all, orphans: [], managed: new Set<string>() },
     undefined,
   ];
   expect(unmanagedOf(inventories).map((found) => found.map(({ id }) => id))).toEqual([
     ["c"],
     [],
     ["a", "b", "c"],
+    [],
+  ]);
+});
+
+test("an orphan is listed by the stack that left it, or by the first of its service, and by none if one holds it", () => {
+  const entry = (id: string, leftBy?: string) => ({
+    ...{ type: "Project" as const, id, name: id, ...(leftBy && { leftBy }) },
+  });
+  const orphans = [
+    entry("a", "shop/dev/p"),
+    entry("b", "shop/prod/p"),
+    entry("c", "shop/gone/p"),
+    entry("d"),
+    entry("e"),
+  ];
+  const listed = (stack: string, service: string, held: string[] = []) => ({
+    ...{ project: "shop", stack },
+    inventory: { service, found: [], orphans, managed: new Set(held) },
+  });
+  const none = { project: "shop", stack: "none", inventory: undefined };
+  const stacks = [listed("dev", "one"), listed("prod", "one", ["e"]), listed("test", "two"), none];
+  expect(orphansOf(stacks).map((found) => found.map(({ id }) => id))).toEqual([
+    ["a", "c", "d"],
+    ["b"],
+    ["a", "b", "c", "d", "e"],
     [],
   ]);
 });
@@ -138,6 +178,7 @@ describe("a model whose replacement is not deployed yet", () => {
         route === routes.listModels
           ? { models: ["m1", "m2", "m3"].map((modelId) => ({ modelId, name: "weekly" })) }
           : { eventDatasets: [] },
+      supports: async () => false,
       close: async () => {},
     } as unknown as Client;
     const state = stateIn({ steps: order.map((old) => step("refresh", old)), warnings: [] });

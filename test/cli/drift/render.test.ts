@@ -27,6 +27,7 @@ describe("a report of drift", () => {
       "pulumi up --refresh --stack dev",
       "pulumi refresh --stack dev",
       "recommender datasets delete e-9",
+      "recommender orphans delete p-7",
       "which models serve",
     ]) {
       expect(said).toContain(part);

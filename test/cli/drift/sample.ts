@@ -73,6 +73,12 @@ export function stackReport(parts: Partial<StackReport> = {}): StackReport {
       ]),
     ],
     unmanaged: [{ ...unmanaged, fixes: commands.unmanaged(unmanaged, { numShards: 3 }) }],
+    orphans: [
+      {
+        ...{ type: "Project", id: "p-7", name: "old shop", leftBy: "shop/dev/shop" },
+        fixes: commands.orphan("p-7"),
+      },
+    ],
     unobservable: [
       { resource: { urn: urn("Project", "shop"), type: "Project", name: "shop" }, part: "it", whole: true },
       {
@@ -96,5 +102,5 @@ export function reportOf(...stacks: StackReport[]): Report {
 
 /** A stack in which nothing was found. */
 export function cleanStack(): StackReport {
-  return stackReport({ changes: [], drift: [], unmanaged: [], warnings: [] });
+  return stackReport({ changes: [], drift: [], unmanaged: [], orphans: [], warnings: [] });
 }

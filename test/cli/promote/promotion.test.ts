@@ -36,6 +36,7 @@ const report: StackReport = {
   changes: [],
   drift: [],
   unmanaged: [],
+  orphans: [],
   unobservable: [],
   warnings: [],
   fixes: { apply: "", accept: "" },

@@ -1,0 +1,221 @@
+import { join } from "node:path";
+import { routes } from "../../../contract";
+import { contentHash, findFiles } from "../../../records/source";
+import { ObservedService } from "../../engine/observed-service";
+import { Carriers, carrierNames } from "../../faults/carriers";
+import { htmlPage, instead, noRoute } from "../../faults/faults";
+import { FaultProxy } from "../../faults/proxy";
+import { LocalStack } from "../../faults/runs";
+import { makeWorld, type World } from "../../faults/scenes";
+import { Folder } from "../../records/folder";
+
+const always = { times: Number.POSITIVE_INFINITY };
+const folder = new Folder();
+const carriers = new Carriers();
+let observed: ObservedService;
+let proxy: FaultProxy;
+let stack: LocalStack;
+let world: World;
+
+beforeAll(async () => {
+  observed = await ObservedService.start({ planShards: 100_000 });
+  proxy = await FaultProxy.start(observed.service);
+  const addresses = {
+    "recommender:baseUrl": proxy.url,
+    "recommender:tokenUrl": `${proxy.url}/oauth/token`,
+  };
+  stack = new LocalStack({ ...observed.config, ...addresses }, carriers);
+  world = await makeWorld(observed);
+});
+afterAll(async () => {
+  await stack.close();
+  carriers.close();
+  await proxy.close();
+  await observed.close();
+  folder.remove();
+});
+beforeEach(() => proxy.clear());
+
+/** An address without a list of extensions: what a service answers that knows only the specification. */
+const withoutExtensions = () =>
+  proxy.on(
+    "GET /healthz",
+    instead(404, JSON.stringify({ detail: "no such page" }), { taken: false }),
+    always,
+  );
+
+const datasets = () => {
+  const { userDatasetId, itemDatasetId, eventDatasetId } = world;
+  return { userDatasetId, itemDatasetId, eventDatasetId };
+};
+
+/** Each kind of object that the specification can only create, with what it is declared with. */
+const written = {
+  UserDataset: () => ({ numShards: 2, attributeSchema: { age: "NUMERICAL" } }),
+  ItemDataset: () => ({ numShards: 2 }),
+  Project: () => ({ ...datasets(), targetEventType: "purchase" }),
+  Algorithm: () => ({ projectId: world.projectId, algorithmParameters: { dimensions: 4 } }),
+};
+const orphanTypes = {
+  UserDataset: "USER_DATASET",
+  ItemDataset: "ITEM_DATASET",
+  Project: "PROJECT",
+  Algorithm: "ALGORITHM",
+} as const;
+const types = Object.keys(written) as (keyof typeof written)[];
+
+const removed = async (type: keyof typeof written, objectId: string) => {
+  const ref = { objectType: orphanTypes[type], objectId };
+  await observed.call(routes.markOrphaned, ref);
+  await observed.call(routes.deleteOrphan, ref);
+};
+
+describe.each(carrierNames)("a refresh, carried as %s", (carrier) => {
+  test.each(types)("of a %s keeps it as it is, and finds that it is gone", async (type) => {
+    const name = `${type}-${carrier}`;
+    await stack.begin(carrier);
+    const { id, state } = await stack.up(type, name, { name, ...written[type]() });
+    expect(await stack.refresh(type, name)).toEqual(expect.objectContaining(withoutHidden(state)));
+    await removed(type, id);
+    expect(await stack.refresh(type, name)).toBeUndefined();
+  });
+
+  test.each(types)("of a %s keeps the state if the service knows only the specification", async (type) => {
+    const name = `${type}-plain-${carrier}`;
+    await stack.begin(carrier);
+    const { id } = await stack.up(type, name, { name, ...written[type]() });
+    await removed(type, id);
+    withoutExtensions();
+    await stack.begin(carrier);
+    expect(await stack.refresh(type, name)).toMatchObject({ name });
+  });
+
+  test.each(types)("of a %s is never misled by a gateway", async (type) => {
+    const name = `${type}-gateway-${carrier}`;
+    await stack.begin(carrier);
+    await stack.up(type, name, { name, ...written[type]() });
+    const call = `GET /get-${type.replace("Dataset", "-dataset").toLowerCase()}`;
+    for (const fault of [instead(404, noRoute, { taken: false }), htmlPage(404, { taken: false })]) {
+      const heal = proxy.on(call, fault, always);
+      await expect(stack.refresh(type, name)).rejects.toThrow(/404/);
+      heal();
+    }
+    expect(await stack.refresh(type, name)).toMatchObject({ name });
+  });
+});
+
+test("an object that is adopted is compared with its declaration", async () => {
+  await stack.begin("dynamic");
+  const { id: existingId } = await stack.up("UserDataset", "people", { name: "people", numShards: 3 });
+  const adopt = (args: object) => stack.up("UserDataset", "adopted", { existingId, ...args });
+  await expect(adopt({ name: "others", numShards: 2 })).rejects.toThrow(
+    /the user dataset differs from the declaration and cannot be changed; declare name: .*people.*, numShards: 3/,
+  );
+  await expect(adopt({ name: "people", numShards: 3, existingId: "none" })).rejects.toThrow(
+    /there is no such user dataset/,
+  );
+  expect((await adopt({ name: "people", numShards: 3 })).id).toBe(existingId);
+});
+
+describe("a refresh of records", () => {
+  const declared = async (name: string) => {
+    const { userDatasetId } = await observed.call(routes.createUserDataset, { name, numShards: 1 });
+    const source = folder.write(`${name}.ndjson`, `${JSON.stringify({ user_id: "u1" })}\n`);
+    const hash = await contentHash(await findFiles(source), {});
+    const rejectsFile = join(folder.path, "rejects.ndjson");
+    await stack.begin("dynamic");
+    await stack.up("UserRecords", name, { userDatasetId, source, contentHash: hash, rejectsFile });
+    return userDatasetId;
+  };
+
+  test("keeps them while their dataset holds records", async () => {
+    await declared("kept");
+    expect(await stack.refresh("UserRecords", "kept")).toMatchObject({ recordCount: 1 });
+    expect(proxy.came).toContain("GET /count-dataset-records");
+  });
+
+  test("finds that their dataset was emptied, or is gone", async () => {
+    const userDatasetId = await declared("emptied");
+    await observed.call(routes.deleteDatasetUser, { userDatasetId, userId: "u1" });
+    expect(await stack.refresh("UserRecords", "emptied")).toBeUndefined();
+    await removed("UserDataset", userDatasetId);
+    expect(await stack.refresh("UserRecords", "emptied")).toBeUndefined();
+  });
+
+  test("is never misled by a gateway", async () => {
+    await declared("gateway");
+    proxy.on("GET /count-dataset-records", instead(404, noRoute, { taken: false }), always);
+    await expect(stack.refresh("UserRecords", "gateway")).rejects.toThrow(/404/);
+  });
+});
+
+describe("a refresh of a deployment without a check", () => {
+  const deployed = async (name: string) => {
+    const { projectId, modelId } = world;
+    const args = { name, projectId, generatorModelId: modelId, qps: 1000 };
+    await stack.begin("dynamic");
+    const { id: submittedJobId } = await stack.up("DeploymentJob", name, args);
+    const program = { ...args, submittedJobId };
+    await stack.up("Deployment", name, program);
+    return program;
+  };
+
+  test("finds that it was shut down", async () => {
+    await deployed("down");
+    expect(await stack.refresh("Deployment", "down")).toMatchObject({ qps: 1000 });
+    await observed.call(routes.shutdownDeployment, { projectId: world.projectId });
+    expect(await stack.refresh("Deployment", "down")).toBeUndefined();
+  });
+
+  test("is never misled by a gateway, whichever of its reads fails", async () => {
+    await deployed("gateway");
+    for (const call of ["GET /get-deployment", "GET /get-job"]) {
+      const heal = proxy.on(call, instead(404, noRoute, { taken: false }), always);
+      await expect(stack.refresh("Deployment", "gateway")).rejects.toThrow(/404/);
+      heal();
+    }
+    expect(await stack.refresh("Deployment", "gateway")).toMatchObject({ name: "gateway" });
+  });
+
+  test("finds what another job deployed, and the next update deploys the declared models again", async () => {
+    const program = await deployed("other");
+    const { projectId } = world;
+    const { submittedJobId, ...request } = program;
+    const { jobId } = await observed.call(routes.submitDeploymentJob, { ...request, qps: 7 });
+    await observed.service.idle();
+    expect(await stack.refresh("Deployment", "other")).toMatchObject({
+      qps: 7,
+      deploymentJobId: jobId,
+      rolledBackJobId: submittedJobId,
+    });
+    await stack.keepRefreshed("Deployment", "other");
+    const { state } = await stack.up("Deployment", "other", program);
+    const live = await observed.call(routes.getDeployment, { projectId });
+    expect(live).toMatchObject({ qps: 1000, jobId: state.deploymentJobId });
+    expect(state.rolledBackJobId).toBeUndefined();
+    expect(await stack.refresh("Deployment", "other")).toMatchObject({ qps: 1000 });
+  });
+
+  test("assumes that it serves if the service knows only the specification", async () => {
+    await deployed("plain");
+    await observed.call(routes.shutdownDeployment, { projectId: world.projectId });
+    withoutExtensions();
+    await stack.begin("dynamic");
+    expect(await stack.refresh("Deployment", "plain")).toMatchObject({ name: "plain" });
+  });
+});
+
+test("a job is read back, and stays in the state even if the service has lost it", async () => {
+  const { projectId } = world;
+  await stack.begin("dynamic");
+  const query = { queryType: "user_distribution", queries: [{ attribute: "genre", value: "jazz", bins: 2 }] };
+  await stack.up("QueryingJob", "asked", { name: "asked", projectId, modelId: world.modelId, ...query });
+  proxy.clear();
+  expect(await stack.refresh("QueryingJob", "asked")).toMatchObject({ projectId });
+  expect(proxy.came).toContain("GET /get-job");
+});
+
+/** The state without what only the package itself uses. */
+function withoutHidden(state: Record<string, unknown>): object {
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !key.startsWith("__")));
+}
