@@ -22,7 +22,7 @@ export function renderText({ stacks }: Report): string {
 
 function stackText(report: StackReport): string {
   const dangers = dangersOf(report);
-  const lines = [verdictOf(report), ...(dangers ? [`Dangerous: ${dangers}`] : [])];
+  const lines = [...wrapped(verdictOf(report), 0), ...(dangers ? [`Dangerous: ${dangers}`] : [])];
   for (const { title, subtitle, findings, apply, accept } of comparisonsOf(report)) {
     if (findings.length === 0) continue;
     lines.push("", `${title} (${subtitle})`);

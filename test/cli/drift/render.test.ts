@@ -126,7 +126,7 @@ describe("Markdown for the comment of a review", () => {
   test("has the verdict in the first line, what is dangerous in bold, and the marker of its stack", () => {
     const text = renderMarkdown(reportOf(stackReport()));
     expect(text.split("\n")[0]).toBe(
-      "### ❌ dev: 3 drifted, 4 pending changes, 1 unmanaged (5 of 9 resources observed): " +
+      "### ❌ dev: 3 drifted, 4 pending changes, 1 unmanaged, 1 orphaned (5 of 9 resources observed): " +
         "**1 × not serving, 2 × loses data, 1 × retrains**",
     );
     expect(text).toContain("<!-- recommender-drift shop/dev -->");
@@ -222,6 +222,7 @@ describe("for programs", () => {
     expect(levels).toEqual({
       "drift/deleted": "error",
       "drift/not-serving": "error",
+      orphaned: "note",
       "drift/changed": "warning",
       "change/replaced": "error",
       "change/changed": "note",
