@@ -8,8 +8,13 @@ import { dropRefusals } from "./store/history/refusals";
 import { noteSizes } from "./store/history/sizes";
 import { makeIndexes } from "./store/indexes";
 import { timeIn } from "./store/time";
+import { logBytes, longLogBytes } from "./store/write-ahead-log";
+import { emptyLog } from "./threads/short-log";
 
 const everyMs = 60 * 60 * 1000;
+
+/** How often the length of an embedded database's log is checked. */
+const logEveryMs = 1000;
 
 /** How long ended jobs can be read; successful trainings always can, for they say how good their models are. */
 const jobsKeptMs = 365 * dayMs;
@@ -23,10 +28,24 @@ export async function keepTidy(context: ServerContext): Promise<void> {
     if (closing.aborted) return;
     await tidy(context)
       // A reader may have kept the log of the database from being truncated when a user was forgotten.
-      .then(() => context.pool.run({ kind: "SCRUB" }))
+      .then(() => emptyLog(context))
       .catch((error) => log.error({ err: error }, "tidying up failed; trying again later"));
     context.sweep();
     void makeIndexes(context.store, log, closing);
+  }
+}
+
+/** Empties the log of an embedded database whenever it is long, until the service closes. */
+export async function keepLogShort(context: ServerContext): Promise<void> {
+  const { store, clock, closing, log } = context;
+  for (;;) {
+    await clock.wait(logEveryMs, closing);
+    if (closing.aborted) return;
+    if (logBytes(store.place) < longLogBytes) continue;
+    await emptyLog(context).catch((error) => {
+      if (!closing.aborted)
+        log.error({ err: error }, "the log of the database cannot be emptied; trying again soon");
+    });
   }
 }
 

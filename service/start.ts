@@ -16,7 +16,7 @@ import { forgetRunning, lockFolder, writeRunning } from "./files/lock";
 import { createLog, type LogTarget } from "./files/log";
 import type { Files } from "./files/places/files";
 import { openFiles } from "./files/places/open";
-import { keepTidy, tidy } from "./housekeeping";
+import { keepLogShort, keepTidy, tidy } from "./housekeeping";
 import type { ServerContext } from "./http/context";
 import { Idempotency } from "./http/idempotency";
 import { listen } from "./http/listen";
@@ -135,9 +135,11 @@ async function serveFolder(
   const key = options.store === undefined ? secretText(folder.keyFile, "rk_") : keyOf(options);
   const ownSecret = options.store === undefined ? secretText(folder.secretFile) : undefined;
   // The sign of life comes first: a restore that begins from now on sees that the database is served.
-  const arriving =
-    options.store === undefined ? {} : { arrive: (db: Db) => arrive(db, { id: processId, role }) };
-  const store = await openStore(options.store ?? folder.database, arriving);
+  const opening =
+    options.store === undefined
+      ? { hasLogThread: true }
+      : { arrive: (db: Db) => arrive(db, { id: processId, role }) };
+  const store = await openStore(options.store ?? folder.database, opening);
   const secrets: Secrets = { key, signing: ownSecret ?? (await signingSecret(store)) };
   const processes = new Processes(store, processId, role);
   let seq = store.shared ? 0 : await lastSeqIn(store.db);
@@ -226,6 +228,7 @@ async function serveFolder(
     const url = addresses.localUrl;
     if (role !== "api") void jobs.watch();
     if (store.shared) keepInStep(context);
+    else void keepLogShort(context);
     void keepTidy(context);
     context.sweep();
     writeRunning(folder, { pid: process.pid, url, instanceId: store.instanceId });

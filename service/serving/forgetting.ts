@@ -1,6 +1,7 @@
 import { JobError } from "../base/job-error";
 import { removeStaleCopies } from "../files/models";
 import { modelsWithForgotten } from "../store/forgotten";
+import { emptyLog } from "../threads/short-log";
 import type { Serving, ServingContext } from "./serving";
 
 const running = new WeakMap<Serving, Promise<void>>();
@@ -39,5 +40,5 @@ async function removeAll(context: ServingContext & { readonly serving: Serving }
     }
   }
   await removeStaleCopies(context);
-  await pool.run({ kind: "SCRUB" });
+  await emptyLog(context);
 }

@@ -9,8 +9,9 @@ import { isPostgresUrl, withoutPassword } from "./address";
 import { migrate, refusePending } from "./migrations";
 import { type Limits, postgres } from "./postgres";
 import { conflictCode, isConflict, isDiskFull, unreachable } from "./postgres-errors";
-import { diskError, sqlite } from "./sqlite";
+import { diskError, type SqliteOptions, sqlite } from "./sqlite";
 import type { Tables } from "./tables";
+import { scrub } from "./write-ahead-log";
 
 /** A way to the tables, inside a transaction or not. */
 export type Db = Kysely<Tables>;
@@ -34,6 +35,8 @@ export interface Store {
   transaction<T>(work: Work<T>): Promise<T>;
   /** The same beside others, for records. */
   beside<T>(work: Work<T>): Promise<T>;
+  /** Carries out work while this process writes nothing; writes that come meanwhile wait. For an embedded database. */
+  holdWrites<T>(work: () => Promise<T>): Promise<T>;
   /** Whether the database refused a write for lack of disk space within the last minute. */
   isFull(): boolean;
   close(): Promise<void>;
@@ -48,7 +51,7 @@ export function isPostgres(db: Db): boolean {
 }
 
 /** A way of its own to an existing database, as each thread has; for reading unless it says otherwise. */
-export function connect(place: string, options: Limits & { readonly writes?: boolean } = {}): Db {
+export function connect(place: string, options: Limits & SqliteOptions = {}): Db {
   return new Kysely<Tables>({
     dialect: isPostgresUrl(place) ? postgres(place, options) : sqlite(place, options),
   });
@@ -63,23 +66,24 @@ export interface Opening {
   readonly limits?: Limits;
   /** Written before anything else is done with the store, in the transaction that a restore waits for. */
   readonly arrive?: (db: Db) => Promise<unknown>;
+  /** Whether a thread copies the log of an embedded database into it, so commits need not. */
+  readonly hasLogThread?: boolean;
 }
 
 /** Opens the database, made first where there is none, and brings its tables up to date. */
-export function openStore(place: string, { limits = ofCalls, arrive }: Opening = {}): Promise<Store> {
-  return retrying(() => open(place, limits, (db) => migrate(db), arrive));
+export function openStore(place: string, opening: Opening = {}): Promise<Store> {
+  return retrying(() => open(place, opening, (db) => migrate(db)));
 }
 
 /** Opens a database as it is; fails if its tables are not those of this version. */
 export function openMigratedStore(place: string): Promise<Store> {
-  return retrying(() => open(place, ofCalls, (db) => refusePending(db, place)));
+  return retrying(() => open(place, {}, (db) => refusePending(db, place)));
 }
 
 async function open(
   place: string,
-  given: Limits,
+  { limits: given = ofCalls, arrive, hasLogThread = false }: Opening,
   ready: (db: Db) => Promise<void>,
-  arrive?: Opening["arrive"],
 ): Promise<Store> {
   const shared = isPostgresUrl(place);
   const limits = { ...given, primaryOnly: true };
@@ -88,7 +92,7 @@ async function open(
   });
   const reader = connect(place, { ...limits, connections: 10 });
   // Calls that wait for each other must not take the connections of those that need not, nor the other way round.
-  const records = connect(place, { ...limits, connections: 4, writes: true });
+  const records = connect(place, { ...limits, connections: 4, writes: true, hasLogThread });
   const control = shared ? connect(place, { ...limits, connections: 2, writes: true }) : records;
   const pulse = shared ? connect(place, { ...ofPulse, primaryOnly: true, writes: true }) : records;
   let refusedAt = Number.NEGATIVE_INFINITY;
@@ -108,6 +112,8 @@ async function open(
     isFull: () => performance.now() - refusedAt < fullMs,
     beside: by(records),
     transaction: (work) => by(control)((db) => alone(db).then(() => work(db))),
+    // An embedded database has one connection for writing, so whoever holds it is alone.
+    holdWrites: (work) => records.connection().execute(work),
     close: async () => {
       // A clean stop leaves no log behind that holds deleted rows.
       if (!shared) await scrub(records).catch(() => false);
@@ -129,7 +135,7 @@ async function prepare(
   try {
     await ready(db);
     // A process that was killed leaves the log behind, with rows that were deleted since.
-    await scrub(db);
+    if (!isPostgresUrl(place)) await scrub(db);
     return await carryOut(db, async (all) => {
       await alone(all);
       const id = await instanceOf(all);
@@ -139,18 +145,6 @@ async function prepare(
   } finally {
     await db.destroy();
   }
-}
-
-/**
- * Overwrites what the file of an embedded database and its log still hold of deleted rows.
- * @returns false if a reader or writer kept it from ending; whatever is left goes the next time.
- */
-export async function scrub(db: Db): Promise<boolean> {
-  if (isPostgres(db)) return true;
-  // The first one copies most pages without keeping writers waiting.
-  await sql`PRAGMA wal_checkpoint(PASSIVE)`.execute(db);
-  const { rows } = await sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`.execute(db);
-  return rows[0]?.busy === 0;
 }
 
 /** What the database itself or the way to it says has a code, but not which database it is. */

@@ -2,9 +2,18 @@ import { dirname } from "node:path";
 import { type Dialect, SqliteAdapter, SqliteDialect, type SqliteStatement } from "kysely";
 import Database from "libsql";
 import { ServiceError } from "../base/error";
+import { checkpointPages, lateCheckpointPages } from "./write-ahead-log";
 
-/** The dialect of a database in a file of this machine; transactions of one that writes begin with the lock for it. */
-export function sqlite(file: string, { writes = false } = {}): Dialect {
+/** How a database in a file is opened. */
+export interface SqliteOptions {
+  /** Whether transactions begin with the lock for writing. */
+  readonly writes?: boolean;
+  /** Whether a thread copies the log into the database, so commits need not. */
+  readonly hasLogThread?: boolean;
+}
+
+/** The dialect of a database in a file of this machine. */
+export function sqlite(file: string, { writes = false, hasLogThread = false }: SqliteOptions = {}): Dialect {
   const database = new Database(file);
   // Readers never wait for the writer. What was committed is on the disk, whatever happens to the process or the
   // machine: that costs 0.1 to a few milliseconds a call, which is little beside a batch of records.
@@ -15,7 +24,8 @@ export function sqlite(file: string, { writes = false } = {}): Dialect {
   // Deleted rows are overwritten with zeros: a user who is forgotten must not be found in the file.
   database.exec("PRAGMA secure_delete=ON");
   // Checkpoints write the pages of the random-key index many times over; rarer ones double the rate of inserts.
-  database.exec("PRAGMA wal_autocheckpoint=32000");
+  const pages = hasLogThread ? lateCheckpointPages : checkpointPages;
+  database.exec(`PRAGMA wal_autocheckpoint=${pages}`);
   // Inserts come to places all over that index. Whoever only reads a table reads it once, in its order.
   database.exec(`PRAGMA cache_size=-${writes ? 65_536 : 8192}`);
   return new TransactionalDialect({ database: withKeptStatements(database, writes) });

@@ -26,7 +26,8 @@ export function lanesOf({ threads }: Pick<Options, "threads">): readonly Lane[] 
     { kinds: ["DEPLOYMENT"], tasks: ["DEPLOYMENT"], jobs: 1 },
     { kinds: ["QUERYING", "CLUSTERING"], tasks: ["QUERYING", "CLUSTERING", "PREVIEW"], jobs: 1 },
     // Calls wait for these tasks, so they must not wait for jobs.
-    { kinds: [], tasks: ["REMOVE_USERS", "SCRUB"], jobs: 1 },
+    { kinds: [], tasks: ["REMOVE_USERS"], jobs: 1 },
+    { kinds: [], tasks: ["COPY_LOG", "SCRUB"], jobs: 1 },
   ];
 }
 
@@ -49,7 +50,8 @@ export function limitOf(kind: JobType): { readonly ms: number; readonly message:
 
 /** The kind of job that a task is done for, or is like. */
 function jobTypeOf(task: TaskKind): JobType {
-  if (task === "PREVIEW" || task === "REMOVE_USERS" || task === "SCRUB") return "QUERYING";
+  const isOwn = task === "REMOVE_USERS" || task === "COPY_LOG" || task === "SCRUB";
+  if (task === "PREVIEW" || isOwn) return "QUERYING";
   return task === "TRAINING_DATA" || task === "TRAINED_MODEL" ? "TRAINING" : task;
 }
 

@@ -4,7 +4,8 @@ import { JobError } from "../base/job-error";
 import type { Location } from "../files/places/files";
 import { openFiles } from "../files/places/open";
 import { removeForgotten } from "../files/remove-users";
-import { connect, scrub } from "../store/database";
+import { connect } from "../store/database";
+import { copyLog, scrub } from "../store/write-ahead-log";
 import { type Build, type BuildTask, build } from "./build";
 import { type ClusteringTask, cluster } from "./cluster";
 import { type Previewed, type PreviewTask, preview } from "./preview";
@@ -22,7 +23,8 @@ interface Tasks {
   CLUSTERING: { task: ClusteringTask; result: { message: string | null } };
   PREVIEW: { task: PreviewTask; result: Previewed[] };
   REMOVE_USERS: { task: RemoveUsersTask; result: number | undefined };
-  SCRUB: { task: ScrubTask; result: boolean };
+  COPY_LOG: { task: LogTask<"COPY_LOG">; result: unknown };
+  SCRUB: { task: LogTask<"SCRUB">; result: boolean };
 }
 
 /** Removing forgotten users from the file of a model. */
@@ -31,9 +33,9 @@ interface RemoveUsersTask {
   readonly modelId: string;
 }
 
-/** Removing what the database keeps of deleted rows. */
-interface ScrubTask {
-  readonly kind: "SCRUB";
+/** Copying the log of an embedded database, or emptying it, which also removes what is left of deleted rows. */
+interface LogTask<K> {
+  readonly kind: K;
 }
 
 /** What a thread can do. */
@@ -60,6 +62,7 @@ function listen(port: threads.MessagePort): void {
     if (task.kind === "DEPLOYMENT") return build(db, files, task);
     if (task.kind === "PREVIEW") return preview(db, files, task);
     if (task.kind === "REMOVE_USERS") return removeForgotten(db, files, task.modelId);
+    if (task.kind === "COPY_LOG") return copyLog(db);
     if (task.kind === "SCRUB") return scrub(db);
     return task.kind === "QUERYING" ? query(db, files, task) : cluster(db, files, task);
   };

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { folderAt, ManualClock } from "../../service";
+import { connect, openStore, type Store } from "../../service/store/database";
+import { copyLog, longLogBytes, scrub } from "../../service/store/write-ahead-log";
+import { Running } from "./running";
+
+const folder = mkdtempSync(join(tmpdir(), "log-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const rowBytes = 8 * 1024 * 1024;
+const rows = Math.ceil((longLogBytes * 1.1) / rowBytes);
+
+const fill = (store: Store) =>
+  store.beside((db) => sql`insert into filler values (zeroblob(${sql.lit(rowBytes)}))`.execute(db));
+
+test("commits of a service leave a long log to its thread; one that empties it holds writes back until it is done", async () => {
+  const file = join(folder, "database.sqlite");
+  const store = await openStore(file, { hasLogThread: true });
+  await store.beside((db) => sql`create table filler (data blob)`.execute(db));
+  const before = statSync(file).size;
+  for (let row = 0; row < rows; row++) await fill(store);
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(longLogBytes);
+  expect(statSync(file).size).toBe(before);
+
+  const thread = connect(file);
+  await copyLog(thread);
+  expect(statSync(file).size).toBeGreaterThan(before);
+  let later: Promise<unknown> = Promise.resolve();
+  await store.holdWrites(async () => {
+    later = fill(store);
+    // A write that comes now waits, or its lock would keep the log from being emptied.
+    expect(await scrub(thread)).toBe(true);
+    expect(statSync(`${file}-wal`).size).toBe(0);
+  });
+  await later;
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+  await thread.destroy();
+  await store.close();
+});
+
+/** Tells when the service has checked its log: then it waits for the next time. */
+class LogClock extends ManualClock {
+  #checked = () => {};
+
+  override wait(ms: number, signal?: AbortSignal): Promise<void> {
+    const waiting = super.wait(ms, signal);
+    if (ms === 1000) this.#checked();
+    return waiting;
+  }
+
+  check(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#checked = resolve;
+      this.advance(1000);
+    });
+  }
+}
+
+test("a running service empties its log once it is long, and not before", async () => {
+  const clock = new LogClock();
+  const api = await Running.start({ clock });
+  const file = folderAt(api.service.dataDir).database;
+  const other = await openStore(file, { hasLogThread: true });
+  await other.beside((db) => sql`create table filler (data blob)`.execute(db));
+  const short = statSync(`${file}-wal`).size;
+  await clock.check();
+  expect(statSync(`${file}-wal`).size).toBeGreaterThanOrEqual(short);
+  for (let row = 0; row < rows; row++) await fill(other);
+  await clock.check();
+  expect(statSync(`${file}-wal`).size).toBeLessThan(longLogBytes / 100);
+  await other.close();
+  await api.end();
+});
