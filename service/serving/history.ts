@@ -1,26 +1,48 @@
 import type { Pairs, UserItem } from "../algorithms";
+import { breather } from "../base/breath";
 
 interface Pair {
   count: number;
   sum: number;
 }
 
-/** The target events of each user as they stand: the rows of the start, and beside them those that changed since. */
-export class History {
-  private readonly changed = new Map<number, Map<number, Pair>>();
+type Rows = Map<number, Map<number, Pair>>;
 
-  constructor(private readonly rows: Pairs) {}
+/** Pairs of changed users that are kept apart; each takes some 100 bytes there, and 16 in the rows. */
+const mostChanged = 500_000;
+
+/**
+ * The target events of each user as they stand: rows in little memory, and beside them the users that changed since.
+ * If these are many, they are merged into the rows, in steps.
+ */
+export class History {
+  private changed: Rows = new Map();
+  private changedPairs = 0;
+  /** The changed users that are being merged; nobody writes to them. */
+  private merging: Rows | undefined;
+  /** Resolves when no merge is under way. */
+  merged: Promise<void> = Promise.resolve();
+
+  constructor(
+    private rows: Pairs,
+    private readonly most = mostChanged,
+  ) {}
+
+  /** Pairs that are kept apart from the rows. */
+  get apart(): number {
+    return this.changedPairs;
+  }
 
   /** The items that a user has target events for. */
   items(user: number): Iterable<number> {
     const { start, index } = this.rows;
-    return this.changed.get(user)?.keys() ?? index.subarray(start[user] ?? 0, start[user + 1] ?? 0);
+    return this.changedOf(user)?.keys() ?? index.subarray(start[user] ?? 0, start[user + 1] ?? 0);
   }
 
   /** The same with the weights that a training would see: the sums of the events' values, where these are above 0. */
   weights(user: number): UserItem[] {
     const { start, sum } = this.rows;
-    const changed = this.changed.get(user);
+    const changed = this.changedOf(user);
     const pairs = changed
       ? Array.from(changed, ([item, pair]) => ({ item, weight: Math.fround(pair.sum) }))
       : Array.from(this.items(user), (item, at) => ({
@@ -36,20 +58,78 @@ export class History {
     if (!pairs) {
       pairs = this.row(user);
       this.changed.set(user, pairs);
+      this.changedPairs += pairs.size;
     }
+    const before = pairs.size;
     const pair = pairs.get(item) ?? { count: 0, sum: 0 };
     pair.count += by;
     pair.sum += by * weight;
     if (pair.count > 0) pairs.set(item, pair);
     else pairs.delete(item);
+    this.changedPairs += pairs.size - before;
+    if (this.changedPairs > this.most && !this.merging) this.merged = this.merge();
+  }
+
+  private changedOf(user: number): ReadonlyMap<number, Pair> | undefined {
+    return this.changed.get(user) ?? this.merging?.get(user);
   }
 
   private row(user: number): Map<number, Pair> {
-    const { start, index, count, sum } = this.rows;
     const pairs = new Map<number, Pair>();
+    for (const [item, pair] of this.merging?.get(user) ?? []) pairs.set(item, { ...pair });
+    if (this.merging?.has(user)) return pairs;
+    const { start, index, count, sum } = this.rows;
     for (let at = start[user] ?? 0; at < (start[user + 1] ?? 0); at++) {
       pairs.set(index[at] as number, { count: count[at] as number, sum: sum[at] as number });
     }
     return pairs;
   }
+
+  private async merge(): Promise<void> {
+    const merging = this.changed;
+    this.merging = merging;
+    this.changed = new Map();
+    this.changedPairs = 0;
+    this.rows = await mergedRows(this.rows, merging);
+    this.merging = undefined;
+  }
+}
+
+/** Users after which is looked whether others wait. */
+const usersPerLook = 256;
+
+/** The rows with those of some users replaced. */
+async function mergedRows(
+  rows: Pairs,
+  changed: ReadonlyMap<number, ReadonlyMap<number, Pair>>,
+): Promise<Pairs> {
+  const breathe = breather();
+  let users = rows.start.length - 1;
+  for (const user of changed.keys()) users = Math.max(users, user + 1);
+  const start = new Uint32Array(users + 1);
+  for (let user = 0; user < users; user++) {
+    const own = (rows.start[user + 1] ?? 0) - (rows.start[user] ?? 0);
+    start[user + 1] = (start[user] as number) + (changed.get(user)?.size ?? Math.max(0, own));
+    if (user % usersPerLook === 0) await breathe();
+  }
+  const pairs = start[users] as number;
+  const [index, count] = [new Uint32Array(pairs), new Uint32Array(pairs)];
+  const sum = new Float64Array(pairs);
+  for (let user = 0; user < users; user++) {
+    let at = start[user] as number;
+    const own = changed.get(user);
+    for (const [item, pair] of own ?? []) {
+      index[at] = item;
+      count[at] = pair.count;
+      sum[at++] = pair.sum;
+    }
+    if (!own) {
+      const [from, to] = [rows.start[user] ?? 0, rows.start[user + 1] ?? 0];
+      index.set(rows.index.subarray(from, to), at);
+      count.set(rows.count.subarray(from, to), at);
+      sum.set(rows.sum.subarray(from, to), at);
+    }
+    if (user % usersPerLook === 0) await breathe();
+  }
+  return { start, index, count, sum };
 }

@@ -109,7 +109,8 @@ async function writeWithSeqs(
 }
 
 const rowsPerInsert = 100;
-const inserts = new Map<number, CompiledQuery>();
+/** Texts of inserts by their number of rows; only the texts, because a compiled query holds on to its rows. */
+const inserts = new Map<number, string>();
 
 /** Writes the rows whose ids are not there yet and returns how many these were. */
 async function insertEvents(db: Db, rows: readonly EventTable[]): Promise<number> {
@@ -124,14 +125,14 @@ async function insertEvents(db: Db, rows: readonly EventTable[]): Promise<number
 
 /** Compiling an insert of many rows costs as much as running it, so its text is kept by the number of rows. */
 function insertOf(db: Db, rows: readonly EventTable[]): CompiledQuery {
-  let query = inserts.get(rows.length);
-  if (!query) {
-    query = db
+  let text = inserts.get(rows.length);
+  if (text === undefined) {
+    text = db
       .insertInto("events")
       .values(rows)
       .onConflict((on) => on.columns(["dataset", "event_id"]).doNothing())
-      .compile();
-    inserts.set(rows.length, query);
+      .compile().sql;
+    inserts.set(rows.length, text);
   }
   const parameters = rows.flatMap((row) => [
     row.seq,
@@ -144,5 +145,5 @@ function insertOf(db: Db, rows: readonly EventTable[]): CompiledQuery {
     row.event_value,
     row.attributes,
   ]);
-  return CompiledQuery.raw(query.sql, parameters);
+  return CompiledQuery.raw(text, parameters);
 }
