@@ -2,6 +2,7 @@ import { nounOf, partsOf, titleOf } from "../../provider/run/urn";
 import { cwdFlag, quoted } from "../stack/where";
 import type { Finding, Location, PropertyFinding, ResourceRef, Unmanaged } from "./finding";
 import type { Language } from "./language";
+import { shapeOf } from "./shapes";
 
 type Fixes = Finding["fixes"];
 type Found = Omit<Unmanaged, "fixes">;
@@ -73,7 +74,9 @@ export class Commands {
       return {
         apply: { command: `pulumi up --refresh ${this.#where} ${target}` },
         accept: {
-          ...(declared.length > 0 && { edit: `${declare(declared, actual, this.language)}${at(location)}` }),
+          ...(declared.length > 0 && {
+            edit: `${declare(finding.resource.type, declared, actual, this.language)}${at(location)}`,
+          }),
           command: isDeployed ? this.all.apply : `pulumi refresh ${this.#where} ${target}`,
         },
       };
@@ -140,7 +143,7 @@ function editOfChange(
   const own = properties.filter(
     ({ path, unknown }) => !unknown && !ofJobs.includes(topOf(path)) && !follows(topOf(path)),
   );
-  if (own.length > 0) return `${declare(own, actual, language)}${at(location)}`;
+  if (own.length > 0) return `${declare(resource.type, own, actual, language)}${at(location)}`;
   const causes = properties.flatMap(({ path }) => follows(topOf(path)) ?? []).map(titleOf);
   if (causes.length > 0) return `nothing here: ${title} follows ${[...new Set(causes)].join(", ")}`;
   return properties.length > 0
@@ -149,7 +152,12 @@ function editOfChange(
 }
 
 /** Whole arguments, as a program declares them: a part of one is no expression of any language. */
-function declare(properties: readonly PropertyFinding[], actual: Values, language: Language): string {
+function declare(
+  type: string,
+  properties: readonly PropertyFinding[],
+  actual: Values,
+  language: Language,
+): string {
   const names = [...new Set(properties.map(({ path }) => topOf(path)))];
   const values = names.slice(0, mostValues).map((name) => {
     // It follows from the source, and cannot be declared.
@@ -161,7 +169,7 @@ function declare(properties: readonly PropertyFinding[], actual: Values, languag
     const isWhole = first?.path === name && others.length === 0;
     const value = actual[name] ?? (isWhole ? first.actual : undefined);
     if (value === undefined || value === null) return isWhole ? `no ${argument}` : `${argument} as it was`;
-    const text = language.given(name, value);
+    const text = language.given(name, value, shapeOf(type, name));
     return text.length > mostLength ? `${argument} as it is there` : text;
   });
   const more = names.length - values.length;

@@ -11,6 +11,7 @@ import { cancel } from "../run/cancellation";
 import { carryFor } from "./carrier";
 import type { Configuration } from "./config";
 import { failureOf } from "./failure";
+import { packageFolder } from "./package-folder";
 
 let configuration: Configuration | undefined;
 
@@ -132,10 +133,4 @@ function discreet<Request extends object, Reply>(
     const { discreetly } = await import("./discretion.js");
     return discreetly(request, work, configuration?.secrets);
   }, isAwaited);
-}
-
-/** The top folder of the package: above dist/ where this is compiled. */
-function packageFolder(): string {
-  const folder = join(__dirname, "../..");
-  return folder.endsWith("dist") ? join(folder, "..") : folder;
 }

@@ -9,6 +9,7 @@ import { buildSdk, checkSchema, generateSdks, isThere } from "../../tools/sdk/ge
 import { testUnless } from "../unless";
 import { temporaryFolder } from "./provide";
 import { compileMs, installWheel, python, withoutGo } from "./sdk";
+import { goProgram, javaProgram, pythonProgram, suggestedArgs, suggestions } from "./suggestions";
 
 const root = join(__dirname, "../..");
 const examples = Object.entries(convertedExamples());
@@ -48,10 +49,11 @@ test("the engine gets the schema from the plugin", () => {
 });
 
 testUnless(withoutGo, compileMs)(
-  "the SDK of Go compiles, and so do every example and the quick start with it",
+  "the SDK of Go compiles, and so do every example, every suggestion of `drift` and the quick start with it",
   async () => {
     expect(await buildSdk(folder, "go")).toBeUndefined();
-    for (const [name, { go }] of examples) {
+    const programs = [...examples.map(([name, { go }]) => [name, go] as const), ["suggestions", goProgram()]];
+    for (const [name = "", go = ""] of programs) {
       const example = join(folder, "go/examples", name);
       await mkdir(example, { recursive: true });
       await writeFile(join(example, "main.go"), go);
@@ -59,7 +61,7 @@ testUnless(withoutGo, compileMs)(
     // Compiled, but not linked: that takes a second for each.
     const compile = ["list", "-trimpath", "-export", "-f", "{{.ImportPath}}", "./examples/..."];
     const options = { cwd: join(folder, "go"), env: goEnvironment, encoding: "utf8" } as const;
-    expect(execFileSync("go", compile, options).trim().split("\n")).toHaveLength(examples.length);
+    expect(execFileSync("go", compile, options).trim().split("\n")).toHaveLength(programs.length);
     const quickStart = ["list", "-mod=mod", "-trimpath", "-export", "./..."];
     const here = { ...options, cwd: join(clone, "examples/go") };
     expect(execFileSync("go", quickStart, here).trim()).toBe("record-shop");
@@ -67,7 +69,7 @@ testUnless(withoutGo, compileMs)(
 );
 
 testUnless(missing, compileMs)(
-  "the SDK of Python is a wheel that can be imported, hands over lists, and every example names only what is there",
+  "the SDK of Python is a wheel that can be imported, hands over lists and what `drift` suggests, and every example names only what is there",
   async () => {
     const installed = join(folder, "installed");
     installWheel(bin, join(folder, "python"), installed);
@@ -116,11 +118,12 @@ print(json.dumps(seen))
 `;
     const seen = JSON.parse(run(lists, JSON.stringify(given)));
     expect(seen).toEqual({ user: given, item: given, event: given, output: given });
+    expect(JSON.parse(run(pythonProgram()))).toMatchObject(suggestedArgs());
   },
 );
 
 testUnless(withoutGo ?? (isThere("mvn") ? undefined : "there is no `mvn` on PATH"), compileMs)(
-  "the SDK of Java compiles, and so does the quick start with it",
+  "the SDK of Java compiles, and so do the quick start and every suggestion of `drift` with it",
   async () => {
     // In one build, so that nothing has to be installed for the example.
     await writeFile(
@@ -135,17 +138,22 @@ testUnless(withoutGo ?? (isThere("mvn") ? undefined : "there is no `mvn` on PATH
 </project>
 `,
     );
+    await writeFile(join(clone, "examples/java/src/main/java/recordshop/Suggestions.java"), javaProgram());
     const build = spawnSync("mvn", ["--quiet", "--batch-mode", "package"], { cwd: clone, encoding: "utf8" });
     expect(build).toMatchObject({ status: 0, stdout: expect.not.stringContaining("ERROR") });
     const classes = await readdir(join(clone, "examples/java/target/classes/recordshop"));
-    expect(classes).toEqual(["App.class"]);
+    expect(classes.sort()).toEqual(["App.class", "Suggestions.class"]);
   },
 );
 
-test("every example in TypeScript is right for the package that is written by hand", () => {
+test("every example and every suggestion of `drift` in TypeScript is right for the package that is written by hand", () => {
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
   const texts = new Map(examples.map(([name, { typescript }]) => [join(root, `${name}.ts`), typescript]));
+  const suggested = ['import * as recommender from "pulumi-recommender";', ...suggestions("nodejs")].join(
+    "\n",
+  );
+  texts.set(join(root, "suggestions.ts"), suggested);
   const host = ts.createCompilerHost(options);
   const { getSourceFile, fileExists } = host;
   host.fileExists = (file) => texts.has(file) || fileExists(file);

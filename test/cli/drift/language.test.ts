@@ -96,15 +96,15 @@ test("a fix addresses the resource of either carrier, and an argument goes by it
   const dynamic = drift("pulumi-nodejs:dynamic/recommender:EventDataset", "nodejs");
   expect(dynamic.apply.command).toMatch(/--target '\*\*recommender:EventDataset::events'$/);
   expect(dynamic.accept.edit).toBe(
-    'declare numShards: 2, attributeSchema: {"age":"NUMERICAL"}, rollback: {"deep":true}',
+    'declare numShards: 2, attributeSchema: { "age": "NUMERICAL" }, rollback: { "deep": true }',
   );
   const plugin = drift("shop:Shelf$recommender:index:EventDataset", "python");
   expect(plugin.apply.command).toMatch(/--target '\*\*recommender:index:EventDataset::events'$/);
   expect(plugin.accept.edit).toBe(
-    'declare num_shards=2, attribute_schema={"age":"NUMERICAL"}, rollback={"deep":True}',
+    'declare num_shards=2, attribute_schema={"age": "NUMERICAL"}, rollback={"deep": True}',
   );
   expect(drift("recommender:index:EventDataset", "go").accept.edit).toBe(
-    'declare NumShards: pulumi.Int(2), AttributeSchema as {"age":"NUMERICAL"}, Rollback as {"deep":true}',
+    'declare NumShards: pulumi.Int(2), AttributeSchema: recommender.AttributeHandlingMap{"age": recommender.AttributeHandling("NUMERICAL")}, Rollback: pulumi.Map{"deep": pulumi.Bool(true)}',
   );
 });
 
@@ -122,4 +122,24 @@ test("what is adopted gets a logical name that is free, and one at all", () => {
 test("a text of YAML is not read as a reference", () => {
   const name = "$" + "{price}";
   expect(languageOf("yaml").given("name", name)).toBe(`name: "$${name}"`);
+});
+
+test("an argument with parts is an expression of each language, with the names that its SDK gives them", () => {
+  const check = { userIds: ["u1"], minResults: 2, maxLatencyMs: 50 };
+  const edit = (runtime: string) => {
+    const urn = "urn:pulumi:dev::shop::recommender:index:Deployment::live";
+    const commands = new Commands("dev", process.cwd(), [urn], languageOf(runtime));
+    const resource = { urn, type: "Deployment", name: "live" };
+    const properties = [{ path: "check.minResults", declared: 1, actual: 2 }];
+    return commands.change({ kind: "changed", resource, properties }, known({ check })).accept.edit;
+  };
+  const known = (actual: object) => ({ actual: { ...actual }, follows: () => undefined, isUndone: false });
+  expect(["nodejs", "yaml", "python", "go", "java", "dotnet"].map(edit)).toEqual([
+    'declare check: { userIds: ["u1"], minResults: 2, maxLatencyMs: 50 }',
+    'declare check: { userIds: ["u1"], minResults: 2, maxLatencyMs: 50 }',
+    'declare check={"user_ids": ["u1"], "min_results": 2, "max_latency_ms": 50}',
+    'declare Check: &recommender.DeploymentCheckArgs{UserIds: pulumi.StringArray{pulumi.String("u1")}, MinResults: pulumi.Int(2), MaxLatencyMs: pulumi.Float64(50)}',
+    'declare check(DeploymentCheckArgs.builder().userIds(List.of("u1")).minResults(2).maxLatencyMs(50.0).build())',
+    'declare Check = new Recommender.Inputs.DeploymentCheckArgs { UserIds = new[] { "u1" }, MinResults = 2, MaxLatencyMs = 50.0 }',
+  ]);
 });
