@@ -37,7 +37,7 @@ const tests = {
     ],
   },
   /** `npm run test:attacks [CONNECTIONS]`: a service stays quick and small under each attack; run it on a quiet machine. */
-  attacks: { files: ["test/service/attacks.test.ts"], numbers: [["ATTACK_CONNECTIONS", "50"]] },
+  attacks: { files: ["test/service/attacks.test.ts"], numbers: [["ATTACK_CONNECTIONS", "60"]] },
   /** `npm run test:backup [KILLS]`: exports and restores are killed at random moments. */
   backup: { files: ["test/service/backup/broken-off.test.ts"], numbers: [["KILLS", "20"]] },
   /** `npm run test:files [MEGABYTES]`: a model of so much is written and read. */

@@ -1,30 +1,29 @@
-// A thread that asks a service whether it lives, all the time, and says how long each answer took.
+// A process that asks a service whether it lives, all the time, and says how long each answer took.
 const http = require("node:http");
-const { parentPort, workerData } = require("node:worker_threads");
 
 /** @type {number[]} */
 const times = [];
 let isOver = false;
 const agent = new http.Agent({ keepAlive: true });
 
-parentPort?.on("message", () => {
-  isOver = true;
-});
-
-function ask() {
+/** @param {string} url */
+function ask(url) {
   if (isOver) {
-    agent.destroy();
-    parentPort?.postMessage(times);
-    parentPort?.close();
+    process.send?.(times, () => process.exit());
     return;
   }
   const began = performance.now();
   const next = () => {
     times.push(performance.now() - began);
-    setTimeout(ask, 10);
+    setTimeout(ask, 10, url);
   };
-  http
-    .get(`${workerData.url}/healthz`, { agent }, (response) => response.resume().on("end", next))
-    .on("error", next);
+  http.get(`${url}/healthz`, { agent }, (response) => response.resume().on("end", next)).on("error", next);
 }
-ask();
+
+process.once("message", (url) => {
+  ask(String(url));
+  process.once("message", () => {
+    isOver = true;
+  });
+});
+process.on("disconnect", () => process.exit());
