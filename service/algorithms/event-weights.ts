@@ -21,7 +21,7 @@ export function weighted(others: readonly TypedPairs[], weights: EventWeights): 
   const parts = others
     .filter(({ type }) => (weights[type] ?? 0) > 0)
     .sort((a, b) => (a.type < b.type ? -1 : 1))
-    .map(({ type, interactions }) => ({ of: interactions, by: weights[type] as number }));
+    .map(({ type, interactions }) => ({ of: interactions, by: weights[type] }));
   return parts.length === 0 ? null : sumOfPairs(parts);
 }
 
@@ -42,7 +42,7 @@ export function pairWeight(target: number, others: readonly { sum: number; weigh
 
 /** Rows of the same users over the same items, added up. */
 function sumOfPairs(parts: readonly { readonly of: Interactions; readonly by: number }[]): Interactions {
-  const { users, items } = (parts[0] as (typeof parts)[number]).of;
+  const { users, items } = parts[0].of;
   const most = parts.reduce((sum, { of }) => sum + of.index.length, 0);
   const start = new Uint32Array(users + 1);
   const index = new Uint32Array(most);
@@ -54,27 +54,27 @@ function sumOfPairs(parts: readonly { readonly of: Interactions; readonly by: nu
   for (let user = 0; user < users; user++) {
     const from = length;
     for (const { of, by } of parts) {
-      for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
-        const item = of.index[at] as number;
+      for (let at = of.start[user]; at < of.start[user + 1]; at++) {
+        const item = of.index[at];
         if (sums[item] === 0) {
           index[length++] = item;
           latest[item] = Number.NEGATIVE_INFINITY;
         }
-        if (of.time) latest[item] = Math.max(latest[item] as number, of.time[at] as number);
-        sums[item] = (sums[item] as number) + by * (of.weight[at] as number);
+        if (of.time) latest[item] = Math.max(latest[item], of.time[at]);
+        sums[item] += by * of.weight[at];
       }
     }
     for (let at = from; at < length; at++) {
       // Those of the first part come in order.
-      if (at > from && (index[at] as number) < (index[at - 1] as number)) {
+      if (at > from && index[at] < index[at - 1]) {
         index.subarray(from, length).sort();
         break;
       }
     }
     for (let at = from; at < length; at++) {
-      if (time) time[at] = latest[index[at] as number] as number;
-      weight[at] = sums[index[at] as number] as number;
-      sums[index[at] as number] = 0;
+      if (time) time[at] = latest[index[at]];
+      weight[at] = sums[index[at]];
+      sums[index[at]] = 0;
     }
     start[user + 1] = length;
   }

@@ -85,6 +85,6 @@ function unit(vector: Float32Array): Float32Array {
 
 function product(a: Float32Array, b: Float32Array): number {
   let sum = 0;
-  for (let k = 0; k < a.length; k++) sum += (a[k] as number) * (b[k] as number);
+  for (let k = 0; k < a.length; k++) sum += a[k] * b[k];
   return sum;
 }

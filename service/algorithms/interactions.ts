@@ -50,8 +50,8 @@ export class InteractionsBuilder {
   /** Gives each user and each item the place that stands where its former one was. */
   renumber(users: Uint32Array, items: Uint32Array): void {
     for (let event = 0; event < this.length; event++) {
-      this.userOf[event] = users[this.userOf[event] as number] as number;
-      this.itemOf[event] = items[this.itemOf[event] as number] as number;
+      this.userOf[event] = users[this.userOf[event]];
+      this.itemOf[event] = items[this.itemOf[event]];
     }
     this.users = users.length;
     this.items = items.length;
@@ -62,7 +62,7 @@ export class InteractionsBuilder {
     const { start, index, sum, time } = this.pairs(users, items);
     const weight = Float32Array.from(sum);
     const all = { users, items, start, index, weight, time };
-    const built = filterEntries(all, (entry) => (weight[entry] as number) > 0);
+    const built = filterEntries(all, (entry) => weight[entry] > 0);
     return built.time?.some((one) => one !== built.time?.[0]) ? built : { ...built, time: undefined };
   }
 
@@ -80,10 +80,10 @@ export class InteractionsBuilder {
     const weight = new Float32Array(this.length);
     const time = this.timeOf && new Float64Array(this.length);
     for (const event of order) {
-      const at = next[this.userOf[event] as number]++ as number;
-      index[at] = this.itemOf[event] as number;
-      weight[at] = this.weightOf[event] as number;
-      if (time) time[at] = this.timeOf?.[event] as number;
+      const at = next[this.userOf[event]]++;
+      index[at] = this.itemOf[event];
+      weight[at] = this.weightOf[event];
+      if (time && this.timeOf) time[at] = this.timeOf[event];
     }
     return merged(start, index, weight, time);
   }
@@ -108,10 +108,10 @@ export function transpose(of: Interactions): Interactions {
   const index = new Uint32Array(of.index.length);
   const weight = new Float32Array(of.index.length);
   for (let user = 0; user < of.users; user++) {
-    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
-      const to = next[of.index[at] as number]++ as number;
+    for (let at = of.start[user]; at < of.start[user + 1]; at++) {
+      const to = next[of.index[at]]++;
       index[to] = user;
-      weight[to] = of.weight[at] as number;
+      weight[to] = of.weight[at];
     }
   }
   return { users: of.items, items: of.users, start, index, weight };
@@ -128,11 +128,11 @@ export function filterEntries(
   const time = of.time && new Float64Array(of.index.length);
   let length = 0;
   for (let user = 0; user < of.users; user++) {
-    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
+    for (let at = of.start[user]; at < of.start[user + 1]; at++) {
       if (!keep(at, user)) continue;
-      index[length] = of.index[at] as number;
-      if (time) time[length] = of.time?.[at] as number;
-      weight[length++] = of.weight[at] as number;
+      index[length] = of.index[at];
+      if (time) time[length] = of.time?.[at];
+      weight[length++] = of.weight[at];
     }
     start[user + 1] = length;
   }
@@ -149,25 +149,25 @@ export function without(of: Interactions, held: Interactions): Interactions {
   return filterEntries(of, (entry, user) => {
     if (user !== last) {
       since.clear();
-      for (let at = held.start[user] as number; at < (held.start[user + 1] as number); at++)
-        since.set(held.index[at] as number, held.time?.[at] ?? Number.NEGATIVE_INFINITY);
+      for (let at = held.start[user]; at < held.start[user + 1]; at++)
+        since.set(held.index[at], held.time?.[at] ?? Number.NEGATIVE_INFINITY);
       last = user;
     }
-    const from = since.get(of.index[entry] as number);
-    return from === undefined || (of.time !== undefined && (of.time[entry] as number) < from);
+    const from = since.get(of.index[entry]);
+    return from === undefined || (of.time !== undefined && of.time[entry] < from);
   });
 }
 
 /** Keeps the given users only, renumbered in the order given; items keep their indices. */
 export function selectUsers(of: Interactions, users: Uint32Array): Interactions {
   const start = startsOf(of.start, users);
-  const length = start[users.length] as number;
+  const length = start[users.length];
   const index = new Uint32Array(length);
   const weight = new Float32Array(length);
   const time = of.time && new Float64Array(length);
   users.forEach((user, at) => {
-    const from = of.start[user] as number;
-    const to = of.start[user + 1] as number;
+    const from = of.start[user];
+    const to = of.start[user + 1];
     index.set(of.index.subarray(from, to), start[at]);
     weight.set(of.weight.subarray(from, to), start[at]);
     if (of.time) time?.set(of.time.subarray(from, to), start[at]);
@@ -179,7 +179,7 @@ export function selectUsers(of: Interactions, users: Uint32Array): Interactions 
 export function startsOf(start: Uint32Array, users: Uint32Array): Uint32Array {
   const own = new Uint32Array(users.length + 1);
   users.forEach((user, at) => {
-    own[at + 1] = (own[at] as number) + (start[user + 1] as number) - (start[user] as number);
+    own[at + 1] = own[at] + start[user + 1] - start[user];
   });
   return own;
 }
@@ -187,14 +187,14 @@ export function startsOf(start: Uint32Array, users: Uint32Array): Uint32Array {
 /** How many users acted on each item. */
 export function itemCounts(of: Interactions): Uint32Array {
   const counts = new Uint32Array(of.items);
-  for (const item of of.index) counts[item] = (counts[item] as number) + 1;
+  for (const item of of.index) counts[item] += 1;
   return counts;
 }
 
 function countStarts(values: Uint32Array, bound: number): Uint32Array {
   const start = new Uint32Array(bound + 1);
-  for (const value of values) start[value + 1] = (start[value + 1] as number) + 1;
-  for (let at = 0; at < bound; at++) start[at + 1] = (start[at + 1] as number) + (start[at] as number);
+  for (const value of values) start[value + 1] += 1;
+  for (let at = 0; at < bound; at++) start[at + 1] += start[at];
   return start;
 }
 
@@ -202,7 +202,7 @@ function byColumn(values: Uint32Array, bound: number): Uint32Array {
   const next = countStarts(values, bound);
   const order = new Uint32Array(values.length);
   values.forEach((value, at) => {
-    order[next[value]++ as number] = at;
+    order[next[value]++] = at;
   });
   return order;
 }
@@ -213,8 +213,7 @@ function merged(start: Uint32Array, index: Uint32Array, weight: Float32Array, ti
   const isFirst = (at: number, user: number) => at === start[user] || index[at] !== index[at - 1];
   let length = 0;
   for (let user = 0; user < users; user++) {
-    for (let at = start[user] as number; at < (start[user + 1] as number); at++)
-      if (isFirst(at, user)) length++;
+    for (let at = start[user]; at < start[user + 1]; at++) if (isFirst(at, user)) length++;
   }
   const pairs = {
     start: new Uint32Array(users + 1),
@@ -225,11 +224,11 @@ function merged(start: Uint32Array, index: Uint32Array, weight: Float32Array, ti
   };
   let pair = -1;
   for (let user = 0; user < users; user++) {
-    for (let at = start[user] as number; at < (start[user + 1] as number); at++) {
-      if (isFirst(at, user)) pairs.index[++pair] = index[at] as number;
-      pairs.count[pair] = (pairs.count[pair] as number) + 1;
-      if (time && pairs.time) pairs.time[pair] = Math.max(pairs.time[pair] as number, time[at] as number);
-      const from = at + 1 - (pairs.count[pair] as number);
+    for (let at = start[user]; at < start[user + 1]; at++) {
+      if (isFirst(at, user)) pairs.index[++pair] = index[at];
+      pairs.count[pair] = pairs.count[pair] + 1;
+      if (time && pairs.time) pairs.time[pair] = Math.max(pairs.time[pair], time[at]);
+      const from = at + 1 - pairs.count[pair];
       if (at + 1 === start[user + 1] || index[at + 1] !== index[at])
         pairs.sum[pair] = sumOf(weight.subarray(from, at + 1));
     }

@@ -77,7 +77,7 @@ export class Neighbours {
       (count) => rule.scale * power(count, rule.popularityExponent),
     );
     this.ofUser = Float32Array.from({ length: users }, (_, user) =>
-      power((start[user + 1] as number) - (start[user] as number), rule.userExponent),
+      power(start[user + 1] - start[user], rule.userExponent),
     );
     this.ordered = new Float32Array(users);
   }
@@ -102,8 +102,7 @@ export class Neighbours {
       nearness.byteOffset,
       said.byteOffset,
     );
-    for (let item = 0; item < said.length; item++)
-      scores[item] = (scores[item] as number) + (said[item] as number) * (ofScore[item] as number);
+    for (let item = 0; item < said.length; item++) scores[item] += said[item] * ofScore[item];
     this.part(met);
   }
 
@@ -124,10 +123,9 @@ export class Neighbours {
       const adds = new Float64Array(targets.length);
       const { from, to, step, says } = this.speakersOf(item, chosen.length);
       for (let entry = from; entry < to; entry += step) {
-        const user = this.placed.usersOf.index[entry] as number;
-        const near = says * (this.ofUser[user] as number) * damped;
-        for (const at of said.get(user) ?? [])
-          adds[at] = (adds[at] as number) + near * (this.ofScore[targets[at] as number] as number);
+        const user = this.placed.usersOf.index[entry];
+        const near = says * this.ofUser[user] * damped;
+        for (const at of said.get(user) ?? []) adds[at] += near * this.ofScore[targets[at]];
       }
       return adds;
     });
@@ -139,7 +137,7 @@ export class Neighbours {
     const { run, nearness, met, usersOf } = this.placed;
     let length = 0;
     for (let at = 0; at < chosen.length; at++) {
-      const { from, to, step, says } = this.speakersOf(chosen[at] as number, chosen.length);
+      const { from, to, step, says } = this.speakersOf(chosen[at], chosen.length);
       // An item says nothing once all who chose it are forgotten.
       if (!(says > 0)) continue;
       length = run.meet(
@@ -155,14 +153,14 @@ export class Neighbours {
     }
     const damped = chosen.length ** -this.rule.damping;
     for (let at = 0; at < length; at++) {
-      const user = met[at] as number;
-      nearness[user] = (nearness[user] as number) * (ofUser[user] as number) * damped;
+      const user = met[at];
+      nearness[user] = nearness[user] * ofUser[user] * damped;
     }
     return met.subarray(0, length);
   }
 
   private part(met: Uint32Array): void {
-    for (let at = 0; at < met.length; at++) this.placed.nearness[met[at] as number] = 0;
+    for (let at = 0; at < met.length; at++) this.placed.nearness[met[at]] = 0;
   }
 
   /** Which of an item's users speak, and what each says: of very many every other, or every third, speaks for all. */
@@ -171,7 +169,7 @@ export class Neighbours {
     const from = start[item] ?? 0;
     const to = start[item + 1] ?? from;
     const step = Math.max(1, Math.ceil((to - from) / Math.ceil(MOST_ENTRIES / chosen)));
-    return { from, to, step, says: (this.ofItem[item] as number) * step };
+    return { from, to, step, says: this.ofItem[item] * step };
   }
 
   /** Lets a user say nothing any more, as if he had never chosen anything. */
@@ -180,7 +178,7 @@ export class Neighbours {
     const { start, index } = this.itemsOf;
     this.ofUser[user] = 0;
     for (const item of index.subarray(start[user], start[user + 1])) {
-      const count = (this.counts[item] as number) - 1;
+      const count = this.counts[item] - 1;
       this.counts[item] = count;
       this.ofItem[item] = power(count, itemExponent);
       this.ofScore[item] = scale * power(count, popularityExponent);
@@ -194,9 +192,9 @@ export class Neighbours {
     const { start } = itemsOf;
     let entries = 0;
     for (let at = 0; at < users.length; at++) {
-      const user = users[at] as number;
-      entries += (start[user + 1] as number) - (start[user] as number);
-      ordered[at] = nearness[user] as number;
+      const user = users[at];
+      entries += start[user + 1] - start[user];
+      ordered[at] = nearness[user];
     }
     if (entries <= MOST_ENTRIES) return users;
     // Those above the nearness that leaves about as many entries as there is time for.
@@ -204,8 +202,8 @@ export class Neighbours {
     const least = nthLowest(ordered.subarray(0, users.length), users.length - wanted);
     let length = 0;
     for (let at = 0; at < users.length; at++) {
-      const user = users[at] as number;
-      if ((nearness[user] as number) >= least) kept[length++] = user;
+      const user = users[at];
+      if (nearness[user] >= least) kept[length++] = user;
     }
     return kept.subarray(0, length);
   }
@@ -234,9 +232,8 @@ export function scalesOf(
     for (const item of own) said[item] = 0;
     factors.forEach((factor, at) => {
       let best = 0;
-      for (let item = 0; item < said.length; item++)
-        best = Math.max(best, (said[item] as number) * (factor[item] as number));
-      sums[at] = (sums[at] as number) + best;
+      for (let item = 0; item < said.length; item++) best = Math.max(best, said[item] * factor[item]);
+      sums[at] += best;
     });
     users++;
   }

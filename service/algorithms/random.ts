@@ -31,8 +31,8 @@ export function sample(random: Random, bound: number, count: number): Uint32Arra
   const drawn = Math.min(bound, count);
   for (let at = 0; at < drawn; at++) {
     const other = at + random.below(bound - at);
-    const swapped = pool[at] as number;
-    pool[at] = pool[other] as number;
+    const swapped = pool[at];
+    pool[at] = pool[other];
     pool[other] = swapped;
   }
   return pool.slice(0, drawn).sort();

@@ -40,9 +40,9 @@ export function scaledWeight(
 export function scaleWeights(of: Interactions, scale: WeightScale): Interactions {
   const weight = new Float32Array(of.weight.length);
   for (let user = 0; user < of.users; user++) {
-    const from = of.start[user] as number;
-    const to = of.start[user + 1] as number;
-    for (let at = from; at < to; at++) weight[at] = scaledWeight(scale, of.weight[at] as number, to - from);
+    const from = of.start[user];
+    const to = of.start[user + 1];
+    for (let at = from; at < to; at++) weight[at] = scaledWeight(scale, of.weight[at], to - from);
   }
   return { ...of, weight };
 }

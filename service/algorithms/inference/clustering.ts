@@ -42,11 +42,11 @@ export function clusterUsers(
   const partition = clearest(points, minUserNum);
   const members = Array.from({ length: partition.k }, () => [] as number[]);
   users.forEach((user, at) => {
-    members[partition.group[at] as number]?.push(user);
+    members[partition.group[at]]?.push(user);
   });
   const kept = members
     .filter((group) => group.length > 0 && group.length >= minUserNum)
-    .sort((a, b) => b.length - a.length || (a[0] as number) - (b[0] as number));
+    .sort((a, b) => b.length - a.length || a[0] - b[0]);
   const markersOf = markerFinder(model, values);
   return kept.map((group) => ({ size: group.length, members: group, markers: markersOf(group) }));
 }
@@ -59,20 +59,19 @@ function tastes({ stride, users, userVectors }: TrainedModel): { users: number[]
     if (vector.every((value) => value === 0)) continue;
     known.push(user);
     vector.forEach((value, k) => {
-      mean[k] = (mean[k] as number) + value;
+      mean[k] = mean[k] + value;
     });
   }
   const values = new Float32Array(known.length * stride);
   known.forEach((user, at) => {
     let norm = 0;
     for (let k = 0; k < stride; k++) {
-      const value = (userVectors[user * stride + k] as number) - (mean[k] as number) / known.length;
+      const value = userVectors[user * stride + k] - mean[k] / known.length;
       values[at * stride + k] = value;
       norm += value * value;
     }
     if (norm === 0) return;
-    for (let k = 0; k < stride; k++)
-      values[at * stride + k] = (values[at * stride + k] as number) / Math.sqrt(norm);
+    for (let k = 0; k < stride; k++) values[at * stride + k] = values[at * stride + k] / Math.sqrt(norm);
   });
   return { users: known, points: { count: known.length, stride, values } };
 }
@@ -113,10 +112,10 @@ function markerFinder({ interactions, items }: TrainedModel, values: readonly At
     const weights = new Float64Array(items);
     let total = 0;
     for (const user of users) {
-      for (let at = interactions.start[user] as number; at < (interactions.start[user + 1] as number); at++) {
-        const item = interactions.index[at] as number;
-        weights[item] = (weights[item] as number) + (interactions.weight[at] as number);
-        total += interactions.weight[at] as number;
+      for (let at = interactions.start[user]; at < interactions.start[user + 1]; at++) {
+        const item = interactions.index[at];
+        weights[item] = weights[item] + interactions.weight[at];
+        total += interactions.weight[at];
       }
     }
     return values.map(({ items: having }) => {
@@ -130,8 +129,8 @@ function markerFinder({ interactions, items }: TrainedModel, values: readonly At
     return (
       values
         .map(({ attribute, value }, at) => {
-          const share = shares[at] as number;
-          const overallShare = overall[at] as number;
+          const share = shares[at];
+          const overallShare = overall[at];
           return { attribute, value, share, overallShare, lift: overallShare > 0 ? share / overallShare : 0 };
         })
         .filter(({ lift }) => lift > 1)

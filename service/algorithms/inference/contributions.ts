@@ -53,15 +53,14 @@ export function attributeParts(
   return space.attributes.flatMap((one) => {
     const end = one.at + (one.kind === "CATEGORICAL" ? one.categories.length : 1);
     const own = Array.from(places.keys()).filter((k) => {
-      const place = places[k] as number;
+      const place = places[k];
       return place >= one.at && place < end;
     });
     if (own.length === 0) return [];
     const vector = new Float64Array(map.stride);
     for (const k of own) {
-      const from = (places[k] as number) * map.stride;
-      for (let d = 0; d < map.stride; d++)
-        vector[d] = (vector[d] as number) + (values[k] as number) * (map.weights[from + d] as number);
+      const from = places[k] * map.stride;
+      for (let d = 0; d < map.stride; d++) vector[d] += values[k] * map.weights[from + d];
     }
     return [{ attribute: one.name, adds: Float64Array.from(rows, (row) => dot(vector, row)) }];
   });
@@ -71,13 +70,12 @@ export function attributeParts(
 function solver(folding: FoldIn, { entries, ridge, base }: Entries): (b: Float32Array) => Float64Array {
   const size = base.length;
   const lower = new Float64Array(size * size);
-  const at = (row: number, column: number) => lower[row * size + column] as number;
-  for (let k = 0; k < size; k++) lower[k * size + k] = (base[k] as number) + ridge;
+  const at = (row: number, column: number) => lower[row * size + column];
+  for (let k = 0; k < size; k++) lower[k * size + k] = base[k] + ridge;
   for (const { item, weight } of entries) {
     const row = folding.vectorOf(item);
     for (let i = 0; i < size; i++)
-      for (let j = 0; j <= i; j++)
-        lower[i * size + j] = at(i, j) + weight * (row[i] as number) * (row[j] as number);
+      for (let j = 0; j <= i; j++) lower[i * size + j] = at(i, j) + weight * row[i] * row[j];
   }
   for (let i = 0; i < size; i++) {
     for (let j = 0; j <= i; j++) {
@@ -89,17 +87,17 @@ function solver(folding: FoldIn, { entries, ridge, base }: Entries): (b: Float32
   return (b) => {
     const x = Float64Array.from(b);
     for (let i = 0; i < size; i++) {
-      for (let k = 0; k < i; k++) x[i] = (x[i] as number) - at(i, k) * (x[k] as number);
-      x[i] = (x[i] as number) / at(i, i);
+      for (let k = 0; k < i; k++) x[i] -= at(i, k) * x[k];
+      x[i] = x[i] / at(i, i);
     }
     for (let i = size - 1; i >= 0; i--) {
-      for (let k = i + 1; k < size; k++) x[i] = (x[i] as number) - at(k, i) * (x[k] as number);
-      x[i] = (x[i] as number) / at(i, i);
+      for (let k = i + 1; k < size; k++) x[i] -= at(k, i) * x[k];
+      x[i] = x[i] / at(i, i);
     }
     return x;
   };
 }
 
 function dot(a: Float64Array, b: Float32Array): number {
-  return a.reduce((sum, value, k) => sum + value * (b[k] as number), 0);
+  return a.reduce((sum, value, k) => sum + value * b[k], 0);
 }

@@ -21,7 +21,7 @@ export function measureExposure(model: TrainedModel, chosen = model.interactions
     (user) => rowOf(chosen, user).length > 0 && recommender.userTaste(user),
   );
   const most = Math.min(MOST_USERS, Math.ceil(MOST_PRODUCTS / (items * stride)));
-  const users = Array.from(sample(createRandom(SEED), withAny.length, most), (at) => withAny[at] as number);
+  const users = Array.from(sample(createRandom(SEED), withAny.length, most), (at) => withAny[at]);
   const had = eventRule && !eventRule.recommendSeen ? interactions : chosen;
   const lists = users
     .map((user) => recommender.top(recommender.userTaste(user), CUT, rowOf(had, user)))
@@ -44,9 +44,9 @@ function placesOf(counts: readonly number[]): (item: number) => number {
   const places = new Map<number, number>();
   for (let from = 0, to = 0; from < sorted.length; from = to) {
     while (to < sorted.length && sorted[to] === sorted[from]) to++;
-    places.set(sorted[from] as number, (from + to - 1) / 2 / Math.max(1, sorted.length - 1));
+    places.set(sorted[from], (from + to - 1) / 2 / Math.max(1, sorted.length - 1));
   }
-  return (item) => places.get(counts[item] as number) as number;
+  return (item) => places.get(counts[item]) ?? 0;
 }
 
 function rowOf({ start, index }: Interactions, user: number): Uint32Array {

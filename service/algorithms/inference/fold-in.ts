@@ -57,8 +57,7 @@ export class FoldIn {
     // Vectors made from attributes were not there in training and take no part in the weight of the unobserved.
     const squares = new Float64Array(stride);
     for (const item of active) {
-      for (let k = 0; k < stride; k++)
-        squares[k] = (squares[k] as number) + (model.itemVectors[item * stride + k] as number) ** 2;
+      for (let k = 0; k < stride; k++) squares[k] += model.itemVectors[item * stride + k] ** 2;
     }
     this.base.set(squares.map((sum) => this.equations.shared * sum));
   }

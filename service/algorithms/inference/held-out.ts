@@ -72,13 +72,13 @@ function replaced(
 ): Interactions {
   const start = new Uint32Array(of.users + 1);
   for (let user = 0; user < of.users; user++) {
-    const length = rows.get(user)?.length ?? (of.start[user + 1] as number) - (of.start[user] as number);
-    start[user + 1] = (start[user] as number) + length;
+    const length = rows.get(user)?.length ?? of.start[user + 1] - of.start[user];
+    start[user + 1] = start[user] + length;
   }
-  const index = new Uint32Array(start[of.users] as number);
+  const index = new Uint32Array(start[of.users]);
   const weight = new Float32Array(index.length);
   for (let user = 0; user < of.users; user++) {
-    const to = start[user] as number;
+    const to = start[user];
     const pairs = rows.get(user);
     if (pairs) {
       index.set(
@@ -102,6 +102,6 @@ function rowOf({ start, index }: Interactions, row: number): Uint32Array {
 }
 
 function pairsOf(of: Interactions, row: number): [item: number, weight: number][] {
-  const from = of.start[row] as number;
-  return Array.from(rowOf(of, row), (item, at) => [item, of.weight[from + at] as number]);
+  const from = of.start[row];
+  return Array.from(rowOf(of, row), (item, at) => [item, of.weight[from + at]]);
 }

@@ -68,13 +68,13 @@ function firstCenters(points: Points, k: number, random: Random): Float32Array {
     centers.set(values.subarray(chosen * stride, (chosen + 1) * stride), center * stride);
     let total = 0;
     for (let point = 0; point < count; point++) {
-      const distance = Math.min(distances[point] as number, squaredDistance(points, point, centers, center));
+      const distance = Math.min(distances[point], squaredDistance(points, point, centers, center));
       distances[point] = distance;
       total += distance;
     }
     let left = random.next() * total;
     chosen = 0;
-    while (chosen < count - 1 && left >= (distances[chosen] as number)) left -= distances[chosen++] as number;
+    while (chosen < count - 1 && left >= distances[chosen]) left -= distances[chosen++];
   }
   return centers;
 }
@@ -88,18 +88,16 @@ function moveCenters(
   const sums = new Float64Array(k * stride);
   const sizes = new Uint32Array(k);
   for (let point = 0; point < count; point++) {
-    const center = group[point] as number;
-    sizes[center] = (sizes[center] as number) + 1;
+    const center = group[point];
+    sizes[center] += 1;
     for (let d = 0; d < stride; d++) {
-      sums[center * stride + d] =
-        (sums[center * stride + d] as number) + (values[point * stride + d] as number);
+      sums[center * stride + d] += values[point * stride + d];
     }
   }
   sizes.forEach((size, center) => {
     // An emptied centre stays where it was.
     if (size === 0) return;
-    for (let d = 0; d < stride; d++)
-      centers[center * stride + d] = (sums[center * stride + d] as number) / size;
+    for (let d = 0; d < stride; d++) centers[center * stride + d] = sums[center * stride + d] / size;
   });
 }
 
@@ -124,7 +122,7 @@ function squaredDistance(
 ): number {
   let sum = 0;
   for (let d = 0; d < stride; d++) {
-    const difference = (values[point * stride + d] as number) - (centers[center * stride + d] as number);
+    const difference = values[point * stride + d] - centers[center * stride + d];
     sum += difference * difference;
   }
   return sum;

@@ -108,7 +108,7 @@ export class Recommender {
   place(item: number, attributes: Attributes | undefined): boolean {
     this.changes++;
     if (item >= this.items) this.extend(item + 1);
-    if ((this.popularity[item] as number) > 0) return false;
+    if (this.popularity[item] > 0) return false;
     const row = this.rowOf(item);
     row.set(this.itemFromAttributes?.(attributes) ?? new Float32Array(row.length));
     if (isZero(row)) this.unplaced.add(item);
@@ -134,7 +134,7 @@ export class Recommender {
    */
   unlearn(items: readonly number[]): number[] {
     this.changes++;
-    for (const item of items) this.popularity[item] = (this.popularity[item] as number) - 1;
+    for (const item of items) this.popularity[item] -= 1;
     const unplaced = items.filter((item) => this.popularity[item] === 0);
     for (const item of unplaced) this.place(item, undefined);
     this.setPenalties();
@@ -194,7 +194,7 @@ export class Recommender {
 
   /** The scores of items as the last call of `candidates` found them. */
   foundScores(items: readonly number[]): number[] {
-    return items.map((item) => this.out[item] as number);
+    return items.map((item) => this.out[item]);
   }
 
   /** How many users had an item. */
@@ -236,7 +236,7 @@ export class Recommender {
     if (taste.chosen.length > 0) this.neighbours?.add(scores, taste.chosen);
     if (this.penalties)
       for (let item = 0; item < scores.length; item++)
-        scores[item] = penalized(scores[item] as number, this.penalties[item] as number);
+        scores[item] = penalized(scores[item], this.penalties[item]);
     for (const item of this.unplaced) scores[item] = UNPLACED;
     return scores;
   }

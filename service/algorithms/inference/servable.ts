@@ -46,7 +46,7 @@ export class LearnedBuilder implements Learned {
     const users = start.length - 1;
     this.stamps = new Float64Array(users);
     this.itemUsers = new Uint32Array(items);
-    this.every = Math.max(1, Math.ceil((start[users] as number) / mostPairs));
+    this.every = Math.max(1, Math.ceil(start[users] / mostPairs));
     this.pairs = withPairs ? this.roomForPairs(start, items) : null;
   }
 
@@ -55,7 +55,7 @@ export class LearnedBuilder implements Learned {
     const { stamps, itemUsers, pairs, every } = this;
     const user = this.users++;
     stamps[user] = stampOf(index, weight);
-    for (const item of index) itemUsers[item] = (itemUsers[item] as number) + 1;
+    for (const item of index) itemUsers[item] += 1;
     if (pairs && user % every === 0) pairs.index.set(index, pairs.start[user]);
   }
 
@@ -64,10 +64,10 @@ export class LearnedBuilder implements Learned {
     const users = start.length - 1;
     const own = new Uint32Array(users + 1);
     for (let user = 0; user < users; user++) {
-      const length = user % this.every === 0 ? (start[user + 1] as number) - (start[user] as number) : 0;
-      own[user + 1] = (own[user] as number) + length;
+      const length = user % this.every === 0 ? start[user + 1] - start[user] : 0;
+      own[user + 1] = own[user] + length;
     }
-    const index = new Uint32Array(own[users] as number);
+    const index = new Uint32Array(own[users]);
     return { users, items, start: own, index, weight: new Float32Array(0) };
   }
 }
@@ -80,9 +80,9 @@ export function stampOf(items: ArrayLike<number>, weights: ArrayLike<number>): n
   if (items.length === 0) return 0;
   let [low, high] = [items.length, 0];
   for (let at = 0; at < items.length; at++) {
-    const item = items[at] as number;
-    weightAsFloat[0] = weights[at] as number;
-    const bits = weightAsBits[0] as number;
+    const item = items[at];
+    weightAsFloat[0] = weights[at];
+    const bits = weightAsBits[0];
     low = (low + mixed(Math.imul(item, 0x9e3779b1) ^ bits)) | 0;
     high = (high + mixed(Math.imul(bits, 0x85ebca6b) + item + 1)) | 0;
   }

@@ -39,7 +39,7 @@ export function usageReader(model: TrainedModel): (items: Iterable<number>) => F
     return observedShares(model.interactions, having).map((share, user) => {
       if (!Number.isNaN(share)) return share;
       const top = standInsOf(user);
-      return top.reduce((sum, item) => sum + (having[item] as number), 0) / Math.max(1, top.length);
+      return top.reduce((sum, item) => sum + having[item], 0) / Math.max(1, top.length);
     });
   };
 }
@@ -58,7 +58,7 @@ export function histogramOf(usage: Float64Array, bins = 20): Histogram {
   const counts = new Array<number>(bins).fill(0);
   for (const share of usage) {
     const bin = Math.min(bins - 1, Math.floor((share + TOLERANCE) * bins));
-    counts[bin] = (counts[bin] as number) + 1;
+    counts[bin] += 1;
   }
   return { edges: Array.from({ length: bins + 1 }, (_, edge) => edge / bins), counts };
 }
@@ -67,9 +67,9 @@ function observedShares(of: Interactions, having: Uint8Array): Float64Array {
   return Float64Array.from({ length: of.users }, (_, user) => {
     let total = 0;
     let part = 0;
-    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
-      total += of.weight[at] as number;
-      if (having[of.index[at] as number]) part += of.weight[at] as number;
+    for (let at = of.start[user]; at < of.start[user + 1]; at++) {
+      total += of.weight[at];
+      if (having[of.index[at]]) part += of.weight[at];
     }
     return total > 0 ? part / total : Number.NaN;
   });

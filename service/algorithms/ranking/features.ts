@@ -56,12 +56,11 @@ export function candidateFeatures(of: KnownItems, { items, scores, own, latest }
     const { places = [], values = [] } = of.featuresOf(item) ?? {};
     let affinity = 0;
     places.forEach((at, k) => {
-      if (!numberPlaces.has(at))
-        affinity += ((profile[at] as number) - (usual[at] as number)) * (values[k] as number);
+      if (!numberPlaces.has(at)) affinity += (profile[at] - usual[at]) * values[k];
     });
     const valueAt = (at: number) => values[places.indexOf(at)] ?? 0;
     const row = [
-      scores[place] as number,
+      scores[place],
       Math.log(place + 1),
       Math.log1p(of.usersOf(item)),
       Math.log(of.lateOf(item) + 0.1),
@@ -69,7 +68,7 @@ export function candidateFeatures(of: KnownItems, { items, scores, own, latest }
       affinity,
       direction ? cosine(direction, of.vectorOf(item)) : 0,
     ];
-    for (const { at } of numbers) row.push(valueAt(at), Math.abs(valueAt(at) - (profile[at] as number)));
+    for (const { at } of numbers) row.push(valueAt(at), Math.abs(valueAt(at) - profile[at]));
     features.set(row, place * size);
   });
   for (let k = 0; k < size; k++) scale(features, k, size);
@@ -85,7 +84,7 @@ function profileOf({ space, featuresOf }: KnownItems, own: readonly number[]): F
   for (const item of own) {
     const { places = [], values = [] } = featuresOf(item) ?? {};
     places.forEach((at, k) => {
-      profile[at] = (profile[at] as number) + (values[k] as number) / own.length;
+      profile[at] += values[k] / own.length;
     });
   }
   return profile;
@@ -95,12 +94,11 @@ function profileOf({ space, featuresOf }: KnownItems, own: readonly number[]): F
 function directionOf({ vectorOf }: KnownItems, latest: ArrayLike<number>): Float64Array | null {
   let direction: Float64Array | null = null;
   for (let place = 0; place < latest.length; place++) {
-    const vector = vectorOf(latest[place] as number);
+    const vector = vectorOf(latest[place]);
     const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
     if (length === 0) continue;
     const sum: Float64Array = direction ?? new Float64Array(vector.length);
-    for (let k = 0; k < sum.length; k++)
-      sum[k] = (sum[k] as number) + (DECAY ** place * (vector[k] as number)) / length;
+    for (let k = 0; k < sum.length; k++) sum[k] += (DECAY ** place * vector[k]) / length;
     direction = sum;
   }
   return direction;
@@ -109,8 +107,8 @@ function directionOf({ vectorOf }: KnownItems, latest: ArrayLike<number>): Float
 function cosine(direction: Float64Array, vector: Float32Array): number {
   let [product, square] = [0, 0];
   for (let k = 0; k < vector.length; k++) {
-    product += (direction[k] as number) * (vector[k] as number);
-    square += (vector[k] as number) ** 2;
+    product += direction[k] * vector[k];
+    square += vector[k] ** 2;
   }
   return square === 0 ? 0 : product / Math.sqrt(square);
 }
@@ -119,11 +117,10 @@ function cosine(direction: Float64Array, vector: Float32Array): number {
 function scale(features: Float64Array, feature: number, step: number): void {
   const count = features.length / step;
   let sum = 0;
-  for (let at = feature; at < features.length; at += step) sum += features[at] as number;
+  for (let at = feature; at < features.length; at += step) sum += features[at];
   const mean = sum / count;
   let squares = 0;
-  for (let at = feature; at < features.length; at += step) squares += ((features[at] as number) - mean) ** 2;
+  for (let at = feature; at < features.length; at += step) squares += (features[at] - mean) ** 2;
   const deviation = Math.sqrt(squares / count) || 1;
-  for (let at = feature; at < features.length; at += step)
-    features[at] = ((features[at] as number) - mean) / deviation;
+  for (let at = feature; at < features.length; at += step) features[at] = (features[at] - mean) / deviation;
 }

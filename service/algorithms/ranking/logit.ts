@@ -28,7 +28,7 @@ export function learnWeights(examples: readonly Example[]): number[] {
     });
     for (const example of examples) addList(example, weights, slope, bend);
     const move = solved(bend, slope);
-    weights = weights.map((weight, k) => weight + (move[k] as number));
+    weights = weights.map((weight, k) => weight + move[k]);
     if (move.every((part) => Math.abs(part) < NOTHING)) break;
   }
   return Array.from(weights);
@@ -51,36 +51,35 @@ function addList(
   const total = chances.reduce((sum, chance) => sum + chance, 0);
   const [mean, off] = [new Float64Array(size), new Float64Array(size)];
   for (let at = 0; at < chances.length; at++) {
-    for (let k = 0; k < size; k++)
-      mean[k] = (mean[k] as number) + ((features[at * size + k] as number) * (chances[at] as number)) / total;
+    for (let k = 0; k < size; k++) mean[k] += (features[at * size + k] * chances[at]) / total;
   }
   for (let at = 0; at < chances.length; at++) {
-    const part = (share * count * (chances[at] as number)) / total;
-    for (let k = 0; k < size; k++) off[k] = (features[at * size + k] as number) - (mean[k] as number);
+    const part = (share * count * chances[at]) / total;
+    for (let k = 0; k < size; k++) off[k] = features[at * size + k] - mean[k];
     for (let i = 0; i < size; i++) {
-      if (chosen[at]) slope[i] = (slope[i] as number) + share * (off[i] as number);
-      const line = bend[i] as Float64Array;
-      const times = part * (off[i] as number);
-      for (let j = 0; j < size; j++) line[j] = (line[j] as number) + times * (off[j] as number);
+      if (chosen[at]) slope[i] += share * off[i];
+      const line = bend[i];
+      const times = part * off[i];
+      for (let j = 0; j < size; j++) line[j] += times * off[j];
     }
   }
 }
 
 /** The solution of a system whose matrix is symmetric and positive definite. */
 function solved(matrix: readonly Float64Array[], right: Float64Array): Float64Array {
-  const rows = matrix.map((row, i) => Float64Array.of(...row, right[i] as number));
+  const rows = matrix.map((row, i) => Float64Array.of(...row, right[i]));
   rows.forEach((pivot, i) => {
     for (const row of rows.slice(i + 1)) {
-      const factor = (row[i] as number) / (pivot[i] as number);
-      for (let k = i; k < row.length; k++) row[k] = (row[k] as number) - factor * (pivot[k] as number);
+      const factor = row[i] / pivot[i];
+      for (let k = i; k < row.length; k++) row[k] -= factor * pivot[k];
     }
   });
   const solution = new Float64Array(rows.length);
   for (let i = rows.length - 1; i >= 0; i--) {
-    const row = rows[i] as Float64Array;
-    let rest = row[rows.length] as number;
-    for (let k = i + 1; k < rows.length; k++) rest -= (row[k] as number) * (solution[k] as number);
-    solution[i] = rest / (row[i] as number);
+    const row = rows[i];
+    let rest = row[rows.length];
+    for (let k = i + 1; k < rows.length; k++) rest -= row[k] * solution[k];
+    solution[i] = rest / row[i];
   }
   return solution;
 }

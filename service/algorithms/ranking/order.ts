@@ -29,12 +29,12 @@ export interface Rankable {
  */
 export function rankable(known: KnownItems, { items, scores, own, latest }: Generated): Rankable {
   const places = Array.from(items.keys())
-    .filter((place) => isPlaced(scores[place] as number))
+    .filter((place) => isPlaced(scores[place]))
     .slice(0, CANDIDATES);
   const has = new Set(own);
   const features = candidateFeatures(known, {
-    items: places.map((place) => items[place] as number),
-    scores: places.map((place) => scores[place] as number),
+    items: places.map((place) => items[place]),
+    scores: places.map((place) => scores[place]),
     own,
     latest: Array.from(latest).filter((item) => has.has(item)),
   });

@@ -58,6 +58,6 @@ export function ranked(
 export function scoreOf(features: Float64Array, place: number, weights: ArrayLike<number>): number {
   const from = place * weights.length;
   let sum = 0;
-  for (let k = 0; k < weights.length; k++) sum += (features[from + k] as number) * (weights[k] as number);
+  for (let k = 0; k < weights.length; k++) sum += features[from + k] * weights[k];
   return sum;
 }

@@ -11,8 +11,8 @@ export type CandidatesOf = (user: number, had: Uint32Array) => { items: number[]
 export function candidatesByProducts(factorizer: Factorizer): CandidatesOf {
   const { scratch, ...vectors } = factorizer.measured();
   const byLength = factorizer.byLength();
-  const items = byLength.items.filter((_, at) => (byLength.lengths[at] as number) > 0);
-  const first = firstOfProducts(vectors, { ...byLength, items }, scratch[0] as Float32Array, CANDIDATES);
+  const items = byLength.items.filter((_, at) => byLength.lengths[at] > 0);
+  const first = firstOfProducts(vectors, { ...byLength, items }, scratch[0], CANDIDATES);
   return (user, had) => {
     const top = first(user, had);
     return { items: top.items(), scores: top.values() };
@@ -31,7 +31,7 @@ export function candidatesByScores(
     change(user, scores);
     for (const item of had) scores[item] = Number.NEGATIVE_INFINITY;
     const found = topIndices(scores, CANDIDATES);
-    return { items: found, scores: found.map((item) => scores[item] as number) };
+    return { items: found, scores: found.map((item) => scores[item]) };
   };
 }
 

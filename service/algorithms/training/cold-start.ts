@@ -40,7 +40,7 @@ export function learnAttributeModel(
   const space = learnFeatures(known, schema ?? inferSchema(records));
   if (space.size === 0) return null;
   const read = featureReader(space);
-  const examples = known.map((record, at) => ({ row: rows[at] as number, features: read(record) }));
+  const examples = known.map((record, at) => ({ row: rows[at], features: read(record) }));
   const moments = (of: readonly Example[]) => momentsOf(of, vectors, space.size, stride);
 
   const random = createRandom(SEED);
@@ -52,12 +52,10 @@ export function learnAttributeModel(
     const map = solveRidge(learned, penalty);
     return held.reduce((sum, { row, features }) => {
       const guess = applyMap(map, features);
-      return (
-        sum + guess.reduce((part, value, k) => part + (value - (vectors[row * stride + k] as number)) ** 2, 0)
-      );
+      return sum + guess.reduce((part, value, k) => part + (value - vectors[row * stride + k]) ** 2, 0);
     }, 0);
   });
-  const penalty = PENALTIES[errors.indexOf(Math.min(...errors))] as number;
+  const penalty = PENALTIES[errors.indexOf(Math.min(...errors))];
   return { space, map: solveRidge(moments(examples), penalty) };
 }
 
@@ -65,7 +63,7 @@ function examplesOf(records: AttributeRecords, warm: (row: number) => boolean): 
   const rows: number[] = [];
   for (let row = 0; row < records.length; row++) if (warm(row) && records.at(row)) rows.push(row);
   const drawn = sample(createRandom(SEED), rows.length, MOST_EXAMPLES);
-  return drawn.map((at) => rows[at] as number);
+  return drawn.map((at) => rows[at]);
 }
 
 /** The vector of a record; null when none of its attributes is known. */

@@ -62,7 +62,7 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
   }
   const vectors = new Float64Array(size * size);
   for (let i = 0; i < size; i++) {
-    for (let k = 0; k < size; k++) vectors[k * size + i] = rows[i * size + k] as number;
+    for (let k = 0; k < size; k++) vectors[k * size + i] = rows[i * size + k];
   }
   return { vectors, values: diagonal.slice() };
 }
@@ -71,14 +71,13 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
 function tridiagonalize(upper: ArrayLike<number>, room: Room): void {
   const { kernel, size, diagonal, beside, mirrors: matrix, scales, products } = room;
   for (let i = 0; i < size; i++) {
-    for (let j = i; j < size; j++)
-      matrix[i * size + j] = matrix[j * size + i] = upper[i * size + j] as number;
+    for (let j = i; j < size; j++) matrix[i * size + j] = matrix[j * size + i] = upper[i * size + j];
   }
   beside.fill(0);
   scales.fill(0);
   for (let k = 0; k < size - 1; k++) {
     const mirror = matrix.subarray(k * size + k + 1, (k + 1) * size);
-    const first = mirror[0] as number;
+    const first = mirror[0];
     const beyond = lengthSquared(mirror.subarray(1));
     if (beyond === 0) {
       beside[k] = first;
@@ -96,15 +95,15 @@ function tridiagonalize(upper: ArrayLike<number>, room: Room): void {
     kernel.run.products(below, rest, size, mirror.byteOffset, rest, product.byteOffset);
     let along = 0;
     for (let i = 0; i < rest; i++) {
-      product[i] = scale * (product[i] as number);
-      along += (product[i] as number) * (mirror[i] as number);
+      product[i] = scale * product[i];
+      along += product[i] * mirror[i];
     }
     const half = (scale / 2) * along;
-    for (let i = 0; i < rest; i++) product[i] = (product[i] as number) - half * (mirror[i] as number);
+    for (let i = 0; i < rest; i++) product[i] -= half * mirror[i];
     kernel.run.subtractMultiples(below, rest, size, mirror.byteOffset, product.byteOffset, rest);
     kernel.run.subtractMultiples(below, rest, size, product.byteOffset, mirror.byteOffset, rest);
   }
-  for (let i = 0; i < size; i++) diagonal[i] = matrix[i * size + i] as number;
+  for (let i = 0; i < size; i++) diagonal[i] = matrix[i * size + i];
 }
 
 /** Does all reflections to the axes. Those that a reflection does not reach yet are left out. */
@@ -118,7 +117,7 @@ function reflectAxes({ kernel, size, mirrors, scales, products, rows }: Room): v
     const mirror = mirrors.byteOffset + (at - size) * 8;
     const below = rows.byteOffset + at * 8;
     kernel.run.products(below, rest, size, mirror, rest, products.byteOffset);
-    for (let i = 0; i < rest; i++) products[i] = (scales[k] as number) * (products[i] as number);
+    for (let i = 0; i < rest; i++) products[i] = scales[k] * products[i];
     kernel.run.subtractMultiples(below, rest, size, products.byteOffset, mirror, rest);
   }
 }
@@ -126,7 +125,7 @@ function reflectAxes({ kernel, size, mirrors, scales, products, rows }: Room): v
 /** The last row that is still tied to this one. */
 function blockEnd(beside: Float64Array, low: number, nothing: number): number {
   let high = low;
-  while (high < beside.length - 1 && !(Math.abs(beside[high] as number) <= nothing)) high++;
+  while (high < beside.length - 1 && !(Math.abs(beside[high]) <= nothing)) high++;
   return high;
 }
 
@@ -136,38 +135,38 @@ function largestOf(...arrays: readonly Float64Array[]): number {
 
 /** One pass of rotations from the end of a block to its beginning, with Wilkinson's shift. */
 function turnBlock({ kernel, size, diagonal, beside, rows }: Room, low: number, high: number): void {
-  const off = beside[low] as number;
-  const slope = ((diagonal[low + 1] as number) - (diagonal[low] as number)) / (2 * off);
+  const off = beside[low];
+  const slope = (diagonal[low + 1] - diagonal[low]) / (2 * off);
   const shift = off / (slope + Math.sign(slope || 1) * Math.sqrt(slope * slope + 1));
-  let ahead = (diagonal[high] as number) - (diagonal[low] as number) + shift;
+  let ahead = diagonal[high] - diagonal[low] + shift;
   let [sine, cosine, moved] = [1, 1, 0];
   for (let i = high - 1; i >= low; i--) {
-    const across = sine * (beside[i] as number);
-    const along = cosine * (beside[i] as number);
+    const across = sine * beside[i];
+    const along = cosine * beside[i];
     const length = Math.sqrt(across * across + ahead * ahead);
     beside[i + 1] = length;
     if (length === 0) {
-      diagonal[i + 1] = (diagonal[i + 1] as number) - moved;
+      diagonal[i + 1] -= moved;
       beside[high] = 0;
       return;
     }
     sine = across / length;
     cosine = ahead / length;
-    const next = (diagonal[i + 1] as number) - moved;
-    const gap = ((diagonal[i] as number) - next) * sine + 2 * cosine * along;
+    const next = diagonal[i + 1] - moved;
+    const gap = (diagonal[i] - next) * sine + 2 * cosine * along;
     moved = sine * gap;
     diagonal[i + 1] = next + moved;
     ahead = cosine * gap - along;
     const row = rows.byteOffset + i * size * 8;
     kernel.run.rotatePair(row, row + size * 8, size, cosine, sine);
   }
-  diagonal[low] = (diagonal[low] as number) - moved;
+  diagonal[low] -= moved;
   beside[low] = ahead;
   beside[high] = 0;
 }
 
 function lengthSquared(vector: Float64Array): number {
   let sum = 0;
-  for (let k = 0; k < vector.length; k++) sum += (vector[k] as number) * (vector[k] as number);
+  for (let k = 0; k < vector.length; k++) sum += vector[k] * vector[k];
   return sum;
 }

@@ -30,8 +30,8 @@ export function holdOut(
   const random = createRandom(seed);
   const held = new Uint8Array(of.index.length);
   for (let user = 0; user < of.users; user++) {
-    const from = of.start[user] as number;
-    const count = (of.start[user + 1] as number) - from;
+    const from = of.start[user];
+    const count = of.start[user + 1] - from;
     if (count < 2 || !isAsked(user)) continue;
     const wanted = Math.max(1, Math.round(count * share));
     // Selection sampling (Knuth, algorithm S): each entry is drawn with the same chance.
@@ -62,8 +62,8 @@ export function evaluate(
     const wanted = test.index.subarray(test.start[user], test.start[user + 1]);
     if (wanted.length === 0) continue;
     const scores = scoresOf(user);
-    for (let at = train.start[user] as number; at < (train.start[user + 1] as number); at++) {
-      scores[train.index[at] as number] = Number.NEGATIVE_INFINITY;
+    for (let at = train.start[user]; at < train.start[user + 1]; at++) {
+      scores[train.index[at]] = Number.NEGATIVE_INFINITY;
     }
     const measured = measure(topIndices(scores, CUT), wanted);
     recall += measured.recall20;
@@ -82,7 +82,7 @@ export function measure(ranked: readonly number[], wanted: Uint32Array): Quality
   for (let rank = 0; rank < CUT; rank++) {
     const discount = 1 / Math.log2(rank + 2);
     if (rank < wanted.length) ideal += discount;
-    if (rank < ranked.length && set.has(ranked[rank] as number)) {
+    if (rank < ranked.length && set.has(ranked[rank])) {
       hits++;
       gain += discount;
     }

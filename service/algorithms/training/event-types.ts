@@ -39,7 +39,7 @@ export function searchEventRule(
     const also = { pairs: weighted(most, weights), recommendSeen };
     const bench = new TrialBench(target, given, SEARCH_DIMENSIONS, budget, team, also, pairs, reportUsers);
     if (!bench.possible) return 0;
-    const [found] = bench.trace(point, [TRIAL_EPOCHS]) as [Quality];
+    const [found] = bench.trace(point, [TRIAL_EPOCHS]);
     if (found.ndcg20 > quality.ndcg20) quality = found;
     onTrial(Math.min(1, ++trials / expected), quality);
     return found.ndcg20;
@@ -54,7 +54,7 @@ export function searchEventRule(
       .map((recommendSeen) => tried(weights, recommendSeen))
       .reduce((a, b) => (b.gain > a.gain * WORTHWHILE ? b : a));
 
-  const fixed = { weights: given.eventWeights ?? {}, recommendSeen: modes[0] as boolean };
+  const fixed = { weights: given.eventWeights ?? {}, recommendSeen: modes[0] };
   if (most.length === 0) return fixed;
   if (given.eventWeights) return modes.length === 1 ? fixed : bestWay(fixed.weights, modes);
   let best = tried({}, true);

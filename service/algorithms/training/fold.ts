@@ -111,8 +111,7 @@ export class Fold {
     return blends.map((_, blend) => {
       const mean = (which: number) => {
         let sum = 0;
-        for (let at = 0; at < users.length; at++)
-          sum += out[(at * blends.length + blend) * 2 + which] as number;
+        for (let at = 0; at < users.length; at++) sum += out[(at * blends.length + blend) * 2 + which];
         return sum / Math.max(1, users.length);
       };
       return { recall20: mean(0), ndcg20: mean(1) };
@@ -134,7 +133,7 @@ export class Fold {
     if (!this.units.has(exponent)) {
       const exponents = [...USUAL_EXPONENTS, exponent];
       scalesOf(this.train, EXPONENTS, exponents).forEach((scale, at) => {
-        this.units.set(exponents[at] as number, scale);
+        this.units.set(exponents[at], scale);
       });
     }
     return this.units.get(exponent) as number;
@@ -158,8 +157,7 @@ function neighbourCost(of: Interactions, users: Uint32Array): number {
   const average = of.index.length / of.users;
   return users.reduce((sum, user) => {
     let near = 0;
-    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++)
-      near += counts[of.index[at] as number] as number;
+    for (let at = of.start[user]; at < of.start[user + 1]; at++) near += counts[of.index[at]];
     return sum + Math.min(near, MOST_ENTRIES) + Math.min(near * average, of.index.length, MOST_ENTRIES);
   }, 0);
 }

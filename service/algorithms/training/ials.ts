@@ -132,7 +132,7 @@ export class Factorizer {
       Object.assign(this.kept, { seed, values });
     }
     const { values } = this.kept;
-    return (at) => values[at] as number;
+    return (at) => values[at];
   }
 
   /** Solves all users, then all items. */
@@ -164,7 +164,7 @@ export class Factorizer {
     const lengths = new Float32Array(rows);
     for (let item = 0; item < rows; item++) lengths[item] = lengthOf(rowOf(item));
     const items = shared(Uint32Array.from({ length: rows }, (_, item) => item));
-    items.sort((a, b) => (lengths[b] as number) - (lengths[a] as number) || a - b);
+    items.sort((a, b) => lengths[b] - lengths[a] || a - b);
     items.forEach((item, at) => {
       this.ordered.set(rowOf(item), at * stride);
     });
@@ -193,8 +193,8 @@ export class Factorizer {
     weight.set(side.weight);
     const totals = new Float64Array(side.users);
     for (let row = 0; row < side.users; row++) {
-      for (let at = side.start[row] as number; at < (side.start[row + 1] as number); at++) {
-        totals[row] = (totals[row] as number) + (side.weight[at] as number);
+      for (let at = side.start[row]; at < side.start[row + 1]; at++) {
+        totals[row] += side.weight[at];
       }
     }
     const active = totals.reduce((count, total) => (total > 0 ? count + 1 : count), 0);
@@ -206,7 +206,7 @@ export class Factorizer {
   private setRidges(): void {
     const set = (side: FactorSide, others: number) => {
       for (let row = 0; row < side.rows; row++) {
-        side.ridge[row] = ridgeOf(this.parameters, side.totals[row] as number, others);
+        side.ridge[row] = ridgeOf(this.parameters, side.totals[row], others);
       }
     };
     set(this.users, this.items.active);
@@ -217,7 +217,7 @@ export class Factorizer {
     const values = this.diagonalize(fixed);
     const { kernel, scratch, base, turn: matrix } = this;
     const stride = strideOf(this.parameters.dimensions);
-    for (let k = 0; k < stride; k++) base[k] = this.parameters.alpha * (values[k] as number);
+    for (let k = 0; k < stride; k++) base[k] = this.parameters.alpha * values[k];
     const size = solved.index.length * stride * 2 * (STEPS + 1);
     this.team.run({
       ...{ kind: "solve", memory: kernel.memory, stride, scratch, parts: PARTS, size },
@@ -237,7 +237,7 @@ export class Factorizer {
     const gram = new Float32Array(stride * stride);
     for (let at = 0; at < gram.length; at++) {
       let sum = 0;
-      for (let part = 0; part < GRAM_PARTS; part++) sum += grams[part * gram.length + at] as number;
+      for (let part = 0; part < GRAM_PARTS; part++) sum += grams[part * gram.length + at];
       gram[at] = sum;
     }
     const { vectors, values } = eigenOf(gram, stride);
@@ -251,7 +251,7 @@ export class Factorizer {
 /** Bounds between parts of rows that take about the same time. */
 export function boundsOf({ users, start }: Interactions): Uint32Array {
   const bounds = new Uint32Array(PARTS + 1).fill(users);
-  const costUpTo = (row: number) => (start[row] as number) + ROW_COST * row;
+  const costUpTo = (row: number) => start[row] + ROW_COST * row;
   const total = costUpTo(users);
   let part = 0;
   for (let row = 0; row < users; row++) {

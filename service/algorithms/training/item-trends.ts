@@ -30,7 +30,7 @@ export class ItemTrends {
     this.index = index;
     this.time = time;
     this.order = Uint32Array.from({ length: index.length }, (_, at) => at).sort(
-      (a, b) => (time[a] as number) - (time[b] as number) || a - b,
+      (a, b) => time[a] - time[b] || a - b,
     );
     this.now = this.timeAt(this.order.length - 1) ?? 0;
     this.half = this.now - (this.timeAt(Math.floor(this.order.length * (1 - LATE))) ?? this.now) || 1;
@@ -42,12 +42,12 @@ export class ItemTrends {
   /** Moves on to a moment, which is not before the last one, and counts the events before it. */
   moveTo(moment: number): this {
     this.moment = Math.min(moment, this.now);
-    for (; this.next < this.order.length && (this.timeAt(this.next) as number) < moment; this.next++) {
-      const at = this.order[this.next] as number;
-      const [item, time] = [this.index[at] as number, this.time[at] as number];
+    for (; this.next < this.order.length && this.time[this.order[this.next]] < moment; this.next++) {
+      const at = this.order[this.next];
+      const [item, time] = [this.index[at], this.time[at]];
       this.weights[item] = this.weightAt(item, time) + 1;
       this.weighed[item] = time;
-      this.first[item] = Math.min(this.first[item] as number, time);
+      this.first[item] = Math.min(this.first[item], time);
     }
     return this;
   }
@@ -59,7 +59,7 @@ export class ItemTrends {
 
   /** How long ago an item was first chosen: the logarithm of the days; 0 if it had not been yet. */
   ageOf(item: number): number {
-    return Math.log1p(Math.max(0, this.moment - (this.first[item] as number)) / DAY_MS);
+    return Math.log1p(Math.max(0, this.moment - this.first[item]) / DAY_MS);
   }
 
   private timeAt(place: number): number | undefined {
@@ -68,7 +68,7 @@ export class ItemTrends {
   }
 
   private weightAt(item: number, moment: number): number {
-    const weight = this.weights[item] as number;
-    return weight === 0 ? 0 : weight * 2 ** (((this.weighed[item] as number) - moment) / this.half);
+    const weight = this.weights[item];
+    return weight === 0 ? 0 : weight * 2 ** ((this.weighed[item] - moment) / this.half);
   }
 }

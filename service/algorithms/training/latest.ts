@@ -21,7 +21,7 @@ export function holdOutLatest(
   const held = new Uint8Array(of.index.length);
   for (let user = 0; user < of.users; user++) {
     if (!isAsked(user)) continue;
-    const [from, to] = [of.start[user] as number, of.start[user + 1] as number];
+    const [from, to] = [of.start[user], of.start[user + 1]];
     const wanted = Math.max(1, Math.round((to - from) * share));
     const asked = latestOrder(time.subarray(from, to), (at) => from + at);
     const [begin, end] = [window * wanted, (window + 1) * wanted];
@@ -42,7 +42,7 @@ export function latestOrder(
   keyOf: (at: number) => number = (at) => at,
 ): Uint32Array {
   return Uint32Array.from({ length: time.length }, (_, at) => at).sort(
-    (a, b) => (time[b] as number) - (time[a] as number) || scattered(keyOf(a)) - scattered(keyOf(b)) || a - b,
+    (a, b) => time[b] - time[a] || scattered(keyOf(a)) - scattered(keyOf(b)) || a - b,
   );
 }
 

@@ -52,6 +52,6 @@ export const EXPONENTS = { damping: 0.5, itemExponent: 0.5, userExponent: 0.7 };
 export function neighbourRule({ neighbours }: Point, data: Interactions): NeighbourRule | null {
   const { share, popularityExponent } = neighbours;
   if (share === 0) return null;
-  const [unit] = scalesOf(data, EXPONENTS, [popularityExponent]) as [number];
+  const [unit] = scalesOf(data, EXPONENTS, [popularityExponent]);
   return { ...EXPONENTS, popularityExponent, scale: share * unit };
 }

@@ -36,14 +36,13 @@ export function firstOfProducts(
     const length = lengthOf(vector) * ROUNDING;
     const top = new Top(count);
     for (const item of had) isHad[item] = 1;
-    for (let row = 0; row < items.length && !(length * (lengths[row] as number) < top.floor); row += rows) {
+    for (let row = 0; row < items.length && !(length * lengths[row] < top.floor); row += rows) {
       const some = Math.min(rows, items.length - row);
       const at = vectors.byteOffset + row * stride * 4;
       kernel.scores(at, some, stride, vector.byteOffset, scores.byteOffset);
       for (let place = 0; place < some; place++) {
-        const item = items[row + place] as number;
-        if ((scores[place] as number) >= top.floor && isHad[item] === 0)
-          top.add(item, scores[place] as number);
+        const item = items[row + place];
+        if (scores[place] >= top.floor && isHad[item] === 0) top.add(item, scores[place]);
       }
     }
     for (const item of had) isHad[item] = 0;
@@ -54,6 +53,6 @@ export function firstOfProducts(
 /** The length of a vector. */
 export function lengthOf(vector: Float32Array): number {
   let sum = 0;
-  for (let k = 0; k < vector.length; k++) sum += (vector[k] as number) ** 2;
+  for (let k = 0; k < vector.length; k++) sum += vector[k] ** 2;
   return Math.sqrt(sum);
 }

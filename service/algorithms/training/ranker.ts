@@ -44,7 +44,7 @@ function gainsOf(lists: readonly RankingList[]): number[] {
     RankingList[],
   ];
   return halves.flatMap((half, at) => {
-    const weights = learnWeights(halves[1 - at] as RankingList[]);
+    const weights = learnWeights(halves[1 - at]);
     return half.map((list) => ndcgOf(list, weights) - ndcgOf(list, NONE));
   });
 }

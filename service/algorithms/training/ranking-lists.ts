@@ -103,7 +103,7 @@ export function rankingLists(data: RankingData, generator: RankingGenerator): Ra
     lateOf: (item) => trends.lateOf(item),
     ageOf: (item) => trends.ageOf(item),
     usual: usualOf(train, data.attributes, features),
-    usersOf: (item) => (counts[item] as number) * times,
+    usersOf: (item) => counts[item] * times,
     vectorOf: (item) => factors.itemVectors.subarray(item * factors.stride, (item + 1) * factors.stride),
     space: data.attributes?.space ?? null,
     featuresOf: (item) => features[item],
@@ -114,7 +114,7 @@ export function rankingLists(data: RankingData, generator: RankingGenerator): Ra
     (user) => test.start[user] !== test.start[user + 1],
   );
   const most = Math.min(MOST_USERS, Math.ceil(MOST_PRODUCTS / (train.items * factors.stride)));
-  return Array.from(sample(random, withAny.length, most), (at) => withAny[at] as number)
+  return Array.from(sample(random, withAny.length, most), (at) => withAny[at])
     .map((user) => ({ user, moment: firstTime(test, user) }))
     .sort((a, b) => a.moment - b.moment || a.user - b.user)
     .map(({ user, moment }) => {
@@ -123,11 +123,11 @@ export function rankingLists(data: RankingData, generator: RankingGenerator): Ra
       const wanted = rowOf(test, user);
       const own = [...rowOf(train, user)];
       const { places, features } = rankable(known, { ...found, own, latest: latestOf({ latest }, user) });
-      const items = places.map((place) => found.items[place] as number);
+      const items = places.map((place) => found.items[place]);
       const set = new Set(wanted);
       return {
         ...{ user, moment, items, features, wanted, chosen: items.map((item) => set.has(item)) },
-        isReporting: data.reportUsers.isReporting[drawn ? (drawn[user] as number) : user] === 1,
+        isReporting: data.reportUsers.isReporting[drawn ? drawn[user] : user] === 1,
       };
     });
 }
@@ -161,7 +161,7 @@ function candidatesFor(
   return candidatesByScores(factors, train.items, (user, scores) => {
     neighbours?.add(scores, rowOf(train, user));
     for (let item = 0; item < scores.length; item++) {
-      if (penalties) scores[item] = penalized(scores[item] as number, penalties[item] as number);
+      if (penalties) scores[item] = penalized(scores[item], penalties[item]);
       if (counts[item] === 0) scores[item] = UNPLACED;
     }
   });
@@ -179,10 +179,10 @@ function latestItems({
 }: Interactions): Uint32Array {
   const latest = new Uint32Array(users * LATEST).fill(NONE);
   for (let user = 0; user < users; user++) {
-    const [from, to] = [start[user] as number, start[user + 1] as number];
+    const [from, to] = [start[user], start[user + 1]];
     const order = latestOrder(time.subarray(from, to)).subarray(0, LATEST);
     order.forEach((at, place) => {
-      latest[user * LATEST + place] = index[from + at] as number;
+      latest[user * LATEST + place] = index[from + at];
     });
   }
   return latest;
@@ -203,7 +203,7 @@ function usualOf(
   for (const item of index) {
     const { places = [], values = [] } = features[item] ?? {};
     places.forEach((at, k) => {
-      sum[at] = (sum[at] as number) + (values[k] as number);
+      sum[at] += values[k];
     });
   }
   return Float32Array.from(sum, (value) => value / index.length);

@@ -35,10 +35,10 @@ export function isSparse(pairs: number, users: number): boolean {
  */
 export function reportUsersOf(of: Interactions): ReportUsers {
   const able = Uint32Array.from({ length: of.users }, (_, user) => user).filter(
-    (user) => (of.start[user + 1] as number) - (of.start[user] as number) >= 2,
+    (user) => of.start[user + 1] - of.start[user] >= 2,
   );
   const isReporting = new Uint8Array(of.users);
   const count = Math.max(1, Math.floor(able.length * PART));
-  for (const at of sample(createRandom(SEED), able.length, count)) isReporting[able[at] as number] = 1;
+  for (const at of sample(createRandom(SEED), able.length, count)) isReporting[able[at]] = 1;
   return { isReporting, share: heldOutShare(of.index.length, of.users) };
 }

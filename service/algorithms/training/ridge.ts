@@ -36,14 +36,14 @@ export function momentsOf(
     const all = [...places, size];
     const amounts = [...values, 1];
     all.forEach((place, i) => {
-      const amount = amounts[i] as number;
+      const amount = amounts[i];
       all.forEach((other, j) => {
         const at = place * width + other;
-        gram[at] = (gram[at] as number) + amount * (amounts[j] as number);
+        gram[at] += amount * amounts[j];
       });
       for (let k = 0; k < stride; k++) {
         const at = place * stride + k;
-        right[at] = (right[at] as number) + amount * (vectors[row * stride + k] as number);
+        right[at] += amount * vectors[row * stride + k];
       }
     });
   }
@@ -54,17 +54,17 @@ export function momentsOf(
 export function solveRidge({ size, stride, gram, right }: Moments, penalty: number): LinearMap {
   const width = size + 1;
   const lower = new Float64Array(gram);
-  for (let i = 0; i < size; i++) lower[i * width + i] = (lower[i * width + i] as number) + penalty;
-  lower[width * width - 1] = (lower[width * width - 1] as number) + 1e-6;
+  for (let i = 0; i < size; i++) lower[i * width + i] += penalty;
+  lower[width * width - 1] += 1e-6;
   factor(lower, width);
   const solution = new Float64Array(right);
   for (let i = 0; i < width; i++) {
-    for (let j = 0; j < i; j++) subtractRow(solution, i, j, lower[i * width + j] as number, stride);
-    scaleRow(solution, i, 1 / (lower[i * width + i] as number), stride);
+    for (let j = 0; j < i; j++) subtractRow(solution, i, j, lower[i * width + j], stride);
+    scaleRow(solution, i, 1 / lower[i * width + i], stride);
   }
   for (let i = width - 1; i >= 0; i--) {
-    for (let j = i + 1; j < width; j++) subtractRow(solution, i, j, lower[j * width + i] as number, stride);
-    scaleRow(solution, i, 1 / (lower[i * width + i] as number), stride);
+    for (let j = i + 1; j < width; j++) subtractRow(solution, i, j, lower[j * width + i], stride);
+    scaleRow(solution, i, 1 / lower[i * width + i], stride);
   }
   return { stride, weights: Float32Array.from(solution) };
 }
@@ -73,9 +73,9 @@ export function solveRidge({ size, stride, gram, right }: Moments, penalty: numb
 export function applyMap({ stride, weights }: LinearMap, { places, values }: Features): Float32Array {
   const vector = weights.slice(weights.length - stride);
   places.forEach((place, i) => {
-    const amount = values[i] as number;
+    const amount = values[i];
     for (let k = 0; k < stride; k++) {
-      vector[k] = (vector[k] as number) + amount * (weights[place * stride + k] as number);
+      vector[k] += amount * weights[place * stride + k];
     }
   });
   return vector;
@@ -84,11 +84,9 @@ export function applyMap({ stride, weights }: LinearMap, { places, values }: Fea
 function factor(matrix: Float64Array, width: number): void {
   for (let i = 0; i < width; i++) {
     for (let j = 0; j <= i; j++) {
-      let sum = matrix[i * width + j] as number;
-      for (let k = 0; k < j; k++)
-        sum -= (matrix[i * width + k] as number) * (matrix[j * width + k] as number);
-      matrix[i * width + j] =
-        i === j ? Math.sqrt(Math.max(sum, 1e-9)) : sum / (matrix[j * width + j] as number);
+      let sum = matrix[i * width + j];
+      for (let k = 0; k < j; k++) sum -= matrix[i * width + k] * matrix[j * width + k];
+      matrix[i * width + j] = i === j ? Math.sqrt(Math.max(sum, 1e-9)) : sum / matrix[j * width + j];
     }
   }
 }
@@ -96,10 +94,10 @@ function factor(matrix: Float64Array, width: number): void {
 function subtractRow(of: Float64Array, row: number, other: number, amount: number, stride: number): void {
   if (amount === 0) return;
   for (let k = 0; k < stride; k++) {
-    of[row * stride + k] = (of[row * stride + k] as number) - amount * (of[other * stride + k] as number);
+    of[row * stride + k] -= amount * of[other * stride + k];
   }
 }
 
 function scaleRow(of: Float64Array, row: number, amount: number, stride: number): void {
-  for (let k = 0; k < stride; k++) of[row * stride + k] = (of[row * stride + k] as number) * amount;
+  for (let k = 0; k < stride; k++) of[row * stride + k] *= amount;
 }

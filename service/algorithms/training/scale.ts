@@ -54,10 +54,10 @@ function vanishingRegularization(
   const userScale = new Float64Array(of.users);
   const itemScale = new Float64Array(of.items);
   for (let user = 0; user < of.users; user++) {
-    for (let at = of.start[user] as number; at < (of.start[user + 1] as number); at++) {
-      const [item, weight] = [of.index[at] as number, of.weight[at] as number];
-      userScale[user] = (userScale[user] as number) + weight;
-      itemScale[item] = (itemScale[item] as number) + weight;
+    for (let at = of.start[user]; at < of.start[user + 1]; at++) {
+      const [item, weight] = [of.index[at], of.weight[at]];
+      userScale[user] += weight;
+      itemScale[item] += weight;
     }
   }
   userScale.forEach((total, user) => {
@@ -69,21 +69,20 @@ function vanishingRegularization(
   let direction = new Float64Array(of.items).fill(1 / Math.sqrt(of.items));
   let norm = 0;
   for (let round = 0; round < 12; round++) {
-    const scaled = direction.map((value, item) => value * (itemScale[item] as number));
+    const scaled = direction.map((value, item) => value * itemScale[item]);
     const next = new Float64Array(of.items);
     for (let user = 0; user < of.users; user++) {
-      const [from, to] = [of.start[user] as number, of.start[user + 1] as number];
+      const [from, to] = [of.start[user], of.start[user + 1]];
       let projected = 0;
-      for (let at = from; at < to; at++)
-        projected += (of.weight[at] as number) * (scaled[of.index[at] as number] as number);
-      projected *= (userScale[user] as number) ** 2;
+      for (let at = from; at < to; at++) projected += of.weight[at] * scaled[of.index[at]];
+      projected *= userScale[user] ** 2;
       for (let at = from; at < to; at++) {
-        const item = of.index[at] as number;
-        next[item] = (next[item] as number) + (of.weight[at] as number) * projected;
+        const item = of.index[at];
+        next[item] += of.weight[at] * projected;
       }
     }
     next.forEach((value, item) => {
-      next[item] = value * (itemScale[item] as number);
+      next[item] = value * itemScale[item];
     });
     norm = Math.sqrt(next.reduce((sum, value) => sum + value * value, 0));
     direction = next.map((value) => value / norm);

@@ -120,7 +120,7 @@ export function searchParameters(
     onTrial(Math.min(0.99, bench.trials.length / EXPECTED_TRIALS), quality, bench.trials);
   };
   const gain = (point: Point) => {
-    const [found] = bench.trace(point, [TRIAL_EPOCHS]) as [Quality];
+    const [found] = bench.trace(point, [TRIAL_EPOCHS]);
     tell(found);
     return found.ndcg20;
   };
@@ -130,8 +130,8 @@ export function searchParameters(
     const most = Math.max(...found.map(({ ndcg20 }) => ndcg20));
     // Of many that are nearly as good, the first one counts least on neighbours.
     const at = found.findIndex(({ ndcg20 }) => ndcg20 * WORTHWHILE >= most);
-    tell(found[at] as Quality);
-    return { way: ways[at] as Point["neighbours"], gain: found[at]?.ndcg20 ?? 0 };
+    tell(found[at]);
+    return { way: ways[at], gain: found[at]?.ndcg20 ?? 0 };
   };
   const walk = (from: Point, step: Step): Point => {
     let reached = from;
@@ -231,8 +231,8 @@ export function searchParameters(
   const gains = qualities.map(({ ndcg20 }) => ndcg20);
   const most = Math.max(...gains);
   const at = gains.findIndex((one) => one * WORTHWHILE >= most);
-  const epochs = moments[at] as number;
-  onTrial(1, qualities[at] as Quality, bench.trials);
+  const epochs = moments[at];
+  onTrial(1, qualities[at], bench.trials);
   return {
     point: forAllData(best),
     epochs,

@@ -23,10 +23,10 @@ export function usersToLearnFrom(of: Interactions, mostPairs: number): Uint32Arr
   const { start, index } = transpose(of);
   for (let item = 0; item < of.items; item++) {
     const users = index.subarray(start[item], start[item + 1]);
-    let found = users.reduce((sum, user) => sum + (drawn[user] as number), 0);
+    let found = users.reduce((sum, user) => sum + drawn[user], 0);
     for (let at = 0; at < users.length && found < LEAST_USERS; at++) {
-      const user = users[at] as number;
-      found += 1 - (drawn[user] as number);
+      const user = users[at];
+      found += 1 - drawn[user];
       drawn[user] = 1;
     }
   }
@@ -66,8 +66,7 @@ export function foldInAll(
     room.weight.set(some.weight);
     for (let row = 0; row < rows.length; row++) {
       let total = 0;
-      for (let at = some.start[row] as number; at < (some.start[row + 1] as number); at++)
-        total += some.weight[at] as number;
+      for (let at = some.start[row]; at < some.start[row + 1]; at++) total += some.weight[at];
       room.ridge[row] = ridgeOf(parameters, total, active);
     }
     const bounds = boundsOf(some);
@@ -77,7 +76,7 @@ export function foldInAll(
       // Solved at once, and not from where they were before a turn.
       ...{ matrix: base, bounds, steps: 0 },
     });
-    vectors.set(room.vectors.subarray(0, rows.length * stride), (rows[0] as number) * stride);
+    vectors.set(room.vectors.subarray(0, rows.length * stride), rows[0] * stride);
   }
   return vectors;
 }
@@ -89,9 +88,9 @@ function baseOf(base: Float32Array, itemVectors: Float32Array, alpha: number): n
   for (let from = 0; from < itemVectors.length; from += base.length) {
     let isActive = false;
     for (let k = 0; k < base.length; k++) {
-      const value = itemVectors[from + k] as number;
+      const value = itemVectors[from + k];
       if (value !== 0) isActive = true;
-      squares[k] = (squares[k] as number) + value * value;
+      squares[k] += value * value;
     }
     if (isActive) active++;
   }
@@ -103,13 +102,13 @@ function baseOf(base: Float32Array, itemVectors: Float32Array, alpha: number): n
 function chunksOf({ users, start }: Interactions): Uint32Array[] {
   const chunks: Uint32Array[] = [];
   for (let from = 0, to = 0; from < users; from = to) {
-    const end = (start[from] as number) + FOLDED_PAIRS;
-    for (to = from + 1; to < users && (start[to + 1] as number) <= end; ) to++;
+    const end = start[from] + FOLDED_PAIRS;
+    for (to = from + 1; to < users && start[to + 1] <= end; ) to++;
     chunks.push(Uint32Array.from({ length: to - from }, (_, at) => from + at));
   }
   return chunks;
 }
 
 function entriesOf(start: Uint32Array, rows: Uint32Array): number {
-  return (start[(rows.at(-1) as number) + 1] as number) - (start[rows[0] as number] as number);
+  return start[rows[rows.length - 1] + 1] - start[rows[0]];
 }

@@ -58,8 +58,7 @@ export class TrialBench {
     this.isSample = drawn !== null;
     const sampled = drawn ? selectUsers(interactions, drawn) : interactions;
     const beside = others && drawn ? selectUsers(others, drawn) : others;
-    const isReporting = (user: number) =>
-      reportUsers.isReporting[drawn ? (drawn[user] as number) : user] === 1;
+    const isReporting = (user: number) => reportUsers.isReporting[drawn ? drawn[user] : user] === 1;
     const hold = (of: Interactions, share: number, fold: number, isAsked?: (user: number) => boolean) =>
       this.kind === "latest"
         ? holdOutLatest(of, share, fold, isAsked)
@@ -67,7 +66,7 @@ export class TrialBench {
     const asking = Math.min(budget.users, budget.scores / items);
     const drawnOf = (test: Interactions, count: number): Questions => {
       const able = usersWithAny(test);
-      return { test, users: sample(random, able.length, count).map((at) => able[at] as number) };
+      return { test, users: sample(random, able.length, count).map((at) => able[at]) };
     };
     // The pairs for the report are in no fold, neither to learn from nor to ask for.
     const kept = hold(sampled, reportUsers.share, 0, isReporting);
@@ -100,12 +99,12 @@ export class TrialBench {
     const keys = moments.map((epochs) => keyOf(point, epochs, point.neighbours.share > 0));
     if (reports || !keys.every((key) => this.known.has(key))) {
       const qualities = moments.map((moment) => {
-        const [quality] = this.measure(point, moment, [point.neighbours]) as [Quality];
+        const [quality] = this.measure(point, moment, [point.neighbours]);
         reports?.set(moment, this.reported(point, moment));
         return quality;
       });
       qualities.forEach((quality, at) => {
-        this.known.set(keys[at] as string, quality);
+        this.known.set(keys[at], quality);
       });
     }
     return keys.map((key) => this.known.get(key) as Quality);
@@ -114,11 +113,11 @@ export class TrialBench {
   /** Quality of a point with several ways to let neighbours count, all on those users that there is time for. */
   blends(point: Point, epochs: number, ways: readonly Point["neighbours"][]): Quality[] {
     const keys = ways.map((neighbours) => keyOf({ ...point, neighbours }, epochs, true));
-    const unknown = ways.filter((_, at) => !this.known.has(keys[at] as string));
+    const unknown = ways.filter((_, at) => !this.known.has(keys[at]));
     if (unknown.length > 0) {
       const qualities = this.measure(point, epochs, unknown, true);
       unknown.forEach((neighbours, at) => {
-        this.known.set(keyOf({ ...point, neighbours }, epochs, true), qualities[at] as Quality);
+        this.known.set(keyOf({ ...point, neighbours }, epochs, true), qualities[at]);
       });
     }
     return keys.map((key) => this.known.get(key) as Quality);
@@ -126,16 +125,13 @@ export class TrialBench {
 
   /** What a training reports of a point: its quality and that of popularity, on users who had no part in the choice. */
   report(point: Point, epochs: number, measured?: Quality): Omit<TrainingReport, "trials"> {
-    const [first] = this.folds as [Fold];
+    const [first] = this.folds;
     const { train, had, reporting } = first;
     const { test } = reporting;
     const users = usersAsked(reporting, point.neighbours.share > 0);
     if (users.length === 0) return { quality: null, popularity: null, heldOut: { pairs: 0, users: 0 } };
     const counts = Float32Array.from(itemCounts(train));
-    const pairs = users.reduce(
-      (sum, user) => sum + (test.start[user + 1] as number) - (test.start[user] as number),
-      0,
-    );
+    const pairs = users.reduce((sum, user) => sum + test.start[user + 1] - test.start[user], 0);
     return {
       quality: measured ?? this.reported(point, epochs),
       popularity: evaluate({ train: had, test }, users, () => counts.slice()),
@@ -145,12 +141,12 @@ export class TrialBench {
 
   /** Quality for the users of the report, of what would be shown to them. */
   private reported(point: Point, epochs: number): Quality {
-    const [first] = this.folds as [Fold];
+    const [first] = this.folds;
     const { neighbours } = point;
     const factorizer = first.trained(point, epochs, this.given, this.maxDimensions);
     const exposure = exposureRule(this.given);
     const fewer = neighbours.share > 0;
-    return first.measure(first.reporting, factorizer, [neighbours], fewer, exposure)[0] as Quality;
+    return first.measure(first.reporting, factorizer, [neighbours], fewer, exposure)[0];
   }
 
   private measure(
@@ -164,7 +160,7 @@ export class TrialBench {
       const factorizer = fold.trained(point, epochs, this.given, this.maxDimensions);
       return fold.measure(fold.choosing, factorizer, ways, fewer);
     });
-    const found = ways.map((_, at) => average(perFold.map((qualities) => qualities[at] as Quality)));
+    const found = ways.map((_, at) => average(perFold.map((qualities) => qualities[at])));
     this.trials.push(Math.max(...found.map(({ ndcg20 }) => ndcg20)));
     return found;
   }

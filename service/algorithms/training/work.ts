@@ -93,7 +93,7 @@ export type Work = GramWork | TurnWork | SolveWork | MeasureWork;
 
 /** What carries out the parts of a step in the thread of this number. */
 export function carryOut(work: Work, thread: number): (part: number) => void {
-  const scratch = work.scratch[thread] as Float32Array;
+  const scratch = work.scratch[thread];
   if (work.kind === "measure") return measuring(work, scratch);
   const { memory, stride, parts } = work;
   const kernel = kernelOn(memory);
@@ -105,8 +105,8 @@ export function carryOut(work: Work, thread: number): (part: number) => void {
         solved.index.byteOffset,
         solved.weight.byteOffset,
         0,
-        bounds[part] as number,
-        bounds[part + 1] as number,
+        bounds[part],
+        bounds[part + 1],
         solved.vectors.byteOffset,
         fixed.byteOffset,
         stride,
@@ -155,7 +155,7 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
   const wantedBy = (user: number) => test.index.subarray(test.start[user], test.start[user + 1]);
   const hadBy = (user: number) => work.had.index.subarray(work.had.start[user], work.had.start[user + 1]);
   const note = (at: number, blend: number, list: readonly number[]) => {
-    const { recall20, ndcg20 } = measure(list, wantedBy(users[at] as number));
+    const { recall20, ndcg20 } = measure(list, wantedBy(users[at]));
     const place = (at * blends.length + blend) * 2;
     out[place] = recall20;
     out[place + 1] = ndcg20;
@@ -165,7 +165,7 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
     return (part) => {
       const to = Math.floor((users.length * (part + 1)) / work.parts);
       for (let at = Math.floor((users.length * part) / work.parts); at < to; at++) {
-        const list = firstOf(users[at] as number, hadBy(users[at] as number)).items();
+        const list = firstOf(users[at], hadBy(users[at])).items();
         for (let blend = 0; blend < blends.length; blend++) note(at, blend, list);
       }
     };
@@ -173,7 +173,7 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
   const shown = work.exposure && shownBy(work, work.exposure);
   const firstOf = said ? firstOfBlends(work, said, shown) : (scores: Float32Array) => [shown?.(scores) ?? []];
   const measureUser = (at: number, scores: Float32Array) => {
-    const user = users[at] as number;
+    const user = users[at];
     for (const item of hadBy(user)) scores[item] = Number.NEGATIVE_INFINITY;
     said?.fill(0);
     if (said) neighbours?.add(said, train.index.subarray(train.start[user], train.start[user + 1]));
@@ -192,7 +192,7 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
             itemVectors.byteOffset + row * stride * 4,
             Math.min(rows, items - row),
             stride,
-            userVectors.byteOffset + (users[at] as number) * stride * 4,
+            userVectors.byteOffset + users[at] * stride * 4,
             scratch.byteOffset + ((at - begin) * room + row) * 4,
           );
       }
@@ -237,7 +237,7 @@ function firstOfBlends(
       work.blends.forEach(({ scale, popularityExponent }, blend) => {
         if (popularityExponent !== exponents[which]) return;
         lists[blend] = shown
-          ? shown(scores.map((score, item) => score + scale * (adds[item] as number)))
+          ? shown(scores.map((score, item) => score + scale * adds[item]))
           : topOfSums(scores, adds, scale, CUT);
       });
     });
@@ -246,7 +246,7 @@ function firstOfBlends(
 }
 
 function multiply(a: Float32Array, b: Float32Array, to: Float32Array): void {
-  for (let at = 0; at < to.length; at++) to[at] = (a[at] as number) * (b[at] as number);
+  for (let at = 0; at < to.length; at++) to[at] = a[at] * b[at];
 }
 
 /** Finds the first items by their scores, as they would be shown. */
@@ -257,7 +257,7 @@ function shownBy(
   const penalties = Float32Array.from(itemCounts, (users) => penaltyOf(users, popularityPenalty));
   const vectorOf = (item: number) => itemVectors.subarray(item * stride, (item + 1) * stride);
   return (scores: Float32Array) => {
-    const shown = scores.map((score, item) => penalized(score, penalties[item] as number));
+    const shown = scores.map((score, item) => penalized(score, penalties[item]));
     return diversified(topIndices(shown, DIVERSIFIED), CUT, diversity, vectorOf);
   };
 }

@@ -22,7 +22,7 @@ const coldUser = (user: number) => user >= 500;
 const coldItem = (item: number) => item % 10 === 3;
 const interactions = filterEntries(
   world.interactions,
-  (entry, user) => !coldUser(user) && !coldItem(world.interactions.index[entry] as number),
+  (entry, user) => !coldUser(user) && !coldItem(world.interactions.index[entry]),
 );
 const model = trainG1(
   {
@@ -57,9 +57,9 @@ test("items without events are ranked by their attributes for each user", () => 
   let liked = 0;
   let seen = 0;
   for (let user = 0; user < 500; user++) {
-    const best = recommender.rerank(cold, recommender.userTaste(user))[0] as number;
+    const best = recommender.rerank(cold, recommender.userTaste(user))[0];
     seen++;
-    if (world.likes[user]?.includes(world.genres[best] as number)) liked++;
+    if (world.likes[user]?.includes(world.genres[best])) liked++;
   }
   expect(liked / seen).toBeGreaterThan(0.8);
 });

@@ -13,10 +13,7 @@ function pairsOf(
 
 const rowsOf = ({ start, index, weight }: ReturnType<typeof pairsOf>) =>
   [0, 1].map((user) =>
-    Array.from(index.subarray(start[user], start[user + 1]), (item, at) => [
-      item,
-      weight[(start[user] as number) + at],
-    ]),
+    Array.from(index.subarray(start[user], start[user + 1]), (item, at) => [item, weight[start[user] + at]]),
   );
 
 test("a pair weighs its target events and, by their weights, those of other types", () => {

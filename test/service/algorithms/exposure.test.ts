@@ -28,7 +28,7 @@ const bytes = (model: G1Model) =>
 const ascend = (figures: readonly (number | null | undefined)[]) => {
   expect(figures.every((figure) => figure != null)).toBe(true);
   expect(figures).toEqual([...figures].sort((a, b) => (a ?? 0) - (b ?? 0)));
-  expect(figures.at(-1)).toBeGreaterThan((figures[0] as number) + 0.05);
+  expect(figures.at(-1)).toBeGreaterThan(Number(figures[0]) + 0.05);
 };
 const steps = [0, 0.4, 0.7, 1];
 
@@ -51,7 +51,7 @@ test("the quality that a training reports is that of what it shows", () => {
   const plain = trained();
   for (const choice of [{ diversity: 1 }, { popularityPenalty: 1 }]) {
     const shown = trained(choice);
-    expect(shown.report.quality?.ndcg20).toBeLessThan(plain.report.quality?.ndcg20 as number);
+    expect(shown.report.quality?.ndcg20).toBeLessThan(Number(plain.report.quality?.ndcg20));
     expect(shown.itemVectors).toEqual(plain.itemVectors);
   }
 });
@@ -71,7 +71,7 @@ test("items that come after training stand in the same order with penalties, how
   const added = 2 * interactions.items;
   recommender.place(added, records[0]);
   expect(recommender.scoresOf([0, 1], taste)).toEqual(known);
-  expect(isPlaced(recommender.scoresOf([added], taste)[0] as number)).toBe(true);
+  expect(isPlaced(recommender.scoresOf([added], taste)[0])).toBe(true);
 });
 
 test("what a ranking is learned on has the penalties of what is shown: a small one changes little, a great one much", () => {
@@ -81,7 +81,7 @@ test("what a ranking is learned on has the penalties of what is shown: a small o
   };
   const [plain, little, much] = [0, 0.02, 1].map((popularityPenalty) => {
     const { report } = trainG1({ interactions: timed }, { ...fixed, neighbours: 0, popularityPenalty });
-    return report.ranking?.without as number;
+    return report.ranking?.without;
   }) as [number, number, number];
   expect(plain).toBeGreaterThan(0.05);
   expect(Math.abs(little / plain - 1)).toBeLessThan(0.1);
@@ -99,7 +99,7 @@ test("a shorter list is the beginning of a longer one, whatever the diversity", 
 test("somebody of whom nothing is known gets what is popular in spite of a penalty", () => {
   const { itemUsers } = servable(trained()).learned;
   const recommender = new Recommender(servable(trained({ popularityPenalty: 1 })));
-  const counts = recommender.top(null, 20).map((item) => itemUsers[item] as number);
+  const counts = recommender.top(null, 20).map((item) => itemUsers[item]);
   expect(counts).toEqual([...itemUsers].sort((a, b) => b - a).slice(0, 20));
 });
 
@@ -107,7 +107,7 @@ test("of a user who is forgotten nothing is left in the penalties", () => {
   const recommender = new Recommender(servable(trained({ popularityPenalty: 1 })));
   const { start, index } = interactions;
   const own = [...index.subarray(start[0], start[1])];
-  const item = own[0] as number;
+  const item = own[0];
   const taste = recommender.userTaste(1);
   const [before = 0] = recommender.scoresOf([item], taste);
   const users = recommender.usersOf(item);

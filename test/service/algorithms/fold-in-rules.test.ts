@@ -22,34 +22,34 @@ users.push(new Map(factors.map((_, item) => [item, 1])));
 function solvedAsSparkDoes(rated: Rated): number[] {
   const matrix = Array.from({ length: dimensions }, (_, i) =>
     Array.from({ length: dimensions }, (_, j) => {
-      const all = factors.reduce((sum, y) => sum + (y[i] as number) * (y[j] as number), 0);
+      const all = factors.reduce((sum, y) => sum + y[i] * y[j], 0);
       const own = [...rated].reduce((sum, [item, r]) => {
-        const y = factors[item] as number[];
-        return sum + alpha * r * (y[i] as number) * (y[j] as number);
+        const y = factors[item];
+        return sum + alpha * r * y[i] * y[j];
       }, 0);
       return all + own + (i === j ? regularization * rated.size : 0);
     }),
   );
   const right = Array.from({ length: dimensions }, (_, i) =>
-    [...rated].reduce((sum, [item, r]) => sum + (1 + alpha * r) * (factors[item]?.[i] as number), 0),
+    [...rated].reduce((sum, [item, r]) => sum + (1 + alpha * r) * factors[item]?.[i], 0),
   );
   return solve(matrix, right);
 }
 
 /** Gauss, in 64 bits. */
 function solve(matrix: number[][], right: number[]): number[] {
-  const rows = matrix.map((row, at) => [...row, right[at] as number]);
+  const rows = matrix.map((row, at) => [...row, right[at]]);
   for (let k = 0; k < rows.length; k++) {
-    const pivot = rows[k] as number[];
+    const pivot = rows[k];
     for (const row of rows) {
       if (row === pivot) continue;
-      const times = (row[k] as number) / (pivot[k] as number);
+      const times = row[k] / pivot[k];
       row.forEach((value, at) => {
-        row[at] = value - times * (pivot[at] as number);
+        row[at] = value - times * pivot[at];
       });
     }
   }
-  return rows.map((row, k) => (row.at(-1) as number) / (row[k] as number));
+  return rows.map((row, k) => row[row.length - 1] / row[k]);
 }
 
 /** As Spark leaves it: not turned. */
@@ -100,16 +100,13 @@ describe("a model of Spark", () => {
       const folded = new FoldIn(servable(model)).solve(itemsOf(rated)) as Float32Array;
       const { vector: trained } = recommender.userTaste(user) as Taste;
       folded.forEach((value, k) => {
-        expect(value).toBeCloseTo(trained[k] as number, 4);
+        expect(value).toBeCloseTo(trained[k], 4);
       });
       // Scores are the same however the vectors are turned.
       const x = solvedAsSparkDoes(rated);
       factors.forEach((y, item) => {
-        const plain = y.reduce((sum, value, k) => sum + value * (x[k] as number), 0);
-        const own = folded.reduce(
-          (sum, value, k) => sum + value * (model.itemVectors[item * 16 + k] as number),
-          0,
-        );
+        const plain = y.reduce((sum, value, k) => sum + value * x[k], 0);
+        const own = folded.reduce((sum, value, k) => sum + value * model.itemVectors[item * 16 + k], 0);
         expect(own).toBeCloseTo(plain, 4);
       });
     },
@@ -120,20 +117,16 @@ describe("a model of Spark", () => {
     expect(recommender.tasteFromItems(itemsOf(rated), 1)?.vector).toEqual(recommender.userTaste(1)?.vector);
     const more = new Map([...rated, [79, 5]]);
     const x = solvedAsSparkDoes(more);
-    const scores = factors.map((y) => y.reduce((sum, value, k) => sum + value * (x[k] as number), 0));
-    const best = [...scores.keys()].sort((a, b) => (scores[b] as number) - (scores[a] as number));
+    const scores = factors.map((y) => y.reduce((sum, value, k) => sum + value * x[k], 0));
+    const best = [...scores.keys()].sort((a, b) => scores[b] - scores[a]);
     expect(recommender.top(recommender.tasteFromItems(itemsOf(more), 1), 10)).toEqual(best.slice(0, 10));
   });
 
   test("is not served by the equations of another trainer", () => {
     const weightScale = { weighting: "linear", damping: 0, typical: 1, average: 1 } as const;
     const other = { rule: "ials", alpha, regularization, regularizationExponent: 1, weightScale } as const;
-    const wrong = new FoldIn({ ...servable(model), foldIn: other }).solve(
-      itemsOf(users[1] as Rated),
-    ) as Float32Array;
+    const wrong = new FoldIn({ ...servable(model), foldIn: other }).solve(itemsOf(users[1])) as Float32Array;
     const { vector: right } = recommender.userTaste(1) as Taste;
-    expect(Math.max(...wrong.map((value, k) => Math.abs(value - (right[k] as number))))).toBeGreaterThan(
-      0.05,
-    );
+    expect(Math.max(...wrong.map((value, k) => Math.abs(value - right[k])))).toBeGreaterThan(0.05);
   });
 });

@@ -84,5 +84,5 @@ test("damped weights average 1 and fall with the number of the user's items", ()
   ]);
   const { weight } = scaleWeights(of, weightScaleOf(of, "linear", 0.5));
   expect(weight.reduce((sum, value) => sum + value) / 5).toBeCloseTo(1, 5);
-  expect((weight[0] as number) / (weight[1] as number)).toBeCloseTo(2, 5);
+  expect(weight[0] / weight[1]).toBeCloseTo(2, 5);
 });

@@ -31,24 +31,24 @@ test.each([
   kernel.run.addGram(vectors.byteOffset, rows, stride, gram.byteOffset);
   const expected = plainGram(vectors, rows, stride);
   for (let i = 0; i < stride; i++) {
-    for (let j = i; j < stride; j++) expect(gram[i * stride + j]).toBeCloseTo(expected[i]?.[j] as number, 3);
+    for (let j = i; j < stride; j++) expect(gram[i * stride + j]).toBeCloseTo(expected[i]?.[j], 3);
   }
 
   for (let i = 0; i < stride; i++) {
-    gram[i * stride + i] = (gram[i * stride + i] as number) + 1;
-    (expected[i] as number[])[i] = (expected[i]?.[i] as number) + 1;
+    gram[i * stride + i] = gram[i * stride + i] + 1;
+    expected[i][i] += 1;
     right[i] = random.normal();
   }
   const wanted = [...right];
   kernel.run.solve(gram.byteOffset, right.byteOffset, stride, solution.byteOffset);
   expected.forEach((row, i) => {
-    const product = row.reduce((sum, value, j) => sum + value * (solution[j] as number), 0);
-    expect(product).toBeCloseTo(wanted[i] as number, 2);
+    const product = row.reduce((sum, value, j) => sum + value * solution[j], 0);
+    expect(product).toBeCloseTo(wanted[i], 2);
   });
 
   kernel.run.scores(vectors.byteOffset, rows, stride, solution.byteOffset, out.byteOffset);
   for (let row = 0; row < rows; row++) {
-    const dot = solution.reduce((sum, value, k) => sum + value * (vectors[row * stride + k] as number), 0);
+    const dot = solution.reduce((sum, value, k) => sum + value * vectors[row * stride + k], 0);
     expect(out[row]).toBeCloseTo(dot, 3);
   }
 });
@@ -72,16 +72,16 @@ test.each([
     const y = itemVectors.subarray(item * stride, (item + 1) * stride);
     total += scaled;
     y.forEach((value, i) => {
-      right[i] = (right[i] as number) + scaled * value;
+      right[i] = right[i] + scaled * value;
       y.forEach((other, j) => {
-        (matrix[i] as number[])[j] = (matrix[i]?.[j] as number) + scaled * value * other;
+        matrix[i][j] += scaled * value * other;
       });
     });
   }
   const ridge = ridgeOf(parameters, total, new Set(interactions.index).size);
   matrix.forEach((row, i) => {
-    const product = row.reduce((sum, value, j) => sum + value * (x[j] as number), 0);
-    expect(product + ridge * (x[i] as number)).toBeCloseTo(right[i] as number, 3);
+    const product = row.reduce((sum, value, j) => sum + value * x[j], 0);
+    expect(product + ridge * x[i]).toBeCloseTo(right[i], 3);
   });
 });
 
@@ -101,16 +101,13 @@ test.each([
   );
   const matrix = plainGram(rows, from, size);
   const { vectors, values } = eigenOf(matrix.flat(), size);
-  const column = (k: number) => Array.from({ length: size }, (_, i) => vectors[i * size + k] as number);
+  const column = (k: number) => Array.from({ length: size }, (_, i) => vectors[i * size + k]);
   const columns = Array.from({ length: size }, (_, k) => column(k));
   for (let i = 0; i < size; i++) {
     for (let j = 0; j < size; j++) {
-      const sum = columns.reduce(
-        (total, each, k) => total + (each[i] as number) * (values[k] as number) * (each[j] as number),
-        0,
-      );
-      expect(sum).toBeCloseTo(matrix[i]?.[j] as number, 4);
-      const product = column(i).reduce((total, value, k) => total + value * (columns[j]?.[k] as number), 0);
+      const sum = columns.reduce((total, each, k) => total + each[i] * values[k] * each[j], 0);
+      expect(sum).toBeCloseTo(matrix[i]?.[j], 4);
+      const product = column(i).reduce((total, value, k) => total + value * columns[j]?.[k], 0);
       expect(product).toBeCloseTo(i === j ? 1 : 0, 9);
     }
   }
@@ -169,13 +166,13 @@ test("a user folded in from his items gets nearly the trained vector", () => {
   const folding = new FoldIn(servable(model));
   const similarities = [0, 100, 200].map((user) => {
     const entries = Array.from(
-      { length: (interactions.start[user + 1] as number) - (interactions.start[user] as number) },
-      (_, at) => (interactions.start[user] as number) + at,
+      { length: interactions.start[user + 1] - interactions.start[user] },
+      (_, at) => interactions.start[user] + at,
     );
     const folded = folding.solve(
       entries.map((at) => ({
-        item: interactions.index[at] as number,
-        weight: interactions.weight[at] as number,
+        item: interactions.index[at],
+        weight: interactions.weight[at],
       })),
     ) as Float32Array;
     return cosine(folded, model.userVectors.subarray(user * model.stride, (user + 1) * model.stride));
@@ -190,7 +187,7 @@ function plainGram(vectors: Float32Array, rows: number, stride: number): number[
     Array.from({ length: stride }, (_, j) => {
       let sum = 0;
       for (let row = 0; row < rows; row++) {
-        sum += (vectors[row * stride + i] as number) * (vectors[row * stride + j] as number);
+        sum += vectors[row * stride + i] * vectors[row * stride + j];
       }
       return sum;
     }),
@@ -198,8 +195,7 @@ function plainGram(vectors: Float32Array, rows: number, stride: number): number[
 }
 
 function cosine(a: Float32Array, b: Float32Array): number {
-  const dot = (x: Float32Array, y: Float32Array) =>
-    x.reduce((sum, value, k) => sum + value * (y[k] as number), 0);
+  const dot = (x: Float32Array, y: Float32Array) => x.reduce((sum, value, k) => sum + value * y[k], 0);
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 

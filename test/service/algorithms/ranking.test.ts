@@ -70,7 +70,7 @@ test("weights are learned by which what was chosen comes first", () => {
     return { features, chosen: seconds.map((second) => second === Math.max(...seconds)) };
   });
   const weights = learnWeights(examples);
-  expect(Math.abs(weights[0] as number)).toBeLessThan((weights[1] as number) / 5);
+  expect(Math.abs(weights[0])).toBeLessThan(weights[1] / 5);
   const [{ features, chosen }] = examples as [(typeof examples)[number]];
   expect(ranked([...chosen.keys()], features, weights)[0]).toBe(chosen.indexOf(true));
 });
@@ -185,7 +185,7 @@ test.each([0, 1])(
     expect(places.map((place) => candidates[place])).toEqual(list.items);
     expect(features).toHaveLength(list.features.length);
     features.forEach((value, at) => {
-      expect(value).toBeCloseTo(list.features[at] as number, 3);
+      expect(value).toBeCloseTo(list.features[at], 3);
     });
   },
 );

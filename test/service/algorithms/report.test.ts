@@ -15,7 +15,7 @@ function choices(lastOf: (user: number) => number | undefined = () => undefined)
     while (own.size < perUser) own.add(random.below(items - 2));
     const row = [...own];
     // Of ten items the last two are held out.
-    row.splice(8, 1, lastOf(user) ?? (row[8] as number));
+    row.splice(8, 1, lastOf(user) ?? row[8]);
     row.forEach((item, step) => {
       builder.add(user, item, 1, user * 100 + step);
     });
@@ -25,9 +25,9 @@ function choices(lastOf: (user: number) => number | undefined = () => undefined)
 
 const given = { dimensions: 4, weighting: "log", damping: 0, neighbours: 0, epochs: 3 } as const;
 const pairsOf = ({ start, index, time }: Interactions, user: number) =>
-  Array.from({ length: (start[user + 1] as number) - (start[user] as number) }, (_, at) => ({
-    item: index[(start[user] as number) + at] as number,
-    time: time?.[(start[user] as number) + at] as number,
+  Array.from({ length: start[user + 1] - start[user] }, (_, at) => ({
+    item: index[start[user] + at],
+    time: time?.[start[user] + at],
   }));
 
 test("the pairs that a report is measured on change no trial, and each is later than all that was learned from", () => {
@@ -55,7 +55,7 @@ test("the pairs that a report is measured on change no trial, and each is later 
     for (let user = 0; user < users; user++) {
       if (!isReporting[user]) continue;
       const held = pairsOf(all, user)
-        .sort((a, b) => b.time - a.time)
+        .sort((a, b) => Number(b.time) - Number(a.time))
         .slice(0, 2);
       const known = new Set(pairsOf(fold.train, user).map(({ item }) => item));
       const asked = pairsOf(fold.choosing.test, user).map(({ item }) => item);

@@ -26,12 +26,12 @@ test("excluded items never come, and all others do when asked for", () => {
 function product(of: G1Model, user: number, item: number): number {
   const { stride, userVectors, itemVectors } = of;
   const vector = userVectors.subarray(user * stride, (user + 1) * stride);
-  return vector.reduce((sum, value, k) => sum + value * (itemVectors[item * stride + k] as number), 0);
+  return vector.reduce((sum, value, k) => sum + value * itemVectors[item * stride + k], 0);
 }
 
 function expectOrder(top: readonly number[], scoreOf: (item: number) => number): void {
   for (let rank = 1; rank < top.length; rank++) {
-    expect(scoreOf(top[rank - 1] as number)).toBeGreaterThanOrEqual(scoreOf(top[rank] as number) - 1e-5);
+    expect(scoreOf(top[rank - 1])).toBeGreaterThanOrEqual(scoreOf(top[rank]) - 1e-5);
   }
 }
 
@@ -53,11 +53,9 @@ describe("a model with neighbours", () => {
       const others = own(user, of);
       if (!others.includes(item)) continue;
       for (const one of items.filter((one) => others.includes(one)))
-        sum += others.length ** -rule.userExponent * (counts[one] as number) ** -rule.itemExponent;
+        sum += others.length ** -rule.userExponent * counts[one] ** -rule.itemExponent;
     }
-    return (
-      rule.scale * sum * (counts[item] as number) ** -rule.popularityExponent * items.length ** -rule.damping
-    );
+    return rule.scale * sum * counts[item] ** -rule.popularityExponent * items.length ** -rule.damping;
   };
 
   test("adds what those who chose the same say to the products of the vectors", () => {
@@ -89,7 +87,7 @@ describe("a model with neighbours", () => {
     // A user who does not speak himself, with what he had when the model was trained.
     const items = own(7).map((item, at) => ({
       item,
-      weight: interactions.weight[(interactions.start[7] as number) + at] as number,
+      weight: interactions.weight[interactions.start[7] + at],
     }));
     const taste = served.tasteFromItems(items, 7) as Taste;
     expect(taste).toEqual({ vector: served.userTaste(7)?.vector, chosen: own(7) });

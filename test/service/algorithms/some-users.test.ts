@@ -26,10 +26,10 @@ test("every user has the vector that his events fold in to, and every item that 
   const { stride, userVectors, itemVectors } = some;
   const folding = new FoldIn(servable(some));
   for (let user = 0; user < 900; user += 7) {
-    const from = train.start[user] as number;
+    const from = train.start[user];
     const items = Array.from(rowOf(train, user), (item, at) => ({
       item,
-      weight: train.weight[from + at] as number,
+      weight: train.weight[from + at],
     }));
     const own = userVectors.subarray(user * stride, (user + 1) * stride);
     folding.solve(items)?.forEach((value, k) => {

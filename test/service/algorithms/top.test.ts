@@ -10,7 +10,7 @@ test("the highest sums are those that adding first and sorting then finds, whate
       random.next() < 0.2 ? Number.NEGATIVE_INFINITY : random.below(5),
     );
     const adds = Float32Array.from({ length }, () => random.below(4));
-    const sums = own.map((value, at) => value + 2 * (adds[at] as number));
+    const sums = own.map((value, at) => value + 2 * adds[at]);
     expect(topOfSums(own, adds, 2, 20)).toEqual(topIndices(sums, 20));
   }
 });
@@ -33,7 +33,7 @@ test("the highest of what is added are the same in whatever order it comes", () 
     );
     const top = new Top(20);
     const places = [...scores.keys()].sort((a, b) => ((a * 37) % 61) - ((b * 37) % 61));
-    for (const place of places) top.add(place, scores[place] as number);
+    for (const place of places) top.add(place, scores[place]);
     expect(top.items()).toEqual(topIndices(scores, 20));
     expect(top.values()).toEqual(top.items().map((place) => scores[place]));
   }

@@ -91,8 +91,8 @@ describe("choosing parameters", () => {
     const builder = new InteractionsBuilder();
     const { start, index, weight, users, items } = small;
     for (let user = 0; user < users; user++) {
-      for (let at = start[user] as number; at < (start[user + 1] as number); at++) {
-        builder.add(user, index[at] as number, (weight[at] as number) * 1024);
+      for (let at = start[user]; at < start[user + 1]; at++) {
+        builder.add(user, index[at], weight[at] * 1024);
       }
     }
     const scaled = trainG1({ interactions: builder.build(users, items) });
@@ -149,8 +149,8 @@ test("no effort asks for fewer, or allows less, than a smaller one", () => {
   ];
   const ascending = [quick, balanced, thorough].map(numbers);
   ascending[0]?.forEach((value, at) => {
-    expect(value).toBeLessThan(ascending[1]?.[at] as number);
-    expect(ascending[1]?.[at]).toBeLessThan(ascending[2]?.[at] as number);
+    expect(value).toBeLessThan(ascending[1]?.[at]);
+    expect(ascending[1]?.[at]).toBeLessThan(ascending[2]?.[at]);
   });
 });
 
@@ -204,10 +204,9 @@ test("a larger event value moves a user further towards the item", () => {
       weight: interactions.weight.map((value, at) => (at === 0 ? weight : value)),
     };
     const { userVectors, itemVectors, stride } = trainG1({ interactions: of }, parameters);
-    const item = interactions.index[0] as number;
+    const item = interactions.index[0];
     let score = 0;
-    for (let k = 0; k < stride; k++)
-      score += (userVectors[k] as number) * (itemVectors[item * stride + k] as number);
+    for (let k = 0; k < stride; k++) score += userVectors[k] * itemVectors[item * stride + k];
     return score;
   };
   expect(scoreWith(20)).toBeGreaterThan(scoreWith(0.1));
@@ -254,7 +253,7 @@ test("the highest scores come in order, ties by index, without missing numbers a
   scores[4] = Number.NEGATIVE_INFINITY;
   const expected = [...scores.keys()]
     .filter((index) => index !== 3 && index !== 4)
-    .sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
+    .sort((a, b) => scores[b] - scores[a] || a - b);
   expect(topIndices(scores, 37)).toEqual(expected.slice(0, 37));
   expect(topIndices(scores, 1000)).toEqual(expected);
   expect(topIndices(scores, 0)).toEqual([]);

@@ -28,7 +28,7 @@ export function createWorld(options: WorldOptions = {}): World {
   likes.forEach((liked, user) => {
     for (let event = 0; event < eventsPerUser; event++) {
       let item = popular(random, items);
-      for (let tries = 0; tries < 12 && !liked.includes(genreOf[item] as number); tries++)
+      for (let tries = 0; tries < 12 && !liked.includes(genreOf[item]); tries++)
         item = popular(random, items);
       builder.add(user, item, 1);
     }
