@@ -236,7 +236,8 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const found = await observe(noun, id, properties as State, () => contextOf(properties));
         if (found === "gone") return { id: "", props: {} };
         const isDoubtful = found === "not seen" && (await isUnsettled(id, properties));
-        const props = kept(properties, found !== "not seen" ? found : isDoubtful ? doubtful : {});
+        const seen = found !== "not seen" ? found : isDoubtful ? doubtful : {};
+        const props = kept({ ...properties, ...seen }, {});
         return { id, props, inputs: argumentsIn(props, argKeys) };
       });
     },

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { routes } from "../../../contract";
 import { embedded } from "../../../service";
 import { ObservedService } from "../../engine/observed-service";
 import { DynamicProvider } from "../dynamic-provider";
@@ -106,24 +107,28 @@ describe("a service that is the same under another address", () => {
     const { baseUrl: _, ...config } = Object.fromEntries(
       Object.entries(observed.config).map(([key, value]) => [key.replace("recommender:", ""), value]),
     );
+    // What is read must be there.
+    const created = await observed.call(routes.createUserDataset, { name: "n", numShards: 1 });
+    const id = type === "UserDataset" ? created.userDatasetId : "id";
+    observed.calls();
     const here = { ...config, baseUrl: observed.service.url };
     const state = { ...args, __service: "https://former.example.com", jobId: "j", eventDatasetId: "id" };
     for (const no of ["", "0", "false"]) {
       const plain = await start(here, { RECOMMENDER_SERVICE_MOVED: no });
-      await expect(plain.diff(type, "id", state, args)).rejects.toThrow(
+      await expect(plain.diff(type, id, state, args)).rejects.toThrow(
         /belongs to the service at https:\/\/former.example.com, but \S+ is configured.*RECOMMENDER_SERVICE_MOVED=1/s,
       );
     }
     const once = await start(here, { RECOMMENDER_SERVICE_MOVED: "1" });
-    expect(await once.diff(type, "id", state, args)).toEqual({ changes: true, replaces: [] });
-    const updated = await once.update(type, "id", state, args);
+    expect(await once.diff(type, id, state, args)).toEqual({ changes: true, replaces: [] });
+    const updated = await once.update(type, id, state, args);
     expect(updated).toMatchObject({ __service: observed.service.url });
     expect(observed.calls()).toEqual([]);
     if (type !== "EventDataset") {
-      expect((await once.read(type, "id", state)).state).toMatchObject({ __service: observed.service.url });
+      expect((await once.read(type, id, state)).state).toMatchObject({ __service: observed.service.url });
     }
     const later = await start(here);
-    expect(await later.diff(type, "id", updated, args)).toMatchObject({ changes: false });
+    expect(await later.diff(type, id, updated, args)).toMatchObject({ changes: false });
     await observed.close();
   });
 
@@ -132,6 +137,7 @@ describe("a service that is the same under another address", () => {
     const { config, service } = observed;
     const reply = await fetch(`${service.url}/healthz`);
     const { instance_id } = (await reply.json()) as { instance_id: string };
+    const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "n", numShards: 1 });
     observed.calls();
     const provider = await DynamicProvider.start(config);
     providers.push(provider);
@@ -139,7 +145,7 @@ describe("a service that is the same under another address", () => {
     for (let time = 0; time < 2; time++)
       expect(await provider.diff("UserDataset", "id", state, dataset)).toMatchObject({ changes: false });
     expect(observed.calls()).toEqual(["GET /healthz"]);
-    const { state: noted } = await provider.read("UserDataset", "id", state);
+    const { state: noted } = await provider.read("UserDataset", userDatasetId, state);
     expect(noted).toMatchObject({ __service: service.url });
     expect(noted).not.toHaveProperty("__instance");
     // A copy of the data, such as the folder that was left, is not taken for it any more.

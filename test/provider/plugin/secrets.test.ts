@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { routes } from "../../../contract";
 import { ObservedService } from "../../engine/observed-service";
 import { DynamicProvider } from "../dynamic-provider";
+import { trainedProject } from "../trained-project";
 import type { Properties } from "./plugin-connection";
 import { PluginProcess, secret } from "./plugin-process";
 
@@ -125,13 +126,18 @@ describe.each(carriers)("carried by $name", (carrier) => {
   });
 
   test("an output that repeats a secret argument is secret, and what is said of it does not show it", async () => {
-    const args = { name: "it", numShards: 1, existingId: "hush-users" };
-    const { state } = await carrier.of().create("UserDataset", carrier.with(args, ["existingId"]));
-    expect(state.userDatasetId).toEqual(secret("hush-users"));
-    expect(carrier.of().said.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/UserDataset .*: \[secret\] is adopted without verification/),
-    );
-    expect(everything()).not.toContain("hush");
+    const { userDatasetId } = await observed.call(routes.createUserDataset, { name: "it", numShards: 1 });
+    const adopt = (numShards: number) =>
+      carrier
+        .of()
+        .create(
+          "UserDataset",
+          carrier.with({ name: "it", numShards, existingId: userDatasetId }, ["existingId"]),
+        );
+    expect((await adopt(1)).state.userDatasetId).toEqual(secret(userDatasetId));
+    const error = await adopt(2).catch((e) => e);
+    expect(error.message).toMatch(/existingId \[secret\]: the user dataset differs/);
+    expect([error.message, everything()].join()).not.toContain(userDatasetId);
   });
 });
 
@@ -180,7 +186,11 @@ test("a secret address of the service is neither in messages nor in the state in
   const byPlugin = await own.create("EventDataset", dataset);
   const byDynamic = await dynamic.create("EventDataset", { ...dataset, __secret: ["recommender:baseUrl"] });
   for (const { state } of [byPlugin, byDynamic]) expect(state.__service).toEqual(secret(url));
-  const adopted = { name: "it", projectId: "p-1", existingId: "p-1", generatorModelId: "m-1", qps: 1 };
+  const { projectId, models } = await trainedProject(observed);
+  const deployed = { name: "it", projectId, generatorModelId: models[0], qps: 1 };
+  await observed.call(routes.submitDeploymentJob, deployed);
+  await observed.service.idle();
+  const adopted = { ...deployed, existingId: projectId };
   expect((await own.create("Deployment", adopted)).state.servingUri).toEqual(secret(url));
   const lost = own.create("Algorithm", { name: "it", projectId: "p", algorithmType: "G1" });
   await expect(lost).rejects.toThrow(/404.*the service asked was \[secret\]$/);
