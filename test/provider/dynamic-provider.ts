@@ -43,6 +43,7 @@ export class DynamicProvider {
     await symlink(join(__dirname, "../.."), join(cwd, "node_modules/pulumi-recommender"));
     const pulumi = `#!/bin/sh\necho "$@" >> "${cwd}/exports"\ncat "${cwd}/stack.json"\n`;
     await writeFile(join(cwd, "pulumi"), pulumi, { mode: 0o755 });
+    await writeFile(join(cwd, "stack.json"), JSON.stringify({ deployment: {} }));
     const enginePort = await started.#listen();
     const script = require.resolve("@pulumi/pulumi/cmd/dynamic-provider");
     started.#process = spawn(process.execPath, [script, `127.0.0.1:${enginePort}`], {

@@ -50,10 +50,14 @@ describe("of an id in two batches the later record wins", () => {
     const id = await loading.dataset("users");
     const refused = `{"user_id":"nul\\u0000"}\n`;
     const kind = loading.lenient("users");
-    const file = loading.folder.write("refused.ndjson", refused + twice("one"));
+    // The appended line is in a third batch, so the second one has not changed.
+    const lines = refused + twice("one") + userLines(1500, 2500);
+    const file = loading.folder.write("refused.ndjson", lines);
     await loading.upload("users", id, file, { kind, maxFailures: 1 });
-    loading.folder.write("refused.ndjson", refused + twice("one") + user("eve", "late"));
-    await loading.upload("users", id, file, { kind, maxFailures: 1 });
+    loading.folder.write("refused.ndjson", lines + user("eve", "late"));
+    expect(await loading.upload("users", id, file, { kind, maxFailures: 1 })).toMatchObject({
+      failedCount: 1,
+    });
     expect(await loading.attributes(id, "ada")).toEqual({ mark: "new" });
   });
 

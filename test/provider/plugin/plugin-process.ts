@@ -37,6 +37,7 @@ export class PluginProcess extends PluginConnection {
     const started = new PluginProcess(name);
     const cwd = started.#folder;
     await writeFile(join(cwd, "pulumi"), `#!/bin/sh\ncat "${cwd}/stack.json"\n`, { mode: 0o755 });
+    await writeFile(join(cwd, "stack.json"), JSON.stringify({ deployment: {} }));
     const main = join(__dirname, "../../../dist/provider/plugin/main.js");
     const engine = `127.0.0.1:${await started.#listen()}`;
     started.#process = spawn(process.execPath, [...node, main, engine], {
