@@ -75,7 +75,7 @@ export class Rejects {
 
 /** A reason without the values it speaks of. */
 export function generalised(reason: string): string {
-  return reason.replace(/"(?:[^"\\]|\\.)*"/g, '"…"').replace(/[\d.-]*\d/g, "0");
+  return reason.replace(/"(?:[^"\\]|\\.)*"/g, '"…"').replace(/[\d.-]*\d(?![\d.-]| cells| columns)/g, "0");
 }
 
 function jsonOf(text: string): unknown {
