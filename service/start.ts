@@ -26,8 +26,9 @@ import { keepBeating, keepInStep } from "./in-step";
 import { Jobs } from "./jobs/runner";
 import { Serving } from "./serving/serving";
 import { withoutPassword } from "./store/address";
-import { type Db, openStore, signingSecret } from "./store/database";
+import { type Db, openStore, signingSecret, unusable } from "./store/database";
 import { lastSeqIn } from "./store/events";
+import { isOutage } from "./store/postgres-errors";
 import { arrive, Processes, type Role } from "./store/processes";
 import { sweepDeleted } from "./store/sweep";
 import { Walks } from "./store/walks";
@@ -112,6 +113,8 @@ export async function startService(options: StartOptions = {}): Promise<Service>
   } catch (error) {
     files.close();
     unlock();
+    // An outage may also begin after the database was opened.
+    if (options.store !== undefined && isOutage(error)) throw unusable(error, options.store);
     const { code, message } = error as NodeJS.ErrnoException;
     if (!/^(ENOSPC|EDQUOT|EFBIG|EROFS)$/.test(code ?? "")) throw error;
     throw new Error(`The service cannot write to ${folder.path} (${message}); free space there.`, {

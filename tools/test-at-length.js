@@ -10,7 +10,7 @@ const anySeed = String(Date.now() & 0xffffffff);
 const tests = {
   /** `npm run test:kill [KILLS [SEED]]`: the engine is killed at random moments. */
   kill: { files: ["test/engine/kill.test.ts"], numbers: [["KILLS", "100"], ["KILL_SEED"]] },
-  /** `npm run test:chaos [KILLS [SEED]]`: processes over PostgreSQL, and their connections, are killed at random moments. */
+  /** `npm run test:chaos [KILLS [SEED]]`: processes over PostgreSQL, their connections and the database suffer faults at random moments. */
   chaos: {
     files: ["test/service/chaos.test.ts"],
     numbers: [

@@ -40,8 +40,9 @@ async function durations(db: Db, { project_id, job_type, number }: Job): Promise
     .where("project_id", "=", project_id)
     .where("job_type", "=", job_type)
     .where("status", "=", "SUCCEED")
+    .where("finished_ts", "is not", null)
     .where("number", "!=", number)
-    .orderBy("number", "desc")
+    .orderBy("finished_ts", "desc")
     .limit(compared)
     .execute();
   return rows.map((row) => (row.finished_ts as number) - row.created_ts).sort((a, b) => a - b);
@@ -80,7 +81,9 @@ async function liveLine(db: Db): Promise<LiveLine> {
     (select max(number) from datasets) as "lastDataset",
     (select count(*) from datasets where kind <> 'deleted') as datasets,
     (select count(*) from projects) as projects,
-    (select count(*) from algorithms) as algorithms`.execute(db);
+    (select count(*) from algorithms) as algorithms,
+    (select max(number) from jobs where status = 'SUCCEED') as "lastSucceeded",
+    (select max(number) from jobs where status = 'FAILED') as "lastFailed"`.execute(db);
   const deployed = await db.selectFrom("deployments").select("job_id").orderBy("project_id").execute();
   return {
     jobs: rows,

@@ -16,6 +16,10 @@ import type {
 } from "./answers";
 
 const rowsPerPage = 50;
+/** Jobs that one page looks through for those of a type or name, which no index finds; the next page goes on from there. */
+const mostLookedThrough = 20_000;
+/** Jobs of each state that are counted; more would take longer than a page may wait. */
+const mostJobsCounted = 10_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -41,17 +45,19 @@ export function namedJobs(db: Db) {
     .select("projects.name as project_name");
 }
 
-/** Jobs, newest first. */
+/** Jobs, newest first. A page may be short, or empty, though more are to come: so many were looked through. */
 export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
   const limit = filter.limit ?? rowsPerPage;
-  let query = namedJobs(db)
+  const looked = indexedJobs(db, filter);
+  let query = db
+    .selectFrom(looked.as("jobs"))
+    .leftJoin("projects", "projects.id", "jobs.project_id")
+    .selectAll("jobs")
+    .select("projects.name as project_name")
     .orderBy("jobs.number", "desc")
     .limit(limit + 1);
-  if (filter.isUnfinished) query = query.where("finished_ts", "is", null);
-  if (filter.projectId) query = query.where("jobs.project_id", "=", filter.projectId);
   if (filter.type) query = query.where("job_type", "in", filter.type.split(",") as Job["job_type"][]);
   if (filter.status) query = query.where("status", "=", filter.status as Job["status"]);
-  if (filter.before !== undefined) query = query.where("jobs.number", "<", filter.before);
   if (filter.search) {
     const like = `%${escaped(filter.search)}%`;
     query = query.where((of) =>
@@ -60,8 +66,28 @@ export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
   }
   const rows = await query.execute();
   const page = rows.slice(0, limit);
-  const next = rows.length > limit ? String(page.at(-1)?.number) : null;
-  return { rows: page.map((row) => jobRow(row, row.project_name)), next };
+  const shown = page.map((row) => jobRow(row, row.project_name));
+  if (rows.length > limit) return { rows: shown, next: String(page.at(-1)?.number) };
+  if (!filter.type && !filter.search && !(filter.projectId && filter.status))
+    return { rows: shown, next: null };
+  const { last, count } = await db
+    .selectFrom(looked.as("looked"))
+    .select((of) => [of.fn.min("number").as("last"), of.fn.countAll<number>().as("count")])
+    .executeTakeFirstOrThrow();
+  return { rows: shown, next: Number(count) < mostLookedThrough ? null : String(last) };
+}
+
+/** The newest jobs of a project or a state, as far as an index finds them. */
+function indexedJobs(db: Db, { isUnfinished, projectId, status, before }: JobFilter) {
+  return db
+    .selectFrom("jobs")
+    .selectAll()
+    .$if(isUnfinished === true, (jobs) => jobs.where("finished_ts", "is", null))
+    .$if(Boolean(projectId), (jobs) => jobs.where("project_id", "=", projectId as string))
+    .$if(Boolean(status) && !projectId, (jobs) => jobs.where("status", "=", status as Job["status"]))
+    .$if(before !== undefined, (jobs) => jobs.where("number", "<", before as number))
+    .orderBy("number", "desc")
+    .limit(mostLookedThrough);
 }
 
 /** A job as lists show it. */
@@ -87,15 +113,27 @@ export function jobRow(job: Job, projectName: string | null): JobRow {
   };
 }
 
-/** How many jobs there are in each state. */
+/** How many jobs there are in each state, up to 10,000 of each. */
 export async function jobCounts(db: Db) {
-  const rows = await db
-    .selectFrom("jobs")
-    .select((of) => ["status", of.fn.countAll<number>().as("count")])
-    .groupBy("status")
-    .execute();
-  const of = (status: Job["status"]) => Number(rows.find((row) => row.status === status)?.count ?? 0);
-  return { pending: of("PENDING"), running: of("RUNNING"), succeed: of("SUCCEED"), failed: of("FAILED") };
+  const of = async (status: Job["status"]) => {
+    const some = db
+      .selectFrom("jobs")
+      .select("number")
+      .where("status", "=", status)
+      .orderBy("number", "desc")
+      .limit(mostJobsCounted);
+    const { count } = await db
+      .selectFrom(some.as("some"))
+      .select((all) => all.fn.countAll<number>().as("count"))
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  };
+  return {
+    pending: await of("PENDING"),
+    running: await of("RUNNING"),
+    succeed: await of("SUCCEED"),
+    failed: await of("FAILED"),
+  };
 }
 
 /** Models of a project, newest first, with what their trainings measured. */

@@ -20,7 +20,11 @@ export interface Log {
 
 /** Structured log lines. Nothing that is logged holds headers or bodies, so there is nothing to blot out. */
 export function createLog(target: LogTarget, folder: Folder, about: object = {}): Log {
-  const options = { base: { pid: process.pid, ...about }, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = {
+    base: { pid: process.pid, ...about },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: errorWithoutRows },
+  };
   const none = () => undefined;
   if (target === "none") return { log: pino({ enabled: false }), end: none };
   if (typeof target === "object") return { log: pino(options, target), end: none };
@@ -35,6 +39,12 @@ export function createLog(target: LogTarget, folder: Folder, about: object = {})
       file.end();
     },
   };
+}
+
+/** An error as it is logged. PostgreSQL quotes rows in some fields of its errors, with the ids of users. */
+function errorWithoutRows(error: Error): object {
+  const { detail: _, where: __, hint: ___, internalQuery: ____, ...rest } = pino.stdSerializers.err(error);
+  return rest;
 }
 
 /** Appends to a file of bounded size. What cannot be written is dropped: a full disk must not hold up the service. */

@@ -8,7 +8,7 @@ import { newId } from "../base/id";
 import { isPostgresUrl, withoutPassword } from "./address";
 import { migrate, refusePending } from "./migrations";
 import { type Limits, postgres } from "./postgres";
-import { conflictCode, isConflict, isDiskFull, unreachable } from "./postgres-errors";
+import { conflictCode, isConflict, isDiskFull, isOutage, unreachable } from "./postgres-errors";
 import { diskError, type SqliteOptions, sqlite } from "./sqlite";
 import type { Tables } from "./tables";
 import { scrub } from "./write-ahead-log";
@@ -134,8 +134,11 @@ async function prepare(
   const db = connect(place, { writes: true, primaryOnly: true });
   try {
     await ready(db);
-    // A process that was killed leaves the log behind, with rows that were deleted since.
-    if (!isPostgresUrl(place)) await scrub(db);
+    // A process that was killed leaves the log behind, with rows that were deleted since. On a full disk it stays.
+    if (!isPostgresUrl(place))
+      await scrub(db).catch((error) => {
+        if (!diskError(error, place)) throw error;
+      });
     return await carryOut(db, async (all) => {
       await alone(all);
       const id = await instanceOf(all);
@@ -147,11 +150,15 @@ async function prepare(
   }
 }
 
-/** What the database itself or the way to it says has a code, but not which database it is. */
-function unusable(error: unknown, place: string): unknown {
+/** The database cannot be used; the message names it. */
+class UnusableDatabaseError extends Error {}
+
+/** Names the database in an error that the database itself or the way to it reports. */
+export function unusable(error: unknown, place: string): unknown {
   const { code, message } = error as { code?: unknown; message?: string };
-  if (typeof code !== "string" || error instanceof ServiceError) return error;
-  return new Error(
+  if (error instanceof UnusableDatabaseError || error instanceof ServiceError) return error;
+  if (typeof code !== "string" && !isOutage(error)) return error;
+  return new UnusableDatabaseError(
     `The database ${withoutPassword(place)} cannot be used (${message || code}); start it, or correct its address.`,
     { cause: error },
   );

@@ -11,20 +11,16 @@ const mostCounted = 100;
 /** A type may have so many events for each target event, or so many in any case; a larger one would fill the memory. */
 const [eventsPerTarget, eventsAnyway] = [20, 2_000_000];
 
-/** Which event types a training learns from if its parameters do not name them. */
-export interface ChosenTypes {
-  /** The target type, then the others, those with the most events first. */
-  readonly read: readonly string[];
-  /** Types with too many events for the number of target events. */
-  readonly tooLarge: readonly string[];
-}
-
-/** Chooses the event types of a training by counting, before any event is read. */
+/**
+ * Chooses the event types that a training learns from if its parameters do not name them, by counting, before any event
+ * is read: the target type, then those with the most events. A type with too many for the number of target events is
+ * left out.
+ */
 export async function chooseTypes(
   db: Db,
   { events, targetEventType }: ProjectData,
   limits = { eventsPerTarget, eventsAnyway },
-): Promise<ChosenTypes> {
+): Promise<readonly string[]> {
   const dataset = isPostgres(db) ? sql.ref("dataset") : unindexed("dataset");
   const { rows } = await sql<{ type: string; events: number }>`
     select event_type as type, count(*) as events from events where ${dataset} = ${events.number}
@@ -35,8 +31,5 @@ export async function chooseTypes(
   const most = Math.max(limits.eventsAnyway, limits.eventsPerTarget * targets);
   const others = rows.filter((row) => !isTarget(row));
   const fitting = others.filter((row) => Number(row.events) <= most).slice(0, mostTypes);
-  return {
-    read: [targetEventType, ...fitting.map(({ type }) => type)],
-    tooLarge: others.filter((row) => Number(row.events) > most).map(({ type }) => type),
-  };
+  return [targetEventType, ...fitting.map(({ type }) => type)];
 }

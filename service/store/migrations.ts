@@ -135,6 +135,13 @@ const migrations: Record<string, Migration> = {
     `create table stable_addresses (
       address text primary key, project_id text not null, job_number integer not null)`,
   ),
+  // Jobs and models stay for years, and the console lists them; these tables are small enough to be indexed here.
+  "11-console-indexes": each(
+    "create index jobs_by_status on jobs (status, number)",
+    "create index jobs_of_project on jobs (project_id, number)",
+    "create index jobs_of_type on jobs (project_id, job_type, finished_ts)",
+    "create index models_of_project on models (project_id, number)",
+  ),
 };
 
 /** What a single process does without. */

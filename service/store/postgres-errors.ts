@@ -51,7 +51,8 @@ const outages: readonly Outage[] = [
       "The disk of the database is full. The call has changed nothing; free space there and call again. " +
       "Reading still works.",
     retryAfterSec: 5,
-    endsConnection: true,
+    // A new connection for every refused write would only add load.
+    endsConnection: false,
   },
   {
     codes: /^(08|57P|53|25P03|58030)|^E(CONN|PIPE|TIMEDOUT|AI_AGAIN|NOTFOUND|HOSTUNREACH|NETUNREACH)/,
@@ -65,9 +66,31 @@ const outages: readonly Outage[] = [
   },
 ];
 
+/** The outage that an error or one of its causes reports: a model cannot be copied, for example, because of an outage. */
 function outageOf(error: unknown): Outage | undefined {
-  const message = String((error as Error | undefined)?.message ?? "");
-  return outages.find(({ codes, messages }) => codes.test(codeOf(error)) || messages?.test(message));
+  return causesOf(error)
+    .map((cause) =>
+      outages.find(
+        ({ codes, messages }) => codes.test(codeOf(cause)) || messages?.test(String(cause.message)),
+      ),
+    )
+    .find((outage) => outage !== undefined);
+}
+
+/** An error and its causes. */
+function causesOf(error: unknown): Error[] {
+  if (typeof error !== "object" || error === null) return [];
+  return [error as Error, ...causesOf((error as Error).cause)];
+}
+
+/** The code by which another thread knows an outage from an error that it is told of; undefined if it was none. */
+export function outageCode(error: unknown): string | undefined {
+  const connectionFailure = "08006";
+  if (!isOutage(error)) return undefined;
+  const known = causesOf(error)
+    .map(codeOf)
+    .find((code) => outages.some(({ codes }) => codes.test(code)));
+  return known ?? connectionFailure;
 }
 
 /** The error that a caller gets where the database cannot be reached, takes too long, or takes no writes. */

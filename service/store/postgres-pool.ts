@@ -31,6 +31,8 @@ export async function refuseReader(client: Pick<pg.ClientBase, "query">): Promis
 export function pooled(pool: pg.Pool, { primaryOnly }: { readonly primaryOnly: boolean }): PostgresPool {
   const checkedAt = new WeakMap<pg.PoolClient, number>();
   const noticesEnd = new WeakSet<pg.PoolClient>();
+  /** When a connection last led to a reader: the others may do so too, whatever their last check said. */
+  let readerFoundAt = Number.NEGATIVE_INFINITY;
   /** Prepares a connection for its next use; one query for each connection every two seconds. */
   const prepare = async (client: pg.PoolClient): Promise<void> => {
     if (abandoned.getStore() && !noticesEnd.has(client)) {
@@ -38,8 +40,15 @@ export function pooled(pool: pg.Pool, { primaryOnly }: { readonly primaryOnly: b
       // Without it PostgreSQL goes on with a statement whose connection was closed. Servers on Windows refuse it.
       await client.query("set client_connection_check_interval = 1000").catch(() => undefined);
     }
-    if (!primaryOnly || performance.now() - (checkedAt.get(client) ?? -checkedMs) < checkedMs) return;
-    await refuseReader(client);
+    const checked = checkedAt.get(client) ?? Number.NEGATIVE_INFINITY;
+    const isFresh = checked > readerFoundAt && performance.now() - checked < checkedMs;
+    if (!primaryOnly || isFresh) return;
+    try {
+      await refuseReader(client);
+    } catch (error) {
+      readerFoundAt = performance.now();
+      throw error;
+    }
     checkedAt.set(client, performance.now());
   };
   return {

@@ -61,7 +61,7 @@ export async function train(
     const itemAttributes = await attributeTable(frozen, data.items, items);
     const types = given.eventWeights
       ? [data.targetEventType, ...Object.keys(given.eventWeights)]
-      : (await chooseTypes(frozen, data)).read;
+      : await chooseTypes(frozen, data);
     await eachEvent(
       frozen,
       data,

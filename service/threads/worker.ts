@@ -5,6 +5,7 @@ import type { Location } from "../files/places/files";
 import { openFiles } from "../files/places/open";
 import { removeForgotten } from "../files/remove-users";
 import { connect } from "../store/database";
+import { outageCode } from "../store/postgres-errors";
 import { copyLog, scrub } from "../store/write-ahead-log";
 import { type Build, type BuildTask, build } from "./build";
 import { type ClusteringTask, cluster } from "./cluster";
@@ -72,7 +73,8 @@ function listen(port: threads.MessagePort): void {
       port.postMessage({ result } satisfies Answer, buffersOf(result));
     } catch (error) {
       const { message, code } = error as Error & { code?: unknown };
-      const known = typeof code === "string" ? { code } : {};
+      const text = outageCode(error) ?? code;
+      const known = typeof text === "string" ? { code: text } : {};
       const expected = error instanceof JobError || error instanceof TooLargeError;
       port.postMessage({ message, expected, ...known } satisfies Answer);
     }

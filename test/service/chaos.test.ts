@@ -1,40 +1,41 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startPostgres } from "../../tools/postgres/start.js";
-import { askDatabase, Cluster, randomOf, strokes } from "./chaos";
+import { limits } from "../../contract";
+import { Cluster, randomOf } from "./chaos";
+import { defectsIn, discarded, isTakenAway, type JobRow, ReadinessWatch, retriesOf } from "./chaos-checks";
+import { ChaosDatabase } from "./chaos-database";
 import { Load } from "./chaos-load";
+import { askDatabase } from "./database";
 import { Caller } from "./running";
 import { openShop, shopRecords } from "./shop";
 
-const kills = Number(process.env.CHAOS_KILLS ?? 6);
+const isLong = process.env.CHAOS_KILLS !== undefined;
+const kills = Number(process.env.CHAOS_KILLS ?? 11);
 const seed = Number(process.env.CHAOS_SEED ?? 7);
 /** Only a machine that does nothing else can promise a second. */
-const longestGapMs = process.env.CHAOS_KILLS === undefined ? 10_000 : 1000;
-const leaseMs = 2000;
-
-interface JobRow {
-  readonly id: string;
-  readonly project_id: string;
-  readonly job_type: string;
-  readonly name: string;
-  readonly status: string;
-  readonly result: string;
-}
+const longestGapMs = Number(process.env.CHAOS_GAP_MS ?? (isLong ? 1000 : 10_000));
+/** Outages take from 5 s up to this. */
+const longestOutageMs = isLong ? 60_000 : 6000;
+const leaseMs = 4000;
 
 const undo: (() => Promise<void>)[] = [];
 afterAll(async () => {
-  for (const step of undo.reverse()) await step();
+  // One that fails must not leave the others undone, or processes would stay.
+  for (const step of undo.reverse()) await step().catch((error) => process.stderr.write(`${error}\n`));
 });
 
 test(`${kills} strokes against two APIs and two workers lose nothing, double nothing, and leave no gap (seed ${seed})`, async () => {
   process.env.RECOMMENDER_API_KEY = "rk_the-key-of-the-chaos";
   const random = randomOf(seed);
-  // One of its own, because it is made to crash; and one that keeps what it has acknowledged.
-  const server = await startPostgres({ durable: true, own: true });
-  undo.push(() => server.stop());
-  const ask = <T>(statement: string) => askDatabase<T>(server.url, statement);
+  const database = await ChaosDatabase.start(random, longestOutageMs);
+  undo.push(() => database.stop());
+  const ask = <T>(statement: string) => askDatabase<T>(database.url, statement);
   // All of them make the tables of the empty database at once.
-  const cluster = await Cluster.start(server.url, leaseMs, random);
+  const cluster = await Cluster.start(database, leaseMs, random);
   undo.push(() => cluster.end());
+  undo.push(async () => {
+    for (const line of cluster.members.flatMap(({ said }) => defectsIn(said)))
+      process.stderr.write(`${line}\n`);
+  });
   const [one, other] = cluster.apis as [Cluster["apis"][number], Cluster["apis"][number]];
   const caller = new Caller({ url: one.url, key: one.key });
   undo.push(() => caller.close());
@@ -66,42 +67,60 @@ test(`${kills} strokes against two APIs and two workers lose nothing, double not
   for (const { url } of cluster.apis) expect(await idsFor(url, "u1")).not.toEqual([]);
   for (const path of ["/delete-dataset-user-events", "/submit-clustering-job"]) await caller.headers(path);
 
-  const load = new Load(cluster, caller, shop, { ...calm, modelId: await train(calm) }, random);
+  const watch = new ReadinessWatch();
+  undo.push(() => watch.stop());
+  watch.start(cluster.members);
+  const load = new Load(cluster, database, caller, shop, { ...calm, modelId: await train(calm) }, random);
   undo.push(() => load.stop());
   load.start();
   for (let kill = 0; kill < kills; kill++) {
     await sleep(300 + random() * 900);
-    await cluster.strike();
-    if (process.env.CHAOS_KILLS !== undefined && (kill + 1) % 10 === 0)
+    const stroke = await cluster.strike();
+    await cluster.ready();
+    if (isLong)
       process.stderr.write(
-        `${kill + 1} strokes, ${load.answers} answers, longest gap ${Math.round(load.longestGapMs)} ms\n`,
+        `${kill + 1} ${stroke}: ${load.answers} answers, longest gap ${Math.round(load.longestGapMs)} ms\n`,
       );
   }
 
   await cluster.recover();
   await sleep(leaseMs);
   await load.stop();
+  await watch.stop();
   const unfinished = () => ask<JobRow>("select * from jobs where finished_ts is null");
-  for (const until = Date.now() + 120_000; Date.now() < until && (await unfinished()).length > 0; )
-    await sleep(100);
+  while ((await unfinished()).length > 0) await sleep(100);
 
   const jobs = await ask<JobRow>("select * from jobs order by number");
   const succeeded = (type: string) => jobs.filter((job) => job.job_type === type && job.status === "SUCCEED");
   const failed = jobs.filter((job) => job.status === "FAILED");
+  const retries = jobs.flatMap(retriesOf);
+  const starts = cluster.members.flatMap(({ failedStarts }) => failedStarts);
   process.stdout.write(
     `\n${kills} strokes (${[...cluster.fell].map(([name, count]) => `${count} ${name}`).join(", ")}), seed ${seed}: ` +
       `${load.acknowledged.size} events, ${load.forgotten.length} users forgotten, ${load.answers} answers, ` +
-      `longest gap ${Math.round(load.longestGapMs)} ms beside the database's own, of ` +
-      `${Math.round(cluster.longestOutageMs())} ms at most, ${jobs.length} jobs, ${failed.length} failed\n` +
+      `longest gap ${Math.round(load.longestGapMs)} ms beside the database's outages of ` +
+      `${database.outages.map(({ began, ended }) => Math.round(ended - began)).sort((a, b) => a - b)} ms, ` +
+      `${starts.length} starts refused meanwhile, ${jobs.length} jobs, ${retries.length} runs repeated ` +
+      `(${retries.filter(({ interrupted }) => interrupted).length} for outages, ` +
+      `${retries.filter(isTakenAway).length} for killed or stopped workers), ${failed.length} failed\n` +
       failed.map(({ job_type, result }) => `${job_type}: ${result}\n`).join(""),
   );
   for (const member of cluster.members) expect(member.fate).toBeUndefined();
-  if (kills >= strokes.length) expect([...cluster.fell.keys()].sort()).toEqual([...strokes].sort());
+  if (kills >= cluster.strokes.length)
+    expect([...cluster.fell.keys()].sort()).toEqual([...cluster.strokes].sort());
+  expect(watch.untrue(database)).toEqual([]);
+  expect(watch.unnoticed(database)).toEqual([]);
 
   expect(load.wrong).toEqual([]);
   expect(load.longestGapMs).toBeLessThan(longestGapMs);
-  expect(await unfinished()).toEqual([]);
-  for (const { result } of failed) expect(JSON.parse(result).message).toMatch(/\w/);
+  expect(discarded(cluster.members, jobs, leaseMs)).toEqual([]);
+  // No run without a reason, and no failure for an outage.
+  for (const job of jobs) expect([job.id, job.attempt]).toEqual([job.id, 1 + retriesOf(job).length]);
+  for (const job of failed)
+    expect([job.result, retriesOf(job).filter(isTakenAway).length]).toEqual([
+      expect.stringMatching(/Events of users were deleted|gave no sign of life/),
+      /deleted/.test(job.result) ? expect.any(Number) : limits.jobRetries,
+    ]);
   // However often a submission was repeated under its key.
   expect(new Set(load.jobs.map(({ jobId }) => jobId)).size).toBe(load.jobs.length);
   expect(jobs.map(({ id }) => id)).toEqual(expect.arrayContaining(load.jobs.map(({ jobId }) => jobId)));

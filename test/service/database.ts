@@ -43,3 +43,12 @@ async function onServer(statement: string): Promise<void> {
   await client.connect();
   await client.query(statement).finally(() => client.end());
 }
+
+/** Asks the database itself. */
+export async function askDatabase<T>(url: string, statement: string): Promise<T[]> {
+  const client = new Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  const { rows } = await client.query(statement).finally(() => client.end());
+  return rows as T[];
+}

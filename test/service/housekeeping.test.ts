@@ -15,8 +15,7 @@ import Database from "libsql";
 import { folderAt, ManualClock, startService } from "../../service";
 import { LogFile } from "../../service/files/log";
 import { DatabaseFiles } from "../../service/files/places/database-files";
-import { askDatabase } from "./chaos";
-import { newDatabase } from "./database";
+import { askDatabase, newDatabase } from "./database";
 import { Running } from "./running";
 import { deploy, openShop, trainModel } from "./shop";
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ManualClock, type Service, type StartOptions, startService } from "../../service";
-import { askDatabase } from "./chaos";
-import { newDatabase } from "./database";
+import { askDatabase, newDatabase } from "./database";
 import { serve } from "./process";
 import { Caller } from "./running";
 import { openShop } from "./shop";

@@ -11,42 +11,45 @@ import { openShop } from "../shop";
 const fileKilobytes = 1024;
 
 /** Starts a service whose files cannot grow further than the limit. */
-async function serveLimited(dataDir: string) {
-  const limited = `ulimit -f ${fileKilobytes}; exec "$0" "$@"`;
-  const args = ["-c", limited, process.execPath, command, "serve", "--json", "--data", dataDir];
+async function serveLimited(dataDir: string, kilobytes: number | "unlimited", ...options: string[]) {
+  const limited = `ulimit -f ${kilobytes}; exec "$0" "$@"`;
+  const args = ["-c", limited, process.execPath, command, "serve", "--json", "--data", dataDir, ...options];
   const child = spawn("bash", args, { stdio: ["ignore", "pipe", "inherit"] });
-  const { url, keyFile } = JSON.parse(String((await once(child.stdout, "data"))[0]));
+  const ended = once(child, "exit").then(() => Promise.reject(new Error("the service ended at its start")));
+  const [line] = await Promise.race([once(child.stdout, "data"), ended]);
+  ended.catch(() => undefined);
+  const { url, keyFile } = JSON.parse(String(line));
   return { child, api: new Caller({ url, key: readFileSync(keyFile, "utf8").trim() }) };
 }
 
-test("a service that was killed on a full disk starts again, reads, and refuses to write", async () => {
+test("a service that was killed while a job ran starts on a full disk, reads, and resumes the job when there is space", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "full-"));
-  const first = await serveLimited(dataDir);
-  const shop = await openShop(first.api);
-  const { projectId, algorithmId, eventDatasetId } = shop;
-  await first.api.call("submitTrainingJob", { projectId, algorithmId, name: "cut off" });
-  const upsert = (api: Caller, from: number) => {
-    const events = Array.from({ length: 500 }, (_, at) => ({
-      ...{ eventId: `f${from + at}`, userId: "u", itemId: "i", ts: 1, eventType: "view" },
-      attributes: { long: "x".repeat(200) },
-    }));
-    return api.call("upsertDatasetEvents", { eventDatasetId, events });
-  };
-  const fill = async (api: Caller, from: number) => {
-    for (; ; from += 500) await upsert(api, from);
-  };
-  await expect(fill(first.api, 0)).rejects.toMatchObject({ status: 503 });
+  // The job runs until the service is killed.
+  const first = await serveLimited(dataDir, "unlimited", "--job-delay", "86400000");
+  const { projectId, algorithmId, eventDatasetId } = await openShop(first.api);
+  const { jobId } = await first.api.call("submitTrainingJob", { projectId, algorithmId, name: "cut off" });
+  const statusOf = async (api: Caller) => (await api.call("getJob", { projectId, jobId })).jobStatus;
+  while ((await statusOf(first.api)) !== "RUNNING");
   await first.api.close();
   first.child.kill("SIGKILL");
   await once(first.child, "exit");
 
-  const { child, api } = await serveLimited(dataDir);
-  expect((await api.call("listEventDatasets", {})).eventDatasets).toHaveLength(1);
-  // A start truncates the write-ahead log, which leaves room for a few more.
-  await expect(fill(api, 1_000_000)).rejects.toMatchObject({ status: 503 });
-  await api.close();
-  child.kill();
-  await once(child, "exit");
+  // The log of the database is longer by now, and what it holds does not fit into the database.
+  const full = await serveLimited(dataDir, 64);
+  expect((await full.api.call("listEventDatasets", {})).eventDatasets).toHaveLength(1);
+  const event = { eventId: "e", userId: "u", itemId: "i", ts: 1, eventType: "view" };
+  await expect(
+    full.api.call("upsertDatasetEvents", { eventDatasetId, events: [event] }),
+  ).rejects.toMatchObject({ status: 503 });
+  await full.api.close();
+  full.child.kill();
+  await once(full.child, "exit");
+
+  const last = await serveLimited(dataDir, "unlimited");
+  while ((await statusOf(last.api)) !== "SUCCEED");
+  await last.api.close();
+  last.child.kill();
+  await once(last.child, "exit");
   rmSync(dataDir, { recursive: true });
 });
 

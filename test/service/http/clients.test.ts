@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type Clients, type ClientsPlace, withClients } from "../../../service";
-import { askDatabase } from "../chaos";
-import { newDatabase, testInFolder, testStore } from "../database";
+import { askDatabase, newDatabase, testInFolder, testStore } from "../database";
 import { run, type ServiceProcess, serve } from "../process";
 import { Caller, Running } from "../running";
 

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ChaosDatabase } from "./chaos-database";
+import type { Member } from "./chaos-member";
+
+/** A connection is asked every two seconds whether its server takes writes; a busy machine takes longer. */
+const graceMs = 3500;
+/** Processes may find the database back before the test does. */
+const aheadMs = 2000;
+
+/** Asks processes all the time whether they are ready, and keeps what they claim. */
+export class ReadinessWatch {
+  private readonly claims: { role: string; began: number; ended: number; store: string }[] = [];
+  private stopped = false;
+  private watching: Promise<unknown> = Promise.resolve();
+
+  start(members: readonly Member[]): void {
+    this.watching = Promise.all(members.map((member) => this.watch(member)));
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.watching;
+  }
+
+  private async watch(member: Member): Promise<void> {
+    while (!this.stopped) {
+      const began = performance.now();
+      const { isReady, store } = (await member.readiness()) ?? { isReady: false, store: "" };
+      if (isReady) this.claims.push({ role: member.role, began, ended: performance.now(), store });
+      await sleep(100);
+    }
+  }
+
+  /** What was claimed although it was not so: a process was ready while the database could not be used. */
+  untrue({ outages }: ChaosDatabase): string[] {
+    return outages.flatMap(({ fault, began, ended }) =>
+      this.claims
+        .filter((claim) => claim.began >= began + graceMs && claim.ended <= ended - aheadMs)
+        .map(
+          ({ role, ...claim }) => `${fault}: ${role} was ready after ${Math.round(claim.began - began)} ms`,
+        ),
+    );
+  }
+
+  /** The times in which the disk was full, but no process said so. */
+  unnoticed({ fullTimes }: ChaosDatabase): string[] {
+    return fullTimes
+      .filter(
+        ({ began, ended }) =>
+          !this.claims.some(
+            (claim) => claim.store === "full" && claim.began >= began && claim.ended <= ended,
+          ),
+      )
+      .map(({ began, ended }) => `the disk was full for ${Math.round(ended - began)} ms, and nobody said so`);
+  }
+}
+
+/** A job as the database has it at the end. */
+export interface JobRow {
+  readonly id: string;
+  readonly project_id: string;
+  readonly job_type: string;
+  readonly name: string;
+  readonly status: string;
+  readonly data: string;
+  readonly result: string;
+  readonly attempt: number;
+}
+
+interface Retry {
+  readonly reason: string;
+  readonly outdated?: true;
+  readonly interrupted?: true;
+}
+
+/** Why each further run of a job was needed. */
+export function retriesOf({ data }: JobRow): readonly Retry[] {
+  return (JSON.parse(data) as { retries?: readonly Retry[] }).retries ?? [];
+}
+
+/** Whether a job was taken from a process that others took for dead. */
+export const isTakenAway = ({ reason }: Retry): boolean => /no sign of life/.test(reason);
+
+/**
+ * Jobs that were taken from a worker which had never stood still for a lease: what it had computed was discarded.
+ * A worker that is killed says nothing any more, so each job that a worker reports as lost was lost to a healthy one,
+ * or to one that stood still.
+ */
+export function discarded(members: readonly Member[], jobs: readonly JobRow[], leaseMs: number): string[] {
+  const takenAway = new Set(jobs.filter((job) => retriesOf(job).some(isTakenAway)).map(({ id }) => id));
+  return members.flatMap(({ said, stops }) =>
+    linesOf(said)
+      .filter(({ msg, jobId }) => msg === "job was lost" && takenAway.has(String(jobId)))
+      .filter(({ time }) => {
+        const at = Date.parse(time);
+        // It notices when it wakes up, or at its next sign of life.
+        return !stops.some(({ began, ended }) => at >= began && at <= ended + 2 * leaseMs);
+      })
+      .map(({ time, jobId }) => `${jobId} was lost at ${time}`),
+  );
+}
+
+/** What a process has logged about calls that failed for another reason than an outage. */
+export function defectsIn(said: string): string[] {
+  const lines = linesOf(said);
+  const failed = new Set(lines.filter(({ status }) => status === 500).map(({ requestId }) => requestId));
+  return lines.filter((line) => line.err && failed.has(line.requestId)).map((line) => JSON.stringify(line));
+}
+
+interface LogLine {
+  readonly time: string;
+  readonly msg: string;
+  readonly jobId?: string;
+  readonly requestId?: string;
+  readonly status?: number;
+  readonly err?: object;
+}
+
+function linesOf(said: string): LogLine[] {
+  return said
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"))
+    .map((line) => JSON.parse(line));
+}
