@@ -1,5 +1,4 @@
-import { askDatabase } from "./chaos";
-import { newDatabase } from "./database";
+import { askDatabase, newDatabase } from "./database";
 import { eventually } from "./jobs/watched";
 import { Running } from "./running";
 import { openShop } from "./shop";
