@@ -9,11 +9,23 @@ const json = z.string().refine((text) => jsonOrUndefined(text) !== undefined, "e
 /** What `HiddenProperties` says, to be checked: anybody can edit a state, and a program may say anything. */
 const hidden = z
   .looseObject({
-    ...{ __provider: z.string(), __urn: z.string(), __made: z.string() },
-    ...{ __service: z.string(), __instance: z.string(), __partial: z.boolean(), __unknown: z.string() },
-    ...{ __firstName: z.string(), __named: z.boolean(), __replaceOn: texts, __secret: texts },
-    ...{ __unresolved: texts, __inferred: json, __upload: z.string(), __account: z.string() },
+    __provider: z.string(),
+    __urn: z.string(),
+    __made: z.string(),
+    __service: z.string(),
+    __instance: z.string(),
+    __account: z.string(),
+    __partial: z.boolean(),
+    __unknown: z.string(),
+    __firstName: z.string(),
+    __named: z.boolean(),
+    __replaceOn: texts,
+    __secret: texts,
+    __unresolved: texts,
+    __inferred: json,
+    __upload: z.string(),
     __superseded: texts,
+    __trainedMs: z.number(),
   } satisfies Record<keyof HiddenProperties, z.ZodType>)
   .partial();
 

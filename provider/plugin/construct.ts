@@ -2,6 +2,7 @@ import { type ConstructRequest, ConstructResponse } from "@pulumi/pulumi/proto/p
 import { RegisterResourceRequest, type RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
 import { Struct, Value } from "google-protobuf/google/protobuf/struct_pb";
 import { shortened, unknownAmong, unknownKey } from "../../contract/words";
+import { version } from "../../package.json";
 import type { Lifecycle } from "../lifecycle/protocol";
 import { deletedAfterReplacement } from "../model";
 import { nouns } from "../nouns";
@@ -88,6 +89,8 @@ function childOf(
   registration.setParent(parent);
   registration.setCustom(true);
   registration.setProvider(request.getProvidersMap().get("recommender") ?? "");
+  // Without a version, the engine could start another installed version of the plugin for the child.
+  registration.setVersion(version);
   registration.setObject(structOf(args));
   const all = new Set([...request.getDependenciesList(), ...(jobUrn ? [jobUrn] : [])]);
   for (const key of args.keys()) {

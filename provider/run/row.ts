@@ -41,6 +41,8 @@ export interface HiddenProperties {
   readonly __upload?: string | undefined;
   /** Contents of killed first uploads that came before this upload: the engine keeps its notes of them. */
   readonly __superseded?: readonly string[] | undefined;
+  /** Milliseconds that the training of the model took, so a preview can say what another one costs. */
+  readonly __trainedMs?: number;
 }
 
 /** The arguments or the state of a resource as the engine hands them over. */

@@ -3,6 +3,7 @@ import * as provider from "@pulumi/pulumi/proto/provider_pb";
 import { type IResourceMonitorServer, ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import { type RegisterResourceRequest, RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { version } from "../../../package.json";
 import { toStruct } from "../../../provider/plugin/values";
 import { PluginProcess } from "./plugin-process";
 
@@ -77,6 +78,7 @@ const options = (type: string) => {
     isProtected: child?.protect,
     timeout: child?.customtimeouts?.create,
     afterCreate: child?.hooks?.afterCreateList,
+    version: child?.version,
   };
 };
 
@@ -89,9 +91,10 @@ const passedOn = {
   isProtected: true,
   timeout: "1h",
   afterCreate: undefined,
+  version,
 };
 
-test("options of a component hold for its resources: hooks for the result, ignored changes where the argument is", async () => {
+test("the resources of a component get its options and the version of the plugin; only the result gets the hooks", async () => {
   await construct("DeployedModel", { projectId: "p", generatorModelId: "m" });
   expect(options("DeploymentJob")).toEqual(passedOn);
   expect(options("Deployment")).toEqual({ ...passedOn, afterCreate: ["tell"] });
