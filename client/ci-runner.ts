@@ -1,11 +1,11 @@
-import { saysYes } from "./parse";
+import { isEnabled } from "./parse";
 
 /** Variables that CI services set on their runners. */
-const marks = ["CI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID"];
+const ciVariables = ["CI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID"];
 
 /** Whether a process runs on a CI runner, which is thrown away with everything on it. */
 export function isCiRunner(environment: NodeJS.ProcessEnv): boolean {
-  return marks.some((name) => saysYes(environment[name]));
+  return ciVariables.some((name) => isEnabled(environment[name]));
 }
 
 /** The error if a stack names no address on a CI runner. */

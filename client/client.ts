@@ -2,26 +2,26 @@ import type { Agent, Dispatcher } from "undici";
 import { type Input, idempotencyHeader, type Reply, type Route, routes } from "../contract";
 import { abortable, type Clock, systemClock } from "./clock";
 import { ApiError, isOutage, OutcomeUnknownError, ReplyError } from "./errors";
-import { extensionsAt, UnsupportedError } from "./extensions";
+import { fetchExtensions, UnsupportedError } from "./extensions";
 import { isFinal, isForeign, isRecognised } from "./finality";
-import { hidden, TokenCache } from "./http/credentials";
-import { readRefusal } from "./http/error-body";
-import { givenUp, hintOf, notTriedAgain, WaitNotice } from "./http/hints";
+import { redactSecret, TokenCache } from "./http/credentials";
+import { readErrorBody } from "./http/error-body";
+import { giveUpError, hintOf, stoppedError, WaitNotice } from "./http/hints";
 import type { CallOptions, ClientOptions, Timeouts } from "./http/options";
-import { patiently } from "./http/patience";
 import { readReply } from "./http/reply";
-import { type Prepared, Requests } from "./http/request";
+import { type PreparedRequest, Requests } from "./http/request";
 import {
   budgetMs,
   connectionFailure,
   defaultRetry,
   delayMs,
+  errorReplyFailure,
   type Failure,
-  otherFailure,
   type RetryPolicy,
-  refusalFailure,
   retryAfterMs,
+  thrownFailure,
 } from "./http/retry";
+import { retryRead } from "./http/retry-read";
 
 export type { Clock } from "./clock";
 export { ApiError, ConnectionError, InputError, OutcomeUnknownError, ReplyError, TokenError } from "./errors";
@@ -88,7 +88,11 @@ export class Client {
     return this.#carryOut<R>(route, await this.#requests.fromBody(route, body, options), options);
   }
 
-  async #carryOut<R extends Route>(route: R, prepared: Prepared, options: CallOptions): Promise<Reply<R>> {
+  async #carryOut<R extends Route>(
+    route: R,
+    prepared: PreparedRequest,
+    options: CallOptions,
+  ): Promise<Reply<R>> {
     const began = this.#clock.now();
     const { origin } = prepared.url;
     // A later attempt that does not get through does not undo what an earlier one may have done.
@@ -99,7 +103,7 @@ export class Client {
       const failure = outcome;
       mayBeDone =
         !route.repeatable &&
-        (failure.mayBeDone || (mayBeDone && !isFinal(failure.error, { mayHaveRun: true })));
+        (failure.mayHaveRun || (mayBeDone && !isFinal(failure.error, { mayHaveRun: true })));
       const final = (error = failure.error): Error =>
         mayBeDone
           ? new OutcomeUnknownError(route, prepared.headers["idempotency-key"], error, {
@@ -117,12 +121,12 @@ export class Client {
       const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
       const spent = this.#clock.now() - began;
       const budget = budgetMs(this.#retry, failure, this.#answered.has(origin));
-      if (spent + delay > budget) throw final(givenUp(failure.error, attempt + 1, spent, this.whoami));
+      if (spent + delay > budget) throw final(giveUpError(failure.error, attempt + 1, spent, this.whoami));
       options.onRetry?.(failure.error);
       this.#options.onRetry?.(`${failure.error.message}; again in ${Math.ceil(delay)} ms`);
       this.#waiting.say(failure.error, spent + delay, budget);
       await this.#clock.sleep(delay, waits).catch((reason) => {
-        if (waits === this.#options.stop) throw final(notTriedAgain(failure.error, reason));
+        if (waits === this.#options.stop) throw final(stoppedError(failure.error, reason));
         throw mayBeDone ? final() : reason;
       });
     }
@@ -144,10 +148,10 @@ export class Client {
     if (!route.extension) return true;
     const { origin } = new URL(this.baseUrl);
     this.#extensions ??= this.#patiently(
-      () => extensionsAt(this.baseUrl, this.#agent),
+      () => fetchExtensions(this.baseUrl, this.#agent),
       (error) =>
         error instanceof ApiError
-          ? { error, transient: true, mayBeDone: false }
+          ? { error, transient: true, mayHaveRun: false }
           : connectionFailure(route, origin, error),
       (failure) => budgetMs(this.#retry, failure, this.#answered.has(origin)),
     ).catch((error) => {
@@ -181,7 +185,7 @@ export class Client {
 
   /** Gets a token for a call that is not made yet, to report early if there is none. */
   async getToken(route: Route): Promise<void> {
-    await this.#patiently(() => this.#tokens.get(route.path), otherFailure);
+    await this.#patiently(() => this.#tokens.get(route.path), thrownFailure);
   }
 
   #patiently<T>(
@@ -191,9 +195,9 @@ export class Client {
   ): Promise<T> {
     const { random = Math.random, stop } = this.#options;
     const giveUp = (error: Error, attempts: number, spentMs: number) =>
-      givenUp(error, attempts, spentMs, this.whoami);
+      giveUpError(error, attempts, spentMs, this.whoami);
     const [clock, policy] = [this.#clock, this.#retry];
-    return patiently(work, { clock, policy, random, stop, failureOf, budgetOf, givenUp: giveUp });
+    return retryRead(work, { clock, policy, random, stop, failureOf, budgetOf, givenUp: giveUp });
   }
 
   /** Closes the connections; calls under way are finished first. */
@@ -202,7 +206,7 @@ export class Client {
   }
 
   /** One attempt, and a second one with a new token when the first token is refused. */
-  async #attempt(prepared: Prepared): Promise<{ reply: unknown } | Failure> {
+  async #attempt(prepared: PreparedRequest): Promise<{ reply: unknown } | Failure> {
     const { route, signal } = prepared;
     try {
       const token = await abortable(this.#tokens.get(route.path), signal ?? this.#options.stop);
@@ -212,7 +216,7 @@ export class Client {
       const newToken = await abortable(this.#tokens.get(route.path), signal);
       return newToken === token ? outcome : await this.#send(prepared, newToken);
     } catch (error) {
-      return otherFailure(error as Error);
+      return thrownFailure(error as Error);
     }
   }
 
@@ -220,7 +224,7 @@ export class Client {
     return "error" in outcome && outcome.error instanceof ApiError && outcome.error.status === 401;
   }
 
-  async #send(prepared: Prepared, token: string): Promise<{ reply: unknown } | Failure> {
+  async #send(prepared: PreparedRequest, token: string): Promise<{ reply: unknown } | Failure> {
     const { route, url, body, signal } = prepared;
     let answer: Dispatcher.ResponseData;
     let text: string;
@@ -236,7 +240,7 @@ export class Client {
       this.#learn(url.origin, answer);
       text = await this.#textOf(answer);
     } catch (error) {
-      if (signal?.aborted) return { error: error as Error, transient: false, mayBeDone: true };
+      if (signal?.aborted) return { error: error as Error, transient: false, mayHaveRun: true };
       return connectionFailure(route, url.origin, error as NodeJS.ErrnoException);
     }
     const requestId = header(answer, "x-request-id") ?? header(answer, "request-id");
@@ -251,13 +255,13 @@ export class Client {
   }
 
   #refusal(
-    { route, url, ids, mayBeElsewhere }: Prepared,
+    { route, url, ids, hasFallback }: PreparedRequest,
     answer: Dispatcher.ResponseData,
     text: string,
     requestId: string | undefined,
   ): Failure {
     const { statusCode: status } = answer;
-    const refusal = readRefusal(text, (said) => this.#redact(said));
+    const refusal = readErrorBody(text, (said) => this.#redact(said));
     const isOwn = isRecognised(status, refusal, Object.values(ids));
     if (isOwn) this.#answered.add(url.origin);
     const hint = hintOf(
@@ -267,8 +271,8 @@ export class Client {
     const error = new ApiError(route, { ...refusal, requestId, status, isRecognised: isOwn }, hint);
     // The service's own clock shows how far off its date is.
     const now = Date.parse(header(answer, "date") ?? "") || this.#clock.now();
-    const hasAnswered = this.#answered.has(url.origin) && !mayBeElsewhere;
-    return refusalFailure(error, retryAfterMs(header(answer, "retry-after"), now), hasAnswered);
+    const hasAnswered = this.#answered.has(url.origin) && !hasFallback;
+    return errorReplyFailure(error, retryAfterMs(header(answer, "retry-after"), now), hasAnswered);
   }
 
   /** The agent limits only the time between two pieces of a body; here the whole body has a limit. */
@@ -285,7 +289,7 @@ export class Client {
   }
 
   #redact(text: string): string {
-    const open = this.#tokens.redact(hidden(text, this.#options.apiKey));
+    const open = this.#tokens.redact(redactSecret(text, this.#options.apiKey));
     return this.#options.redact?.(open) ?? open;
   }
 }

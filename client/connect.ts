@@ -9,7 +9,7 @@ import {
 } from "./client";
 import {
   clientIdMissing,
-  embeddedFolder,
+  embeddedDirectory,
   environmentName,
   noTokenSource,
   type SettingKey,
@@ -18,7 +18,7 @@ import {
 
 /** A client for a configuration, without the engine: for commands that no program runs. */
 export async function connect(settings: Settings, options: Partial<ClientOptions> = {}): Promise<Client> {
-  const reached = await target(settings, options.whoami);
+  const reached = await resolveTarget(settings, options.whoami);
   return new Client({ ...reached, connections: settings.parallel, ...options });
 }
 
@@ -26,18 +26,18 @@ export async function connect(settings: Settings, options: Partial<ClientOptions
 type Start = Pick<import("../service/embedded").Embedded, "started" | "created" | "pid">;
 
 /** Where calls of a configuration go, and what they carry; starts the embedded service where that is meant. */
-export async function target(
+export async function resolveTarget(
   settings: Settings,
   whoami?: string,
 ): Promise<Pick<ClientOptions, "baseUrl" | "apiKey" | "token" | "instanceId"> & Partial<Start>> {
-  const folder = embeddedFolder(settings.baseUrl);
+  const folder = embeddedDirectory(settings.baseUrl);
   if (folder !== undefined) {
     // Loaded when it is needed: a program that uses a real service does not pay for it.
     const { embedded } = require("../service/embedded") as typeof import("../service/embedded");
     const { url, key, instanceId, started, created, pid } = await embedded(folder);
     return {
       ...{ baseUrl: url, apiKey: key, instanceId, started, created, pid },
-      token: endpointToken({ ...endpointOf(url, key), origin: "the embedded service" }),
+      token: endpointToken({ ...tokenEndpointOf(url, key), origin: "the embedded service" }),
     };
   }
   return { baseUrl: settings.baseUrl, apiKey: settings.apiKey ?? "", token: tokenSource(settings, whoami) };
@@ -48,11 +48,11 @@ function tokenSource(settings: Settings, whoami: string | undefined): TokenSourc
   if (tokenUrl)
     return endpointToken({ url: tokenUrl, clientId, clientSecret, origin: origin("tokenUrl"), whoami });
   if (tokenCommand) return commandToken(tokenCommand, { origin: origin("tokenCommand") });
-  return accessToken ? fixedToken(accessToken, origin("accessToken")) : tokenOfService(settings, whoami);
+  return accessToken ? fixedToken(accessToken, origin("accessToken")) : serviceTokenSource(settings, whoami);
 }
 
 /** Where a service of this package gives tokens for its key, or for the secret of the client that is named. */
-function endpointOf(baseUrl: string, key: string, clientId = "pulumi-recommender") {
+function tokenEndpointOf(baseUrl: string, key: string, clientId = "pulumi-recommender") {
   return { url: `${baseUrl.replace(/\/+$/, "")}/oauth/token`, clientId, clientSecret: key };
 }
 
@@ -60,8 +60,8 @@ function endpointOf(baseUrl: string, key: string, clientId = "pulumi-recommender
 const clientSecretPrefix = "rc_";
 
 /** If no source of tokens is set, the service is asked for one: our own service gives tokens, others may not. */
-function tokenOfService({ baseUrl, apiKey = "", clientId }: Settings, whoami?: string): TokenSource {
-  const endpoint = endpointOf(baseUrl, apiKey, clientId);
+function serviceTokenSource({ baseUrl, apiKey = "", clientId }: Settings, whoami?: string): TokenSource {
+  const endpoint = tokenEndpointOf(baseUrl, apiKey, clientId);
   // Without what a user may have put before the host: it is shown.
   const { origin: host, pathname } = new URL(endpoint.url);
   const credentials = clientId ? `${origin("apiKey")} and ${origin("clientId")}` : origin("apiKey");

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Route } from "../contract";
-import { issuesText } from "../contract/words";
-import type { Refusal } from "./http/error-body";
+import { issuesText } from "../contract/messages";
+import type { ErrorBody } from "./http/error-body";
 
 type Call = Pick<Route, "method" | "path">;
 
@@ -21,7 +21,7 @@ export class ApiError extends Error {
 
   constructor(
     call: Call,
-    answer: Omit<Refusal, "shape"> & {
+    answer: Omit<ErrorBody, "shape"> & {
       status: number;
       requestId?: string | undefined;
       isRecognised?: boolean | undefined;

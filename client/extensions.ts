@@ -20,7 +20,7 @@ const passing = [429, 502, 503, 504];
  * The paths of the operations beyond the specification that a service lists in its `/healthz`: none if it has no such
  * page or something else answers there.
  */
-export async function extensionsAt(baseUrl: string, dispatcher: Dispatcher): Promise<ReadonlySet<string>> {
+export async function fetchExtensions(baseUrl: string, dispatcher: Dispatcher): Promise<ReadonlySet<string>> {
   const { origin, pathname } = new URL(`${baseUrl}/healthz`);
   const answer = await dispatcher.request({ origin, path: pathname, method: "GET" });
   const text = await answer.body.text();

@@ -1,5 +1,5 @@
 import { ApiError } from "./errors";
-import type { Refusal } from "./http/error-body";
+import type { ErrorBody } from "./http/error-body";
 
 /** The kinds of object in this API, as an error may name them. */
 const kinds = /data ?set|project|algorithm|model|job|deploy|user|item/i;
@@ -15,7 +15,7 @@ const quotedPath = /\S*\/\S*/g;
  */
 export function isRecognised(
   status: number,
-  { code = "", message, shape }: Refusal,
+  { code = "", message, shape }: ErrorBody,
   ids: readonly string[] = [],
 ): boolean {
   if (status < 400 || shape !== "error") return false;
@@ -25,9 +25,9 @@ export function isRecognised(
 }
 
 /** Statuses that turn a call away before it runs, whoever sends them. */
-const turnedAway = [401, 403, 407, 425, 429];
+const notRunStatuses = [401, 403, 407, 425, 429];
 /** The same for limits of a proxy, unless the service itself sends them as its final answer. */
-const tooMuch = [413, 414, 415, 417, 426, 431];
+const proxyLimitStatuses = [413, 414, 415, 417, 426, 431];
 /** What a layer that keeps idempotency keys answers while the first call under the key is still running. */
 const keyInProgress = /in[ _-]progress|being processed|still processing|already processing|concurrent/i;
 
@@ -38,7 +38,7 @@ const keyInProgress = /in[ _-]progress|being processed|still processing|already 
  * - `turned away`: this attempt did not run, but the reply says nothing about an earlier attempt.
  * - `open`: the call may have run, or the reply did not come from the service.
  */
-export type Standing = "final" | "turned away" | "open";
+export type Outcome = "final" | "turned away" | "open";
 
 /** The part of an error reply that decides. */
 export type Evidence = Pick<ApiError, "status" | "code" | "reason" | "isRecognised">;
@@ -49,11 +49,12 @@ export type Evidence = Pick<ApiError, "status" | "code" | "reason" | "isRecognis
  * @param mayHaveRun whether an earlier attempt of the same call may have run: then 404 and 409 settle nothing, because
  * they may be the result of that attempt
  */
-export function standingOf(
+export function outcomeOf(
   { status, code = "", reason, isRecognised }: Evidence,
   mayHaveRun = false,
-): Standing {
-  if (turnedAway.includes(status) || (!isRecognised && tooMuch.includes(status))) return "turned away";
+): Outcome {
+  if (notRunStatuses.includes(status) || (!isRecognised && proxyLimitStatuses.includes(status)))
+    return "turned away";
   if (!isRecognised || status === 408 || status >= 500) return "open";
   if (status === 409 && keyInProgress.test(`${code} ${reason}`)) return "open";
   return mayHaveRun && (status === 404 || status === 409) ? "open" : "final";
@@ -61,10 +62,10 @@ export function standingOf(
 
 /** Whether an error is a final answer of the service. */
 export function isFinal(error: unknown, { mayHaveRun = false } = {}): error is ApiError {
-  return error instanceof ApiError && standingOf(error, mayHaveRun) === "final";
+  return error instanceof ApiError && outcomeOf(error, mayHaveRun) === "final";
 }
 
 /** Whether an error is a reply below 500 that does not settle the call, such as the 404 of a gateway. */
 export function isForeign(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status < 500 && standingOf(error) === "open";
+  return error instanceof ApiError && error.status < 500 && outcomeOf(error) === "open";
 }

@@ -7,22 +7,25 @@ export type Job = Reply<typeof routes.getJob>;
 
 /** One of the four kinds of job: how long it may take, and what it usually takes. */
 export interface JobKind {
-  readonly noun: string;
+  readonly name: string;
   readonly limit: "trainingTimeout" | "deploymentTimeout" | "queryingTimeout" | "clusteringTimeout";
-  readonly usually: string;
+  readonly usualDuration: string;
 }
 
 /** The four kinds of job. */
 export const jobKinds = {
-  training: { noun: "training", limit: "trainingTimeout", usually: "10 to 300 minutes" },
-  deployment: { noun: "deployment", limit: "deploymentTimeout", usually: "10 to 60 minutes" },
-  querying: { noun: "querying", limit: "queryingTimeout", usually: "10 to 60 minutes" },
-  clustering: { noun: "clustering", limit: "clusteringTimeout", usually: "10 to 60 minutes" },
+  training: { name: "training", limit: "trainingTimeout", usualDuration: "10 to 300 minutes" },
+  deployment: { name: "deployment", limit: "deploymentTimeout", usualDuration: "10 to 60 minutes" },
+  querying: { name: "querying", limit: "queryingTimeout", usualDuration: "10 to 60 minutes" },
+  clustering: { name: "clustering", limit: "clusteringTimeout", usualDuration: "10 to 60 minutes" },
 } as const satisfies Record<string, JobKind>;
 
 /** What a job usually takes, where that is known: the times are those of the real service, not of one on this machine. */
-export function usualTime({ usually }: JobKind, { baseUrl }: Pick<Settings, "baseUrl">): string | undefined {
-  return isOnThisMachine(baseUrl) ? undefined : usually;
+export function usualTime(
+  { usualDuration }: JobKind,
+  { baseUrl }: Pick<Settings, "baseUrl">,
+): string | undefined {
+  return isOnThisMachine(baseUrl) ? undefined : usualDuration;
 }
 
 const longestPauseMs = 30_000;
@@ -52,7 +55,7 @@ export function hasFailed(job: Job, { failedJobStatuses }: Settings): boolean {
 }
 
 /** Whether a job is at an end, for better or worse. */
-export function isOver(job: Job, settings: Settings): boolean {
+export function hasEnded(job: Job, settings: Settings): boolean {
   return hasSucceeded(job) || hasFailed(job, settings);
 }
 
@@ -77,20 +80,20 @@ export interface Watch {
   readonly limitMs: number;
   /** Ends the watch with its reason. */
   readonly signal?: AbortSignal;
-  readonly look: () => Promise<Job>;
+  readonly readJob: () => Promise<Job>;
   /** Called with each status of a job that is not over. */
-  readonly onLook: (job: Job, elapsedMs: number) => void | Promise<void>;
+  readonly onPoll: (job: Job, elapsedMs: number) => void | Promise<void>;
 }
 
 /** Looks at a job, at first often and then ever less so, until it is over or the time is up; gives the last look. */
 export async function watchJob(first: Job, watch: Watch): Promise<Job> {
-  const { settings, clock, limitMs, signal, look, onLook } = watch;
+  const { settings, clock, limitMs, signal, readJob, onPoll } = watch;
   const began = clock.now();
   let pauseMs: number = Math.min(settings.jobPollMs, longestPauseMs);
-  for (let job = first; ; job = await look()) {
+  for (let job = first; ; job = await readJob()) {
     const elapsedMs = clock.now() - began;
-    if (isOver(job, settings) || elapsedMs >= limitMs) return job;
-    await onLook(job, elapsedMs);
+    if (hasEnded(job, settings) || elapsedMs >= limitMs) return job;
+    await onPoll(job, elapsedMs);
     await clock.sleep(Math.min(pauseMs, limitMs - elapsedMs), signal);
     pauseMs = Math.min(longestPauseMs, pauseMs * growth);
   }

@@ -1,7 +1,7 @@
 import ms, { type StringValue } from "ms";
 
 /** The value that a text holds as JSON; undefined where it is no JSON. */
-export function jsonOrUndefined(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -10,7 +10,7 @@ export function jsonOrUndefined(text: string): unknown {
 }
 
 /** The milliseconds of a time with its unit, as in 90m; undefined for anything else. */
-export function durationMs(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);
   return value !== undefined && value > 0 ? value : undefined;
 }
@@ -21,6 +21,6 @@ export function fitsHeader(text: string): boolean {
 }
 
 /** Whether a variable of the environment says yes. */
-export function saysYes(value: string | undefined): boolean {
+export function isEnabled(value: string | undefined): boolean {
   return !/^(|0|false|no|off)$/i.test(value?.trim() ?? "");
 }

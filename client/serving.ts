@@ -1,8 +1,8 @@
 import { type Input, type Reply, routes } from "../contract";
 import { ApiError, type Client, ReplyError } from "./client";
 import type { Clock } from "./clock";
+import { meansNotServing } from "./error-meaning";
 import { isFinal, isForeign } from "./finality";
-import { meansNotServing } from "./refusals";
 
 /** What is asked of the recommendation call. */
 export type RecommendationInput = Input<typeof routes.recommendItemsToUser>;
@@ -46,7 +46,7 @@ export interface ServingCheck {
 }
 
 /** Whether a project serves: any answer of the service counts, except one that says that nothing is deployed. */
-export async function serves(
+export async function isServing(
   userId: string | undefined,
   servingUri: string | null | undefined,
   { client }: { readonly client: Client },
@@ -62,13 +62,13 @@ export async function serves(
 }
 
 /** A deployment with its check, as the state has it. */
-interface Checked {
+interface CheckedDeployment {
   readonly check?: ServingCheck | undefined;
   readonly qps: number;
 }
 
 /** What a check found, in words. `refused`: a call failed; `few`: too few results; `slow`: the answer came too late. */
-interface Fault {
+interface CheckFailure {
   readonly kind: "refused" | "few" | "slow";
   readonly words: string;
 }
@@ -77,33 +77,33 @@ interface Fault {
  * What is wrong with the serving, in words; undefined if the check passes or none is declared.
  * A user goes by the place in the check: the engine keeps the words in the state, and ids of users are personal data.
  */
-export async function tryOut(
-  deployment: Checked,
+export async function runCheck(
+  deployment: CheckedDeployment,
   servingUri: string | undefined,
   context: { readonly client: Client; readonly clock: Clock },
 ): Promise<string | undefined> {
-  return (await faultOf(deployment, servingUri, context))?.words;
+  return (await failureOf(deployment, servingUri, context))?.words;
 }
 
 /**
  * Why the recommendation calls of a check fail or return too few results; undefined if they succeed.
  * Throws if that cannot be known now: the credentials are refused, or the service is overloaded or cannot be reached.
  */
-export async function servingFault(
+export async function findServingFault(
   { check, qps }: { readonly check: ServingCheck; readonly qps: number },
   servingUri: string | undefined,
   context: { readonly client: Client; readonly clock: Clock },
-): Promise<Fault | undefined> {
+): Promise<CheckFailure | undefined> {
   const { maxLatencyMs: _, ...timeless } = check;
-  return faultOf({ check: timeless, qps }, servingUri, context, (error) => error.status < 500);
+  return failureOf({ check: timeless, qps }, servingUri, context, (error) => error.status < 500);
 }
 
-async function faultOf(
-  { check, qps }: Checked,
+async function failureOf(
+  { check, qps }: CheckedDeployment,
   servingUri: string | undefined,
   { client, clock }: { readonly client: Client; readonly clock: Clock },
   counts: (error: ApiError) => boolean = () => true,
-): Promise<Fault | undefined> {
+): Promise<CheckFailure | undefined> {
   if (!check) return undefined;
   const { userIds, minResults = 1, maxLatencyMs } = check;
   for (const [index, userId] of userIds.entries()) {

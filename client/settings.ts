@@ -1,18 +1,18 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { tolerant } from "../contract";
-import { inWords } from "../contract/words";
+import { issueText } from "../contract/messages";
 import { isCiRunner, noAddressOnCi } from "./ci-runner";
-import { durationMs, fitsHeader, jsonOrUndefined } from "./parse";
+import { fitsHeader, parseDuration, parseJson } from "./parse";
 
-export { saysYes } from "./parse";
+export { isEnabled } from "./parse";
 
 const duration = (fallback: string) =>
   z
     .string()
     .default(fallback)
     .transform((text, context) => {
-      const value = durationMs(text);
+      const value = parseDuration(text);
       if (value !== undefined) return value;
       context.addIssue(`expected a time such as 90m or 5h, received ${JSON.stringify(text)}`);
       return z.NEVER;
@@ -78,7 +78,7 @@ const schema = z.object({
     .string()
     .default("{}")
     .transform((text, context) => {
-      const floors = qualityFloors.safeParse(jsonOrUndefined(text));
+      const floors = qualityFloors.safeParse(parseJson(text));
       if (floors.success) return typeof floors.data === "number" ? { "*": floors.data } : floors.data;
       context.addIssue('expected a number from 0 to 1, or one for each model as in {"weekly": 0.2}');
       return z.NEVER;
@@ -145,7 +145,7 @@ export class SettingsError extends Error {
 }
 
 /** An environment without the variables that the given keys replace; one source of tokens replaces all others. */
-export function environmentBeside(
+export function environmentWithout(
   given: readonly SettingKey[],
   environment: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
@@ -185,11 +185,11 @@ export function readSettings(
   if (!read.success) {
     const [issue] = read.error.issues;
     const key = issue.path[0] as SettingKey;
-    throw new SettingsError(`recommender:${key}: ${inWords(issue)}. ${howToSet(key)}`);
+    throw new SettingsError(`recommender:${key}: ${issueText(issue)}. ${howToSet(key)}`);
   }
   const { apiKey, baseUrl } = read.data;
   const isWithheld = isElsewhere && (fromStack("apiKey") || addressFrom !== environmentName("baseUrl"));
-  if (isWithheld && !apiKey && embeddedFolder(baseUrl) === undefined)
+  if (isWithheld && !apiKey && embeddedDirectory(baseUrl) === undefined)
     throw new SettingsError(noCredentialsFor(baseUrl, addressFrom));
   checkCredentials(read.data);
   return read.data;
@@ -240,7 +240,7 @@ function checkCredentials(settings: Settings): void {
 
 /** Whether it is settled where tokens come from; otherwise a service of this package gives them, and no other may. */
 export function hasTokenSource(settings: Settings): boolean {
-  return embeddedFolder(settings.baseUrl) !== undefined || tokenKeys.some((key) => settings[key]);
+  return embeddedDirectory(settings.baseUrl) !== undefined || tokenKeys.some((key) => settings[key]);
 }
 
 /** The error if no source of tokens is set and the service, which was asked instead, gave none. */
@@ -273,18 +273,18 @@ function howToSet(key: SettingKey): string {
 const embeddedPrefix = "embedded:";
 
 /** The folder of the embedded service that a configuration means; undefined for a service elsewhere. */
-export function embeddedFolder(baseUrl: string): string | undefined {
+export function embeddedDirectory(baseUrl: string): string | undefined {
   return baseUrl.startsWith(embeddedPrefix) ? baseUrl.slice(embeddedPrefix.length) : undefined;
 }
 
 /** The settings of a program that runs in another folder: one with the embedded service is relative to that. */
-export function besideProgram(settings: Settings, programFolder: string): Settings {
-  const folder = embeddedFolder(settings.baseUrl);
+export function relativeToProgram(settings: Settings, programFolder: string): Settings {
+  const folder = embeddedDirectory(settings.baseUrl);
   if (folder === undefined) return settings;
   return { ...settings, baseUrl: embeddedPrefix + resolve(programFolder, folder) };
 }
 
 /** A schema as the service at an address accepts it, as far as that is known: only the embedded one's limits are. */
 export function acceptedAt<T extends z.ZodType>(baseUrl: string, schema: T): T {
-  return embeddedFolder(baseUrl) === undefined ? tolerant(schema) : schema;
+  return embeddedDirectory(baseUrl) === undefined ? tolerant(schema) : schema;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { eventType, id, type JsonMap, jsonMap, label, mapOf, maybe, ours, recordId } from "./field";
+import { eventType, id, type JsonMap, jsonMap, label, mapOf, maybe, recordId, withTolerant } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -53,7 +53,7 @@ export const g1Parameters = z.strictObject({
     .max(1)
     .optional()
     .describe("How far those who chose the same items hold popular ones back."),
-  event_weights: ours(
+  event_weights: withTolerant(
     mapOf(eventWeight, { key: eventType, most: limits.eventWeights }),
     mapOf(eventWeight, { key: eventType }),
   )
@@ -86,7 +86,7 @@ export const algorithmFields = z.strictObject({
   name: label.describe("Name of the algorithm."),
   algorithmType: algorithmType.default("G1").describe("Kind of algorithm."),
   // The specification names no parameters.
-  algorithmParameters: ours(g1Parameters as z.ZodType<G1Parameters, JsonMap>, jsonMap)
+  algorithmParameters: withTolerant(g1Parameters as z.ZodType<G1Parameters, JsonMap>, jsonMap)
     .default({})
     .describe("Parameters; the empty object lets the service choose all of them."),
 });

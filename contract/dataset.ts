@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { alsoUnder, atMost, attributeName, id, label, mapOf, maybe, ours, recordId } from "./field";
+import { atMost, attributeName, id, label, mapOf, maybe, recordId, withAliases, withTolerant } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -9,7 +9,7 @@ export const attributeHandling = z.enum(["NUMERICAL", "CATEGORICAL"], {
 });
 
 /** How each named attribute is handled; null lets the service infer it. */
-export const attributeSchema = ours(
+export const attributeSchema = withTolerant(
   mapOf(attributeHandling, {
     key: attributeName.max(limits.nameCharacters),
     most: limits.schemaAttributes,
@@ -35,8 +35,8 @@ const answered = {
 
 const datasetId = id.describe("Id of the dataset.");
 const userDataset = z.object({ userDatasetId: datasetId, ...answered });
-const itemDataset = z.object({ itemDatasetId: alsoUnder(datasetId, "user_dataset_id"), ...answered });
-const eventDataset = z.object({ eventDatasetId: alsoUnder(datasetId, "user_dataset_id"), ...answered });
+const itemDataset = z.object({ itemDatasetId: withAliases(datasetId, "user_dataset_id"), ...answered });
+const eventDataset = z.object({ eventDatasetId: withAliases(datasetId, "user_dataset_id"), ...answered });
 const eventDatasetRef = z.strictObject({ eventDatasetId: recordId.describe("Id of the dataset.") });
 
 export const createUserDataset = route({

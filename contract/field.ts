@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
-import { inWords } from "./words";
+import { issueText } from "./messages";
 
 /** Any value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -18,17 +18,17 @@ export const aliases = z.registry<{ wireKeys: readonly string[] }>();
 export const inlined = z.registry<{ inlined: true }>();
 
 /** What another service may accept in place of a schema that is our own service's choice. */
-export const elsewhere = new WeakMap<z.core.$ZodType, z.ZodType>();
+export const tolerantVariants = new WeakMap<z.core.$ZodType, z.ZodType>();
 
 /** Marks a schema as our own service's choice, where another one may accept all that a wider one does. */
-export function ours<S extends z.ZodType>(own: S, accepted: z.ZodType): S {
-  elsewhere.set(own, accepted);
+export function withTolerant<S extends z.ZodType>(own: S, accepted: z.ZodType): S {
+  tolerantVariants.set(own, accepted);
   return own;
 }
 
 /** The same schema with a maximum of our own service. */
 export function atMost<S extends z.ZodType & { max(most: number): z.ZodType }>(schema: S, most: number): S {
-  return ours(schema.max(most) as S, schema);
+  return withTolerant(schema.max(most) as S, schema);
 }
 
 /** Text that every database can keep; PostgreSQL takes no NUL. */
@@ -64,7 +64,7 @@ export function maybe<T extends z.ZodType>(schema: T): z.ZodCatch<z.ZodOptional<
 }
 
 /** The same field, also accepted under another wire key. */
-export function alsoUnder<T extends z.ZodType>(schema: T, ...wireKeys: string[]): T {
+export function withAliases<T extends z.ZodType>(schema: T, ...wireKeys: string[]): T {
   const copy = schema.clone() as T;
   aliases.add(copy, { wireKeys });
   return copy;
@@ -89,7 +89,7 @@ export function mapOf<V>(
     const { $schema: _, ...own } = z.toJSONSchema(schema, { io: "input" });
     return own;
   };
-  return checked<Readonly<Record<string, V>>>(
+  return customSchema<Readonly<Record<string, V>>>(
     function* (map) {
       if (!isPlainObject(map)) return yield { message: "expected an object", path: [] };
       const keys = Object.keys(map);
@@ -98,7 +98,7 @@ export function mapOf<V>(
       for (const key of keys) {
         const named = keyOf?.safeParse(key).error?.issues ?? [];
         for (const issue of [...named, ...(value.safeParse(map[key]).error?.issues ?? [])])
-          yield { message: inWords(issue), path: [key, ...issue.path] };
+          yield { message: issueText(issue), path: [key, ...issue.path] };
       }
     },
     {
@@ -111,21 +111,21 @@ export function mapOf<V>(
 }
 
 /** Any JSON value, checked to the bottom: what JSON would drop or alter (undefined, NaN, dates) is refused. */
-export const json = checked<Json>((value) => faultsIn(value), {});
+export const json = customSchema<Json>((value) => problemsIn(value), {});
 
 /** A map from the user's own keys to any JSON values. */
-export const jsonMap = map(Number.POSITIVE_INFINITY);
+export const jsonMap = jsonMapOfDepth(Number.POSITIVE_INFINITY);
 
 /** The attributes of a record: a map to any JSON values, nested no deeper than its limit. */
-export const attributes = ours(map(limits.attributeDepth), jsonMap);
+export const attributes = withTolerant(jsonMapOfDepth(limits.attributeDepth), jsonMap);
 
-interface Fault {
+interface Problem {
   readonly message: string;
   readonly path: PropertyKey[];
 }
 
 /** A schema that passes its value on untouched, with the JSON schema of what its check accepts. */
-function checked<T>(faults: (value: unknown) => Iterable<Fault>, jsonSchema: object): z.ZodType<T> {
+function customSchema<T>(faults: (value: unknown) => Iterable<Problem>, jsonSchema: object): z.ZodType<T> {
   return z
     .unknown()
     .superRefine((value, context) => {
@@ -140,21 +140,21 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
-function map(depth: number): z.ZodType<JsonMap> {
-  return checked<JsonMap>(
+function jsonMapOfDepth(depth: number): z.ZodType<JsonMap> {
+  return customSchema<JsonMap>(
     (value) =>
-      isPlainObject(value) ? faultsIn(value, depth) : [{ message: "expected an object", path: [] }],
+      isPlainObject(value) ? problemsIn(value, depth) : [{ message: "expected an object", path: [] }],
     { type: "object", additionalProperties: {} },
   );
 }
 
-function faultsIn(value: unknown, depth = Number.POSITIVE_INFINITY): Fault[] {
-  const fault = notJson(value, depth);
+function problemsIn(value: unknown, depth = Number.POSITIVE_INFINITY): Problem[] {
+  const fault = firstProblem(value, depth);
   return fault ? [{ ...fault, path: fault.path.reverse() }] : [];
 }
 
 /** The first fault, with its path from the bottom up: most values have none, and paths are costly to carry. */
-function notJson(value: unknown, depth: number): Fault | undefined {
+function firstProblem(value: unknown, depth: number): Problem | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") {
     if (Number.isFinite(value)) return undefined;
@@ -168,7 +168,7 @@ function notJson(value: unknown, depth: number): Fault | undefined {
     return { message: `expected at most ${limits.attributeDepth} levels of arrays and objects`, path: [] };
   const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
   for (const key of keys) {
-    const fault = notJson((value as Record<PropertyKey, unknown>)[key], depth - 1);
+    const fault = firstProblem((value as Record<PropertyKey, unknown>)[key], depth - 1);
     if (fault) {
       fault.path.push(key);
       return fault;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { atMost, id, json, jsonMap, label, maybe, ours, recordId } from "./field";
+import { atMost, id, json, jsonMap, label, maybe, recordId, withTolerant } from "./field";
 import { limits } from "./limits";
 import { originHeaders } from "./origin";
 import { route } from "./route";
@@ -54,7 +54,7 @@ const attributeValue = {
 const share = "usage is a share between 0 and 1, not percent: 0.2 stands for 20 %";
 
 /** The specification shows no unit of usage. */
-const usage = ours(z.number().min(0, share).max(1, share), z.number());
+const usage = withTolerant(z.number().min(0, share).max(1, share), z.number());
 
 /** A bound on a user's usage of one value of one item attribute. */
 export const usageCondition = z

@@ -15,7 +15,7 @@ export interface Origin {
 const longest = 100;
 
 /** An origin as the header carries it: `shop/dev/ranker`, each part percent-encoded. */
-export function originText({ project, stack, resource, release }: Origin): string {
+export function formatOrigin({ project, stack, resource, release }: Origin): string {
   const parts = [project, stack, resource, ...(release ? [release] : [])];
   return parts
     .map((part) =>
@@ -31,11 +31,11 @@ export function originText({ project, stack, resource, release }: Origin): strin
 
 /** The address of a deployment that outlives its project: the resource of the stack, whatever release it has. */
 export function stableAddress({ project, stack, resource }: Origin): string {
-  return originText({ project, stack, resource });
+  return formatOrigin({ project, stack, resource });
 }
 
 /** The origin that a header tells; undefined where it is none. */
-export function originIn(text: string): Origin | undefined {
+export function parseOrigin(text: string): Origin | undefined {
   const parts = text.split("/");
   if (parts.length < 3 || parts.length > 4 || parts.includes("")) return undefined;
   try {
@@ -57,7 +57,7 @@ export const originHeaders = z.object({
     .string()
     .max(8000)
     .refine(
-      (text) => originIn(text) !== undefined,
+      (text) => parseOrigin(text) !== undefined,
       "expected PROJECT/STACK/RESOURCE or PROJECT/STACK/RESOURCE/RELEASE, each part percent-encoded",
     )
     .optional()

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { atMost, attributes, eventType, id, maybe, ours, recordId } from "./field";
+import { atMost, attributes, eventType, id, maybe, recordId, withTolerant } from "./field";
 import { limits } from "./limits";
 import { route } from "./route";
 
@@ -16,7 +16,7 @@ export const itemRecord = z.strictObject({
 });
 
 /** Bytes, for that is what an index of a database bounds; a character takes at most three per unit of its length. */
-const eventId = ours(
+const eventId = withTolerant(
   id
     .max(limits.eventIdBytes)
     .refine(
@@ -33,7 +33,7 @@ export const eventRecord = z.strictObject({
   itemId: recordId,
   ts: atMost(z.int().min(0), limits.eventTs).describe("Time of the event in milliseconds."),
   eventType: eventType.describe("Kind of act; a project optimises one of them."),
-  eventValue: ours(z.number().min(-limits.eventValue).max(limits.eventValue), z.number())
+  eventValue: withTolerant(z.number().min(-limits.eventValue).max(limits.eventValue), z.number())
     .default(1)
     .describe("Weight in training; the larger, the more it counts."),
   attributes: attributes
@@ -46,7 +46,7 @@ export const eventRecord = z.strictObject({
  * A colon inside an id is escaped: otherwise `a:b` on `c` and `a` on `b:c` would be one event.
  * A character grows to three bytes at most, so that two ids within their limit give one within its own.
  */
-export function builtEventId(userId: string, itemId: string, ts: number): string {
+export function buildEventId(userId: string, itemId: string, ts: number): string {
   return `${escaped(userId)}:${escaped(itemId)}:${ts}`;
 }
 

@@ -50,7 +50,7 @@ function makeConverter(direction: Direction, schema: z.ZodType): Convert {
     return (value) => (Array.isArray(value) ? value.map(element) : value);
   }
   if (schema instanceof z.ZodDiscriminatedUnion) return unionConverter(direction, schema);
-  const inner = unwrapped(schema);
+  const inner = innerSchema(schema);
   if (inner) return converter(direction, inner);
   return (value) => value;
 }
@@ -116,10 +116,10 @@ function makeWireSchema(schema: z.ZodType): z.ZodType {
     const catchall = spread ? z.unknown() : schema.def.catchall;
     const { checks = [], ...def } = schema.def;
     const twin = new z.ZodObject({ ...def, shape, ...(catchall ? { catchall } : {}) });
-    return described(schema, checks.length > 0 ? withChecksOf(schema, twin) : twin);
+    return withMetaOf(schema, checks.length > 0 ? withChecksOf(schema, twin) : twin);
   }
   if (schema instanceof z.ZodArray) {
-    return described(
+    return withMetaOf(
       schema,
       schema.clone({ ...schema.def, element: wireSchema(schema.element as z.ZodType) }),
     );
@@ -127,12 +127,12 @@ function makeWireSchema(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDiscriminatedUnion) {
     const options = (schema.options as z.ZodObject[]).map((option) => wireSchema(option) as z.ZodObject);
     const [first, ...others] = options as [z.ZodObject, ...z.ZodObject[]];
-    return described(schema, z.discriminatedUnion(wireName(schema.def.discriminator), [first, ...others]));
+    return withMetaOf(schema, z.discriminatedUnion(wireName(schema.def.discriminator), [first, ...others]));
   }
-  const inner = unwrapped(schema);
+  const inner = innerSchema(schema);
   if (!inner) return schema;
   const twin = wireSchema(inner);
-  return twin === inner ? schema : described(schema, rewrapped(schema, twin));
+  return twin === inner ? schema : withMetaOf(schema, withInnerSchema(schema, twin));
 }
 
 /** Checks across fields know the names of programs, so they see the value as a program would. */
@@ -148,23 +148,23 @@ function withChecksOf(schema: z.ZodObject, twin: z.ZodObject): z.ZodObject {
 }
 
 function aliasesOf(field: z.ZodType): readonly string[] {
-  const inner = unwrapped(field);
+  const inner = innerSchema(field);
   return aliases.get(field)?.wireKeys ?? (inner ? aliasesOf(inner) : []);
 }
 
 /** What a wrapper, such as a default, is around. */
-export function unwrapped(schema: z.ZodType): z.ZodType | undefined {
+export function innerSchema(schema: z.ZodType): z.ZodType | undefined {
   const wrappers = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodCatch];
   const wraps = wrappers.some((wrapper) => schema instanceof wrapper);
   return wraps ? ((schema as z.ZodOptional).def.innerType as z.ZodType) : undefined;
 }
 
 /** The same wrapper around another schema. */
-export function rewrapped(schema: z.ZodType, innerType: z.ZodType): z.ZodType {
+export function withInnerSchema(schema: z.ZodType, innerType: z.ZodType): z.ZodType {
   return (schema as z.ZodOptional).clone({ ...(schema as z.ZodOptional).def, innerType });
 }
 
-function described(schema: z.ZodType, twin: z.ZodType): z.ZodType {
+function withMetaOf(schema: z.ZodType, twin: z.ZodType): z.ZodType {
   const meta = schema.meta();
   return meta ? twin.meta(meta) : twin;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { undefinedIfMissing } from "../client/error-meaning";
 import { hasFailed, hasSucceeded, type Job } from "../client/job";
-import { undefinedIfMissing } from "../client/refusals";
-import { serves } from "../client/serving";
+import { isServing } from "../client/serving";
 import { deploymentFields, routes } from "../contract";
 import { id } from "../contract/field";
 import { adoptJob, submitJob } from "./jobs/jobs";
@@ -81,10 +81,9 @@ async function servingAfter(job: Job, context: Context): Promise<string | undefi
   if (!hasSucceeded(job)) return "will serve once the job succeeds";
   try {
     // A run that was killed may have shut it down and come no further.
-    const isServing = await serves(undefined, job.jobResult?.servingUri, context);
-    if (isServing === "unknown")
-      return "may go on serving: something other than the service answers its calls";
-    return isServing ? "goes on serving" : undefined;
+    const live = await isServing(undefined, job.jobResult?.servingUri, context);
+    if (live === "unknown") return "may go on serving: something other than the service answers its calls";
+    return live ? "goes on serving" : undefined;
   } catch (error) {
     return `may go on serving: could not check (${(error as Error).message})`;
   }

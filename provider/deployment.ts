@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { undefinedIfMissing, undefinedIfNotServing } from "../client/error-meaning";
 import { isOffered } from "../client/extensions";
-import { notServing, undefinedIfMissing } from "../client/refusals";
-import { serves, servingFault, tryOut } from "../client/serving";
+import { findServingFault, isServing, runCheck } from "../client/serving";
 import { isUnreachable } from "../client/unreachable";
 import { deploymentFields, limits, type Reply, routes } from "../contract";
 import { atMost, id } from "../contract/field";
-import { shortened } from "../contract/words";
+import { truncate } from "../contract/messages";
 import { requestOf, submitDeployment, withPinned } from "./deployment-job";
 import { finishJob, type Job, jobKinds, withoutJob } from "./jobs/jobs";
 import { holdsUnknown } from "./lifecycle/arguments";
@@ -99,18 +99,16 @@ export const deployment = lifecycle({
       context,
       // A job of an earlier run may have been undone since by a shutdown.
       async ({ jobResult }, earlier) =>
-        !earlier || (await serves(args.check?.userIds[0], jobResult?.servingUri, context)) !== false,
+        !earlier || (await isServing(args.check?.userIds[0], jobResult?.servingUri, context)) !== false,
     );
     // There is nothing to go back to.
     return { id: args.projectId, ...(await checked(args, outputs, context)) };
   },
 
   async adoptable(projectId, args, context) {
-    const shown = `existingId ${shortened(projectId)}`;
+    const shown = `existingId ${truncate(projectId)}`;
     if (projectId !== args.projectId)
-      throw new Error(
-        `${shown}: the id of a deployment is that of its project, ${shortened(args.projectId)}`,
-      );
+      throw new Error(`${shown}: the id of a deployment is that of its project, ${truncate(args.projectId)}`);
     const live = await liveAt(projectId, context);
     if (live === "not serving") throw new Error(`${shown}: nothing is deployed in this project`);
     const others = live ? servedInstead(args, live) : [];
@@ -122,8 +120,8 @@ export const deployment = lifecycle({
   async adopt(projectId, args, context) {
     if (!(await isOffered(context.client, routes.getDeployment)))
       await log.warn(context.urn, "the API does not report which models serve; assuming the declared ones");
-    const fault = await tryOut(args, undefined, context);
-    if (fault) throw new Error(`existingId ${shortened(projectId)}: ${fault}`);
+    const fault = await runCheck(args, undefined, context);
+    if (fault) throw new Error(`existingId ${truncate(projectId)}: ${fault}`);
     return { servingUri: context.client.baseUrl };
   },
 
@@ -144,7 +142,7 @@ export const deployment = lifecycle({
       : undefined;
     const addresses = { ...addressesIn(state), ...addressesIn(job?.jobResult) };
     const { servingUri } = addresses;
-    const fault = check && (await servingFault({ check, qps }, servingUri, context).catch(cannotKnow));
+    const fault = check && (await findServingFault({ check, qps }, servingUri, context).catch(cannotKnow));
     // A check that failed during `up` is not news: `up` runs it again.
     if (fault && !(fault.kind === "few" && state.checkFailed)) {
       await log.warn(urn, `project ${projectId} does not serve: ${fault.words}`);
@@ -171,7 +169,7 @@ export const deployment = lifecycle({
     }
     const outputs = await deploy(news, await jobToWaitFor(olds, news, context), context);
     if (!news.rollback && !context.settings.rollback) return checked(news, outputs, context);
-    const fault = await tryOut(news, outputs.servingUri, context);
+    const fault = await runCheck(news, outputs.servingUri, context);
     if (!fault) return outputs;
     try {
       const former = { ...olds, name: `${olds.name} (rollback)` };
@@ -189,9 +187,9 @@ export const deployment = lifecycle({
 
   async delete(projectId, { check, servingUri }, context) {
     const { client, run } = context;
-    await notServing(
+    await undefinedIfNotServing(
       client.call(routes.shutdownDeployment, { projectId }),
-      async () => (await serves(check?.userIds[0], servingUri, context)) === false,
+      async () => (await isServing(check?.userIds[0], servingUri, context)) === false,
     );
     run.shutDown.add(projectId);
   },
@@ -214,7 +212,7 @@ type Live = Reply<typeof routes.getDeployment>;
 async function liveAt(projectId: string, { client }: Context): Promise<Live | "not serving" | undefined> {
   if (!(await isOffered(client, routes.getDeployment))) return undefined;
   const read = client.call(routes.getDeployment, { projectId });
-  return (await notServing(read, async () => false)) ?? "not serving";
+  return (await undefinedIfNotServing(read, async () => false)) ?? "not serving";
 }
 
 /** The arguments that the live deployment has with another value. */
@@ -251,7 +249,7 @@ function cannotKnow(error: Error): never {
 
 /** What was deployed, once its check passes; where it fails, the state keeps it with the reason, so that it is not lost. */
 async function checked(args: State, outputs: Outputs, context: Context): Promise<Outputs> {
-  const fault = await tryOut(args, outputs.servingUri, context);
+  const fault = await runCheck(args, outputs.servingUri, context);
   if (!fault) return outputs;
   const state = { ...args, ...outputs, checkFailed: true as const };
   throw new PartialStateError(args.projectId, state, `it is deployed, but ${fault}`);

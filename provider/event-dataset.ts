@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { isBackedBy, undefinedIfMissing } from "../client/refusals";
+import { listConfirmsAbsence, undefinedIfMissing } from "../client/error-meaning";
 import { datasetFields, type Reply, routes } from "../contract";
 import { id } from "../contract/field";
-import { shortened } from "../contract/words";
+import { truncate } from "../contract/messages";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { createOnce } from "./recovery/create-once";
 import type { Context } from "./run/context";
@@ -143,10 +143,10 @@ async function change(
 /** An existing dataset that can be changed to what is declared. */
 async function fitting(id: string, { numShards }: DatasetState, context: Context) {
   const found = await find(id, context);
-  if (!found) throw new Error(`existingId ${shortened(id)}: there is no such event dataset in this account`);
+  if (!found) throw new Error(`existingId ${truncate(id)}: there is no such event dataset in this account`);
   if (found.numShards == null || found.numShards === numShards) return found;
   throw new Error(
-    `existingId ${shortened(id)}: it has ${found.numShards} shards and ${numShards} are declared, which cannot be changed; ` +
+    `existingId ${truncate(id)}: it has ${found.numShards} shards and ${numShards} are declared, which cannot be changed; ` +
       `declare numShards: ${found.numShards}`,
   );
 }
@@ -158,5 +158,8 @@ async function find(eventDatasetId: string, { client, clock, run }: Context) {
     return new Map(eventDatasets.map((dataset) => [dataset.eventDatasetId, dataset]));
   });
   const read = (id: string) => client.call(routes.getEventDataset, { eventDatasetId: id });
-  return list.get(eventDatasetId) ?? undefinedIfMissing(read(eventDatasetId), () => isBackedBy(list, read));
+  return (
+    list.get(eventDatasetId) ??
+    undefinedIfMissing(read(eventDatasetId), () => listConfirmsAbsence(list, read))
+  );
 }

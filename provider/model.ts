@@ -1,10 +1,10 @@
 import ms from "ms";
 import { z } from "zod";
 import { ApiError } from "../client/client";
-import { isBackedBy, meansInUse, undefinedIfMissing } from "../client/refusals";
+import { listConfirmsAbsence, meansInUse, undefinedIfMissing } from "../client/error-meaning";
 import { isUncertain, quality, type Reply, routes } from "../contract";
 import { id, jsonMap, label } from "../contract/field";
-import { shortened } from "../contract/words";
+import { truncate } from "../contract/messages";
 import { finishJob, jobKinds, submitJob, withoutJob } from "./jobs/jobs";
 import { lifecycle } from "./lifecycle/lifecycle";
 import type { Context } from "./run/context";
@@ -167,7 +167,7 @@ export const model = lifecycle({
   async adoptable(modelId, { projectId }, context) {
     if (await find(modelId, projectId, context)) return;
     throw new Error(
-      `existingId ${shortened(modelId)}: there is no such model in project ${shortened(projectId)}`,
+      `existingId ${truncate(modelId)}: there is no such model in project ${truncate(projectId)}`,
     );
   },
 
@@ -288,5 +288,5 @@ async function find(
     return new Map(all.map((entry) => [entry.modelId, entry]));
   });
   const read = (id: string) => client.call(routes.getModel, { projectId, modelId: id });
-  return list.get(modelId) ?? undefinedIfMissing(read(modelId), () => isBackedBy(list, read));
+  return list.get(modelId) ?? undefinedIfMissing(read(modelId), () => listConfirmsAbsence(list, read));
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { undefinedIfMissing } from "../client/refusals";
+import { undefinedIfMissing } from "../client/error-meaning";
 import { routes } from "../contract";
 import { id, json, label } from "../contract/field";
-import { adoptJob, isOver, submitJob } from "./jobs/jobs";
+import { adoptJob, hasEnded, submitJob } from "./jobs/jobs";
 import { readBack } from "./jobs/read-back";
 import { lifecycle } from "./lifecycle/lifecycle";
 import { log } from "./run/engine";
@@ -97,7 +97,7 @@ export const trainingJob = lifecycle({
     let modelId = modelOfLostJob(jobId);
     if (modelId === undefined) {
       const job = await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }));
-      if (job && !isOver(job, settings)) {
+      if (job && !hasEnded(job, settings)) {
         await log.warn(
           urn,
           `Training job ${jobId} is still ${job.jobStatus} and the API cannot stop it: the model that it creates is ` +

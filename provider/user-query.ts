@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { routes, tolerant, userDistributionQuery, userListQuery } from "../contract";
-import { id, json, label, ours } from "../contract/field";
-import { inWords } from "../contract/words";
+import { id, json, label, withTolerant } from "../contract/field";
+import { issueText } from "../contract/messages";
 import { jobKinds } from "./jobs/jobs";
 import { finishedJob, type ResultKind, submittedJob } from "./jobs/result-job";
 import { fieldsOf } from "./lifecycle/arguments";
@@ -27,14 +27,14 @@ const checkedBy = (contract: typeof request, more: z.ZodRawShape) =>
     const { error } = contract.safeParse(fieldsOf(queryingFields, args));
     const asked = contract.options.find(({ shape }) => shape.queryType.value === args.queryType);
     for (const issue of error?.issues ?? [])
-      context.addIssue({ code: "custom", path: issue.path, message: inWords(issue, asked) });
+      context.addIssue({ code: "custom", path: issue.path, message: issueText(issue, asked) });
   });
 
 const querying: ResultKind = {
   kind: jobKinds.querying,
   route: routes.submitQueryingJob,
   fields: queryingFields,
-  args: (more) => ours(checkedBy(request, more), checkedBy(tolerant(request), more)),
+  args: (more) => withTolerant(checkedBy(request, more), checkedBy(tolerant(request), more)),
 };
 
 /** The job that asks a model about its users. */

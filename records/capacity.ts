@@ -1,5 +1,5 @@
 import type { Client } from "../client/client";
-import { undefinedIfMissing } from "../client/refusals";
+import { undefinedIfMissing } from "../client/error-meaning";
 import { limits, routes } from "../contract";
 import type { RecordKind } from "./kind";
 import { InvalidRecord, type Mapping, mapper } from "./mapping/mapping";

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Client } from "../client/client";
-import { makeFolder, stateFolder } from "../client/state-folder";
+import { createDirectory, stateDirectory } from "../client/state-directory";
 
 /** Notes on this machine which upload or deletion changed the records of a dataset last. */
 export class LastWriter {
@@ -12,7 +12,7 @@ export class LastWriter {
     const name = createHash("sha256")
       .update(JSON.stringify([service, datasetId]))
       .digest("hex");
-    this.#path = join(stateFolder("uploads"), `${name.slice(0, 32)}.writer`);
+    this.#path = join(stateDirectory("uploads"), `${name.slice(0, 32)}.writer`);
   }
 
   /** The token of the last upload; a deletion has a token that no upload has. */
@@ -27,7 +27,7 @@ export class LastWriter {
   /** Notes an upload, or without a token anything else that changes records. */
   note(token: string = randomUUID()): void {
     if (this.token === token) return;
-    makeFolder(dirname(this.#path));
+    createDirectory(dirname(this.#path));
     const next = `${this.#path}.${process.pid}`;
     writeFileSync(next, `${token}\n`, { mode: 0o600 });
     renameSync(next, this.#path);

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeFolder, stateFolder } from "../client/state-folder";
+import { createDirectory, stateDirectory } from "../client/state-directory";
 import { lineOf, type Outcome, readSections, type Section, type Totals } from "./journal-format";
 import type { Remembered, Trust } from "./trust";
 
@@ -36,7 +36,7 @@ export class UploadJournal {
     readonly onLost: (problem: string) => void = () => undefined,
   ) {
     const name = createHash("sha256").update(JSON.stringify([owner.service, owner.datasetId, owner.source]));
-    this.#path = join(stateFolder("uploads"), `${name.digest("hex").slice(0, 32)}.journal`);
+    this.#path = join(stateDirectory("uploads"), `${name.digest("hex").slice(0, 32)}.journal`);
     ({ finished: this.#finished, open: this.#open } = readSections(textOf(this.#path)));
   }
 
@@ -136,7 +136,7 @@ export class UploadJournal {
 
   #write(sections: readonly Section[]): void {
     const next = `${this.#path}.next`;
-    makeFolder(dirname(this.#path));
+    createDirectory(dirname(this.#path));
     writeFileSync(next, sections.flatMap(linesOf).join(""), { mode: 0o600 });
     renameSync(next, this.#path);
   }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import {
   attributeSchema,
-  builtEventId,
+  buildEventId,
   encode,
   eventRecord,
   type Input,
@@ -40,7 +40,7 @@ export async function seed(service: Service, content: unknown): Promise<string> 
   const first = file.events[0] as (typeof file.events)[number];
   const events = file.events.map((event) => ({
     ...event,
-    eventId: event.eventId ?? builtEventId(event.userId, event.itemId, event.ts),
+    eventId: event.eventId ?? buildEventId(event.userId, event.itemId, event.ts),
   }));
   const call = caller(service);
   const shards = (records: number) => Math.max(1, Math.ceil(records / limits.recordsPerShard));

@@ -31,8 +31,8 @@ export function addOpen(program: Command): void {
 async function open(options: OpenOptions): Promise<void> {
   const { settings } = await settingsOf(options);
   await refuseAbsent(settings, options);
-  const { target } = await import("../../client/connect.js");
-  const { baseUrl, apiKey } = await target(settings);
+  const { resolveTarget } = await import("../../client/connect.js");
+  const { baseUrl, apiKey } = await resolveTarget(settings);
   const service = baseUrl.replace(/\/+$/, "");
   const { code, validSec } = await codeAt(service, apiKey, options.write ?? false);
   const url = `${service}/#code=${code}`;

@@ -161,6 +161,6 @@ async function serve(options: ServeOptions): Promise<void> {
 
 /** What is wrong with a seed file, as people read it. */
 async function readable(error: Error, file: string): Promise<Error> {
-  const { issuesText } = await import("../../contract/words.js");
+  const { issuesText } = await import("../../contract/messages.js");
   return error instanceof ZodError ? new Error(`${file}: ${issuesText(error.issues)}`) : error;
 }

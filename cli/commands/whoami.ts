@@ -48,10 +48,10 @@ async function whoami(options: ServiceOptions): Promise<void> {
   const { settings, ...sources } = await settingsOf(options);
   await refuseAbsent(settings, options);
   const configured = await configuration(settings, options, sources);
-  const { target } = await import("../../client/connect.js");
+  const { resolveTarget } = await import("../../client/connect.js");
   const { Client, TokenError } = await import("../../client/client.js");
   const whoami = whoamiOf(options);
-  const reached = await target(settings, whoami);
+  const reached = await resolveTarget(settings, whoami);
   const client = new Client({ ...reached, whoami, retry: { budgetMs: 3000 } });
   const error = await client.call(routes.listEventDatasets, {}).then(
     () => undefined,

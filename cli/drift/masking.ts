@@ -1,5 +1,5 @@
 import type { ConfigMap } from "@pulumi/pulumi/automation";
-import { hidden } from "../../client/http/credentials";
+import { redactSecret } from "../../client/http/credentials";
 import { environmentName, secretKeys } from "../../client/settings";
 
 const environmentSecrets = [
@@ -24,7 +24,7 @@ export function secretTexts(config: ConfigMap, environment: NodeJS.ProcessEnv): 
 
 /** The same value with the secrets in its texts masked, however deep. */
 export function masked<T>(value: T, secrets: readonly string[]): T {
-  if (typeof value === "string") return secrets.reduce(hidden, value as string) as T;
+  if (typeof value === "string") return secrets.reduce(redactSecret, value as string) as T;
   if (Array.isArray(value)) return value.map((entry) => masked(entry, secrets)) as T;
   if (typeof value === "object" && value !== null) {
     const entries = Object.entries(value).map(([key, entry]) => [

@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client";
 import { isOffered } from "../../client/extensions";
 import { type OrphanType, routes } from "../../contract";
-import { originText } from "../../contract/origin";
+import { formatOrigin } from "../../contract/origin";
 import { nounOf } from "../../provider/run/urn";
 import type { StateResource } from "../stack/open";
 import { explicitProviderOf } from "../stack/providers";
@@ -106,7 +106,7 @@ interface Listed {
  * given stack left. What a given stack holds again is no orphan.
  */
 export function orphansOf(stacks: readonly Listed[]): Inventory["orphans"][] {
-  const prefixOf = ({ project, stack }: Listed) => originText({ project, stack, resource: "" });
+  const prefixOf = ({ project, stack }: Listed) => formatOrigin({ project, stack, resource: "" });
   return stacks.map((own, at) => {
     const { service, orphans = [] } = own.inventory ?? {};
     const beside = stacks.filter(({ inventory }) => inventory?.service === service);

@@ -1,4 +1,4 @@
-import { undefinedIfMissing } from "../../client/refusals";
+import { undefinedIfMissing } from "../../client/error-meaning";
 import type { Settings } from "../../client/settings";
 import { routes } from "../../contract";
 import { type Pinned, pinnedModelsKey, readPinned } from "../../provider/run/pinned";

@@ -3,8 +3,8 @@ import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { jsonOrUndefined } from "../../client/parse";
-import { makeFolder, stateFolder } from "../../client/state-folder";
+import { parseJson } from "../../client/parse";
+import { createDirectory, stateDirectory } from "../../client/state-directory";
 
 /** An engine that a command on this machine has started. */
 interface Started {
@@ -55,7 +55,7 @@ function record(stack: string, child: ChildProcess): void {
     const { pid, spawnfile } = child;
     if (pid === undefined || !/^pulumi(\.\w+)?$/.test(basename(spawnfile))) return;
     try {
-      makeFolder(stateFolder("engines"));
+      createDirectory(stateDirectory("engines"));
       forgetOld();
       writeFileSync(fileOf(pid), JSON.stringify({ stack, at: Date.now() } satisfies Started), {
         mode: 0o600,
@@ -70,20 +70,20 @@ function record(stack: string, child: ChildProcess): void {
 }
 
 function fileOf(pid: number): string {
-  return join(stateFolder("engines"), `${pid}.json`);
+  return join(stateDirectory("engines"), `${pid}.json`);
 }
 
 function read(file: string): Started | undefined {
   try {
-    return jsonOrUndefined(readFileSync(file, "utf8")) as Started | undefined;
+    return parseJson(readFileSync(file, "utf8")) as Started | undefined;
   } catch {
     return undefined;
   }
 }
 
 function forgetOld(): void {
-  for (const name of readdirSync(stateFolder("engines"))) {
-    const file = join(stateFolder("engines"), name);
+  for (const name of readdirSync(stateDirectory("engines"))) {
+    const file = join(stateDirectory("engines"), name);
     const { mtimeMs = Date.now() } = statSync(file, { throwIfNoEntry: false }) ?? {};
     if (Date.now() - mtimeMs > keptMs) rmSync(file, { force: true });
   }

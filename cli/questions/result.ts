@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { Job } from "../../client/job";
-import { jsonOrUndefined } from "../../client/parse";
+import { parseJson } from "../../client/parse";
 
 /** What lies behind the address of a job's result. */
 export interface Result {
@@ -39,7 +39,7 @@ export async function fetchResult(job: Job, form: Readonly<Record<string, string
 
 /** The JSON of a result; undefined where it is none. */
 export function jsonOf({ body }: Result): unknown {
-  return jsonOrUndefined(body.toString("utf8"));
+  return parseJson(body.toString("utf8"));
 }
 
 /** Keeps a result in a file. */

@@ -23,19 +23,19 @@ export async function waitForJob(
     "../../client/job.js"
   );
   const { systemClock } = await import("../../client/clock.js");
-  const look = () => client.call(routes.getJob, { projectId, jobId });
-  const first = await look();
+  const readJob = () => client.call(routes.getJob, { projectId, jobId });
+  const first = await readJob();
   const kind = jobKinds[(first.jobType ?? "").toLowerCase() as keyof typeof jobKinds] ?? jobKinds.training;
   const limitMs = timeoutMs ?? settings[kind.limit];
-  const progress = jobProgress(options, { noun: kind.noun, usually: usualTime(kind, settings), jobId });
+  const progress = jobProgress(options, { noun: kind.name, usually: usualTime(kind, settings), jobId });
   const again = `recommender jobs wait ${jobId} --project ${projectId}${sameService(options)}`;
   const callOff = onInterrupt(() => {
     progress.end();
-    note(`The ${kind.noun} job goes on. Wait for it with \`${again}\`.`);
+    note(`The ${kind.name} job goes on. Wait for it with \`${again}\`.`);
   });
   let job: Job;
   try {
-    job = await watchJob(first, { settings, clock: systemClock, limitMs, look, onLook: progress.update });
+    job = await watchJob(first, { settings, clock: systemClock, limitMs, readJob, onPoll: progress.update });
   } finally {
     progress.end();
     callOff();
@@ -44,12 +44,12 @@ export async function waitForJob(
   if (hasFailed(job, settings)) {
     const retries = job.retryCount ? ` after ${job.retryCount} retries of the service` : "";
     throw new CommandError(
-      `The ${kind.noun} job ${jobId} failed${retries}: ${failureReason(job)}`,
+      `The ${kind.name} job ${jobId} failed${retries}: ${failureReason(job)}`,
       exitCodes.jobFailed,
     );
   }
   throw new CommandError(
-    `The ${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running: ` +
+    `The ${kind.name} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running: ` +
       `wait for it with \`${again}\`.`,
     exitCodes.jobLate,
   );

@@ -54,7 +54,7 @@ export function remedy(fields: readonly string[]): string {
 
 async function mappingOf(kind: RecordKind, { map, set = {}, attributes, tsUnit }: ImportOptions) {
   const { mappingSchema } = await import("../../records/mapping/mapping.js");
-  const { issuesText } = await import("../../contract/words.js");
+  const { issuesText } = await import("../../contract/messages.js");
   const constants = Object.entries(set).map(([field, value]) => [field, { value }]);
   const given = { ...map, ...Object.fromEntries(constants), attributes, tsUnit };
   const schema = mappingSchema(kind);

@@ -18,7 +18,7 @@ export async function runChecks(
   const declared = resourcesOf(resources, "Deployment").filter(({ outputs }) => outputs?.check);
   const results = new Map<string, DeploymentCheck>();
   if (declared.length === 0) return results;
-  const { tryOut } = await import("../../client/serving.js");
+  const { runCheck } = await import("../../client/serving.js");
   for (const resource of declared) {
     const { check, qps, servingUri } = resource.outputs as {
       check: ServingCheck;
@@ -27,7 +27,7 @@ export async function runChecks(
     };
     const { userIds, minResults = 1, maxLatencyMs } = check;
     const fault = await open.withClient(
-      (client) => tryOut({ check, qps }, servingUri, { client, clock: systemClock }),
+      (client) => runCheck({ check, qps }, servingUri, { client, clock: systemClock }),
       providerSettings(resource, resources, open),
     );
     results.set(logicalName(resource.urn), {

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { issuesText } from "../../contract/words";
+import { issuesText } from "../../contract/messages";
 import { exclusively } from "./history-lock";
 
 /** What a training measured on the data that it held out. */

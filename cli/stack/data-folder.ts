@@ -64,8 +64,8 @@ export async function otherFolders({ data, stack, cwd = "." }: FolderOptions): P
 export async function folderOf({ data, ...options }: FolderOptions): Promise<string> {
   if (options.stack === undefined && options.cwd === undefined) return data;
   const { settings } = await settingsOf(options);
-  const { embeddedFolder } = await import("../../client/settings.js");
-  const folder = embeddedFolder(settings.baseUrl);
+  const { embeddedDirectory } = await import("../../client/settings.js");
+  const folder = embeddedDirectory(settings.baseUrl);
   if (folder === undefined) {
     const named = options.stack === undefined ? `--cwd ${options.cwd}` : `--stack ${options.stack}`;
     throw new Error(`${named}: the service is not an embedded one, and only those have a folder.`);

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { type ConfigMap, type LocalWorkspace, Stack } from "@pulumi/pulumi/automation";
 import type { Client } from "../../client/client";
 import { connect } from "../../client/connect";
-import { besideProgram, readSettings, type Settings } from "../../client/settings";
+import { readSettings, relativeToProgram, type Settings } from "../../client/settings";
 import { stackNames, workspaceOf } from "./names";
 
 /** A stack of a project folder. */
@@ -110,7 +110,7 @@ export class OpenStack {
   /** Connects to the service of the stack, as its program does; the configuration is given where it is known. */
   async connect(config?: ConfigMap): Promise<Client> {
     const settings = readSettings(readerOf(config ?? (await this.allConfig())), this.environment);
-    return connect(besideProgram(settings, this.programFolder));
+    return connect(relativeToProgram(settings, this.programFolder));
   }
 
   /** Calls something with a client of the stack's service, or of the one that the given settings name. */

@@ -1,7 +1,7 @@
 import {
-  besideProgram,
-  environmentBeside,
+  environmentWithout,
   readSettings,
+  relativeToProgram,
   type Settings,
   settingKeys,
 } from "../../client/settings";
@@ -31,8 +31,8 @@ export function providerSettings(
   const inputs = resources.find((row) => row.urn === urn && !row.delete)?.inputs;
   if (!inputs) throw new Error(`Provider ${partsOf(urn).name} of ${resource.urn} is not in the state.`);
   const given = settingKeys.filter((key) => inputs[key] != null);
-  const settings = readSettings((key) => textOf(inputs[key]), environmentBeside(given, environment));
-  return besideProgram(settings, programFolder);
+  const settings = readSettings((key) => textOf(inputs[key]), environmentWithout(given, environment));
+  return relativeToProgram(settings, programFolder);
 }
 
 /** The text of an input, which may be secret. */

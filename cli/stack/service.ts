@@ -42,7 +42,7 @@ export function withService(command: Command): Command {
 export async function settingsOf(
   options: ServiceOptions,
 ): Promise<{ settings: Settings; stack: StackView | undefined; environment: NodeJS.ProcessEnv }> {
-  const { besideProgram, defaultBaseUrl, environmentBeside, isSameAddress, readSettings } = await import(
+  const { relativeToProgram, defaultBaseUrl, environmentWithout, isSameAddress, readSettings } = await import(
     "../../client/settings.js"
   );
   if (options.cwd !== undefined && options.stack === undefined)
@@ -65,7 +65,7 @@ export async function settingsOf(
   // Credentials beside another address in the environment were set for that address.
   const own =
     service && other && !isSameAddress(service, other)
-      ? environmentBeside(["baseUrl"], process.env)
+      ? environmentWithout(["baseUrl"], process.env)
       : process.env;
   const environment = service ? { ...own, RECOMMENDER_BASE_URL: service } : process.env;
   // Without a stack, a command works with the service of this folder wherever it runs.
@@ -74,7 +74,7 @@ export async function settingsOf(
   // The provider's folder is that of the program, wherever the command is run.
   const isOfStack = stack !== undefined && options.service === undefined;
   return {
-    settings: isOfStack ? besideProgram(settings, stack.programFolder) : settings,
+    settings: isOfStack ? relativeToProgram(settings, stack.programFolder) : settings,
     ...{ stack, environment },
   };
 }
@@ -122,8 +122,8 @@ export async function usingService<T>(
 
 /** Only a program and `recommender serve` make a service: of an empty one there is nothing to ask. */
 export async function refuseAbsent({ baseUrl }: Settings, { stack }: ServiceOptions): Promise<void> {
-  const { embeddedFolder } = await import("../../client/settings.js");
-  const dir = embeddedFolder(baseUrl);
+  const { embeddedDirectory } = await import("../../client/settings.js");
+  const dir = embeddedDirectory(baseUrl);
   if (dir === undefined) return;
   const { existing } = await import("../../service/embedded.js");
   if (await existing(dir)) return;

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { durationMs } from "../../client/parse";
+import { parseDuration } from "../../client/parse";
 
 /** Reads a whole number of an option, within bounds. */
 export function whole(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -13,7 +13,7 @@ export function whole(least = 0, most = Number.MAX_SAFE_INTEGER): (text: string)
 
 /** Reads a time such as 90d, 12h or 30m of an option, in milliseconds. */
 export function duration(text: string): number {
-  const value = durationMs(text);
+  const value = parseDuration(text);
   if (value !== undefined) return value;
   throw new InvalidArgumentError("Expected a time with its unit, as in 90d, 12h or 30m.");
 }

@@ -3,8 +3,8 @@ import type { Dispatcher } from "undici";
 import { z } from "zod";
 import type { Clock } from "../clock";
 import { TokenError } from "../errors";
-import { fitsHeader, jsonOrUndefined } from "../parse";
-import { readRefusal } from "./error-body";
+import { fitsHeader, parseJson } from "../parse";
+import { readErrorBody } from "./error-body";
 import { unreachableReason } from "./retry";
 
 /** An access token and how long it serves. */
@@ -41,7 +41,7 @@ export function commandToken(
       exec(command, options, (error, stdout, stderr) => {
         const value = stdout.trim();
         if (error) {
-          const said = masked(stderr.trim().split("\n").at(-1) ?? "");
+          const said = redactLongWords(stderr.trim().split("\n").at(-1) ?? "");
           const how = error.killed ? `gave no token within ${timeoutMs} ms` : `exited with ${error.code}`;
           // The command's own error is not passed on as the cause: it quotes the command, which may hold a secret.
           reject(new TokenError(`${origin} ${how} for the scope ${scope}${said ? `: ${said}` : ""}`));
@@ -102,27 +102,27 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
       });
     });
     if (statusCode >= 300) {
-      const { code = "", message } = readRefusal(hidden(text, clientSecret));
+      const { code = "", message } = readErrorBody(redactSecret(text, clientSecret));
       const transient = statusCode === 429 || statusCode >= 500;
       const said = `${statusCode}${code && ` ${code}`}`;
       if (statusCode === 401 || code === "invalid_client") {
         const rejected = `${origin} rejects ${credentials} (${said}). Check with \`${whoami}\`.`;
         throw new TokenError(rejected, { refusal: "credentials" });
       }
-      const reason = `${said}: ${withoutStop(message)}`;
+      const reason = `${said}: ${withoutFullStop(message)}`;
       if (statusCode === 403 || code === "invalid_scope") {
         // A service that names the scope says who lacks it too.
         const missing = message.includes(scope)
-          ? `${withoutStop(message)}.`
+          ? `${withoutFullStop(message)}.`
           : `${origin} gives no token for the scope ${scope} (${reason}).`;
         const hint = `See which scopes get a token with \`${whoami}\`.`;
         throw new TokenError(`${missing} ${hint}`, { refusal: "scope" });
       }
       throw new TokenError(`${origin} refused a token for the scope ${scope} (${reason})`, { transient });
     }
-    const reply = tokenReply.safeParse(jsonOrUndefined(text)).data;
+    const reply = tokenReply.safeParse(parseJson(text)).data;
     if (!reply) {
-      const transient = jsonOrUndefined(text) === undefined && text.trimStart().startsWith("{");
+      const transient = parseJson(text) === undefined && text.trimStart().startsWith("{");
       throw new TokenError(`${origin} answered ${statusCode} without an access_token`, { transient });
     }
     const { access_token: value, expires_in: seconds } = reply;
@@ -178,17 +178,17 @@ export class TokenCache {
 
   /** The same text with every secret of the source and every token it gave masked. */
   redact(text: string): string {
-    let masked = text;
+    let redacted = text;
     for (const secret of [...this.source.secrets, ...this.#seen]) {
-      masked = hidden(masked, secret);
+      redacted = redactSecret(redacted, secret);
     }
-    return masked;
+    return redacted;
   }
 }
 
 /** A JWT says when it expires; where the clocks disagree, its whole lifetime counts instead. */
 function jwtLifetimeMs(token: string): number | undefined {
-  const payload = jsonOrUndefined(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+  const payload = parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const { iat, exp } = (payload ?? {}) as { iat?: unknown; exp?: unknown };
   if (typeof exp !== "number") return undefined;
   const now = Date.now() / 1000;
@@ -197,7 +197,7 @@ function jwtLifetimeMs(token: string): number | undefined {
 }
 
 /** A text without its final full stop: the sentence around it has one. */
-function withoutStop(text: string): string {
+function withoutFullStop(text: string): string {
   return text.replace(/[.;:\s]+$/, "");
 }
 
@@ -210,7 +210,7 @@ function wholeWord(secret: string): RegExp {
 }
 
 /** The same text without a secret, as it is and as it stands in a form or an address. */
-export function hidden(text: string, secret: string): string {
+export function redactSecret(text: string, secret: string): string {
   if (!secret) return text;
   return [secret, encodeURIComponent(secret)].reduce(
     (left, form) => (secret.length < 8 ? left.replace(wholeWord(form), mask) : left.replaceAll(form, mask)),
@@ -219,6 +219,6 @@ export function hidden(text: string, secret: string): string {
 }
 
 /** Long unbroken words may be secrets that we cannot know. */
-function masked(text: string): string {
+function redactLongWords(text: string): string {
   return text.replace(/[\w+/=.-]{20,}/g, "[masked]");
 }

@@ -1,8 +1,8 @@
 /** Makes a text safe to show. */
-type Show = (said: string) => string;
+type Redact = (said: string) => string;
 
 /** What an error body says, and the form it has. */
-export interface Refusal {
+export interface ErrorBody {
   readonly code?: string | undefined;
   readonly message: string;
   /** `error`: JSON with an error code or text. Anything else did not come from an API, or says nothing. */
@@ -13,8 +13,8 @@ export interface Refusal {
  * Reads an error body of any form: JSON of any shape, HTML, plain text, cut off, or empty. Secrets are removed before the
  * text is shortened: a shortened secret would no longer be found.
  */
-export function readRefusal(body: string, redact: Show = (said) => said): Refusal {
-  const show: Show = (said) => shortened(redact(said));
+export function readErrorBody(body: string, redact: Redact = (said) => said): ErrorBody {
+  const show: Redact = (said) => shortened(redact(said));
   const text = body.trim();
   if (text === "") return { message: "the response has no body", shape: "empty" };
   try {
@@ -25,7 +25,7 @@ export function readRefusal(body: string, redact: Show = (said) => said): Refusa
   }
 }
 
-function fromJson(value: unknown, show: Show): Refusal {
+function fromJson(value: unknown, show: Redact): ErrorBody {
   if (typeof value !== "object" || value === null)
     return { message: show(String(value)), shape: "other JSON" };
   const object = value as Record<string, unknown>;
@@ -53,7 +53,7 @@ function detailText(detail: unknown): string {
   return typeof message === "string" ? `${path ? `${path}: ` : ""}${message}` : "";
 }
 
-function fromHtml(text: string, show: Show): string {
+function fromHtml(text: string, show: Redact): string {
   const title = /<title[^>]*>([^<]+)/i.exec(text)?.[1] ?? /<h1[^>]*>([^<]+)/i.exec(text)?.[1];
   return `an HTML page${title ? ` titled "${show(title.trim())}"` : ""} came instead of JSON`;
 }

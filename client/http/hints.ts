@@ -3,7 +3,7 @@ import { ConnectionError, TokenError } from "../errors";
 import { isUnreachable } from "../unreachable";
 
 /** An error reply, as far as its hint depends on it. */
-interface Answer {
+interface ErrorReply {
   readonly status: number;
   readonly isRecognised: boolean;
   /** Where a redirect leads; empty if the reply does not say. */
@@ -11,7 +11,7 @@ interface Answer {
 }
 
 /** The call and the client that got the reply. */
-interface Asked {
+interface CallContext {
   readonly origin: string;
   /** Ids in the request, by their names on the wire. */
   readonly ids: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ interface Asked {
 }
 
 /** What to do about an error reply; empty if its own text is enough. */
-export function hintOf({ status, isRecognised, location }: Answer, asked: Asked): string {
+export function hintOf({ status, isRecognised, location }: ErrorReply, asked: CallContext): string {
   const { origin, ids, tokensFrom, whoami } = asked;
   if (status < 400)
     return `; it leads to ${location || "another place"}: is ${origin} the address of the service itself?`;
@@ -37,7 +37,7 @@ export function hintOf({ status, isRecognised, location }: Answer, asked: Asked)
 }
 
 /** The error of a call that is not tried again, with how long it was tried. An error that calls share stays as it is. */
-export function givenUp(error: Error, attempts: number, spentMs: number, whoami: string): Error {
+export function giveUpError(error: Error, attempts: number, spentMs: number, whoami: string): Error {
   const seconds = Math.round(spentMs / 1000);
   if (isUnreachable(error)) {
     const message = `${error.message}, tried for ${seconds} s. Is the service running? Check the address with \`${whoami}\`.`;
@@ -52,7 +52,7 @@ export function givenUp(error: Error, attempts: number, spentMs: number, whoami:
 }
 
 /** The error of a call that would have been tried again, if the run had not been told to stop. */
-export function notTriedAgain(error: Error, reason: Error): Error {
+export function stoppedError(error: Error, reason: Error): Error {
   if (!(error instanceof TokenError)) error.message += `; not tried again, because ${reason.message}`;
   return error;
 }

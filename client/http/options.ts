@@ -51,7 +51,7 @@ export interface CallOptions {
   /** Address to call instead of the base address: a project's serving address. */
   readonly baseUrl?: string | undefined;
   /** Whether the caller tries another address next: a reply that is not the service's own is not waited out then. */
-  readonly mayBeElsewhere?: boolean | undefined;
+  readonly hasFallback?: boolean | undefined;
   /** Further headers, for what a service does beyond the specification. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called if the response is that of an earlier call under the same key. */

@@ -1,7 +1,7 @@
 import { decode, type Route } from "../../contract";
-import { issuesText } from "../../contract/words";
+import { issuesText } from "../../contract/messages";
 import { ReplyError } from "../errors";
-import { readRefusal } from "./error-body";
+import { readErrorBody } from "./error-body";
 
 /** A success as it arrived. */
 export interface Success {
@@ -23,7 +23,7 @@ export function readReply(
     body = text.trim() === "" ? {} : JSON.parse(text);
   } catch {
     const cutShort = /^\s*[[{]/.test(text);
-    const problem = cutShort ? "its JSON is incomplete" : readRefusal(text, redact).message;
+    const problem = cutShort ? "its JSON is incomplete" : readErrorBody(text, redact).message;
     // A page for people under an address that has never answered is that of a wrong address, not of a bad day.
     throw new ReplyError(route, status, problem, { requestId, passing: cutShort || known });
   }

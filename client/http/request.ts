@@ -10,14 +10,14 @@ const gzipAboveBytes = 1024;
 const compress = promisify(gzip);
 
 /** A call that is ready to be sent, as often as it takes. */
-export interface Prepared {
+export interface PreparedRequest {
   readonly route: Route;
   readonly url: URL;
   readonly body: Buffer | string | null;
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal | undefined;
   readonly onReplayed: (() => void) | undefined;
-  readonly mayBeElsewhere: boolean;
+  readonly hasFallback: boolean;
   /** Ids in the request, by their names on the wire: an error of the service names one of them. */
   readonly ids: Readonly<Record<string, string>>;
 }
@@ -27,7 +27,7 @@ export class Requests {
   constructor(private readonly options: Pick<ClientOptions, "baseUrl" | "apiKey" | "gzip" | "stop">) {}
 
   /** The request of a call; throws if the input does not fit the contract. */
-  async fromInput(route: Route, input: unknown, options: CallOptions): Promise<Prepared> {
+  async fromInput(route: Route, input: unknown, options: CallOptions): Promise<PreparedRequest> {
     // Limits that only our own service has are for another service to judge.
     const schema = tolerant(route.request);
     const checked = schema.safeParse(input);
@@ -40,24 +40,24 @@ export class Requests {
   }
 
   /** The request of a call whose body is serialized already, in the form it has on the wire. */
-  fromBody(route: Route, body: Buffer, options: CallOptions): Promise<Prepared> {
+  fromBody(route: Route, body: Buffer, options: CallOptions): Promise<PreparedRequest> {
     return this.#withBody(this.#envelope(route, options), body, options);
   }
 
-  #envelope(route: Route, options: CallOptions): Prepared {
-    const { baseUrl = this.options.baseUrl, signal, onReplayed, mayBeElsewhere = false } = options;
+  #envelope(route: Route, options: CallOptions): PreparedRequest {
+    const { baseUrl = this.options.baseUrl, signal, onReplayed, hasFallback = false } = options;
     const until = signal ?? (route.method === "GET" ? this.options.stop : undefined);
     until?.throwIfAborted();
     const url = new URL(baseUrl.replace(/\/+$/, "") + route.path);
     const headers = { ...options.headers, accept: "application/json", apikey: this.options.apiKey };
-    return { route, url, headers, signal: until, onReplayed, mayBeElsewhere, ids: {}, body: null };
+    return { route, url, headers, signal: until, onReplayed, hasFallback, ids: {}, body: null };
   }
 
   async #withBody(
-    prepared: Prepared,
+    prepared: PreparedRequest,
     body: Buffer | string,
     { idempotencyKey }: CallOptions,
-  ): Promise<Prepared> {
+  ): Promise<PreparedRequest> {
     const headers: Record<string, string> = { ...prepared.headers, "content-type": "application/json" };
     if (prepared.route.method === "POST") headers["idempotency-key"] = idempotencyKey ?? randomUUID();
     const bytes = Buffer.byteLength(body);

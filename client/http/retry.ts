@@ -1,6 +1,6 @@
 import type { Route } from "../../contract";
 import { type ApiError, ConnectionError, ReplyError, TokenError } from "../errors";
-import { isForeign, standingOf } from "../finality";
+import { isForeign, outcomeOf } from "../finality";
 import { isUnreachable } from "../unreachable";
 
 /** How long and how patiently a call is tried again. */
@@ -32,7 +32,7 @@ export interface Failure {
   /** Whether trying again may help. */
   readonly transient: boolean;
   /** Whether the call may have succeeded all the same. */
-  readonly mayBeDone: boolean;
+  readonly mayHaveRun: boolean;
   /** How long the service asked to be left alone. */
   readonly retryAfterMs?: number | undefined;
 }
@@ -60,19 +60,19 @@ export function delayMs(
  * @param hasAnswered whether the service has answered under this address before: something else that answers below 500
  * may then be passing, and otherwise shows that the address is wrong
  */
-export function refusalFailure(
+export function errorReplyFailure(
   error: ApiError,
   retryAfterMs: number | undefined,
   hasAnswered: boolean,
 ): Failure {
   const { status } = error;
-  const standing = standingOf(error);
+  const standing = outcomeOf(error);
   const isPassing = standing === "open" && (status >= 500 || status === 408 || hasAnswered);
   const isDelayed = status === 503 && retryAfterMs !== undefined;
   return {
     error,
     transient: status === 429 || status === 425 || isPassing,
-    mayBeDone: standing === "open" && !isDelayed,
+    mayHaveRun: standing === "open" && !isDelayed,
     retryAfterMs,
   };
 }
@@ -103,7 +103,7 @@ export function connectionFailure(call: Route, origin: string, cause: NodeJS.Err
   const unreachable = unreachableReason(origin, cause);
   if (unreachable !== undefined) {
     const error = new ConnectionError(unreachable, { cause, isUnreachable: true });
-    return { error, transient: true, mayBeDone: false };
+    return { error, transient: true, mayHaveRun: false };
   }
   const certificate = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_/.test(code);
   const what = "the connection failed before the whole response arrived";
@@ -111,15 +111,15 @@ export function connectionFailure(call: Route, origin: string, cause: NodeJS.Err
   return {
     error: new ConnectionError(message, { cause }),
     transient: !certificate,
-    mayBeDone: !certificate,
+    mayHaveRun: !certificate,
   };
 }
 
 /** What any error of one attempt means for the next; errors of the caller's own making are final. */
-export function otherFailure(error: Error): Failure {
-  if (error instanceof TokenError) return { error, transient: error.transient, mayBeDone: false };
-  if (error instanceof ReplyError) return { error, transient: error.passing, mayBeDone: true };
-  return { error, transient: false, mayBeDone: false };
+export function thrownFailure(error: Error): Failure {
+  if (error instanceof TokenError) return { error, transient: error.transient, mayHaveRun: false };
+  if (error instanceof ReplyError) return { error, transient: error.passing, mayHaveRun: true };
+  return { error, transient: false, mayHaveRun: false };
 }
 
 /** `Retry-After` in seconds or as a date; anything else is as if it were not there. */

@@ -1,25 +1,25 @@
 import ms from "ms";
+import { undefinedIfMissing } from "../../client/error-meaning";
 import {
   failureReason,
+  hasEnded,
   hasFailed,
   hasSucceeded,
-  isOver,
   type Job,
   type JobKind,
   progressText,
   usualTime,
   watchJob,
 } from "../../client/job";
-import { undefinedIfMissing } from "../../client/refusals";
 import { type Input, type Route, routes } from "../../contract";
-import { shortened } from "../../contract/words";
+import { truncate } from "../../contract/messages";
 import { createOnce } from "../recovery/create-once";
 import type { Creation } from "../recovery/creation";
 import { digest } from "../recovery/journal";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";
 
-export { isOver, type Job, type JobKind, jobKinds } from "../../client/job";
+export { hasEnded, type Job, type JobKind, jobKinds } from "../../client/job";
 
 type SubmitRoute = Route & { readonly reply: (typeof routes.submitTrainingJob)["reply"] };
 
@@ -61,7 +61,7 @@ export async function adoptJob(
   context: Context,
 ): Promise<{ jobId: string }> {
   if (await undefinedIfMissing(look(context, projectId, jobId))) return { jobId };
-  throw new Error(`Cannot adopt job ${shortened(jobId)}: project ${shortened(projectId)} has no such job`);
+  throw new Error(`Cannot adopt job ${truncate(jobId)}: project ${truncate(projectId)} has no such job`);
 }
 
 /** Why something cannot be declared that waits for a job: there is none to wait for. In TypeScript there always is. */
@@ -109,13 +109,13 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
     const next = await submitted.submitAgain(`again-${jobId}`, name ?? undefined);
     // What an earlier run has submitted again was reported by that run.
     if (context.run.submitted.has(next))
-      await log.info(context.urn, `${kind.noun} job ${jobId} ${why}; submitted again as ${next}`);
+      await log.info(context.urn, `${kind.name} job ${jobId} ${why}; submitted again as ${next}`);
     return finishJob(context, { ...submitted, jobId: next });
   };
   const first = await undefinedIfMissing(look(context, projectId, jobId));
   if (!first) {
     if (earlier) return again("is no longer known to the service");
-    throw new Error(`${kind.noun} job ${jobId} was submitted just now, but the service does not know it`);
+    throw new Error(`${kind.name} job ${jobId} was submitted just now, but the service does not know it`);
   }
   if (earlier && hasFailed(first, context.settings))
     return again(`had failed (${failureReason(first)})`, first);
@@ -125,7 +125,7 @@ export async function finishJob(context: Context, submitted: Submitted): Promise
   const tookMs = submittedAt === undefined ? undefined : context.clock.now() - submittedAt;
   if (there) return { ...job, id: jobId, tookMs };
   if (earlier) return again("had succeeded, but its result is gone", job);
-  throw new Error(`${kind.noun} job ${jobId} succeeded, but the service does not show its result`);
+  throw new Error(`${kind.name} job ${jobId} succeeded, but the service does not show its result`);
 }
 
 function look({ client }: Context, projectId: string, jobId: string, signal?: AbortSignal): Promise<Job> {
@@ -149,32 +149,32 @@ async function waitFor(
     clock,
     limitMs,
     signal,
-    look: () => look(context, projectId, jobId, signal),
-    onLook: (seen, elapsedMs) => {
+    readJob: () => look(context, projectId, jobId, signal),
+    onPoll: (seen, elapsedMs) => {
       const how = [progressText(seen) ?? [], usually ? `usually ${usually}` : []].flat().join("; ");
       const words = `${seen.jobStatus} ${ms(elapsedMs)}${retriesOf(seen)}${how && ` (${how})`}`;
-      return log.progress(urn, `${words}: ${kind.noun} ${jobId}`);
+      return log.progress(urn, `${words}: ${kind.name} ${jobId}`);
     },
   }).catch((error) => {
     if (!signal.aborted) throw error;
     throw new Error(
-      `${kind.noun} job ${jobId} keeps running; the next \`pulumi up\` resumes the wait for it.`,
+      `${kind.name} job ${jobId} keeps running; the next \`pulumi up\` resumes the wait for it.`,
     );
   });
   // Otherwise the line would keep showing the last status before the end.
-  if (job !== first && isOver(job, settings)) {
+  if (job !== first && hasEnded(job, settings)) {
     const words = `${job.jobStatus} after ${ms(clock.now() - began)}${retriesOf(job)}`;
-    await log.progress(urn, `${words}: ${kind.noun} ${jobId}`);
+    await log.progress(urn, `${words}: ${kind.name} ${jobId}`);
   }
   if (hasSucceeded(job)) return job;
   if (hasFailed(job, settings)) {
     const retries = job.retryCount ? ` after ${job.retryCount} retries of the service` : "";
     throw new Error(
-      `${kind.noun} job ${jobId} failed${retries}: ${failureReason(job)}. The next \`pulumi up\` submits it again.`,
+      `${kind.name} job ${jobId} failed${retries}: ${failureReason(job)}. The next \`pulumi up\` submits it again.`,
     );
   }
   throw new Error(
-    `${kind.noun} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running; the ` +
+    `${kind.name} job ${jobId} is still ${job.jobStatus} after ${ms(limitMs, { long: true })}. It keeps running; the ` +
       "next `pulumi up` waits for it and does not submit it again. " +
       (context.timeoutMs === undefined
         ? `Wait longer with \`pulumi config set recommender:${kind.limit} 12h\`.`

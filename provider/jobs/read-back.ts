@@ -1,4 +1,4 @@
-import { undefinedIfMissing } from "../../client/refusals";
+import { undefinedIfMissing } from "../../client/error-meaning";
 import { routes } from "../../contract";
 import type { Context } from "../run/context";
 import { log } from "../run/engine";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { undefinedIfMissing } from "../../client/refusals";
+import { undefinedIfMissing } from "../../client/error-meaning";
 import { type Input, routes } from "../../contract";
 import { id } from "../../contract/field";
-import { shortened } from "../../contract/words";
+import { truncate } from "../../contract/messages";
 import { fieldsOf } from "../lifecycle/arguments";
 import { lifecycle } from "../lifecycle/lifecycle";
 import { type ObjectSchema, secret } from "../lifecycle/noun";
@@ -103,7 +103,7 @@ export function finishedJob(type: string, job: string, result: ResultKind) {
     async adoptable(jobId, { projectId }, { client }) {
       if (await undefinedIfMissing(client.call(routes.getJob, { projectId, jobId }))) return;
       throw new Error(
-        `existingId ${shortened(jobId)}: there is no such job in project ${shortened(projectId)}`,
+        `existingId ${truncate(jobId)}: there is no such job in project ${truncate(projectId)}`,
       );
     },
 

@@ -1,5 +1,5 @@
-import { undefinedIfMissing } from "../../client/refusals";
-import { type Settings, saysYes } from "../../client/settings";
+import { undefinedIfMissing } from "../../client/error-meaning";
+import { isEnabled, type Settings } from "../../client/settings";
 import { routes } from "../../contract";
 import { accountOf } from "../run/account";
 import type { Properties, StackRow } from "../run/row";
@@ -47,7 +47,7 @@ export async function locate(
 async function refuseOtherAccount(row: StackRow, settings: Settings): Promise<void> {
   const [then, now] = [row.account, accountOf(settings)];
   const key = then === undefined || now === undefined ? "unknown" : then === now ? "same" : "different";
-  const evidence: AccountEvidence = { key, saidSame: saysYes(process.env.RECOMMENDER_SERVICE_MOVED) };
+  const evidence: AccountEvidence = { key, saidSame: isEnabled(process.env.RECOMMENDER_SERVICE_MOVED) };
   let verdict = accountVerdict(evidence);
   if (verdict === "look") {
     const session = await openSession(settings);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
-import { issuesText } from "../../contract/words";
+import { issuesText } from "../../contract/messages";
 import type { Properties } from "../run/row";
 import { unknownValue } from "../run/unknown-value";
 import { logicalName } from "../run/urn";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { embeddedFolder, type Settings, saysYes } from "../../client/settings";
+import { embeddedDirectory, isEnabled, type Settings } from "../../client/settings";
 import type { instanceIn } from "../../service/embedded";
 import { accountOf } from "../run/account";
 import type { Properties } from "../run/row";
@@ -29,10 +29,10 @@ export async function whereabouts(row: Properties, settings: Settings): Promise<
   if (service === undefined) return "here";
   const { baseUrl } = settings;
   const isSameAddress = service.replace(/\/+$/, "") === baseUrl.replace(/\/+$/, "");
-  const known = embeddedFolder(service) === undefined ? undefined : instance;
+  const known = embeddedDirectory(service) === undefined ? undefined : instance;
   const { isHeld, doubt } = await holding(isSameAddress, known, baseUrl);
   if (isHeld) return "here";
-  if (saysYes(process.env.RECOMMENDER_SERVICE_MOVED)) return "moved";
+  if (isEnabled(process.env.RECOMMENDER_SERVICE_MOVED)) return "moved";
   if (isSameAddress) return "gone";
   throw new Error(
     `This resource belongs to the service at ${service}, but ${baseUrl} is configured. Configure the former with ` +
@@ -50,7 +50,7 @@ async function holding(
   instance: string | undefined,
   baseUrl: string,
 ): Promise<{ readonly isHeld: boolean; readonly doubt?: string | undefined }> {
-  if (embeddedFolder(baseUrl) === undefined) {
+  if (embeddedDirectory(baseUrl) === undefined) {
     // One elsewhere is asked only where the state knows another address.
     if (isSameAddress || instance === undefined) return { isHeld: isSameAddress };
     const there = await instanceThere(baseUrl);
@@ -65,7 +65,7 @@ async function holding(
 /** Refuses what is gone, where it cannot be worked with. */
 export function refuseGone(where: Whereabouts, settings: Settings): "here" | "moved" {
   if (where !== "gone") return where;
-  const folder = resolve(embeddedFolder(settings.baseUrl) ?? "");
+  const folder = resolve(embeddedDirectory(settings.baseUrl) ?? "");
   throw new Error(
     `The service in ${folder} no longer holds this resource: its data was reset, or is from another folder. ` +
       "`pulumi up --refresh` removes what is gone from the state and creates it again; `pulumi destroy` only forgets " +
@@ -74,7 +74,7 @@ export function refuseGone(where: Whereabouts, settings: Settings): "here" | "mo
 }
 
 function instanceHere(baseUrl: string): string | undefined {
-  const folder = embeddedFolder(baseUrl);
+  const folder = embeddedDirectory(baseUrl);
   if (folder === undefined) return undefined;
   // Loaded when it is needed: a program that uses a real service does not pay for it.
   const { instanceIn: read } = require("../../service/embedded") as { instanceIn: typeof instanceIn };

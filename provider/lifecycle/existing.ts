@@ -1,7 +1,7 @@
 import { isOutage } from "../../client/errors";
 import { isUnreachable } from "../../client/unreachable";
 import { type OrphanType, routes } from "../../contract";
-import { shortened } from "../../contract/words";
+import { truncate } from "../../contract/messages";
 import { orphanAll } from "../recovery/earlier-run";
 import type { LostCall } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
@@ -25,21 +25,21 @@ export async function refusalToAdopt<Args extends object, Outputs extends object
     const { message } = error as Error;
     if (isUnreachable(error)) throw error;
     const named = message.includes("existingId");
-    if (!isOutage(error)) return named ? message : `existingId ${shortened(existingId)}: ${message}`;
-    await log.warn(context.urn, `could not check existingId ${shortened(existingId)}: ${message}`);
+    if (!isOutage(error)) return named ? message : `existingId ${truncate(existingId)}: ${message}`;
+    await log.warn(context.urn, `could not check existingId ${truncate(existingId)}: ${message}`);
   }
   return undefined;
 }
 
 /** Warns that an object is adopted unseen. */
 export async function warnOfUnread(id: string, { urn, title }: Context): Promise<void> {
-  await log.warn(urn, `${title}: ${shortened(id)} is adopted without verification: the API cannot read it.`);
+  await log.warn(urn, `${title}: ${truncate(id)} is adopted without verification: the API cannot read it.`);
 }
 
 /** Reports that an object stays because another row of the stack holds it. */
 export async function stays({ urn }: StackRow, id: string, context: Context): Promise<void> {
   const by = urn === context.urn ? "its replacement" : urn;
-  await log.info(context.urn, `keeping ${shortened(id)}: ${by} uses it`);
+  await log.info(context.urn, `keeping ${truncate(id)}: ${by} uses it`);
 }
 
 /**
@@ -50,9 +50,9 @@ export async function orphan(id: string, type: OrphanType | undefined, context: 
   const { urn, title } = context;
   const marked = type && (await mark(id, type, true, context));
   const next = marked
-    ? `Delete it with \`recommender orphans delete ${shortened(id)}\`.`
+    ? `Delete it with \`recommender orphans delete ${truncate(id)}\`.`
     : "The API cannot delete it.";
-  await log.warn(urn, `${title} (${shortened(id)}) is orphaned: it stays in the service. ${next}`);
+  await log.warn(urn, `${title} (${truncate(id)}) is orphaned: it stays in the service. ${next}`);
 }
 
 /** Reports that an object may stay in the service: its creation got no response. */
@@ -85,7 +85,7 @@ async function mark(
     await client.call(route, { objectType, objectId: id, orphaned }, headers ? { headers } : {});
     return true;
   } catch (error) {
-    await log.debug(urn, `could not mark ${shortened(id)}: ${(error as Error).message}`);
+    await log.debug(urn, `could not mark ${truncate(id)}: ${(error as Error).message}`);
     return false;
   }
 }

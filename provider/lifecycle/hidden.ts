@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { jsonOrUndefined } from "../../client/parse";
-import { issuesText, shortened } from "../../contract/words";
+import { parseJson } from "../../client/parse";
+import { issuesText, truncate } from "../../contract/messages";
 import type { HiddenProperties, Properties } from "../run/row";
 
 const texts = z.array(z.string());
-const json = z.string().refine((text) => jsonOrUndefined(text) !== undefined, "expected JSON");
+const json = z.string().refine((text) => parseJson(text) !== undefined, "expected JSON");
 
 /** What `HiddenProperties` says, to be checked: anybody can edit a state, and a program may say anything. */
 const hidden = z
@@ -43,7 +43,7 @@ export const besideArguments: readonly string[] = [
 /** Why a name is not one that a program may give an argument; undefined where it may. */
 export function refusalOfHidden(name: string): string | undefined {
   if (!name.startsWith("__")) return undefined;
-  return `${shortened(name)}: names that begin with __ are for this package itself; take it out of the program`;
+  return `${truncate(name)}: names that begin with __ are for this package itself; take it out of the program`;
 }
 
 /** Refuses hidden properties that this package has not written. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
+import { undefinedIfMissing } from "../../client/error-meaning";
 import { isOffered } from "../../client/extensions";
-import { undefinedIfMissing } from "../../client/refusals";
 import type { Route } from "../../contract";
-import { shortened } from "../../contract/words";
+import { truncate } from "../../contract/messages";
 import { lostCallOf } from "../recovery/unknown-creation";
 import type { Context } from "../run/context";
 import type { Noun } from "./noun";
@@ -69,12 +69,12 @@ export function readBeyond<Fields extends z.ZodObject>({ noun, route, fields, ge
 
     async adoptable(id: string, args: Args, context: Context): Promise<void> {
       if (!(await isOffered(context.client, route))) return;
-      const shown = `existingId ${shortened(id)}`;
+      const shown = `existingId ${truncate(id)}`;
       const found = await find(id, args, context);
       if (!found) throw new Error(`${shown}: there is no such ${noun} in this account`);
       const changes = differing(found, args);
       if (changes.length === 0) return;
-      const actual = changes.map(([key, value]) => `${key}: ${shortened(JSON.stringify(value ?? null))}`);
+      const actual = changes.map(([key, value]) => `${key}: ${truncate(JSON.stringify(value ?? null))}`);
       throw new Error(
         `${shown}: the ${noun} differs from the declaration and cannot be changed; declare ${actual.join(", ")}`,
       );

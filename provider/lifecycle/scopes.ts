@@ -1,5 +1,5 @@
 import { TokenError } from "../../client/errors";
-import { embeddedFolder, type Settings } from "../../client/settings";
+import { embeddedDirectory, type Settings } from "../../client/settings";
 import { isUnreachable } from "../../client/unreachable";
 import type { Route } from "../../contract";
 import type { Urn } from "../run/engine";
@@ -23,7 +23,7 @@ export async function scopeFault(
   settings: Settings,
 ): Promise<string | undefined> {
   // The key of an embedded service has every scope, and a preview does not start a service.
-  if (calls.length === 0 || embeddedFolder(settings.baseUrl) !== undefined) return undefined;
+  if (calls.length === 0 || embeddedDirectory(settings.baseUrl) !== undefined) return undefined;
   const { title } = declared;
   const session = await openSession(settings, declared.urn);
   if (!session.client.refusesScopes) return undefined;

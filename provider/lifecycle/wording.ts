@@ -1,4 +1,4 @@
-import { shortened } from "../../contract/words";
+import { truncate } from "../../contract/messages";
 import type { Properties } from "../run/row";
 import { isSecret } from "../run/secrecy";
 import { unknownValue } from "../run/unknown-value";
@@ -26,18 +26,18 @@ export function replacementOf(of: Omit<Replacement, "reason">): Replacement {
 
 /** Reports that an object makes way for one that exists already. */
 export function adoptionText(id: string, existingId: unknown): string {
-  const next = shortened(String(existingId));
-  return `${shortened(id)} is replaced by ${next}, which exists already, and is then deleted or orphaned.`;
+  const next = truncate(String(existingId));
+  return `${truncate(id)} is replaced by ${next}, which exists already, and is then deleted or orphaned.`;
 }
 
 /** Reports that an object may make way for one whose id a preview does not know. */
 export function unknownAdoptionText(id: string): string {
-  return `existingId is not known yet: if it is not ${shortened(id)}, that is replaced and then deleted or orphaned.`;
+  return `existingId is not known yet: if it is not ${truncate(id)}, that is replaced and then deleted or orphaned.`;
 }
 
 /** Reports that a replaced object cannot be deleted. */
 export function deletionFaultText(id: string, fault: string): string {
-  return `${shortened(id)} cannot be deleted after its replacement, unless retainOnDelete keeps it: ${fault}`;
+  return `${truncate(id)} cannot be deleted after its replacement, unless retainOnDelete keeps it: ${fault}`;
 }
 
 /** Arguments whose values are numbers and words of the API itself. */

@@ -7,10 +7,10 @@ import {
   type DiffRequest,
   type DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
-import { jsonOrUndefined } from "../../client/parse";
+import { parseJson } from "../../client/parse";
 import {
-  environmentBeside,
   environmentName,
+  environmentWithout,
   readSettings,
   type SettingKey,
   type Settings,
@@ -74,7 +74,7 @@ export function diffConfig(request: DiffRequest): DiffResponse {
 export function configurationOf(request: ConfigureRequest): Configuration {
   const raw = fromStruct(request.getArgs());
   const inputs = unsealed(raw);
-  const ofStack = jsonOrUndefined(process.env.PULUMI_CONFIG ?? "") as Properties | undefined;
+  const ofStack = parseJson(process.env.PULUMI_CONFIG ?? "") as Properties | undefined;
   // The engine gives a provider of the program's own no configuration; but a pin holds for the whole stack.
   const get = (key: string) => textOf(inputs[key] ?? (key === pinnedModelsKey ? ofStack?.[key] : undefined));
   const urn = request.getUrn();
@@ -112,7 +112,7 @@ function environmentFor(inputs: Properties, urn: string | undefined): NodeJS.Pro
   if (isDefault(urn)) return process.env;
   const given = settingKeys.filter((key) => inputs[key] != null);
   return {
-    ...environmentBeside(given, process.env),
+    ...environmentWithout(given, process.env),
     ...strictestRequirements((key) => textOf(inputs[key]), process.env),
   };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "../../client/client";
+import { undefinedIfMissing } from "../../client/error-meaning";
 import { hasSucceeded, type Job } from "../../client/job";
-import { undefinedIfMissing } from "../../client/refusals";
 import { routes } from "../../contract";
-import { shortened } from "../../contract/words";
+import { truncate } from "../../contract/messages";
 import { withDefaults } from "../lifecycle/arguments";
 import type { Lifecycle } from "../lifecycle/protocol";
 import type { Properties } from "../run/row";
@@ -66,7 +66,7 @@ export async function importedState(
   if (!importer) throw unreadable(noun, given, "imported");
   const ids = given.split("/");
   if (ids.length !== importer.form.split("/").length || ids.includes(""))
-    throw new Error(`${type}: to import it, write its id as ${importer.form}, not ${shortened(given)}`);
+    throw new Error(`${type}: to import it, write its id as ${importer.form}, not ${truncate(given)}`);
   const found = await importer.find(await clientHere(), ...ids);
   if (!found) return undefined;
   const state = withDefaults(args, withoutNulls(found.state));
@@ -79,7 +79,7 @@ export function refuseUnreadable(noun: Lifecycle, id: string): void {
 }
 
 function unreadable(noun: Lifecycle, id: string, done: string): Error {
-  const shown = shortened(id);
+  const shown = truncate(id);
   return new Error(
     `${noun.type} ${shown} cannot be ${done}: the API cannot read it. ${remedyOf(noun, shown)}`,
   );
@@ -120,7 +120,7 @@ function ofJob(fields: readonly string[], place: Place, refuse: (job: Job) => vo
       const data = Object.entries(job.jobData ?? {}).filter(([key]) => fields.includes(key));
       if (!data.some(([key, value]) => key === fields[0] && value != null))
         throw new Error(
-          `job ${shortened(jobId)} of project ${shortened(projectId)} is another kind of job: ${job.jobType}`,
+          `job ${truncate(jobId)} of project ${truncate(projectId)} is another kind of job: ${job.jobType}`,
         );
       refuse(job);
       const { id, state } = place(projectId, jobId);

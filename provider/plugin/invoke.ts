@@ -1,6 +1,6 @@
 import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
-import { shortened, unknownAmong } from "../../contract/words";
+import { truncate, unknownKeySentence } from "../../contract/messages";
 import { lookUp, lookups } from "../lookups";
 import { seal } from "../run/sealed-value";
 import { pluginTypePrefix } from "../run/urn";
@@ -15,7 +15,9 @@ export async function invoke(
   const token = request.getTok();
   const name = token.slice(token.lastIndexOf(":") + 1);
   if (token !== pluginTypePrefix + name || !Object.hasOwn(lookups, name))
-    throw new NotFoundError(`The function ${shortened(token)}: ${unknownAmong(name, Object.keys(lookups))}`);
+    throw new NotFoundError(
+      `The function ${truncate(token)}: ${unknownKeySentence(name, Object.keys(lookups))}`,
+    );
   const args = withoutNull(unsealed(fromStruct(request.getArgs())));
   const reply = new InvokeResponse();
   reply.setReturn(toStruct(discreet(await lookUp(await clientHere(), name as keyof typeof lookups, args))));

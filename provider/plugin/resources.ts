@@ -13,7 +13,7 @@ import {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Client } from "../../client/client";
-import { shortened, unknownAmong } from "../../contract/words";
+import { truncate, unknownKeySentence } from "../../contract/messages";
 import { stub } from "../dynamic/stub";
 import { showingSecret } from "../lifecycle/discretion";
 import { PartialStateError } from "../lifecycle/failure";
@@ -150,7 +150,7 @@ function lifecycleOf(urn: string): Lifecycle {
     );
   const names = Object.keys(nouns);
   throw new NotFoundError(
-    `The resource type ${shortened(type)}: ${unknownAmong(type.split(":").at(-1) ?? "", names)}`,
+    `The resource type ${truncate(type)}: ${unknownKeySentence(type.split(":").at(-1) ?? "", names)}`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import type { Recommendation } from "../../client/serving";
-import { besideProgram, readSettings } from "../../client/settings";
+import { readSettings, relativeToProgram } from "../../client/settings";
 import type { Input as CallInput, Reply } from "../../contract";
 import { lookUp, type lookups, type RecommendArgs } from "../lookups";
 import { keepingSecret } from "../run/secrecy";
@@ -29,7 +29,7 @@ async function session() {
   // The providers run in the folder of the program; a program within another process runs in the folder of that.
   // Where the language host does not say where the root is, the SDK answers with the word `rootDirectory`.
   const isInside = !isAbsolute(root) || !relative(root, process.cwd()).startsWith("..");
-  return openSession(isInside ? settings : besideProgram(settings, root));
+  return openSession(isInside ? settings : relativeToProgram(settings, root));
 }
 
 type Name = keyof typeof lookups;

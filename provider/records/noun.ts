@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { undefinedIfMissing } from "../../client/refusals";
+import { undefinedIfMissing } from "../../client/error-meaning";
 import { routes } from "../../contract";
 import { id } from "../../contract/field";
 import { shardsOf } from "../../records/capacity";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import type { Client } from "../../client/client";
-import { saysYes } from "../../client/settings";
+import { isEnabled } from "../../client/settings";
 import type { Route } from "../../contract";
 import { accountOf } from "../run/account";
 import { lineageOf } from "../run/backend";
@@ -101,7 +101,7 @@ function atHome(entry: Entry, urn: string): Promise<Entry> {
 /** Whether an entry was written with the key of this run; the user may say that the account is the same. */
 function accountIn({ account }: Entry, { settings }: Context): "same" | "unproven" {
   const isSame = account === undefined || account === accountOf(settings);
-  return isSame || saysYes(process.env.RECOMMENDER_SERVICE_MOVED) ? "same" : "unproven";
+  return isSame || isEnabled(process.env.RECOMMENDER_SERVICE_MOVED) ? "same" : "unproven";
 }
 
 /** What the state says got no response: on another machine, or before the journal was lost. */

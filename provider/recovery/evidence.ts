@@ -1,5 +1,5 @@
 import { isOutage } from "../../client/errors";
-import { saysYes } from "../../client/settings";
+import { isEnabled } from "../../client/settings";
 import type { Reply, Route } from "../../contract";
 import type { Context } from "../run/context";
 import { mayShare } from "../run/row";
@@ -125,7 +125,7 @@ function createdForOthers({ client, urn = "" }: Context, { path }: Route): strin
 /** Whether the user has said that what is not known to be there is to be created: all of it, or by logical names. */
 function mayCreateAgain(urn: string): boolean {
   const said = process.env.RECOMMENDER_CREATE_AGAIN;
-  if (!saysYes(said)) return false;
+  if (!isEnabled(said)) return false;
   const names = said?.split(",").map((name) => name.trim()) ?? [];
   return /^(1|true|yes|on)$/i.test(said?.trim() ?? "") || names.includes(logicalName(urn));
 }

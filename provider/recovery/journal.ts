@@ -4,7 +4,7 @@ import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { isRunning } from "../../client/process";
-import { makeFolder, stateFolder } from "../../client/state-folder";
+import { createDirectory, stateDirectory } from "../../client/state-directory";
 import { backendHere, lineageOf, spellingsHere } from "../run/backend";
 import { carriedUrn, partsOf } from "../run/urn";
 
@@ -113,7 +113,7 @@ export function unreadableFiles(): string[] {
 }
 
 function allFiles(): string[] {
-  const all = stateFolder("creations");
+  const all = stateDirectory("creations");
   return namesIn(all).flatMap((name) => filesIn(join(all, name)));
 }
 
@@ -145,7 +145,7 @@ async function added(entry: Entry, line: string): Promise<boolean> {
 
 async function begun(entry: Entry, line: string, tries = 3): Promise<void> {
   const [folder, file] = [folderOf(entry.urn), fileOf(entry)];
-  makeFolder(folder);
+  createDirectory(folder);
   // Flushed before it gets its name: after a machine goes down the file is whole or not there.
   const draft = `${file}.${process.pid}`;
   const drafted = await open(draft, "w", 0o600).catch(whereAbsent);
@@ -238,12 +238,14 @@ function lastIn(text: string): Entry {
 /** One folder for all stacks: a stack may be renamed between a kill and the next run, and carriers may change. */
 function folderOf(urn: string): string {
   const { type, name } = partsOf(carriedUrn(urn));
-  return join(stateFolder("creations"), `resource-${digest([type, name])}`);
+  return join(stateDirectory("creations"), `resource-${digest([type, name])}`);
 }
 
 /** Where 0.1.0 kept the entries of a resource: under its URN and the variable PULUMI_BACKEND_URL as it was spelled. */
 function legacyFolders(urn: string): string[] {
-  return spellingsHere().map((spelled) => join(stateFolder("creations"), digest([carriedUrn(urn), spelled])));
+  return spellingsHere().map((spelled) =>
+    join(stateDirectory("creations"), digest([carriedUrn(urn), spelled])),
+  );
 }
 
 function fileOf({ urn, service, path, identity, backend, engine = "" }: Entry): string {
@@ -266,7 +268,7 @@ let looked = false;
 function forgetOld(): void {
   if (looked) return;
   looked = true;
-  const all = stateFolder("creations");
+  const all = stateDirectory("creations");
   for (const name of namesIn(all)) {
     const age = Date.now() - (statSync(join(all, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (age > keptMs) rmSync(join(all, name), { recursive: true, force: true });

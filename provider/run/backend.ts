@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { jsonOrUndefined } from "../../client/parse";
+import { parseJson } from "../../client/parse";
 import { engineProcess } from "./engine-command";
 
 /** The backend of Pulumi if nothing else is configured. */
@@ -94,7 +94,7 @@ function loggedIn(): string | undefined {
   const home = process.env.PULUMI_HOME || join(homedir(), ".pulumi");
   const folder = process.env.PULUMI_CREDENTIALS_PATH || home;
   const text = readOrUndefined(join(folder, "credentials.json")) ?? "";
-  const { current } = (jsonOrUndefined(text) ?? {}) as { current?: unknown };
+  const { current } = (parseJson(text) ?? {}) as { current?: unknown };
   return typeof current === "string" && current !== "" ? current : undefined;
 }
 

@@ -2,14 +2,14 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import {
   clearTextWarning,
-  embeddedFolder,
+  embeddedDirectory,
   environmentName,
   readSettings,
   type SettingKey,
   SettingsError,
   settingKeys,
 } from "../../client/settings";
-import { nearest, unknownKey } from "../../contract/words";
+import { closestMatch, unknownKey } from "../../contract/messages";
 import { carrierKey, log } from "./engine";
 import { pinnedModelsKey } from "./pinned";
 
@@ -29,7 +29,7 @@ interface Place {
 export function faultOfKey(key: string, { known, project, remedy }: Place): string | undefined {
   if (known.includes(key)) return undefined;
   // The keys of a project of this name lie in the same namespace.
-  if (project === "recommender" && nearest(key, known) === undefined) return undefined;
+  if (project === "recommender" && closestMatch(key, known) === undefined) return undefined;
   const what = unknownKey(key, known).replace(/[^?]$/, "$&.");
   return `The configuration key recommender:${what} ${remedy} The keys are ${known.join(", ")}.`;
 }
@@ -41,7 +41,7 @@ export async function tellDoubts(given: (key: SettingKey) => string | undefined)
     const warning = clearTextWarning(settings);
     if (warning) await log.warn(undefined, warning);
     if (given("baseUrl") !== undefined || process.env[environmentName("baseUrl")]) return;
-    const folder = embeddedFolder(settings.baseUrl);
+    const folder = embeddedDirectory(settings.baseUrl);
     if (folder === undefined || existsSync(folder)) return;
     const words = `recommender:baseUrl is not set: a service of its own keeps its data in ${resolve(folder)}`;
     await log.info(undefined, words);

@@ -1,5 +1,5 @@
 import type { Route } from "../../contract";
-import { originHeader, originText } from "../../contract/origin";
+import { formatOrigin, originHeader } from "../../contract/origin";
 import type { Context } from "./context";
 import { partsOf } from "./urn";
 
@@ -15,5 +15,5 @@ export function originOf(
   if (!isTold || !urn) return undefined;
   const { project, stack, name } = partsOf(urn);
   const release = process.env[releaseVariable];
-  return { [originHeader]: originText({ project, stack, resource: name, release }) };
+  return { [originHeader]: formatOrigin({ project, stack, resource: name, release }) };
 }

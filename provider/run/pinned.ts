@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { jsonOrUndefined } from "../../client/parse";
+import { parseJson } from "../../client/parse";
 import { id } from "../../contract/field";
-import { issuesText } from "../../contract/words";
+import { issuesText } from "../../contract/messages";
 import type { Urn } from "./engine";
 import { logicalName } from "./urn";
 
@@ -25,7 +25,7 @@ export interface Pinned {
 /** What the configuration of a stack pins, by the logical names of deployments. */
 export function readPinned(text: string | undefined): Readonly<Record<string, Pinned>> {
   if (!text) return {};
-  const read = pinnedModels.safeParse(jsonOrUndefined(text) ?? text);
+  const read = pinnedModels.safeParse(parseJson(text) ?? text);
   if (read.success) return read.data as Record<string, Pinned>;
   throw new Error(
     `recommender:${pinnedModelsKey}: expected models by the names of deployments, as \`recommender rollback\` ` +

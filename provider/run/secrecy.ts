@@ -1,4 +1,4 @@
-import { jsonOrUndefined } from "../../client/parse";
+import { parseJson } from "../../client/parse";
 import { attributeHandling } from "../../contract/dataset";
 import { masked, secretsHere } from "./masking";
 import type { Properties } from "./row";
@@ -168,7 +168,7 @@ function formsOf(text: string): string[] {
 }
 
 function cellsOf(text: string): string[] {
-  const parsed = /^\s*[[{]/.test(text) ? jsonOrUndefined(text) : undefined;
+  const parsed = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
   if (parsed !== undefined) return textsOf(parsed, true);
   const lines = text.split(/[\r\n]+/);
   return lines.length > 1 ? lines.flatMap((line) => textsOf(line, true)) : text.split(/[,;|\t"/\\]+/);

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { Client } from "../../client/client";
 import { type Clock, systemClock } from "../../client/clock";
-import { target } from "../../client/connect";
+import { resolveTarget } from "../../client/connect";
 import { isOutage } from "../../client/errors";
-import { embeddedFolder, hasTokenSource, type Settings } from "../../client/settings";
+import { embeddedDirectory, hasTokenSource, type Settings } from "../../client/settings";
 import { isUnreachable } from "../../client/unreachable";
 import { type Reply, routes } from "../../contract";
 import { cancelled as engineCancelled, stopped } from "./cancellation";
@@ -139,8 +139,8 @@ export async function refuseWithoutTokens(settings: Settings, urn: Urn): Promise
 async function start(settings: Settings, urn: Urn): Promise<Session> {
   const stack = urn && partsOf(urn).stack;
   const whoami = ["recommender whoami", ...(stack ? ["--stack", stack] : [])].join(" ");
-  const { started, created, pid, ...reached } = await target(settings, whoami);
-  const folder = embeddedFolder(settings.baseUrl);
+  const { started, created, pid, ...reached } = await resolveTarget(settings, whoami);
+  const folder = embeddedDirectory(settings.baseUrl);
   if (started && folder !== undefined) {
     const where = `${created ? "a new service of its own" : "the service"} in ${resolve(folder)}`;
     await log.info(undefined, `started ${where} as process ${pid}; set recommender:baseUrl to use another`);

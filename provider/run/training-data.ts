@@ -1,4 +1,4 @@
-import { nearest, shortened } from "../../contract/words";
+import { closestMatch, truncate } from "../../contract/messages";
 import type { TypeSearch } from "../../records/event-types";
 import type { Urn } from "./engine";
 import { unknownValue } from "./unknown-value";
@@ -78,9 +78,9 @@ export class TrainingData {
     const types = sources.every(({ isOpen }) => isOpen)
       ? [...new Set(found.flatMap(({ others }) => others))]
       : [];
-    const meant = nearest(targetEventType, types);
+    const meant = closestMatch(targetEventType, types);
     const reason =
-      `no source in the program has an event of type ${JSON.stringify(shortened(targetEventType))}, ` +
+      `no source in the program has an event of type ${JSON.stringify(truncate(targetEventType))}, ` +
       `the targetEventType of ${titleOf(partsOf(urn))}` +
       (types.length > 0 ? `; the types found are ${shownList(types)}` : "") +
       (meant === undefined ? "" : `. Did you mean ${JSON.stringify(meant)}?`);
@@ -99,6 +99,6 @@ export class TrainingData {
 }
 
 function shownList(types: readonly string[]): string {
-  const shown = types.slice(0, shownTypes).map((type) => JSON.stringify(shortened(type)));
+  const shown = types.slice(0, shownTypes).map((type) => JSON.stringify(truncate(type)));
   return list.format(types.length > shownTypes ? [...shown, "others"] : shown);
 }

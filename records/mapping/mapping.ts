@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { builtEventId, wireName, wireSchema } from "../../contract";
-import { issuesText } from "../../contract/words";
+import { buildEventId, wireName, wireSchema } from "../../contract";
+import { issuesText } from "../../contract/messages";
 import type { Format } from "../formats/format";
 import type { RecordKind } from "../kind";
 import { plainCheck } from "./plain";
@@ -115,7 +115,7 @@ function tsValue(value: unknown, unit: TimeUnit | undefined): number {
 function builtId({ user_id, item_id, ts }: Record<string, unknown>): string | undefined {
   return user_id === undefined || item_id === undefined || ts === undefined
     ? undefined
-    : builtEventId(String(user_id), String(item_id), ts as number);
+    : buildEventId(String(user_id), String(item_id), ts as number);
 }
 
 function attributesReader(kind: RecordKind, mapping: Mapping, convert: (value: unknown) => unknown) {

@@ -1,5 +1,5 @@
 import { routes } from "../../contract";
-import { nearest } from "../../contract/words";
+import { closestMatch } from "../../contract/messages";
 
 const operations = Object.values(routes).map(({ method, path }) => ({ method, path: path as string }));
 const recommend: string = routes.recommendItemsToUser.path;
@@ -31,7 +31,8 @@ export function expandScopes(words: readonly string[]): string[] {
   const unknown = given.filter((word) => !known.includes(word));
   if (unknown.length > 0) {
     const each = unknown.map((word) => {
-      const meant = nearest(word.startsWith("/") ? word : `/${word}`, known) ?? nearest(word, known);
+      const meant =
+        closestMatch(word.startsWith("/") ? word : `/${word}`, known) ?? closestMatch(word, known);
       return `${JSON.stringify(word)} is not a scope${meant === undefined ? "" : `; did you mean ${meant}?`}`;
     });
     throw new Error(

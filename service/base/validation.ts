@@ -1,13 +1,13 @@
 import { toUSVString } from "node:util";
 import type { z } from "zod";
-import { inWords, placeOf } from "../../contract/words";
+import { issueText, pathText } from "../../contract/messages";
 import { type Detail, shortened } from "./error";
 
 /** The faults of a request with their places as the wire names them. */
 export function detailsOf(error: z.ZodError, schema: z.ZodType): Detail[] {
   return error.issues.slice(0, 20).map((issue) => ({
-    path: shortened(placeOf(issue.path)),
-    message: shortened(inWords(issue, schema)),
+    path: shortened(pathText(issue.path)),
+    message: shortened(issueText(issue, schema)),
   }));
 }
 

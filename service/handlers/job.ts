@@ -1,5 +1,5 @@
 import type { FullReply, routes } from "../../contract";
-import { type Origin, originHeader, originIn, stableAddress } from "../../contract/origin";
+import { type Origin, originHeader, parseOrigin, stableAddress } from "../../contract/origin";
 import { notFound, ServiceError } from "../base/error";
 import { downloadUrl } from "../files/download";
 import type { Db } from "../store/database";
@@ -96,7 +96,7 @@ async function submit(
   prepare: (db: Db) => Promise<Omit<Parameters<typeof enqueue>[1], "requestId" | "now">>,
 ): Promise<{ jobId: string }> {
   const told = call.headers[originHeader];
-  const origin = typeof told === "string" ? originIn(told) : undefined;
+  const origin = typeof told === "string" ? parseOrigin(told) : undefined;
   const reply = await call.write(async (db) => {
     const { data, ...job } = await prepare(db);
     const jobId = await enqueue(db, {

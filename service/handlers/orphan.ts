@@ -1,4 +1,4 @@
-import { type Origin, originHeader, originIn, originText } from "../../contract/origin";
+import { formatOrigin, type Origin, originHeader, parseOrigin } from "../../contract/origin";
 import { modelName } from "../files/places/files";
 import type { Db } from "../store/database";
 import { dropNeedless } from "../store/forgotten";
@@ -14,7 +14,7 @@ export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOr
       await unmark(db, ref);
       if (orphaned) {
         const header = call.headers[originHeader];
-        const origin = typeof header === "string" ? originIn(header) : undefined;
+        const origin = typeof header === "string" ? parseOrigin(header) : undefined;
         await db
           .insertInto("orphans")
           .values({
@@ -34,7 +34,7 @@ export const orphanHandlers: Handlers<"markOrphaned" | "listOrphans" | "deleteOr
       objectId: row.object_id,
       name: row.name,
       orphanedTs: row.orphaned_ts,
-      orphanedBy: row.origin === null ? null : originText(JSON.parse(row.origin) as Origin),
+      orphanedBy: row.origin === null ? null : formatOrigin(JSON.parse(row.origin) as Origin),
       blockedBy: row.blockedBy,
     })),
   }),

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { decode, limits, wireSchema } from "../../contract";
-import { issuesText } from "../../contract/words";
+import { issuesText } from "../../contract/messages";
 import { breather } from "../base/breath";
 import { shortened } from "../base/error";
 import type { Dataset } from "../store/tables";

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Selectable, sql } from "kysely";
-import { nearest } from "../../contract/words";
+import { closestMatch } from "../../contract/messages";
 import { shortened } from "../base/error";
 import { newId } from "../base/id";
 import { expandScopes } from "../base/scopes";
@@ -122,7 +122,7 @@ async function existing(db: Db, name: string): Promise<Selectable<ClientTable>> 
   const found = await findByName(db, name);
   if (found) return found;
   const others = await db.selectFrom("clients").select("name").orderBy("name").execute();
-  const meant = nearest(
+  const meant = closestMatch(
     name,
     others.map((other) => other.name),
   );

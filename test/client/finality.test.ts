@@ -1,5 +1,5 @@
-import { type Evidence, isRecognised, type Standing, standingOf } from "../../client/finality";
-import { readRefusal } from "../../client/http/error-body";
+import { type Evidence, isRecognised, type Outcome, outcomeOf } from "../../client/finality";
+import { readErrorBody } from "../../client/http/error-body";
 
 const json = (body: unknown) => JSON.stringify(body);
 
@@ -15,7 +15,7 @@ describe("an error reply is the service's own", () => {
     [422, json({ errors: [{ code: "X", message: "first" }] })],
     [500, json({ error: { code: "INTERNAL", message: "oops" } })],
   ])("%i %s", (status, body) => {
-    expect(isRecognised(status, readRefusal(body), ["d1"])).toBe(true);
+    expect(isRecognised(status, readErrorBody(body), ["d1"])).toBe(true);
   });
 });
 
@@ -47,12 +47,12 @@ describe("an error reply is not the service's own", () => {
     ["a redirect", 302, ""],
     ["a redirect with an error in it", 302, json({ error: { code: "NOT_FOUND", message: "no such model" } })],
   ])("%s", (_, status, body) => {
-    expect(isRecognised(status, readRefusal(body), ["d1"])).toBe(false);
+    expect(isRecognised(status, readErrorBody(body), ["d1"])).toBe(false);
   });
 });
 
 /** Status, whether recognised, what the first attempt gets, and what an attempt gets after one that may have run. */
-test.each<[number, boolean, string, Standing, Standing]>([
+test.each<[number, boolean, string, Outcome, Outcome]>([
   [400, true, "name is missing", "final", "final"],
   [404, true, "no such project", "final", "open"],
   [409, true, "the plan allows 10 shards", "final", "open"],
@@ -76,5 +76,5 @@ test.each<[number, boolean, string, Standing, Standing]>([
   [503, false, "", "open", "open"],
 ])("%i, recognised %s, %j: %s, and after a lost attempt %s", (status, isOwn, reason, first, later) => {
   const evidence: Evidence = { status, code: undefined, reason, isRecognised: isOwn };
-  expect([standingOf(evidence), standingOf(evidence, true)]).toEqual([first, later]);
+  expect([outcomeOf(evidence), outcomeOf(evidence, true)]).toEqual([first, later]);
 });

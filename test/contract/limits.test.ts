@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
-import { builtEventId, eventRecord, limits, routes, usageCondition, wireSchema } from "../../contract";
+import { buildEventId, eventRecord, limits, routes, usageCondition, wireSchema } from "../../contract";
 import { openApiDocument } from "../../tools/openapi";
 
 const dataset = { name: "clicks", numShards: 1 };
@@ -95,7 +95,7 @@ describe("limits of requests", () => {
   test("an event id is bounded in bytes, and one that is built of the longest ids fits", () => {
     for (const character of ["a", ":", "€", "😀"]) {
       const id = character.repeat(limits.idCharacters / character.length);
-      const built = builtEventId(id, id, Number.MAX_SAFE_INTEGER);
+      const built = buildEventId(id, id, Number.MAX_SAFE_INTEGER);
       expect(faults(eventRecord, { ...event, userId: id, itemId: id, eventId: built })).toEqual([]);
     }
     expect(faults(eventRecord, { ...event, eventId: "€".repeat(limits.eventIdBytes / 3 + 1) })).toEqual([

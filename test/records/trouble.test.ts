@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CallOptions, Client } from "../../client/client";
-import { makeFolder } from "../../client/state-folder";
+import { createDirectory } from "../../client/state-directory";
 import type { Route } from "../../contract";
 import { holdInline } from "../../records/inline";
 import { findFiles } from "../../records/source";
@@ -135,10 +135,10 @@ describe("the journal", () => {
 
 test("a folder is made or refused at once, wherever it is", () => {
   const path = join(loading.folder.path, "one", "two");
-  makeFolder(path);
-  makeFolder(path);
+  createDirectory(path);
+  createDirectory(path);
   expect(readdirSync(join(path, ".."))).toEqual(["two"]);
-  expect(() => makeFolder("/proc/nope/deeper")).toThrow(/ENOENT|EACCES|EPERM/);
+  expect(() => createDirectory("/proc/nope/deeper")).toThrow(/ENOENT|EACCES|EPERM/);
 });
 
 describe("records in the program", () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { originText } from "../../../contract/origin";
+import { formatOrigin } from "../../../contract/origin";
 import { ManualClock } from "../../../service";
 import { Pool } from "../../../service/threads/pool";
 import { Running } from "../running";
@@ -144,7 +144,7 @@ describe("jobs", () => {
       api.call("submitTrainingJob", input, {
         headers: { "recommender-origin": told, "idempotency-key": "told" },
       });
-    const { jobId } = await send(originText(origin));
+    const { jobId } = await send(formatOrigin(origin));
     // Whoever repeats a call under its key gets its answer, whatever the origin.
     expect(await send("shop/other/ranker")).toEqual({ jobId });
     const job = await api.finished(projectId, jobId);

@@ -2,7 +2,7 @@ import type { Clock } from "../clock";
 import { delayMs, type Failure, type RetryPolicy } from "./retry";
 
 /** How something is tried again. */
-interface Patience {
+interface ReadRetry {
   readonly clock: Clock;
   readonly policy: RetryPolicy;
   readonly random: () => number;
@@ -16,7 +16,7 @@ interface Patience {
 }
 
 /** Tries something that only reads until it succeeds, fails for good, or has failed for too long. */
-export async function patiently<T>(work: () => Promise<T>, how: Patience): Promise<T> {
+export async function retryRead<T>(work: () => Promise<T>, how: ReadRetry): Promise<T> {
   const began = how.clock.now();
   for (let attempt = 0; ; attempt++) {
     const outcome = await work().then(

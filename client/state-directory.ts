@@ -3,17 +3,17 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
 /** A folder of the user for what is worth keeping between runs, yet can be lost without harm. */
-export function stateFolder(part: string): string {
+export function stateDirectory(part: string): string {
   const { XDG_STATE_HOME, LOCALAPPDATA } = process.env;
   const base = XDG_STATE_HOME || LOCALAPPDATA || join(homedir(), ".local", "state");
   return join(base, "pulumi-recommender", part);
 }
 
 /** Creates a folder that only its owner may read, and those above it. */
-export function makeFolder(path: string): void {
+export function createDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   // Not by the platform's own recursion, which never ends under /proc.
-  if (dirname(path) !== path) makeFolder(dirname(path));
+  if (dirname(path) !== path) createDirectory(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {

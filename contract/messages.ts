@@ -22,11 +22,11 @@ const longestWord = 64;
 const mostKeys = 5;
 
 /** What the validator says by itself; any other message is a rule of our own and stands as it is. */
-const ofValidator = /^(Invalid|Too (small|big)|Unrecognized key)/;
+const defaultMessage = /^(Invalid|Too (small|big)|Unrecognized key)/;
 
 /** What is wrong with a value, in our words; with the schema, what was probably meant. */
-export function inWords(issue: Issue, schema?: z.ZodType): string {
-  if (issue.code === "custom" || !ofValidator.test(issue.message)) return issue.message;
+export function issueText(issue: Issue, schema?: z.ZodType): string {
+  if (issue.code === "custom" || !defaultMessage.test(issue.message)) return issue.message;
   switch (issue.code) {
     case "invalid_type": {
       const [, received] = /received (\w+)/.exec(issue.message) ?? [];
@@ -34,9 +34,9 @@ export function inWords(issue: Issue, schema?: z.ZodType): string {
       return received === "undefined" ? `missing; ${expected}` : expected;
     }
     case "too_small":
-      return `expected ${bound(issue.origin, issue.minimum, issue.inclusive ? "at least" : "more than", issue.path, schema)}`;
+      return `expected ${boundText(issue.origin, issue.minimum, issue.inclusive ? "at least" : "more than", issue.path, schema)}`;
     case "too_big":
-      return `expected ${bound(issue.origin, issue.maximum, issue.inclusive ? "at most" : "less than", issue.path, schema)}`;
+      return `expected ${boundText(issue.origin, issue.maximum, issue.inclusive ? "at most" : "less than", issue.path, schema)}`;
     case "unrecognized_keys":
       return issue.keys
         .slice(0, mostKeys)
@@ -45,7 +45,7 @@ export function inWords(issue: Issue, schema?: z.ZodType): string {
     case "invalid_value":
       return `expected ${alternatives(issue.values.map(String))}`;
     case "invalid_union":
-      return unionInWords(issue, schema);
+      return unionText(issue, schema);
     case "invalid_format":
       return issue.format === "url"
         ? "expected an address such as https://api.example.com"
@@ -58,12 +58,12 @@ export function inWords(issue: Issue, schema?: z.ZodType): string {
 /** All that is wrong, each with its place: `attributeSchema.age: expected NUMERICAL or CATEGORICAL`. */
 export function issuesText(issues: readonly Issue[], schema?: z.ZodType): string {
   return issues
-    .map((issue) => `${issue.path.length > 0 ? `${placeOf(issue.path)}: ` : ""}${inWords(issue, schema)}`)
+    .map((issue) => `${issue.path.length > 0 ? `${pathText(issue.path)}: ` : ""}${issueText(issue, schema)}`)
     .join("; ");
 }
 
 /** A place in a value, as in `queries[0].conditions[1].value`. */
-export function placeOf(path: readonly PropertyKey[]): string {
+export function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, part) =>
       typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`,
@@ -73,22 +73,22 @@ export function placeOf(path: readonly PropertyKey[]): string {
 
 /** That a key is not known, and which one was probably meant. */
 export function unknownKey(key: string, known: readonly string[]): string {
-  const meant = nearest(key, known);
-  return `${shortened(key)} is not known${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  const meant = closestMatch(key, known);
+  return `${truncate(key)} is not known${meant === undefined ? "" : `; did you mean ${meant}?`}`;
 }
 
 /** The same as a sentence, with those that there are. */
-export function unknownAmong(key: string, known: readonly string[]): string {
+export function unknownKeySentence(key: string, known: readonly string[]): string {
   return `${unknownKey(key, known).replace(/[^?]$/, "$&.")} They are ${known.join(", ")}.`;
 }
 
 /** A text that others gave, cut to a length that a message can bear. */
-export function shortened(key: string): string {
+export function truncate(key: string): string {
   return key.length > longestWord ? `${key.slice(0, longestWord)}…` : key;
 }
 
 /** The word among those known that a mistyped one probably stands for. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function closestMatch(word: string, known: readonly string[]): string | undefined {
   if (word.length > longestWord) return undefined;
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
   const isBeginning = (whole: string) => word.length > 2 && plain(whole).startsWith(plain(word));
@@ -121,7 +121,7 @@ function editDistance(a: string, b: string): number {
   return (rows[a.length] as number[])[b.length] as number;
 }
 
-function bound(
+function boundText(
   origin: string,
   limit: number | bigint,
   relation: string,
@@ -141,14 +141,14 @@ function bound(
 }
 
 /** Of the forms that a value may have, what is wrong with the one that it comes closest to. */
-function unionInWords(issue: Extract<Issue, { code: "invalid_union" }>, schema?: z.ZodType): string {
+function unionText(issue: Extract<Issue, { code: "invalid_union" }>, schema?: z.ZodType): string {
   if (issue.errors.length === 0) {
     const { options } = issue as { readonly options?: readonly unknown[] };
     return options ? `expected ${alternatives(options.map(String))}` : "expected one of its forms";
   }
   const close = issue.errors.find((errors) => errors.every(({ path }) => path.length > 0));
   if (close) return issuesText(close as Issue[], schema);
-  const words = issue.errors.map(([first]) => inWords(first as Issue, schema));
+  const words = issue.errors.map(([first]) => issueText(first as Issue, schema));
   const each = words.map((text) => text.replace(/^(missing; )?expected /, ""));
   const missing = words.every((text) => text.startsWith("missing; ")) ? "missing; " : "";
   return `${missing}expected ${alternatives([...new Set(each)])}`;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { issuesText, nearest } from "../../contract/words";
+import { closestMatch, issuesText } from "../../contract/messages";
 
 const schema = z.strictObject({
   numShards: z.int().min(1).max(1000),
@@ -47,5 +47,5 @@ test.each([
   ["region", undefined],
   ["x".repeat(1_000_000), undefined],
 ])("what was meant by a mistyped key", (word, meant) => {
-  expect(nearest(word, ["baseUrl", "apiKey", "rollback"])).toBe(meant);
+  expect(closestMatch(word, ["baseUrl", "apiKey", "rollback"])).toBe(meant);
 });

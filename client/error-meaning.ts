@@ -7,7 +7,7 @@ const user = /(\b|_)users?(\b|_)/i;
 const inUse = /\b(deployed|serving|serves|in[ _]use)\b|DEPLOYED|IN_USE/i;
 
 /** Further evidence that an object is gone, for a service whose 404 does not name what is missing. */
-export type Corroborate = () => Promise<boolean>;
+export type ConfirmAbsence = () => Promise<boolean>;
 
 /**
  * The reply of a call, or undefined if the service answers that the object does not exist. A 404 that the service may not
@@ -15,20 +15,23 @@ export type Corroborate = () => Promise<boolean>;
  */
 export function undefinedIfMissing<T>(
   call: Promise<T>,
-  corroborate?: Corroborate | undefined,
+  corroborate?: ConfirmAbsence | undefined,
 ): Promise<T | undefined> {
   return undefinedIf(meansAbsent, call, corroborate);
 }
 
 /** The reply of a call, or undefined if the service answers that the project or its deployment does not exist. */
-export function notServing<T>(call: Promise<T>, corroborate: Corroborate): Promise<T | undefined> {
+export function undefinedIfNotServing<T>(
+  call: Promise<T>,
+  corroborate: ConfirmAbsence,
+): Promise<T | undefined> {
   return undefinedIf((error) => meansAbsent(error) || meansNotServing(error), call, corroborate);
 }
 
 async function undefinedIf<T>(
   isMeant: (error: ApiError) => boolean,
   call: Promise<T>,
-  corroborate: Corroborate = async () => false,
+  corroborate: ConfirmAbsence = async () => false,
 ): Promise<T | undefined> {
   try {
     return await call;
@@ -44,7 +47,7 @@ async function undefinedIf<T>(
  * Whether a list that lacks an object shows that it is gone, after reading it got a 404 of unknown origin. An empty list
  * shows it. Otherwise the same read must find another object of the list: then the route works, and the 404 is meant.
  */
-export async function isBackedBy<T>(
+export async function listConfirmsAbsence<T>(
   list: ReadonlyMap<string, T>,
   read: (id: string) => Promise<unknown>,
 ): Promise<boolean> {

@@ -1,5 +1,10 @@
 import { ApiError } from "../../client/client";
-import { isBackedBy, meansInUse, meansNotServing, undefinedIfMissing } from "../../client/refusals";
+import {
+  listConfirmsAbsence,
+  meansInUse,
+  meansNotServing,
+  undefinedIfMissing,
+} from "../../client/error-meaning";
 
 const refused = (status: number, message: string, code?: string, path: `/${string}` = "/delete-model") =>
   new ApiError({ method: "POST", path }, { status, message, ...(code && { code }) });
@@ -65,8 +70,8 @@ describe("a 404 that the service may not have sent", () => {
 
   test("is backed by an empty list, or by the same read of another object in the list", async () => {
     const read = (works: boolean) => (works ? Promise.resolve({}) : Promise.reject(foreign(404)));
-    expect(await isBackedBy(new Map(), () => read(false))).toBe(true);
-    expect(await isBackedBy(new Map([["other", {}]]), () => read(true))).toBe(true);
-    expect(await isBackedBy(new Map([["other", {}]]), () => read(false))).toBe(false);
+    expect(await listConfirmsAbsence(new Map(), () => read(false))).toBe(true);
+    expect(await listConfirmsAbsence(new Map([["other", {}]]), () => read(true))).toBe(true);
+    expect(await listConfirmsAbsence(new Map([["other", {}]]), () => read(false))).toBe(false);
   });
 });
