@@ -67,7 +67,7 @@ export const deployment = lifecycle({
     return withPinned(given, pinned);
   },
 
-  refuse(args, { run: { deploying }, urn }) {
+  refuse(args, { run: { deploying, inState }, urn }) {
     const { projectId } = args;
     const noJob = withoutJob("DeploymentJob", "DeployedModel", args);
     if (noJob) return noJob;
@@ -75,7 +75,10 @@ export const deployment = lifecycle({
     const other = deploying.get(projectId) ?? urn;
     deploying.set(projectId, other);
     if (other === urn) return undefined;
-    return `project ${projectId} has a Deployment already, ${titleOf(partsOf(other))}, and can have only one: remove one of the two`;
+    const [one, two] = [other, urn].map((each) => titleOf(partsOf(each)));
+    // The engine may check the new one first and report the error beside the one that serves.
+    const added = inState.has(urn) === inState.has(other) ? "one of the two" : inState.has(urn) ? one : two;
+    return `project ${projectId} can have only one Deployment, and ${one} and ${two} are declared: remove ${added}`;
   },
 
   // A replacement that the engine forces stays in its project, which goes on serving.

@@ -128,9 +128,10 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
         const completed = withDefaults(schema, given);
         // Outside a preview the engine takes no unknown value: it would end the run, not only what failed.
         const inputs = news.__unresolved ? withoutUnknown(completed) : completed;
+        const isNew = Object.keys(olds).length === 0;
+        if (!isNew) declaration.run.inState.add(news.__urn);
         const refused = noun.refuse?.(given as Args, declaration);
         const failures = refusals(schema, given, refused);
-        const isNew = Object.keys(olds).length === 0;
         const { inState, replacedByDiff } = declaration.run;
         // The engine checks a replacement as if it were new. If no comparison asked for it, the engine forces it.
         const isInState = inState.has(news.__urn) || isReplacedByCommand(news.__urn);
@@ -138,7 +139,6 @@ export function lifecycle<Args extends object, Outputs extends object>(noun: Nou
           const words = consequence("", {}, inputs, []);
           if (words) await declaration.run.warnOnce(news.__urn, words);
         }
-        if (!isNew) inState.add(news.__urn);
         if (isNew && failures.length === 0) {
           const step = given.existingId === undefined ? "create" : "adopt";
           const fault =

@@ -107,7 +107,7 @@ test("a deployment stays what the program says, whatever is targeted, replaced o
   await declare({ trigger: 5, more: second });
   observed.calls();
   expect(await failed(workspace.stack.preview())).toMatch(
-    /has a Deployment already, Deployment (live|second), and can have only one/,
+    /can have only one Deployment, and .* are declared: remove Deployment second/,
   );
   expect(observed.calls().filter((call) => call.startsWith("POST"))).toEqual([]);
   await up({ trigger: 5, live: "renamed" });

@@ -119,12 +119,16 @@ describe("a deployment", () => {
     expect(await check("one")).toMatchObject({ failures: [] });
     expect(await check("one")).toMatchObject({ failures: [] });
     expect((await check("two")).failures.join()).toMatch(
-      /project \S+ has a Deployment already, Deployment one, and can have only one/,
+      /project \S+ can have only one Deployment, and Deployment one and Deployment two are declared/,
     );
     expect(await check("three", { projectId: unknownValue })).toMatchObject({ failures: [] });
     expect(await check("four", { projectId: unknownValue })).toMatchObject({ failures: [] });
     await nextRun();
     expect(await check("two")).toMatchObject({ failures: [] });
+    // The new one was checked first; the one in the state is to stay.
+    const held = { ...args, submittedJobId: "j", name: "one" };
+    const { failures } = await provider.check("Deployment", held, held);
+    expect(failures.join()).toMatch(/: remove Deployment two$/);
   });
 
   test("that an interrupted run had submitted is resumed without another job", async () => {
