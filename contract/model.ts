@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { id, jsonMap, label, maybe, recordId } from "./field";
+import { quality } from "./job";
 import { route } from "./route";
 
 const modelName = "Name of the model, for people only.";
@@ -12,6 +13,9 @@ const model = z.object({
   // The specification shows no unit; our own service answers milliseconds, as events do.
   createdTs: maybe(z.int()).describe(
     "When it was created, in milliseconds since 1970; another service may have another unit.",
+  ),
+  quality: maybe(quality).describe(
+    "What its training measured, if the service reports it; beyond the specification.",
   ),
 });
 const projectId = recordId.describe("Id of the project.");

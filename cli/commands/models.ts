@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { type Reply, routes } from "../../contract";
-import type { Quality } from "../release/history";
 import { type Opened, type ServiceOptions, usingService, withService } from "../stack/service";
 import { confirm } from "../terminal/confirm";
 import { escapeControls, properties, table } from "../terminal/layout";
@@ -62,7 +61,7 @@ async function list(options: ModelOptions): Promise<void> {
     const { models: listed } = await opened.client.call(routes.listModels, {
       projectId: projectOf(opened, options),
     });
-    const models = listed.map((model) => ({ ...model, ...knownOf(model.modelId, opened) }));
+    const models = listed.map((model) => ({ ...model, ...knownOf(model, opened) }));
     print(options, { models }, () => {
       if (models.length === 0) return "There are no models.\n";
       return opened.stack ? tableWithQuality(models) : plainTable(models);
@@ -77,9 +76,9 @@ function plainTable(models: readonly Model[]): string {
   return table(["ID", "NAME", "ALGORITHM", "CREATED"], rows);
 }
 
-/** The figures beside those that they are to be judged by; the state of a stack knows them of its own models. */
-function tableWithQuality(models: readonly (Model & Known)[]): string {
-  const figure = (value: number | undefined) => value?.toFixed(4) ?? "";
+/** The quality of each model, next to the figures to judge it by. */
+function tableWithQuality(models: readonly Known[]): string {
+  const figure = (value: number | null | undefined) => value?.toFixed(4) ?? "";
   const rows = models.map(({ modelId, name, createdTs, quality, servedBy = [] }) => [
     ...[modelId, name ?? "", moment(createdTs)?.slice(0, 10) ?? ""],
     ...[figure(quality?.ndcgAt20), figure(quality?.popularityNdcgAt20), String(quality?.heldOutPairs ?? "")],
@@ -93,7 +92,7 @@ async function get(given: string, options: ModelOptions): Promise<void> {
     const projectId = projectOf(opened, options);
     const modelId = opened.idOf("Model", given, "model");
     const found = await opened.client.call(routes.getModel, { projectId, modelId });
-    const model = { ...found, ...knownOf(modelId, opened) };
+    const model = { ...found, ...knownOf(found, opened) };
     print(options, model, () => describe(model));
   });
 }
@@ -125,27 +124,26 @@ async function remove(given: readonly string[], options: ModelOptions): Promise<
   });
 }
 
-/** What the API does not report of a model, and the state of a stack has. */
-interface Known {
-  readonly quality?: Quality;
+/** A model with what the state of a stack adds to it. */
+interface Known extends Model {
   /** Deployments of the stack that serve it. */
   readonly servedBy?: readonly string[];
 }
 
-function knownOf(modelId: string, { stack }: Opened): Known {
+function knownOf(model: Model, { stack }: Opened): Pick<Known, "quality" | "servedBy"> {
   if (!stack) return {};
-  const quality = stack.resources.find(({ type, id }) => type === "Model" && id === modelId)?.outputs.quality;
+  const { modelId } = model;
+  // A service may report no quality. The state has it for the models that the stack still declares.
+  const inState = stack.resources.find(({ type, id }) => type === "Model" && id === modelId)?.outputs.quality;
+  const quality = model.quality ?? (inState as Model["quality"]);
   const servedBy = stack.resources.filter(
     ({ type, outputs }) =>
       type === "Deployment" && [outputs.generatorModelId, outputs.rankerModelId].includes(modelId),
   );
-  return {
-    ...(quality ? { quality: quality as Quality } : {}),
-    servedBy: servedBy.map(({ name }) => name),
-  };
+  return { ...(quality && { quality }), servedBy: servedBy.map(({ name }) => name) };
 }
 
-function describe(model: Model & Known): string {
+function describe(model: Known): string {
   const parameters = Object.entries(model.algorithmParameters ?? {});
   return properties([
     ["id", model.modelId],

@@ -4,6 +4,7 @@ import { type Db, isPostgres, unindexed } from "../store/database";
 import { hasEventsBySeq } from "../store/indexes";
 import { orphanIds } from "../store/orphans";
 import type { Dataset, Job, Model, Tables } from "../store/tables";
+import { trainingsOf } from "../store/trainings";
 import type {
   Counted,
   DatasetShort,
@@ -163,19 +164,7 @@ export async function modelsOf(
 export async function modelRows(db: Db, models: readonly Model[]): Promise<ModelRow[]> {
   if (models.length === 0) return [];
   const projects = [...new Set(models.map(({ project_id }) => project_id))];
-  // A model does not name its training, whose result names the model.
-  const trainings = await db
-    .selectFrom("jobs")
-    .select(["id", "data", "result", "created_ts", "finished_ts"])
-    .where("project_id", "in", projects)
-    .where("job_type", "=", "TRAINING")
-    .where("status", "=", "SUCCEED")
-    .where("finished_ts", ">=", Math.min(...models.map(({ created_ts }) => created_ts)) - 60_000)
-    .where("finished_ts", "<=", Math.max(...models.map(({ created_ts }) => created_ts)) + 60_000)
-    .execute();
-  const byModel = new Map(
-    trainings.map((job) => [(JSON.parse(job.result ?? "{}") as { modelId?: string }).modelId, job]),
-  );
+  const byModel = await trainingsOf(db, models);
   const serving = await db
     .selectFrom("deployments")
     .select(["generator_model_id", "ranker_model_id"])

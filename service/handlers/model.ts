@@ -5,6 +5,7 @@ import type { Db } from "../store/database";
 import { modelOf, projectOf } from "../store/find";
 import { dropNeedless } from "../store/forgotten";
 import type { Model } from "../store/tables";
+import { trainingsOf } from "../store/trainings";
 import type { Handlers } from "./handler";
 
 /** The operations on models; a training job makes them. */
@@ -13,10 +14,10 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
     call.write(async (db) => {
       const model = await modelOf(db, projectId, modelId);
       await db.updateTable("models").set({ name }).where("id", "=", model.id).execute();
-      return answer({ ...model, name });
+      return answerTo(db, { ...model, name });
     }),
 
-  getModel: async ({ projectId, modelId }, { db }) => answer(await modelOf(db, projectId, modelId)),
+  getModel: async ({ projectId, modelId }, { db }) => answerTo(db, await modelOf(db, projectId, modelId)),
 
   listModels: async ({ projectId }, { db }) => {
     await projectOf(db, projectId);
@@ -26,7 +27,8 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
       .where("project_id", "=", projectId)
       .orderBy("number")
       .execute();
-    return { models: rows.map(answer) };
+    const trainings = await trainingsOf(db, rows);
+    return { models: rows.map((row) => answer(row, trainings.get(row.id)?.data)) };
   },
 
   deleteModel: async ({ projectId, modelId }, call) => {
@@ -43,7 +45,7 @@ export const modelHandlers: Handlers<"updateModel" | "getModel" | "listModels" |
       .catch((error) =>
         call.log.warn({ modelId: model.id, err: error }, "the file of a deleted model stays"),
       );
-    return answer(model);
+    return answerTo(call.db, model);
   },
 };
 
@@ -60,7 +62,14 @@ async function refuseDeployed(db: Db, { id, project_id }: Model): Promise<void> 
   );
 }
 
-function answer(row: Model): FullReply<(typeof routes)["getModel"]> {
+type Answer = FullReply<(typeof routes)["getModel"]>;
+
+async function answerTo(db: Db, row: Model): Promise<Answer> {
+  return answer(row, (await trainingsOf(db, [row])).get(row.id)?.data);
+}
+
+/** @param trainingData the data of the training job, as JSON */
+function answer(row: Model, trainingData = "{}"): Answer {
   return {
     projectId: row.project_id,
     modelId: row.id,
@@ -69,5 +78,6 @@ function answer(row: Model): FullReply<(typeof routes)["getModel"]> {
     // As the algorithm gives them; what the service chose for an empty object stands in the training job's data.
     algorithmParameters: JSON.parse(row.algorithm_parameters),
     createdTs: row.created_ts,
+    quality: (JSON.parse(trainingData) as Pick<Answer, "quality">).quality ?? null,
   };
 }

@@ -202,7 +202,11 @@ describe("from dev to staging to prod, each with a service of its own", () => {
         heldOutPairs: expect.any(Number),
       },
     });
-    expect(models.find(({ modelId }) => modelId === older)).toMatchObject({ servedBy: [] });
+    // The state no longer holds the retained model.
+    expect(models.find(({ modelId }) => modelId === older)).toMatchObject({
+      servedBy: [],
+      quality: { ndcgAt20: expect.any(Number), heldOutPairs: expect.any(Number) },
+    });
     const table = await at.recommender("models", "list", "--stack", "staging");
     expect(table.out).toMatch(/^ID +NAME +CREATED +NDCG@20 +POPULAR +PAIRS +SERVES\n/);
     expect((await at.recommender("models", "get", String(newer), "--stack", "staging")).out).toMatch(

@@ -21,6 +21,18 @@ describe("models", () => {
     expect(await api.call("getModel", { projectId, modelId: first })).toEqual(renamed);
   });
 
+  test("report the quality that their trainings measured, also beside newer models", async () => {
+    const project = await openShop(api);
+    const { projectId } = project;
+    const [older, newer] = [await trainModel(api, project), await trainModel(api, project)];
+    const { models } = await api.call("listModels", { projectId });
+    expect(models.map(({ modelId }) => modelId)).toEqual([older, newer]);
+    for (const { modelId, quality } of models) {
+      expect(quality).toMatchObject({ ndcgAt20: expect.any(Number), heldOutPairs: expect.any(Number) });
+      expect((await api.call("getModel", { projectId, modelId })).quality).toEqual(quality);
+    }
+  });
+
   test("are deleted when not deployed, and only then", async () => {
     const { projectId } = shop;
     const generatorModelId = await trainModel(api, shop);
