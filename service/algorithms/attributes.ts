@@ -1,3 +1,5 @@
+import { mean } from "./linear-algebra";
+
 /** How an attribute is handled. */
 export type AttributeKind = "NUMERICAL" | "CATEGORICAL";
 
@@ -94,10 +96,10 @@ export function learnFeatures(
         .map((record) => numberOf(attributeOf(record, name)))
         .filter((value) => value !== undefined);
       if (numbers.length < 2) continue;
-      const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
-      const variance = numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length;
+      const average = mean(numbers);
+      const variance = mean(numbers.map((value) => (value - average) ** 2));
       if (!(variance > 0) || !Number.isFinite(variance)) continue;
-      attributes.push({ name, kind, at: size++, mean, deviation: Math.sqrt(variance) });
+      attributes.push({ name, kind, at: size++, mean: average, deviation: Math.sqrt(variance) });
     } else {
       const categories = frequentCategories(records, name).slice(0, Math.min(room, MAX_CATEGORIES));
       if (categories.length === 0) continue;

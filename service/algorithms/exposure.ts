@@ -1,3 +1,5 @@
+import { dot, norm } from "./linear-algebra";
+
 /** What counts beside how well an item fits: choices, of which nothing is left to the search. */
 export interface ExposureRule {
   /** How far items stand back that are like those above them: 0 not at all, 1 as if nothing else counted. */
@@ -63,7 +65,7 @@ export function diversified(
     const best = left.reduce((a, b) => (value(b) > value(a) ? b : a));
     left.splice(left.indexOf(best), 1);
     chosen.push(best.item);
-    for (const other of left) other.likeness = Math.max(other.likeness, product(other.vector, best.vector));
+    for (const other of left) other.likeness = Math.max(other.likeness, dot(other.vector, best.vector));
   }
   return [...chosen, ...order.slice(DIVERSIFIED)].slice(0, limit);
 }
@@ -73,18 +75,12 @@ export function likenessOf(vectors: readonly Float32Array[]): number {
   const units = vectors.map(unit);
   let sum = 0;
   units.forEach((one, at) => {
-    for (const other of units.slice(at + 1)) sum += product(one, other);
+    for (const other of units.slice(at + 1)) sum += dot(one, other);
   });
   return sum / Math.max(1, (units.length * (units.length - 1)) / 2);
 }
 
 function unit(vector: Float32Array): Float32Array {
-  const length = Math.sqrt(product(vector, vector));
+  const length = norm(vector);
   return length > 0 ? vector.map((value) => value / length) : vector;
-}
-
-function product(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let k = 0; k < a.length; k++) sum += a[k] * b[k];
-  return sum;
 }

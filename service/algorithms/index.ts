@@ -35,7 +35,7 @@ export {
 export { TooLargeError } from "./kernel";
 export type { NeighbourRule } from "./neighbours";
 export { isPlaced } from "./placed";
-export { createRandom, sample } from "./random";
+export { createRandom, DEFAULT_SEED, sample } from "./random";
 export { rankingFeatures } from "./ranking/features";
 export { type Rankable, rankable } from "./ranking/order";
 export {

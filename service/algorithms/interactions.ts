@@ -184,6 +184,18 @@ export function startsOf(start: Uint32Array, users: Uint32Array): Uint32Array {
   return own;
 }
 
+/** Returns the item indices of one user; in transposed interactions, the user indices of one item. */
+export function rowOf({ start, index }: Pick<Interactions, "start" | "index">, row: number): Uint32Array {
+  return index.subarray(start[row], start[row + 1]);
+}
+
+/** Returns the users that have at least one item. */
+export function usersWithItems({ users, start }: Interactions): Uint32Array {
+  return Uint32Array.from({ length: users }, (_, user) => user).filter(
+    (user) => start[user] !== start[user + 1],
+  );
+}
+
 /** How many users acted on each item. */
 export function itemCounts(of: Interactions): Uint32Array {
   const counts = new Uint32Array(of.items);

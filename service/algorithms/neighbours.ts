@@ -243,6 +243,7 @@ export function scalesOf(
 /** Users by whom the scale is found. */
 const SCALED_BY = 64;
 
-function power(count: number, exponent: number): number {
+/** Returns count ** -exponent, and 0 for a count of 0. */
+export function power(count: number, exponent: number): number {
   return count > 0 ? count ** -exponent : 0;
 }

@@ -8,6 +8,9 @@ export interface Random {
   normal(): number;
 }
 
+/** Seed of all hold-outs and samples. It is fixed, so the same data gives the same model. */
+export const DEFAULT_SEED = 20_240_229;
+
 /** Makes a seeded source of random numbers (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;

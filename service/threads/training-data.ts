@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { createRandom, type HeldOutUsers, InteractionsBuilder, latestOrder, sample } from "../algorithms";
+import {
+  createRandom,
+  DEFAULT_SEED,
+  type HeldOutUsers,
+  InteractionsBuilder,
+  latestOrder,
+  sample,
+} from "../algorithms";
 import { JobError } from "../base/job-error";
 import { Places } from "../base/places";
 import type { Db } from "../store/database";
@@ -50,7 +57,6 @@ const recordColumns = { index: "integer", id: "text", attributes: "text?" } as c
 /** Of so many users, one in ten at most, a tenth of the pairs is held out. */
 const heldOutUsers = 2000;
 const heldOutShare = 0.1;
-const seed = 20_240_229;
 
 /** Writes the interactions, users and items of a project as Parquet, but for what is held out to measure the model by. */
 export async function writeTrainingData(db: Db, { data, folder }: TrainingDataTask): Promise<TrainingData> {
@@ -118,7 +124,7 @@ export function digestOf(ids: Iterable<string>): string {
 
 /** Draws the users and pairs that the trainer does not see: the latest of a user where the data has time. */
 class HoldOut {
-  private readonly random = createRandom(seed);
+  private readonly random = createRandom(DEFAULT_SEED);
   private readonly chance: number;
   private readonly users: number[] = [];
   private readonly seen = new InteractionsBuilder();

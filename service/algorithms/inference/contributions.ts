@@ -1,4 +1,5 @@
 import { type Attributes, featureReader } from "../attributes";
+import { choleskySolver, dot } from "../linear-algebra";
 import type { Neighbours } from "../neighbours";
 import type { AttributeModel } from "../training/cold-start";
 import type { Entries, FoldIn, UserItem } from "./fold-in";
@@ -23,7 +24,7 @@ export function contributions(
   targets: { readonly items: readonly number[]; readonly rows: readonly Float32Array[] },
 ): Contribution[] {
   const equations = folding.entriesOf(items);
-  const solve = solver(folding, equations);
+  const solve = equationSolver(folding, equations);
   const solved = targets.rows.map(solve);
   const chosen = equations.entries.map(({ item }) => item);
   const said = neighbours?.contributions(chosen, targets.items);
@@ -66,38 +67,19 @@ export function attributeParts(
   });
 }
 
-/** Solves A x = b for any b, by the Cholesky factor of A. */
-function solver(folding: FoldIn, { entries, ridge, base }: Entries): (b: Float32Array) => Float64Array {
+/** Factors the matrix A of a user's equations, to solve A x = b for any b. */
+function equationSolver(
+  folding: FoldIn,
+  { entries, ridge, base }: Entries,
+): (b: Float32Array) => Float64Array {
   const size = base.length;
   const lower = new Float64Array(size * size);
-  const at = (row: number, column: number) => lower[row * size + column];
   for (let k = 0; k < size; k++) lower[k * size + k] = base[k] + ridge;
   for (const { item, weight } of entries) {
     const row = folding.vectorOf(item);
     for (let i = 0; i < size; i++)
-      for (let j = 0; j <= i; j++) lower[i * size + j] = at(i, j) + weight * row[i] * row[j];
+      for (let j = 0; j <= i; j++) lower[i * size + j] += weight * row[i] * row[j];
   }
-  for (let i = 0; i < size; i++) {
-    for (let j = 0; j <= i; j++) {
-      let sum = at(i, j);
-      for (let k = 0; k < j; k++) sum -= at(i, k) * at(j, k);
-      lower[i * size + j] = i === j ? Math.sqrt(sum) : sum / at(j, j);
-    }
-  }
-  return (b) => {
-    const x = Float64Array.from(b);
-    for (let i = 0; i < size; i++) {
-      for (let k = 0; k < i; k++) x[i] -= at(i, k) * x[k];
-      x[i] = x[i] / at(i, i);
-    }
-    for (let i = size - 1; i >= 0; i--) {
-      for (let k = i + 1; k < size; k++) x[i] -= at(k, i) * x[k];
-      x[i] = x[i] / at(i, i);
-    }
-    return x;
-  };
-}
-
-function dot(a: Float64Array, b: Float32Array): number {
-  return a.reduce((sum, value, k) => sum + value * b[k], 0);
+  const solve = choleskySolver(lower, size);
+  return (b) => solve(Float64Array.from(b));
 }

@@ -1,30 +1,28 @@
 import { type Exposure, likenessOf } from "../exposure";
-import type { Interactions } from "../interactions";
-import { createRandom, sample } from "../random";
+import { rowOf, usersWithItems } from "../interactions";
+import { mean } from "../linear-algebra";
+import { createRandom, DEFAULT_SEED, sample } from "../random";
+import { CUTOFF } from "../training/evaluation";
 import type { TrainedModel } from "../training/model";
 import { Recommender } from "./recommender";
 import { servable } from "./servable";
 
-const CUT = 20;
 /** An item that fewer users chose is cold. */
 const COLD_USERS = 5;
 const MOST_USERS = 1000;
 /** Multiplications for the scores of all users, half a second or so. */
 const MOST_PRODUCTS = 2e9;
-const SEED = 20_240_229;
 
 /** Measures what a model shows to some of the users that it was trained on, as it would serve them. */
 export function measureExposure(model: TrainedModel, chosen = model.interactions): Exposure | null {
   const recommender = new Recommender(servable(model));
   const { items, stride, eventRule, interactions } = model;
-  const withAny = Uint32Array.from({ length: chosen.users }, (_, user) => user).filter(
-    (user) => rowOf(chosen, user).length > 0 && recommender.userTaste(user),
-  );
+  const withAny = usersWithItems(chosen).filter((user) => recommender.userTaste(user));
   const most = Math.min(MOST_USERS, Math.ceil(MOST_PRODUCTS / (items * stride)));
-  const users = Array.from(sample(createRandom(SEED), withAny.length, most), (at) => withAny[at]);
+  const users = Array.from(sample(createRandom(DEFAULT_SEED), withAny.length, most), (at) => withAny[at]);
   const had = eventRule && !eventRule.recommendSeen ? interactions : chosen;
   const lists = users
-    .map((user) => recommender.top(recommender.userTaste(user), CUT, rowOf(had, user)))
+    .map((user) => recommender.top(recommender.userTaste(user), CUTOFF, rowOf(had, user)))
     .filter((list) => list.length > 0);
   if (lists.length === 0) return null;
   const shown = lists.flat();
@@ -47,12 +45,4 @@ function placesOf(counts: readonly number[]): (item: number) => number {
     places.set(sorted[from], (from + to - 1) / 2 / Math.max(1, sorted.length - 1));
   }
   return (item) => places.get(counts[item]) ?? 0;
-}
-
-function rowOf({ start, index }: Interactions, user: number): Uint32Array {
-  return index.subarray(start[user], start[user + 1]);
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

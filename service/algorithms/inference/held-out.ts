@@ -1,5 +1,5 @@
-import type { Interactions } from "../interactions";
-import { evaluate, measure, type Quality } from "../training/evaluation";
+import { type Interactions, rowOf } from "../interactions";
+import { CUTOFF, evaluate, measure, type Quality } from "../training/evaluation";
 import type { HoldOutKind } from "../training/latest";
 import type { TrainedModel, TrainingReport } from "../training/model";
 import { FoldIn } from "./fold-in";
@@ -24,8 +24,6 @@ export interface HeldOutReport {
   readonly exposure?: TrainingReport["exposure"];
 }
 
-const CUT = 20;
-
 /** Measures a model on what was held out; `counts` are the users with each item that the trainer saw. */
 export function measureHeldOut(
   model: TrainedModel,
@@ -38,7 +36,7 @@ export function measureHeldOut(
   const recommender = new Recommender(servable(model));
   let [recall, ndcg] = [0, 0];
   users.forEach((user, row) => {
-    const top = recommender.top(recommender.userTaste(user), CUT, rowOf(seen, row));
+    const top = recommender.top(recommender.userTaste(user), CUTOFF, rowOf(seen, row));
     const { recall20, ndcg20 } = measure(top, rowOf(held, row));
     recall += recall20;
     ndcg += ndcg20;
@@ -95,10 +93,6 @@ function replaced(
     }
   }
   return { ...of, start, index, weight };
-}
-
-function rowOf({ start, index }: Interactions, row: number): Uint32Array {
-  return index.subarray(start[row], start[row + 1]);
 }
 
 function pairsOf(of: Interactions, row: number): [item: number, weight: number][] {

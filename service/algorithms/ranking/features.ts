@@ -1,4 +1,5 @@
 import type { FeatureSpace, Features } from "../attributes";
+import { dot, norm } from "../linear-algebra";
 
 /** What is known of items; places beyond the last one are items of which nothing is. */
 export interface KnownItems {
@@ -95,7 +96,7 @@ function directionOf({ vectorOf }: KnownItems, latest: ArrayLike<number>): Float
   let direction: Float64Array | null = null;
   for (let place = 0; place < latest.length; place++) {
     const vector = vectorOf(latest[place]);
-    const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+    const length = norm(vector);
     if (length === 0) continue;
     const sum: Float64Array = direction ?? new Float64Array(vector.length);
     for (let k = 0; k < sum.length; k++) sum[k] += (DECAY ** place * vector[k]) / length;
@@ -105,12 +106,8 @@ function directionOf({ vectorOf }: KnownItems, latest: ArrayLike<number>): Float
 }
 
 function cosine(direction: Float64Array, vector: Float32Array): number {
-  let [product, square] = [0, 0];
-  for (let k = 0; k < vector.length; k++) {
-    product += direction[k] * vector[k];
-    square += vector[k] ** 2;
-  }
-  return square === 0 ? 0 : product / Math.sqrt(square);
+  const length = norm(vector);
+  return length === 0 ? 0 : dot(vector, direction) / length;
 }
 
 /** Scales one feature of all candidates to a mean of 0 and a deviation of 1: lists of different users and generators are alike then. */

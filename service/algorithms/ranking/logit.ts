@@ -1,3 +1,4 @@
+import { choleskySolver } from "../linear-algebra";
 import { scoreOf } from "./ranking";
 
 /** A list to learn from: the features of its candidates, one after another, and which of them were chosen. */
@@ -21,13 +22,10 @@ export function learnWeights(examples: readonly Example[]): number[] {
   let weights = new Float64Array(size);
   for (let step = 0; step < STEPS; step++) {
     const slope = weights.map((weight) => -RIDGE * weight);
-    const bend = Array.from({ length: size }, (_, i) => {
-      const row = new Float64Array(size);
-      row[i] = RIDGE;
-      return row;
-    });
+    const bend = new Float64Array(size * size);
+    for (let k = 0; k < size; k++) bend[k * size + k] = RIDGE;
     for (const example of examples) addList(example, weights, slope, bend);
-    const move = solved(bend, slope);
+    const move = choleskySolver(bend, size)(slope);
     weights = weights.map((weight, k) => weight + move[k]);
     if (move.every((part) => Math.abs(part) < NOTHING)) break;
   }
@@ -38,7 +36,7 @@ function addList(
   { features, chosen }: Example,
   weights: Float64Array,
   slope: Float64Array,
-  bend: readonly Float64Array[],
+  bend: Float64Array,
 ): void {
   const count = chosen.filter(Boolean).length;
   if (count === 0) return;
@@ -58,28 +56,8 @@ function addList(
     for (let k = 0; k < size; k++) off[k] = features[at * size + k] - mean[k];
     for (let i = 0; i < size; i++) {
       if (chosen[at]) slope[i] += share * off[i];
-      const line = bend[i];
       const times = part * off[i];
-      for (let j = 0; j < size; j++) line[j] += times * off[j];
+      for (let j = 0; j <= i; j++) bend[i * size + j] += times * off[j];
     }
   }
-}
-
-/** The solution of a system whose matrix is symmetric and positive definite. */
-function solved(matrix: readonly Float64Array[], right: Float64Array): Float64Array {
-  const rows = matrix.map((row, i) => Float64Array.of(...row, right[i]));
-  rows.forEach((pivot, i) => {
-    for (const row of rows.slice(i + 1)) {
-      const factor = row[i] / pivot[i];
-      for (let k = i; k < row.length; k++) row[k] -= factor * pivot[k];
-    }
-  });
-  const solution = new Float64Array(rows.length);
-  for (let i = rows.length - 1; i >= 0; i--) {
-    const row = rows[i];
-    let rest = row[rows.length];
-    for (let k = i + 1; k < rows.length; k++) rest -= row[k] * solution[k];
-    solution[i] = rest / row[i];
-  }
-  return solution;
 }

@@ -13,10 +13,7 @@ export function candidatesByProducts(factorizer: Factorizer): CandidatesOf {
   const byLength = factorizer.byLength();
   const items = byLength.items.filter((_, at) => byLength.lengths[at] > 0);
   const first = firstOfProducts(vectors, { ...byLength, items }, scratch[0], CANDIDATES);
-  return (user, had) => {
-    const top = first(user, had);
-    return { items: top.items(), scores: top.values() };
-  };
+  return (user, had) => first(user, had).sorted();
 }
 
 /** Finds candidates by scores that may change once the products are known. */

@@ -1,4 +1,5 @@
 import { arrayBytes, Kernel } from "../kernel";
+import { dot } from "../linear-algebra";
 
 /** Eigenvectors of a symmetric matrix. */
 export interface Eigen {
@@ -78,7 +79,8 @@ function tridiagonalize(upper: ArrayLike<number>, room: Room): void {
   for (let k = 0; k < size - 1; k++) {
     const mirror = matrix.subarray(k * size + k + 1, (k + 1) * size);
     const first = mirror[0];
-    const beyond = lengthSquared(mirror.subarray(1));
+    const tail = mirror.subarray(1);
+    const beyond = dot(tail, tail);
     if (beyond === 0) {
       beside[k] = first;
       continue;
@@ -163,10 +165,4 @@ function turnBlock({ kernel, size, diagonal, beside, rows }: Room, low: number, 
   diagonal[low] -= moved;
   beside[low] = ahead;
   beside[high] = 0;
-}
-
-function lengthSquared(vector: Float64Array): number {
-  let sum = 0;
-  for (let k = 0; k < vector.length; k++) sum += vector[k] * vector[k];
-  return sum;
 }

@@ -16,8 +16,8 @@ export interface HoldOut {
   readonly test: Interactions;
 }
 
-/** How many of the first items count. */
-export const CUT = 20;
+/** Length of the lists that are measured. */
+export const CUTOFF = 20;
 
 /** Holds out a share of each user's items at random, at least one of each user with two or more. */
 export function holdOut(
@@ -65,7 +65,7 @@ export function evaluate(
     for (let at = train.start[user]; at < train.start[user + 1]; at++) {
       scores[train.index[at]] = Number.NEGATIVE_INFINITY;
     }
-    const measured = measure(topIndices(scores, CUT), wanted);
+    const measured = measure(topIndices(scores, CUTOFF), wanted);
     recall += measured.recall20;
     ndcg += measured.ndcg20;
     counted++;
@@ -79,7 +79,7 @@ export function measure(ranked: readonly number[], wanted: Uint32Array): Quality
   let hits = 0;
   let gain = 0;
   let ideal = 0;
-  for (let rank = 0; rank < CUT; rank++) {
+  for (let rank = 0; rank < CUTOFF; rank++) {
     const discount = 1 / Math.log2(rank + 2);
     if (rank < wanted.length) ideal += discount;
     if (rank < ranked.length && set.has(ranked[rank])) {

@@ -1,7 +1,9 @@
 import { withOthers } from "../event-weights";
 import type { ExposureRule } from "../exposure";
 import { type Interactions, itemCounts } from "../interactions";
+import { mean } from "../linear-algebra";
 import { MOST_ENTRIES, scalesOf } from "../neighbours";
+import { DEFAULT_SEED } from "../random";
 import { scaleWeights, weightScaleOf } from "../weighting";
 import type { Quality } from "./evaluation";
 import { Factorizer } from "./ials";
@@ -18,7 +20,6 @@ interface Factorization {
   trained?: { readonly key: string; epochs: number };
 }
 
-const SEED = 20_240_229;
 /** Into how many parts the users of a measurement are divided. */
 const PARTS = 32;
 /** Exponents of popularity whose scales are found at once. */
@@ -75,7 +76,7 @@ export class Fold {
     const { neighbours: _, ...own } = point;
     const key = JSON.stringify(own);
     if (of.trained?.key !== key || of.trained.epochs > epochs) {
-      of.factorizer.begin(factorParameters(point, given, of.scales), SEED);
+      of.factorizer.begin(factorParameters(point, given, of.scales), DEFAULT_SEED);
       of.trained = { key, epochs: 0 };
     }
     for (; of.trained.epochs < epochs; of.trained.epochs++) of.factorizer.epoch();
@@ -164,7 +165,8 @@ function neighbourCost(of: Interactions, users: Uint32Array): number {
 
 /** The mean of qualities. */
 export function average(qualities: readonly Quality[]): Quality {
-  const mean = (of: (quality: Quality) => number) =>
-    qualities.reduce((sum, quality) => sum + of(quality), 0) / qualities.length;
-  return { recall20: mean((quality) => quality.recall20), ndcg20: mean((quality) => quality.ndcg20) };
+  return {
+    recall20: mean(qualities.map(({ recall20 }) => recall20)),
+    ndcg20: mean(qualities.map(({ ndcg20 }) => ndcg20)),
+  };
 }

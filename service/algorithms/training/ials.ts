@@ -1,8 +1,9 @@
 import { type Interactions, transpose } from "../interactions";
 import { arrayBytes, Kernel, paddedRows, strideOf } from "../kernel";
+import { norm } from "../linear-algebra";
 import { createRandom } from "../random";
 import { eigenOf } from "./eigen";
-import { type ItemsByLength, lengthOf } from "./products";
+import type { ItemsByLength } from "./products";
 import { shared, type Team } from "./team";
 import { CHUNK, type MeasureWork, neighbourRoom, type Side, usersAtOnce } from "./work";
 
@@ -162,7 +163,7 @@ export class Factorizer {
     const { rows, vectors } = this.items;
     const rowOf = (item: number) => vectors.subarray(item * stride, (item + 1) * stride);
     const lengths = new Float32Array(rows);
-    for (let item = 0; item < rows; item++) lengths[item] = lengthOf(rowOf(item));
+    for (let item = 0; item < rows; item++) lengths[item] = norm(rowOf(item));
     const items = shared(Uint32Array.from({ length: rows }, (_, item) => item));
     items.sort((a, b) => lengths[b] - lengths[a] || a - b);
     items.forEach((item, at) => {

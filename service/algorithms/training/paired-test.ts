@@ -1,3 +1,5 @@
+import { mean } from "../linear-algebra";
+
 /** A normally distributed number is further from 0 than this in 5 % of cases. */
 const NORMAL = 1.96;
 
@@ -9,9 +11,9 @@ const NORMAL = 1.96;
 export function isSignificantGain(differences: readonly number[]): boolean {
   const count = differences.length;
   if (count < 2) return false;
-  const mean = differences.reduce((sum, value) => sum + value, 0) / count;
-  const squares = differences.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return mean > criticalValue(count - 1) * Math.sqrt(squares / (count - 1) / count);
+  const average = mean(differences);
+  const squares = differences.reduce((sum, value) => sum + (value - average) ** 2, 0);
+  return average > criticalValue(count - 1) * Math.sqrt(squares / (count - 1) / count);
 }
 
 /** The value that Student's t exceeds in 2.5 % of cases, by the first terms of its expansion: close from 5 degrees on. */

@@ -1,5 +1,6 @@
 import { type KernelMemory, kernelOn } from "../kernel";
-import { Top } from "../top";
+import { norm } from "../linear-algebra";
+import { TopK } from "../top";
 
 /** The items with the longest vectors first, and their vectors in that order. */
 export interface ItemsByLength {
@@ -25,7 +26,7 @@ export function firstOfProducts(
   { items, lengths, vectors }: ItemsByLength,
   scratch: Float32Array,
   count: number,
-): (user: number, had: Uint32Array) => Top {
+): (user: number, had: Uint32Array) => TopK {
   const { memory, stride, userVectors } = of;
   const kernel = kernelOn(memory);
   const rows = Math.max(4, Math.floor(BLOCK_FLOATS / stride / 4) * 4);
@@ -33,8 +34,8 @@ export function firstOfProducts(
   const scores = scratch.subarray(0, rows);
   return (user, had) => {
     const vector = userVectors.subarray(user * stride, (user + 1) * stride);
-    const length = lengthOf(vector) * ROUNDING;
-    const top = new Top(count);
+    const length = norm(vector) * ROUNDING;
+    const top = new TopK(count);
     for (const item of had) isHad[item] = 1;
     for (let row = 0; row < items.length && !(length * lengths[row] < top.floor); row += rows) {
       const some = Math.min(rows, items.length - row);
@@ -48,11 +49,4 @@ export function firstOfProducts(
     for (const item of had) isHad[item] = 0;
     return top;
   };
-}
-
-/** The length of a vector. */
-export function lengthOf(vector: Float32Array): number {
-  let sum = 0;
-  for (let k = 0; k < vector.length; k++) sum += vector[k] ** 2;
-  return Math.sqrt(sum);
 }

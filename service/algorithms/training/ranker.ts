@@ -1,3 +1,4 @@
+import { mean } from "../linear-algebra";
 import { learnWeights } from "../ranking/logit";
 import { type Ranking, ranked, unchanged } from "../ranking/ranking";
 import { measure } from "./evaluation";
@@ -51,9 +52,8 @@ function gainsOf(lists: readonly RankingList[]): number[] {
 
 function reportOf(lists: readonly RankingList[], weights: readonly number[]): TrainingReport["ranking"] {
   if (lists.length === 0) return null;
-  const mean = (by: readonly number[]) =>
-    lists.reduce((sum, list) => sum + ndcgOf(list, by), 0) / lists.length;
-  return { ndcg20: mean(weights), without: mean(NONE) };
+  const ndcg20 = (by: readonly number[]) => mean(lists.map((list) => ndcgOf(list, by)));
+  return { ndcg20: ndcg20(weights), without: ndcg20(NONE) };
 }
 
 function ndcgOf({ items, features, wanted }: RankingList, weights: readonly number[]): number {

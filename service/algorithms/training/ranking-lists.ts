@@ -1,10 +1,10 @@
 import { type Features, featureReader } from "../attributes";
 import { withOthers } from "../event-weights";
 import { penalized, penaltyOf } from "../exposure";
-import { type Interactions, itemCounts, selectUsers, without } from "../interactions";
+import { type Interactions, itemCounts, rowOf, selectUsers, usersWithItems, without } from "../interactions";
 import { type NeighbourRule, Neighbours } from "../neighbours";
 import { UNPLACED } from "../placed";
-import { createRandom, type Random, sample } from "../random";
+import { createRandom, DEFAULT_SEED, type Random, sample } from "../random";
 import type { KnownItems } from "../ranking/features";
 import type { Example } from "../ranking/logit";
 import { rankable } from "../ranking/order";
@@ -67,7 +67,6 @@ export interface RankingList extends Example {
 }
 
 const SHARE = 0.1;
-const SEED = 20_240_229;
 const MOST_PAIRS = 300_000;
 const MOST_USERS = 2000;
 /** Multiplications for the scores of all users, a second or so. */
@@ -75,7 +74,7 @@ const MOST_PRODUCTS = 4e9;
 
 /** Trains a generator without the latest pairs of each user, on a sample of the users if there are many. */
 export function rankingGenerator({ interactions, point, epochs, given, team, others }: RankingData) {
-  const random = createRandom(SEED);
+  const random = createRandom(DEFAULT_SEED);
   const part = Math.ceil((interactions.users * MOST_PAIRS) / interactions.index.length);
   const drawn = part < interactions.users ? sample(random, interactions.users, part) : null;
   const all = drawn ? selectUsers(interactions, drawn) : interactions;
@@ -84,7 +83,7 @@ export function rankingGenerator({ interactions, point, epochs, given, team, oth
   const train = { ...withOthers(timed, beside && without(beside, test)), time: undefined };
   const scaled = scaleWeights(train, weightScaleOf(train, point.weighting, point.damping));
   const factorizer = new Factorizer(scaled, point.dimensions, team, true);
-  factorizer.begin(factorParameters(point, given, new Scales(scaled)), SEED);
+  factorizer.begin(factorParameters(point, given, new Scales(scaled)), DEFAULT_SEED);
   for (let epoch = 0; epoch < epochs; epoch++) factorizer.epoch();
   const factors = factorizer.factors();
   const rule = neighbourRule(point, train);
@@ -110,9 +109,7 @@ export function rankingLists(data: RankingData, generator: RankingGenerator): Ra
   };
   const candidatesOf = candidatesFor(data, generator, counts);
   const latest = latestItems(timed);
-  const withAny = Uint32Array.from({ length: test.users }, (_, user) => user).filter(
-    (user) => test.start[user] !== test.start[user + 1],
-  );
+  const withAny = usersWithItems(test);
   const most = Math.min(MOST_USERS, Math.ceil(MOST_PRODUCTS / (train.items * factors.stride)));
   return Array.from(sample(random, withAny.length, most), (at) => withAny[at])
     .map((user) => ({ user, moment: firstTime(test, user) }))
@@ -207,8 +204,4 @@ function usualOf(
     });
   }
   return Float32Array.from(sum, (value) => value / index.length);
-}
-
-function rowOf({ start, index }: Interactions, user: number): Uint32Array {
-  return index.subarray(start[user], start[user + 1]);
 }

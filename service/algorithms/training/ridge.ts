@@ -1,4 +1,5 @@
 import type { Features } from "../attributes";
+import { choleskySolver } from "../linear-algebra";
 
 /** A linear map from features to vectors: `weights` holds one row per feature and a last one for the average. */
 export interface LinearMap {
@@ -56,16 +57,7 @@ export function solveRidge({ size, stride, gram, right }: Moments, penalty: numb
   const lower = new Float64Array(gram);
   for (let i = 0; i < size; i++) lower[i * width + i] += penalty;
   lower[width * width - 1] += 1e-6;
-  factor(lower, width);
-  const solution = new Float64Array(right);
-  for (let i = 0; i < width; i++) {
-    for (let j = 0; j < i; j++) subtractRow(solution, i, j, lower[i * width + j], stride);
-    scaleRow(solution, i, 1 / lower[i * width + i], stride);
-  }
-  for (let i = width - 1; i >= 0; i--) {
-    for (let j = i + 1; j < width; j++) subtractRow(solution, i, j, lower[j * width + i], stride);
-    scaleRow(solution, i, 1 / lower[i * width + i], stride);
-  }
+  const solution = choleskySolver(lower, width)(new Float64Array(right), stride);
   return { stride, weights: Float32Array.from(solution) };
 }
 
@@ -79,25 +71,4 @@ export function applyMap({ stride, weights }: LinearMap, { places, values }: Fea
     }
   });
   return vector;
-}
-
-function factor(matrix: Float64Array, width: number): void {
-  for (let i = 0; i < width; i++) {
-    for (let j = 0; j <= i; j++) {
-      let sum = matrix[i * width + j];
-      for (let k = 0; k < j; k++) sum -= matrix[i * width + k] * matrix[j * width + k];
-      matrix[i * width + j] = i === j ? Math.sqrt(Math.max(sum, 1e-9)) : sum / matrix[j * width + j];
-    }
-  }
-}
-
-function subtractRow(of: Float64Array, row: number, other: number, amount: number, stride: number): void {
-  if (amount === 0) return;
-  for (let k = 0; k < stride; k++) {
-    of[row * stride + k] -= amount * of[other * stride + k];
-  }
-}
-
-function scaleRow(of: Float64Array, row: number, amount: number, stride: number): void {
-  for (let k = 0; k < stride; k++) of[row * stride + k] *= amount;
 }

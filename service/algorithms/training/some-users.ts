@@ -1,10 +1,9 @@
 import { type Interactions, selectUsers, transpose } from "../interactions";
 import { arrayBytes, Kernel } from "../kernel";
-import { createRandom, sample } from "../random";
+import { createRandom, DEFAULT_SEED, sample } from "../random";
 import { boundsOf, type FactorParameters, type Factors, ridgeOf, scratchLength } from "./ials";
 import type { Team } from "./team";
 
-const SEED = 20_240_229;
 /** Users that an item has among those that are learned from, where it has as many. */
 const LEAST_USERS = 5;
 /** Pairs of users who are folded in at once: memory does not grow with all of them. */
@@ -18,7 +17,7 @@ export function usersToLearnFrom(of: Interactions, mostPairs: number): Uint32Arr
   const pairs = of.index.length;
   if (pairs <= mostPairs) return null;
   const drawn = new Uint8Array(of.users);
-  for (const user of sample(createRandom(SEED), of.users, Math.ceil((of.users * mostPairs) / pairs)))
+  for (const user of sample(createRandom(DEFAULT_SEED), of.users, Math.ceil((of.users * mostPairs) / pairs)))
     drawn[user] = 1;
   const { start, index } = transpose(of);
   for (let item = 0; item < of.items; item++) {

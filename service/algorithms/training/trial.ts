@@ -1,6 +1,6 @@
 import { exposureRule } from "../exposure";
-import { type Interactions, itemCounts, selectUsers, without } from "../interactions";
-import { createRandom, sample } from "../random";
+import { type Interactions, itemCounts, selectUsers, usersWithItems, without } from "../interactions";
+import { createRandom, DEFAULT_SEED, sample } from "../random";
 import type { Budget } from "./effort";
 import { evaluate, holdOut, type Quality } from "./evaluation";
 import { average, Fold, type Questions, usersAsked } from "./fold";
@@ -12,7 +12,6 @@ import type { Team } from "./team";
 
 /** What a user or an item costs in a trial of long vectors, in pairs. */
 const ROW_PAIRS = 24;
-const SEED = 20_240_229;
 const NOBODY = new Uint32Array(0);
 
 /** What other types of events add, and whether what a user has of it alone is recommended to him. */
@@ -50,7 +49,7 @@ export class TrialBench {
     /** Users who are never asked to choose parameters: the report is measured on them. */
     reportUsers = reportUsersOf(interactions),
   ) {
-    const random = createRandom(SEED);
+    const random = createRandom(DEFAULT_SEED);
     this.kind = interactions.time ? "latest" : "random";
     const { users, items } = interactions;
     const most = isSparse(pairs, users) ? budget.sparsePairs : budget.pairs;
@@ -62,10 +61,10 @@ export class TrialBench {
     const hold = (of: Interactions, share: number, fold: number, isAsked?: (user: number) => boolean) =>
       this.kind === "latest"
         ? holdOutLatest(of, share, fold, isAsked)
-        : holdOut(of, share, SEED + fold, isAsked);
+        : holdOut(of, share, DEFAULT_SEED + fold, isAsked);
     const asking = Math.min(budget.users, budget.scores / items);
     const drawnOf = (test: Interactions, count: number): Questions => {
-      const able = usersWithAny(test);
+      const able = usersWithItems(test);
       return { test, users: sample(random, able.length, count).map((at) => able[at]) };
     };
     // The pairs for the report are in no fold, neither to learn from nor to ask for.
@@ -164,12 +163,6 @@ export class TrialBench {
     this.trials.push(Math.max(...found.map(({ ndcg20 }) => ndcg20)));
     return found;
   }
-}
-
-function usersWithAny({ users, start }: Interactions): Uint32Array {
-  return Uint32Array.from({ length: users }, (_, user) => user).filter(
-    (user) => start[user] !== start[user + 1],
-  );
 }
 
 /** A step there and back does not end at the very same number. */

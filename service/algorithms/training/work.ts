@@ -1,9 +1,9 @@
 import { DIVERSIFIED, diversified, type ExposureRule, penalized, penaltyOf } from "../exposure";
-import type { Interactions } from "../interactions";
+import { type Interactions, rowOf } from "../interactions";
 import { type KernelMemory, kernelOn, paddedRows } from "../kernel";
-import { type NeighbourRule, Neighbours, type PlacedRows } from "../neighbours";
-import { topIndices, topOfSums } from "../top";
-import { CUT, measure } from "./evaluation";
+import { type NeighbourRule, Neighbours, type PlacedRows, power } from "../neighbours";
+import { TopK, topIndices } from "../top";
+import { CUTOFF, measure } from "./evaluation";
 import { firstOfProducts, type ItemsByLength } from "./products";
 
 /** Users or items with what they are solved from; all arrays lie in the kernel's memory. */
@@ -152,20 +152,18 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
       work.itemCounts,
       placedIn(work, scratch.subarray(batch * room)),
     );
-  const wantedBy = (user: number) => test.index.subarray(test.start[user], test.start[user + 1]);
-  const hadBy = (user: number) => work.had.index.subarray(work.had.start[user], work.had.start[user + 1]);
   const note = (at: number, blend: number, list: readonly number[]) => {
-    const { recall20, ndcg20 } = measure(list, wantedBy(users[at]));
+    const { recall20, ndcg20 } = measure(list, rowOf(test, users[at]));
     const place = (at * blends.length + blend) * 2;
     out[place] = recall20;
     out[place + 1] = ndcg20;
   };
   if (work.byLength) {
-    const firstOf = firstOfProducts(work, work.byLength, scratch, CUT);
+    const firstOf = firstOfProducts(work, work.byLength, scratch, CUTOFF);
     return (part) => {
       const to = Math.floor((users.length * (part + 1)) / work.parts);
       for (let at = Math.floor((users.length * part) / work.parts); at < to; at++) {
-        const list = firstOf(users[at], hadBy(users[at])).items();
+        const list = firstOf(users[at], rowOf(work.had, users[at])).sorted().items;
         for (let blend = 0; blend < blends.length; blend++) note(at, blend, list);
       }
     };
@@ -174,9 +172,9 @@ function measuring(work: MeasureWork, scratch: Float32Array): (part: number) => 
   const firstOf = said ? firstOfBlends(work, said, shown) : (scores: Float32Array) => [shown?.(scores) ?? []];
   const measureUser = (at: number, scores: Float32Array) => {
     const user = users[at];
-    for (const item of hadBy(user)) scores[item] = Number.NEGATIVE_INFINITY;
+    for (const item of rowOf(work.had, user)) scores[item] = Number.NEGATIVE_INFINITY;
     said?.fill(0);
-    if (said) neighbours?.add(said, train.index.subarray(train.start[user], train.start[user + 1]));
+    if (said) neighbours?.add(said, rowOf(train, user));
     firstOf(scores).forEach((list, blend) => {
       note(at, blend, list);
     });
@@ -227,7 +225,7 @@ function firstOfBlends(
 ): (scores: Float32Array) => number[][] {
   const exponents = [...new Set(work.blends.map(({ popularityExponent }) => popularityExponent))];
   const factors = exponents.map((exponent) =>
-    Float32Array.from(work.itemCounts, (count) => (count > 0 ? count ** -exponent : 0)),
+    Float32Array.from(work.itemCounts, (count) => power(count, exponent)),
   );
   const adds = new Float32Array(work.train.items);
   return (scores) => {
@@ -238,11 +236,20 @@ function firstOfBlends(
         if (popularityExponent !== exponents[which]) return;
         lists[blend] = shown
           ? shown(scores.map((score, item) => score + scale * adds[item]))
-          : topOfSums(scores, adds, scale, CUT);
+          : topOfSums(scores, adds, scale);
       });
     });
     return lists;
   };
+}
+
+function topOfSums(own: Float32Array, adds: Float32Array, scale: number): number[] {
+  const top = new TopK(CUTOFF);
+  for (let item = 0; item < own.length; item++) {
+    const sum = own[item] + scale * adds[item];
+    if (sum > top.floor) top.add(item, sum);
+  }
+  return top.sorted().items;
 }
 
 function multiply(a: Float32Array, b: Float32Array, to: Float32Array): void {
@@ -258,6 +265,6 @@ function shownBy(
   const vectorOf = (item: number) => itemVectors.subarray(item * stride, (item + 1) * stride);
   return (scores: Float32Array) => {
     const shown = scores.map((score, item) => penalized(score, penalties[item]));
-    return diversified(topIndices(shown, DIVERSIFIED), CUT, diversity, vectorOf);
+    return diversified(topIndices(shown, DIVERSIFIED), CUTOFF, diversity, vectorOf);
   };
 }

@@ -1,21 +1,25 @@
 import { createRandom } from "../../../service/algorithms";
-import { nthLowest, Top, topIndices, topOfSums } from "../../../service/algorithms/top";
+import { nthLowest, TopK, topIndices } from "../../../service/algorithms/top";
 
-test("the highest sums are those that adding first and sorting then finds, whatever is equal or left out", () => {
+test("finds the highest scores that sorting finds, with ties and left-out items", () => {
   const random = createRandom(5);
   for (let round = 0; round < 200; round++) {
-    const length = random.below(60);
-    // Few values, so that many are equal; all of them are exact.
-    const own = Float32Array.from({ length }, () =>
+    // Few different values, so many are equal.
+    const scores = Float32Array.from({ length: random.below(60) }, () =>
       random.next() < 0.2 ? Number.NEGATIVE_INFINITY : random.below(5),
     );
-    const adds = Float32Array.from({ length }, () => random.below(4));
-    const sums = own.map((value, at) => value + 2 * adds[at]);
-    expect(topOfSums(own, adds, 2, 20)).toEqual(topIndices(sums, 20));
+    const sorted = [...scores.keys()]
+      .filter((index) => scores[index] > Number.NEGATIVE_INFINITY)
+      .sort((a, b) => scores[b] - scores[a] || a - b);
+    for (const count of [0, 1, 20, 100]) expect(topIndices(scores, count)).toEqual(sorted.slice(0, count));
   }
 });
 
-test("the value at a place of the ascending order is the one that sorting finds", () => {
+test("leaves out NaN", () => {
+  expect(topIndices([1, Number.NaN, 3], 3)).toEqual([2, 0]);
+});
+
+test("finds the nth lowest value without sorting", () => {
   const random = createRandom(6);
   for (let round = 0; round < 300; round++) {
     const length = 1 + random.below(round % 2 === 0 ? 6 : 90);
@@ -25,16 +29,16 @@ test("the value at a place of the ascending order is the one that sorting finds"
   }
 });
 
-test("the highest of what is added are the same in whatever order it comes", () => {
+test("finds the same highest scores in whichever order items are added", () => {
   const random = createRandom(7);
   for (let round = 0; round < 300; round++) {
     const scores = Float32Array.from({ length: random.below(60) }, () =>
       random.next() < 0.2 ? Number.NEGATIVE_INFINITY : random.below(8) - 4,
     );
-    const top = new Top(20);
-    const places = [...scores.keys()].sort((a, b) => ((a * 37) % 61) - ((b * 37) % 61));
-    for (const place of places) top.add(place, scores[place]);
-    expect(top.items()).toEqual(topIndices(scores, 20));
-    expect(top.values()).toEqual(top.items().map((place) => scores[place]));
+    const top = new TopK(20);
+    const shuffled = [...scores.keys()].sort((a, b) => ((a * 37) % 61) - ((b * 37) % 61));
+    for (const item of shuffled) top.add(item, scores[item]);
+    const items = topIndices(scores, 20);
+    expect(top.sorted()).toEqual({ items, scores: items.map((item) => scores[item]) });
   }
 });
