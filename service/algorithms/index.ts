@@ -59,5 +59,6 @@ export {
   type TrainingProgress,
   type TrainingReport,
 } from "./training/model";
+export { partRunner } from "./training/part-runner";
 export type { Team } from "./training/team";
-export { carryOut, type Work } from "./training/work";
+export type { Work } from "./training/work";

@@ -1,6 +1,6 @@
 import { sharedWasm, wasm } from "./kernel/wasm";
 
-/** What the kernel does; all places are those in its memory. */
+/** Functions of the kernel. Arrays are passed as addresses in its memory. See kernel/kernel.as. */
 export interface KernelExports {
   addGram(rows: number, count: number, stride: number, matrix: number): void;
   solve(matrix: number, right: number, stride: number, solution: number): void;
@@ -8,7 +8,7 @@ export interface KernelExports {
     start: number,
     index: number,
     weight: number,
-    /** 0 where it is the weight. */
+    /** 0 to use the weights. */
     right: number,
     from: number,
     to: number,
@@ -21,7 +21,7 @@ export interface KernelExports {
     chunk: number,
     /** 0 to solve all rows exactly. */
     steps: number,
-    turn: number,
+    rotation: number,
   ): void;
   rotate(rows: number, count: number, stride: number, matrix: number, scratch: number): void;
   scores(rows: number, count: number, stride: number, vector: number, out: number): void;
@@ -35,14 +35,14 @@ export interface KernelExports {
     vector: number,
     length: number,
   ): void;
-  meet(
+  accumulate(
     index: number,
     from: number,
     to: number,
     step: number,
     value: number,
     sums: number,
-    met: number,
+    touched: number,
     count: number,
   ): number;
   addEntries(rows: number, count: number, start: number, index: number, values: number, out: number): void;
@@ -53,7 +53,7 @@ export interface KernelMemory {
   readonly buffer: ArrayBufferLike;
 }
 
-// Declared here because neither the ES library nor the types of Node 20 know the engine's global.
+// Neither the ES library nor the types of Node 20 declare this global.
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Memory: new (size: { initial: number; maximum?: number; shared?: boolean }) => KernelMemory;
@@ -68,15 +68,15 @@ function instanceOf(binary: string, memory: KernelMemory): KernelExports {
   return new WebAssembly.Instance(known, { env: { memory } }).exports as KernelExports;
 }
 
-/** The kernel on a memory that another thread has made and filled. */
+/** Returns the kernel for a memory that another thread has created. */
 export function kernelOn(memory: KernelMemory): KernelExports {
   return instanceOf(sharedWasm, memory);
 }
 
 /** WebAssembly addresses memory with 32 bits. */
-const mostBytes = 2 ** 32;
+const MAX_BYTES = 2 ** 32;
 
-/** Thrown for a model that needs more memory than a kernel can have; no other attempt succeeds. */
+/** Thrown if a model needs more memory than a kernel can have. A retry cannot succeed. */
 export class TooLargeError extends Error {
   override readonly name = "TooLargeError";
 
@@ -88,30 +88,30 @@ export class TooLargeError extends Error {
   }
 }
 
-/** The SIMD kernel with a memory of fixed size from which arrays are handed out one after another. */
+/** The SIMD kernel with a memory of fixed size. Arrays are allocated in it one after another, and never freed. */
 export class Kernel {
   readonly run: KernelExports;
   readonly memory: KernelMemory;
   private used = 0;
 
   constructor(bytes: number, { shared = false } = {}) {
-    if (bytes > mostBytes) throw new TooLargeError(bytes);
+    if (bytes > MAX_BYTES) throw new TooLargeError(bytes);
     const initial = Math.ceil(bytes / 65536);
     this.memory = new WebAssembly.Memory(shared ? { initial, maximum: initial, shared } : { initial });
     this.run = instanceOf(shared ? sharedWasm : wasm, this.memory);
   }
 
-  /** Room for floats, zero at first. */
+  /** Allocates floats, initially zero. */
   floats(length: number): Float32Array {
     return new Float32Array(this.memory.buffer, this.take(length), length);
   }
 
-  /** Room for whole numbers, zero at first. */
+  /** Allocates unsigned integers, initially zero. */
   integers(length: number): Uint32Array {
     return new Uint32Array(this.memory.buffer, this.take(length), length);
   }
 
-  /** Room for floats of double precision, zero at first. */
+  /** Allocates doubles, initially zero. */
   doubles(length: number): Float64Array {
     return new Float64Array(this.memory.buffer, this.take(2 * length), length);
   }
@@ -123,17 +123,17 @@ export class Kernel {
   }
 }
 
-/** Bytes that an array of so many 4-byte numbers takes of a kernel's memory. */
+/** Returns the bytes that an array of 4-byte numbers takes in a kernel's memory. */
 export function arrayBytes(length: number): number {
   return Math.ceil(length / 4) * 16;
 }
 
-/** Floats from one vector to the next: the kernel works on multiples of 8, the rest is zero. */
+/** Returns the floats from one vector to the next. The kernel needs a multiple of 8; the rest is zero. */
 export function strideOf(dimensions: number): number {
   return Math.ceil(dimensions / 8) * 8;
 }
 
-/** Rows rounded up so that the kernel's scores, which come four at a time, stay inside the array. */
+/** Rounds up a number of rows, because the kernel writes scores four at a time. */
 export function paddedRows(rows: number): number {
   return Math.ceil(rows / 4) * 4;
 }

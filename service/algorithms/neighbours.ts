@@ -1,82 +1,88 @@
-import { type Interactions, itemCounts, transpose } from "./interactions";
+import { type Interactions, itemCounts, rowOf, transpose } from "./interactions";
 import { arrayBytes, Kernel, type KernelExports } from "./kernel";
 import { nthLowest } from "./top";
 
 /**
- * What the users who chose the same items chose beside them adds to the scores: the linear part of a graph filter,
- * r · R̃ᵀR̃, with exponents of its own for each of the four degrees that it is scaled by.
+ * How the items of similar users add to the scores: the linear part of a graph filter, r · R̃ᵀR̃. Each of the four
+ * degrees in it has an exponent.
  */
 export interface NeighbourRule {
-  /** All of it is multiplied by this. */
+  /** Factor of all scores. */
   readonly scale: number;
-  /** What n items of a user add is divided by n to this power. */
+  /** The items of a user count n^-damping, where n is their number. */
   readonly damping: number;
-  /** What an item that n users chose says about them is divided by n to this power. */
+  /** An item that n users chose counts n^-itemExponent for the similarity of two users. */
   readonly itemExponent: number;
-  /** What a user with n items says about each is divided by n to this power. */
+  /** A similar user with n items counts n^-userExponent. */
   readonly userExponent: number;
-  /** What is said about an item that n users chose is divided by n to this power: it holds the popular back. */
+  /** The score of an item that n users chose is multiplied by n^-popularityExponent. */
   readonly popularityExponent: number;
 }
 
-/** Entries that one answer looks at on each of the two ways, to the users and back: less than a millisecond. */
+/** Entries that one recommendation reads in each direction, to the users and back. It takes less than a millisecond. */
 export const MOST_ENTRIES = 300_000;
 
-/** Rows of users or of items, as they lie in the kernel's memory. */
 type Rows = Pick<Interactions, "start" | "index">;
 
-/** The items of each user and the users of each item in a kernel's memory, with room to reckon in, zero at first. */
+/** Rows and arrays in the memory of a kernel. The arrays are zero at first. */
 export interface PlacedRows {
   readonly run: KernelExports;
+  /** The items of each user. */
   readonly itemsOf: Rows;
+  /** The users of each item. */
   readonly usersOf: Rows;
-  /** How near each user is, zero between two calls. */
-  readonly nearness: Float32Array;
-  /** One more than there are users: the kernel writes one place ahead. */
-  readonly met: Uint32Array;
-  readonly kept: Uint32Array;
-  readonly said: Float32Array;
+  /** Similarity of each user, zero between two calls. */
+  readonly similarity: Float32Array;
+  /** Users whose similarity is not zero. One element longer, because the kernel writes one element ahead. */
+  readonly touched: Uint32Array;
+  readonly nearest: Uint32Array;
+  readonly sums: Float32Array;
 }
 
-function placedRows(interactions: Interactions, of: Rows): PlacedRows {
+function placeRows(interactions: Interactions): PlacedRows {
   const { users, items, index } = interactions;
   const lengths = [users + 1, items + 1, index.length, index.length, users, users + 1, users, items];
   const kernel = new Kernel(lengths.reduce((sum, length) => sum + arrayBytes(length), 0));
   const placed = (rows: Rows): Rows => {
-    const [starts, indices] = [kernel.integers(rows.start.length), kernel.integers(index.length)];
-    starts.set(rows.start);
+    const start = kernel.integers(rows.start.length);
+    const indices = kernel.integers(index.length);
+    start.set(rows.start);
     indices.set(rows.index);
-    return { start: starts, index: indices };
+    return { start, index: indices };
   };
   return {
-    ...{ run: kernel.run, itemsOf: placed(interactions), usersOf: placed(of) },
-    ...{ nearness: kernel.floats(users), met: kernel.integers(users + 1) },
-    ...{ kept: kernel.integers(users), said: kernel.floats(items) },
+    run: kernel.run,
+    itemsOf: placed(interactions),
+    usersOf: placed(transpose(interactions)),
+    similarity: kernel.floats(users),
+    touched: kernel.integers(users + 1),
+    nearest: kernel.integers(users),
+    sums: kernel.floats(items),
   };
 }
 
-/** Finds what the neighbours of a user say about items: those who chose what he chose. */
+/** Scores items by the choices of similar users: those who chose the same items. */
 export class Neighbours {
-  private readonly ofItem: Float32Array;
-  private readonly ofUser: Float32Array;
-  private readonly ofScore: Float32Array;
+  private readonly itemFactors: Float32Array;
+  private readonly userFactors: Float32Array;
+  private readonly scoreFactors: Float32Array;
   private readonly ordered: Float32Array;
 
   constructor(
     interactions: Interactions,
     private readonly rule: NeighbourRule,
-    /** How many users chose each item, where the interactions are those of some users only. */
+    /** Users of each item, if the interactions are a sample of the users. */
     private readonly counts = itemCounts(interactions),
-    /** Where the rows lie already. */
-    private readonly placed = placedRows(interactions, transpose(interactions)),
+    /** Rows that are in a kernel's memory already. */
+    private readonly placed = placeRows(interactions),
   ) {
     const { users, start } = interactions;
-    this.ofItem = Float32Array.from(this.counts, (count) => power(count, rule.itemExponent));
-    this.ofScore = Float32Array.from(
+    this.itemFactors = Float32Array.from(this.counts, (count) => power(count, rule.itemExponent));
+    this.scoreFactors = Float32Array.from(
       this.counts,
       (count) => rule.scale * power(count, rule.popularityExponent),
     );
-    this.ofUser = Float32Array.from({ length: users }, (_, user) =>
+    this.userFactors = Float32Array.from({ length: users }, (_, user) =>
       power(start[user + 1] - start[user], rule.userExponent),
     );
     this.ordered = new Float32Array(users);
@@ -87,131 +93,133 @@ export class Neighbours {
     return this.placed.itemsOf;
   }
 
-  /** Adds to the scores what is said about the items by those who chose what a user chose. */
+  /** Adds the scores of a user who chose the given items. */
   add(scores: Float32Array, chosen: ArrayLike<number>): void {
-    const { ofScore } = this;
-    const { run, itemsOf, nearness, said } = this.placed;
-    const met = this.meet(chosen);
-    const users = this.nearest(met);
-    said.fill(0);
+    const { scoreFactors } = this;
+    const { run, itemsOf, similarity, sums } = this.placed;
+    const touched = this.addSimilarities(chosen);
+    const users = this.nearest(touched);
+    sums.fill(0);
     run.addEntries(
       users.byteOffset,
       users.length,
       itemsOf.start.byteOffset,
       itemsOf.index.byteOffset,
-      nearness.byteOffset,
-      said.byteOffset,
+      similarity.byteOffset,
+      sums.byteOffset,
     );
-    for (let item = 0; item < said.length; item++) scores[item] += said[item] * ofScore[item];
-    this.part(met);
+    for (let item = 0; item < sums.length; item++) scores[item] += sums[item] * scoreFactors[item];
+    this.resetSimilarities(touched);
   }
 
-  /** What each chosen item adds to the score of each target, by the users that it leads to; sums to what `add` adds. */
+  /** Returns how much each chosen item adds to the score of each target. The sum over the items is what `add` adds. */
   contributions(chosen: ArrayLike<number>, targets: readonly number[]): Float64Array[] {
-    const met = this.meet(chosen);
-    const { start, index } = this.itemsOf;
+    const touched = this.addSimilarities(chosen);
     const places = new Map(targets.map((item, at) => [item, at]));
-    const said = new Map<number, number[]>();
-    for (const user of this.nearest(met)) {
-      const own = index.subarray(start[user], start[user + 1]);
+    const targetsOf = new Map<number, number[]>();
+    for (const user of this.nearest(touched)) {
+      const own = rowOf(this.itemsOf, user);
       const at = Array.from(own, (item) => places.get(item)).filter((place) => place !== undefined);
-      if (at.length > 0) said.set(user, at);
+      if (at.length > 0) targetsOf.set(user, at);
     }
-    this.part(met);
+    this.resetSimilarities(touched);
     const damped = chosen.length ** -this.rule.damping;
     return Array.from(chosen, (item) => {
       const adds = new Float64Array(targets.length);
-      const { from, to, step, says } = this.speakersOf(item, chosen.length);
+      const { from, to, step, weight } = this.sampledUsers(item, chosen.length);
       for (let entry = from; entry < to; entry += step) {
         const user = this.placed.usersOf.index[entry];
-        const near = says * this.ofUser[user] * damped;
-        for (const at of said.get(user) ?? []) adds[at] += near * this.ofScore[targets[at]];
+        const similarity = weight * this.userFactors[user] * damped;
+        for (const at of targetsOf.get(user) ?? []) adds[at] += similarity * this.scoreFactors[targets[at]];
       }
       return adds;
     });
   }
 
-  /** Reckons how near the users are who chose the same; `part` ends it. */
-  private meet(chosen: ArrayLike<number>): Uint32Array {
-    const { ofUser } = this;
-    const { run, nearness, met, usersOf } = this.placed;
+  /**
+   * Computes the similarity of all users who chose one of the items. Call `resetSimilarities` afterwards.
+   * @returns these users
+   */
+  private addSimilarities(chosen: ArrayLike<number>): Uint32Array {
+    const { userFactors } = this;
+    const { run, similarity, touched, usersOf } = this.placed;
     let length = 0;
     for (let at = 0; at < chosen.length; at++) {
-      const { from, to, step, says } = this.speakersOf(chosen[at], chosen.length);
-      // An item says nothing once all who chose it are forgotten.
-      if (!(says > 0)) continue;
-      length = run.meet(
+      const { from, to, step, weight } = this.sampledUsers(chosen[at], chosen.length);
+      // The weight is zero if all users of the item are forgotten.
+      if (!(weight > 0)) continue;
+      length = run.accumulate(
         usersOf.index.byteOffset,
         from,
         to,
         step,
-        says,
-        nearness.byteOffset,
-        met.byteOffset,
+        weight,
+        similarity.byteOffset,
+        touched.byteOffset,
         length,
       );
     }
     const damped = chosen.length ** -this.rule.damping;
     for (let at = 0; at < length; at++) {
-      const user = met[at];
-      nearness[user] = nearness[user] * ofUser[user] * damped;
+      const user = touched[at];
+      similarity[user] = similarity[user] * userFactors[user] * damped;
     }
-    return met.subarray(0, length);
+    return touched.subarray(0, length);
   }
 
-  private part(met: Uint32Array): void {
-    for (let at = 0; at < met.length; at++) this.placed.nearness[met[at]] = 0;
+  private resetSimilarities(touched: Uint32Array): void {
+    for (let at = 0; at < touched.length; at++) this.placed.similarity[touched[at]] = 0;
   }
 
-  /** Which of an item's users speak, and what each says: of very many every other, or every third, speaks for all. */
-  private speakersOf(item: number, chosen: number) {
+  /** Returns the range of an item's users. If it has very many, only every step-th user counts, with more weight. */
+  private sampledUsers(item: number, chosen: number) {
     const { start } = this.placed.usersOf;
     const from = start[item] ?? 0;
     const to = start[item + 1] ?? from;
     const step = Math.max(1, Math.ceil((to - from) / Math.ceil(MOST_ENTRIES / chosen)));
-    return { from, to, step, says: this.ofItem[item] * step };
+    return { from, to, step, weight: this.itemFactors[item] * step };
   }
 
-  /** Lets a user say nothing any more, as if he had never chosen anything. */
+  /** Removes a user's influence, as if the user had never chosen anything. */
   forget(user: number): void {
     const { scale, itemExponent, popularityExponent } = this.rule;
-    const { start, index } = this.itemsOf;
-    this.ofUser[user] = 0;
-    for (const item of index.subarray(start[user], start[user + 1])) {
-      const count = this.counts[item] - 1;
-      this.counts[item] = count;
-      this.ofItem[item] = power(count, itemExponent);
-      this.ofScore[item] = scale * power(count, popularityExponent);
+    this.userFactors[user] = 0;
+    for (const item of rowOf(this.itemsOf, user)) {
+      this.counts[item] -= 1;
+      this.itemFactors[item] = power(this.counts[item], itemExponent);
+      this.scoreFactors[item] = scale * power(this.counts[item], popularityExponent);
     }
   }
 
-  /** The users who are nearest, as many as there is time for. */
+  /** Returns the most similar users, so many that about `MOST_ENTRIES` of their items are read. */
   private nearest(users: Uint32Array): Uint32Array {
     const { ordered } = this;
-    const { nearness, kept, itemsOf } = this.placed;
+    const { similarity, nearest, itemsOf } = this.placed;
     const { start } = itemsOf;
     let entries = 0;
     for (let at = 0; at < users.length; at++) {
       const user = users[at];
       entries += start[user + 1] - start[user];
-      ordered[at] = nearness[user];
+      ordered[at] = similarity[user];
     }
     if (entries <= MOST_ENTRIES) return users;
-    // Those above the nearness that leaves about as many entries as there is time for.
     const wanted = Math.ceil((users.length * MOST_ENTRIES) / entries);
-    const least = nthLowest(ordered.subarray(0, users.length), users.length - wanted);
+    const lowest = nthLowest(ordered.subarray(0, users.length), users.length - wanted);
     let length = 0;
     for (let at = 0; at < users.length; at++) {
       const user = users[at];
-      if (nearness[user] >= least) kept[length++] = user;
+      if (similarity[user] >= lowest) nearest[length++] = user;
     }
-    return kept.subarray(0, length);
+    return nearest.subarray(0, length);
   }
 }
 
+/** Users that `scalesOf` measures. */
+const SCALED_BY = 64;
+
 /**
- * The scales at which the best that neighbours say is one on the average of users, as it is with vectors, for each of
- * several exponents of popularity.
+ * Returns the scale for each popularity exponent at which the best neighbour score of a user is 1 on average, like the
+ * best product of vectors.
  */
 export function scalesOf(
   of: Interactions,
@@ -222,26 +230,23 @@ export function scalesOf(
   const neighbours = new Neighbours(of, { ...rule, scale: 1, popularityExponent: 0 }, counts);
   const factors = exponents.map((exponent) => Float32Array.from(counts, (count) => power(count, exponent)));
   const sums = exponents.map(() => 0);
-  const said = new Float32Array(of.items);
+  const scores = new Float32Array(of.items);
   let users = 0;
   for (let user = 0; user < of.users; user += Math.ceil(of.users / SCALED_BY)) {
-    const own = of.index.subarray(of.start[user], of.start[user + 1]);
+    const own = rowOf(of, user);
     if (own.length === 0) continue;
-    said.fill(0);
-    neighbours.add(said, own);
-    for (const item of own) said[item] = 0;
+    scores.fill(0);
+    neighbours.add(scores, own);
+    for (const item of own) scores[item] = 0;
     factors.forEach((factor, at) => {
       let best = 0;
-      for (let item = 0; item < said.length; item++) best = Math.max(best, said[item] * factor[item]);
+      for (let item = 0; item < scores.length; item++) best = Math.max(best, scores[item] * factor[item]);
       sums[at] += best;
     });
     users++;
   }
   return sums.map((sum) => (sum > 0 ? users / sum : 0));
 }
-
-/** Users by whom the scale is found. */
-const SCALED_BY = 64;
 
 /** Returns count ** -exponent, and 0 for a count of 0. */
 export function power(count: number, exponent: number): number {

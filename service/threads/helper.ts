@@ -1,5 +1,5 @@
 import { isMainThread, type MessagePort, workerData } from "node:worker_threads";
-import { carryOut, type Work } from "../algorithms";
+import { partRunner, type Work } from "../algorithms";
 import { partOf, type Share } from "./share";
 
 /** A step that several threads carry out, and what they count: the next part, those done, those failed. */
@@ -14,9 +14,9 @@ export function takeParts({ work, counters, share }: Shared, thread: number): vo
   const take = () => (thread < partOf(share) ? Atomics.add(counters, 0, 1) : work.parts);
   let next = take();
   if (next >= work.parts) return;
-  const part = carryOut(work, thread);
+  const runPart = partRunner(work, thread);
   for (; next < work.parts; next = take()) {
-    part(next);
+    runPart(next);
     Atomics.add(counters, 1, 1);
     Atomics.notify(counters, 1);
   }

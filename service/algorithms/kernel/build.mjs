@@ -1,11 +1,11 @@
-// Compiles kernel.as to wasm.ts, which is committed; with --check it only says whether wasm.ts is current.
+// Compiles kernel.as to wasm.ts, which is committed. With --check, it only checks that wasm.ts is up to date.
 import { readFileSync, writeFileSync } from "node:fs";
 import asc from "assemblyscript/asc";
 
 const source = new URL("kernel.as", import.meta.url);
 const target = new URL("wasm.ts", import.meta.url);
 
-/** The compiled kernel in base64. */
+/** Compiles the kernel. Returns it in base64. */
 async function compiled(...options) {
   let binary;
   const always = [
@@ -37,7 +37,7 @@ const text = `// Generated from kernel.as by build.mjs: do not edit.
 export const wasm =
   "${await compiled()}";
 
-/** The same for a memory that several threads share. */
+/** The compiled kernel for a memory that threads share, in base64. */
 export const sharedWasm =
   "${await compiled("--enable", "threads", "--sharedMemory", "--maximumMemory", "65536")}";
 `;

@@ -55,7 +55,10 @@ function subtract(target: usize, source: usize, factor: f32, from: usize, to: us
   }
 }
 
-/** Solves `a · x = b` for the symmetric positive matrix whose upper triangle is in `a`, d a multiple of 4; overwrites a and b. */
+/**
+ * Solves `a · x = b` by Cholesky factorization. `a` contains the upper triangle of a symmetric positive definite matrix,
+ * and d is a multiple of 4. Overwrites a and b.
+ */
 export function solve(a: usize, b: usize, d: i32, x: usize): void {
   const end = (<usize>d) << 2;
   for (let k = 0; k < d; k++) {
@@ -70,7 +73,7 @@ export function solve(a: usize, b: usize, d: i32, x: usize): void {
     for (let o = at + 4; o < end; o += 4) {
       subtract(a + (o >> 2) * end, row, load<f32>(row + o), o & ~15, end);
     }
-    // Kept in x until the way back, because the vector steps also touch earlier entries of b.
+    // Stored in x until the back substitution, because the vector steps also change earlier entries of b.
     store<f32>(x + at, z);
   }
   memory.copy(b, x, end);
@@ -85,22 +88,22 @@ export function solve(a: usize, b: usize, d: i32, x: usize): void {
     const dot: f32 =
       f32x4.extract_lane(sum, 0) + f32x4.extract_lane(sum, 1) + f32x4.extract_lane(sum, 2) + f32x4.extract_lane(sum, 3);
     const value: f32 = (load<f32>(b + at) - dot) / load<f32>(row + at);
-    // Directions that regularisation drives to nothing would end as denormal numbers, which are very slow.
+    // Regularization can shrink values to denormal numbers, which are very slow to compute with.
     store<f32>(x + at, abs(value) < 1e-12 ? 0 : value);
   }
 }
 
 /**
- * Solves rows `from` to `to` of `x` against the fixed rows `y`, whose gram matrix must be diagonal: the entries of
+ * Solves rows `from` to `to` of `x` against the fixed rows `y`, whose Gram matrix must be diagonal. The entries of
  * row r are start[r] to start[r+1] of `index` and `weight`, `base` is the weighted diagonal, `ridge` the
- * regularisation of each row. On the right side each entry counts by its `right`, or by its weight where that is 0.
- * A row without entries becomes zero. `scratch` holds a matrix, two vectors and max(chunk, d) gathered rows.
- * With `steps`, rows with more than a few entries are only brought nearer to their solution, by so many steps from
- * where they are; `turn` is the matrix that y was multiplied by since then.
+ * regularization of each row. On the right side each entry counts by its `right`, or by its weight if `right` is 0.
+ * A row without entries becomes zero. `scratch` has room for a matrix, two vectors and max(chunk, d) gathered rows.
+ * If `steps` is not 0, rows with more than a few entries are not solved exactly, but improved by this number of
+ * conjugate gradient steps. `rotation` is the matrix that y was multiplied by since x was solved.
  */
 export function solveRows(
   start: usize, index: usize, weight: usize, right: usize, from: i32, to: i32,
-  x: usize, y: usize, d: i32, base: usize, ridge: usize, scratch: usize, chunk: i32, steps: i32, turn: usize,
+  x: usize, y: usize, d: i32, base: usize, ridge: usize, scratch: usize, chunk: i32, steps: i32, rotation: usize,
 ): void {
   const stride = (<usize>d) << 2;
   for (let row = from; row < to; row++) {
@@ -112,18 +115,18 @@ export function solveRows(
     const out = x + <usize>row * stride;
     const counted = (right == 0 ? weight : right) + at;
     if (n == 0) memory.fill(out, 0, stride);
-    else if (steps > 0 && n > FEW) refine(index + at, weight + at, counted, n, out, y, d, base, r, turn, scratch, steps);
+    else if (steps > 0 && n > FEW) refine(index + at, weight + at, counted, n, out, y, d, base, r, rotation, scratch, steps);
     else if (4 * n <= 3 * d) solveFew(index + at, weight + at, counted, n, out, y, d, base, r, scratch);
     else solveMany(index + at, weight + at, counted, n, out, y, d, base, r, scratch, chunk);
   }
 }
 
-/** Up to so many entries, solving takes no longer than a few steps. */
+/** Rows with up to this many entries are solved exactly, because that is as fast as a few steps. */
 const FEW = 16;
 
-/** One row by conjugate gradients, preconditioned by the diagonal. */
+/** Improves one row by conjugate gradients, preconditioned by the diagonal. */
 function refine(
-  index: usize, weight: usize, right: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, turn: usize, scratch: usize, steps: i32,
+  index: usize, weight: usize, right: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, rotation: usize, scratch: usize, steps: i32,
 ): void {
   const stride = (<usize>d) << 2;
   const residual = scratch;
@@ -131,7 +134,7 @@ function refine(
   const image = direction + stride;
   const inverse = image + stride;
   const diagonal = inverse + stride;
-  rotate(x, 1, d, turn, scratch);
+  rotate(x, 1, d, rotation, scratch);
   const r = f32x4.splat(ridge);
   for (let o: usize = 0; o < stride; o += 16) {
     const sum = f32x4.add(v128.load(base + o), r);
@@ -203,7 +206,7 @@ function dot(a: usize, b: usize, stride: usize): f32 {
   return f32x4.extract_lane(sum, 0) + f32x4.extract_lane(sum, 1) + f32x4.extract_lane(sum, 2) + f32x4.extract_lane(sum, 3);
 }
 
-/** One row with many entries: d equations. */
+/** Solves one row with many entries: d equations. */
 function solveMany(
   index: usize, weight: usize, right: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, scratch: usize, chunk: i32,
 ): void {
@@ -238,7 +241,7 @@ function solveMany(
   solve(a, b, d, x);
 }
 
-/** One row with few entries: n equations, by (D + Y'WY)^-1 Y' = D^-1 Y' (W^-1 + Y D^-1 Y')^-1 W^-1. */
+/** Solves one row with few entries: n equations, by (D + Y'WY)^-1 Y' = D^-1 Y' (W^-1 + Y D^-1 Y')^-1 W^-1. */
 function solveFew(
   index: usize, weight: usize, right: usize, n: i32, x: usize, y: usize, d: i32, base: usize, ridge: f32, scratch: usize,
 ): void {
@@ -250,7 +253,7 @@ function solveFew(
   const padded = (n + 3) & ~3;
   const side = (<usize>padded) << 2;
   const r = f32x4.splat(ridge);
-  // Until the end, x holds the square roots of D^-1.
+  // Until the last step, x contains the square roots of D^-1.
   for (let o: usize = 0; o < stride; o += 16) {
     v128.store(x + o, f32x4.sqrt(f32x4.div(f32x4.splat(1), f32x4.add(v128.load(base + o), r))));
   }
@@ -291,7 +294,7 @@ function solveFew(
   }
 }
 
-/** Multiplies n rows of `y` by the matrix `q`, in place; `scratch` holds one row. */
+/** Multiplies n rows of `y` by the matrix `q`, in place. `scratch` has room for one row. */
 export function rotate(y: usize, n: i32, d: i32, q: usize, scratch: usize): void {
   const stride = (<usize>d) << 2;
   for (let row = 0; row < n; row++) {
@@ -313,7 +316,7 @@ export function rotate(y: usize, n: i32, d: i32, q: usize, scratch: usize): void
   }
 }
 
-/** Writes the dot products of `x` with n rows of `y` to `out`, four at a time: y and out have room for that. */
+/** Writes the dot products of `x` with n rows of `y` to `out`, four at a time. y and out must be padded to that. */
 export function scores(y: usize, n: i32, d: i32, x: usize, out: usize): void {
   const stride = (<usize>d) << 2;
   for (let row = 0; row < n; row += 4) {
@@ -336,7 +339,7 @@ export function scores(y: usize, n: i32, d: i32, x: usize, out: usize): void {
   }
 }
 
-/** Rotates two rows of n doubles by the angle of this cosine and sine. */
+/** Rotates two rows of n doubles by the angle with this cosine and sine. */
 export function rotatePair(a: usize, b: usize, n: i32, cosine: f64, sine: f64): void {
   const c = f64x2.splat(cosine), s = f64x2.splat(sine);
   const end = (<usize>n) << 3;
@@ -353,7 +356,7 @@ export function rotatePair(a: usize, b: usize, n: i32, cosine: f64, sine: f64): 
   }
 }
 
-/** Writes the products of `vector` with rows of n doubles, which begin d doubles apart, to `out`; each is added up in order. */
+/** Writes the dot products of `vector` with rows of n doubles to `out`. Rows are d doubles apart. Sums in order. */
 export function products(rows: usize, count: i32, d: i32, vector: usize, n: i32, out: usize): void {
   const stride = (<usize>d) << 3;
   const end = (<usize>n) << 3;
@@ -385,7 +388,7 @@ export function products(rows: usize, count: i32, d: i32, vector: usize, n: i32,
   }
 }
 
-/** Subtracts `vector`, times a number of `factors` for each row, from rows of n doubles, which begin d doubles apart. */
+/** Subtracts `vector` from rows of n doubles, multiplied by the factor of each row. Rows are d doubles apart. */
 export function subtractMultiples(rows: usize, count: i32, d: i32, factors: usize, vector: usize, n: i32): void {
   const stride = (<usize>d) << 3;
   const end = (<usize>n) << 3;
@@ -402,22 +405,22 @@ export function subtractMultiples(rows: usize, count: i32, d: i32, factors: usiz
 }
 
 /**
- * Adds `value` to the floats of `sums` at the places that every `step`-th number of `index` names, from `from` up to `to`.
- * Places where there was 0 are put into `met` after the `count` that it has; gives how many it has then.
+ * Adds `value` to `sums[index[e]]` for every `step`-th entry e from `from` up to `to`. Appends each place whose sum was 0
+ * to `touched`, which already has `count` elements. Returns its new length.
  */
-export function meet(index: usize, from: i32, to: i32, step: i32, value: f64, sums: usize, met: usize, count: i32): i32 {
+export function accumulate(index: usize, from: i32, to: i32, step: i32, value: f64, sums: usize, touched: usize, count: i32): i32 {
   for (let entry = from; entry < to; entry += step) {
     const place = load<u32>(index + ((<usize>entry) << 2));
     const at = sums + ((<usize>place) << 2);
     const sum = load<f32>(at);
-    store<u32>(met + ((<usize>count) << 2), place);
+    store<u32>(touched + ((<usize>count) << 2), place);
     count += i32(sum == 0);
     store<f32>(at, <f32>(<f64>sum + value));
   }
   return count;
 }
 
-/** Adds to `out`, for each of some rows, the row's own float of `values` where its entries lie. */
+/** For each of the rows, adds its float in `values` to `out` at the entries of the row. */
 export function addEntries(rows: usize, count: i32, start: usize, index: usize, values: usize, out: usize): void {
   for (let at = 0; at < count; at++) {
     const row = (<usize>load<u32>(rows + ((<usize>at) << 2))) << 2;

@@ -2,31 +2,31 @@ import { arrayBytes, Kernel, paddedRows } from "../kernel";
 import { CANDIDATES } from "../ranking/ranking";
 import { topIndices } from "../top";
 import type { Factorizer, Factors } from "./ials";
-import { firstOfProducts } from "./products";
+import { bestByProducts } from "./products";
 
-/** The candidates of a user, best first, without the items given, and their scores. */
-export type CandidatesOf = (user: number, had: Uint32Array) => { items: number[]; scores: number[] };
+/** Returns the candidates of a user without the excluded items, best first, and their scores. */
+export type CandidatesOf = (user: number, excluded: Uint32Array) => { items: number[]; scores: number[] };
 
-/** Finds candidates by the products of vectors; items without a vector are left out, as nothing is known about them. */
+/** Finds candidates by the products of vectors. Items without a vector are left out. */
 export function candidatesByProducts(factorizer: Factorizer): CandidatesOf {
   const { scratch, ...vectors } = factorizer.measured();
   const byLength = factorizer.byLength();
   const items = byLength.items.filter((_, at) => byLength.lengths[at] > 0);
-  const first = firstOfProducts(vectors, { ...byLength, items }, scratch[0], CANDIDATES);
-  return (user, had) => first(user, had).sorted();
+  const bestOf = bestByProducts(vectors, { ...byLength, items }, scratch[0], CANDIDATES);
+  return (user, excluded) => bestOf(user, excluded).sorted();
 }
 
-/** Finds candidates by scores that may change once the products are known. */
+/** Finds candidates by the products of vectors, after `change` has changed the scores in place. */
 export function candidatesByScores(
   factors: Factors,
   items: number,
   change: (user: number, scores: Float32Array) => void,
 ): CandidatesOf {
   const scoresOf = scorer(factors, items);
-  return (user, had) => {
+  return (user, excluded) => {
     const scores = scoresOf(user);
     change(user, scores);
-    for (const item of had) scores[item] = Number.NEGATIVE_INFINITY;
+    for (const item of excluded) scores[item] = Number.NEGATIVE_INFINITY;
     const found = topIndices(scores, CANDIDATES);
     return { items: found, scores: found.map((item) => scores[item]) };
   };

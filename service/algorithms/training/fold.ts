@@ -8,71 +8,79 @@ import { scaleWeights, weightScaleOf } from "../weighting";
 import type { Quality } from "./evaluation";
 import { Factorizer } from "./ials";
 import type { G1Parameters } from "./model";
-import { EXPONENTS, factorParameters, type Point } from "./point";
+import { EXPONENTS, factorParameters, type NeighbourPoint, type Point } from "./point";
 import { Scales } from "./scale";
-import { shared, type Team } from "./team";
+import { type Team, toShared } from "./team";
 
+/** A factorizer for one weighting of the pairs. */
 interface Factorization {
   readonly key: string;
   readonly scales: Scales;
   readonly factorizer: Factorizer;
-  /** What the vectors are trained for, and how far. */
+  /** The point that the vectors are trained for, and the epochs so far. */
   trained?: { readonly key: string; epochs: number };
 }
 
-/** Into how many parts the users of a measurement are divided. */
+/** Parts that the users of a measurement are divided into. Threads take one part after another. */
 const PARTS = 32;
-/** Exponents of popularity whose scales are found at once. */
+/** Popularity exponents whose scales are computed together. */
 const USUAL_EXPONENTS = Array.from({ length: 11 }, (_, tenths) => tenths / 10);
 
-/** Some users, and the held-out pairs that a ranking has to find for them. */
-export interface Questions {
+/** Users to measure, and their held-out pairs. */
+export interface HeldOutPairs {
   readonly users: Uint32Array;
   readonly test: Interactions;
 }
 
-/** Questions, of which every step-th is asked if neighbours count, because that takes longer. */
-export interface AskedUsers extends Questions {
+/** Held-out pairs with a step: if neighbours count, only every step-th user is measured, because that takes longer. */
+export interface MeasuredPairs extends HeldOutPairs {
   readonly step: number;
 }
 
-/** One hold-out, with the users asked to choose parameters and those asked for the report, and the last vectors. */
+interface FoldData {
+  /** Pairs of the target event to learn from. */
+  readonly train: Interactions;
+  /** Held-out pairs to choose parameters on. */
+  readonly choosing: HeldOutPairs;
+  /** Held-out pairs to measure the report on. */
+  readonly reporting: HeldOutPairs;
+  /** Pairs that a measurement with neighbours may read. */
+  readonly neighbourPairs: number;
+  readonly team: Team;
+  /** Pairs of other event types, without those that are held out. */
+  readonly others: Interactions | null;
+  readonly recommendSeen: boolean;
+}
+
+/** One hold-out with the vectors that were trained on it last. */
 export class Fold {
   readonly train: Interactions;
-  /** What is not recommended again: pairs of the target event, or all. */
-  readonly had: Interactions;
-  readonly choosing: AskedUsers;
-  readonly reporting: AskedUsers;
+  /** Pairs that are not recommended: those of the target event, or those of all types. */
+  readonly excluded: Interactions;
+  readonly choosing: MeasuredPairs;
+  readonly reporting: MeasuredPairs;
+  private readonly team: Team;
   private readonly itemCounts: Uint32Array;
   private last: Factorization | undefined;
-  private readonly units = new Map<number, number>();
+  private readonly neighbourScales = new Map<number, number>();
 
-  constructor(
-    train: Interactions,
-    { choosing, reporting }: { readonly choosing: Questions; readonly reporting: Questions },
-    /** Pairs that there is time to look at if neighbours count. */
-    neighbourPairs: number,
-    private readonly team: Team,
-    /** What other types of events add, without the pairs that are held out. */
-    others: Interactions | null = null,
-    recommendSeen = true,
-  ) {
-    const all = withOthers(train, others);
-    this.train = sharedPairs(all);
-    this.had = others && recommendSeen ? sharedPairs(train) : this.train;
-    this.itemCounts = shared(itemCounts(this.train));
-    const asked = ({ users, test }: Questions): AskedUsers => {
+  constructor({ train, choosing, reporting, neighbourPairs, team, others, recommendSeen }: FoldData) {
+    this.team = team;
+    this.train = toSharedPairs(withOthers(train, others));
+    this.excluded = others && recommendSeen ? toSharedPairs(train) : this.train;
+    this.itemCounts = toShared(itemCounts(this.train));
+    const measured = ({ users, test }: HeldOutPairs): MeasuredPairs => {
       const step = Math.max(1, Math.ceil(neighbourCost(this.train, users) / neighbourPairs));
-      return { users, test: sharedPairs(test), step };
+      return { users, test: toSharedPairs(test), step };
     };
-    this.choosing = asked(choosing);
-    this.reporting = asked(reporting);
+    this.choosing = measured(choosing);
+    this.reporting = measured(reporting);
   }
 
-  /** Vectors trained for a point, going on where they stand at an earlier moment of the same training. */
+  /** Trains vectors for a point. If fewer epochs of the same training are done, it continues from there. */
   trained(point: Point, epochs: number, given: G1Parameters, maxDimensions: number): Factorizer {
     const of = this.factorizationOf(point, maxDimensions);
-    // Neighbours change nothing in them.
+    // Neighbours do not change the vectors.
     const { neighbours: _, ...own } = point;
     const key = JSON.stringify(own);
     if (of.trained?.key !== key || of.trained.epochs > epochs) {
@@ -83,39 +91,47 @@ export class Fold {
     return of.factorizer;
   }
 
-  /** Measures vectors with each of several ways to let neighbours count. */
+  /** Measures vectors with each of several neighbour settings. */
   measure(
-    asked: AskedUsers,
+    measured: MeasuredPairs,
     factorizer: Factorizer,
-    ways: readonly Point["neighbours"][],
+    settings: readonly NeighbourPoint[],
     fewer: boolean,
     exposure?: ExposureRule,
   ): Quality[] {
-    const users = shared(usersAsked(asked, fewer));
-    const blends = ways.map(({ share, popularityExponent }) => ({
-      scale: share === 0 ? 0 : share * this.unitOf(popularityExponent),
+    const users = toShared(measuredUsers(measured, fewer));
+    const blends = settings.map(({ share, popularityExponent }) => ({
+      scale: share === 0 ? 0 : share * this.neighbourScale(popularityExponent),
       popularityExponent,
     }));
     const out = new Float64Array(new SharedArrayBuffer(users.length * blends.length * 16));
-    const { train } = this;
-    const { test } = asked;
+    const { train, excluded } = this;
+    const { test } = measured;
     const vectors = factorizer.measured();
     const withNeighbours = blends.some(({ scale }) => scale > 0);
     this.team.run({
-      ...{ kind: "measure", ...vectors, parts: PARTS, size: users.length * train.items * vectors.stride },
-      ...{ train, had: { start: this.had.start, index: this.had.index }, users, blends, out, exposure },
+      kind: "measure",
+      ...vectors,
+      parts: PARTS,
+      size: users.length * train.items * vectors.stride,
+      train,
+      excluded: { start: excluded.start, index: excluded.index },
       test: { start: test.start, index: test.index },
+      users,
+      blends,
+      out,
+      exposure,
       itemCounts: this.itemCounts,
       byLength: exposure || withNeighbours ? null : factorizer.byLength(),
       neighbours: withNeighbours ? EXPONENTS : null,
     });
     return blends.map((_, blend) => {
-      const mean = (which: number) => {
+      const average = (figure: number) => {
         let sum = 0;
-        for (let at = 0; at < users.length; at++) sum += out[(at * blends.length + blend) * 2 + which];
+        for (let at = 0; at < users.length; at++) sum += out[(at * blends.length + blend) * 2 + figure];
         return sum / Math.max(1, users.length);
       };
-      return { recall20: mean(0), ndcg20: mean(1) };
+      return { recall20: average(0), ndcg20: average(1) };
     });
   }
 
@@ -129,30 +145,31 @@ export class Fold {
     return this.last;
   }
 
-  /** The scale at which neighbours say as much as vectors. */
-  private unitOf(exponent: number): number {
-    if (!this.units.has(exponent)) {
-      const exponents = [...USUAL_EXPONENTS, exponent];
-      scalesOf(this.train, EXPONENTS, exponents).forEach((scale, at) => {
-        this.units.set(exponents[at], scale);
-      });
-    }
-    return this.units.get(exponent) as number;
+  /** Returns the scale at which neighbours count as much as vectors. */
+  private neighbourScale(exponent: number): number {
+    const known = this.neighbourScales.get(exponent);
+    if (known !== undefined) return known;
+    const exponents = [...USUAL_EXPONENTS, exponent];
+    const scales = scalesOf(this.train, EXPONENTS, exponents);
+    scales.forEach((scale, at) => {
+      this.neighbourScales.set(exponents[at], scale);
+    });
+    return scales[scales.length - 1];
   }
 }
 
-/** The users that are asked: as many as there is time for if neighbours count. */
-export function usersAsked({ users, step }: AskedUsers, fewer: boolean): Uint32Array {
+/** Returns the users to measure: all, or fewer if neighbours count. */
+export function measuredUsers({ users, step }: MeasuredPairs, fewer: boolean): Uint32Array {
   return fewer ? users.filter((_, at) => at % step === 0) : users;
 }
 
-/** Without copies, threads see the same. */
-function sharedPairs(of: Interactions): Interactions {
+/** Copies pairs to memory that all threads see, so no message copies them. */
+function toSharedPairs(of: Interactions): Interactions {
   const { start, index, weight } = of;
-  return { ...of, time: undefined, start: shared(start), index: shared(index), weight: shared(weight) };
+  return { ...of, time: undefined, start: toShared(start), index: toShared(index), weight: toShared(weight) };
 }
 
-/** Pairs that are looked at to find the neighbours of all users and what they chose, roughly. */
+/** Estimates the pairs that are read to find the neighbours of all users, and their items. */
 function neighbourCost(of: Interactions, users: Uint32Array): number {
   const counts = itemCounts(of);
   const average = of.index.length / of.users;
@@ -163,8 +180,8 @@ function neighbourCost(of: Interactions, users: Uint32Array): number {
   }, 0);
 }
 
-/** The mean of qualities. */
-export function average(qualities: readonly Quality[]): Quality {
+/** Returns the mean of qualities. */
+export function averageQuality(qualities: readonly Quality[]): Quality {
   return {
     recall20: mean(qualities.map(({ recall20 }) => recall20)),
     ndcg20: mean(qualities.map(({ ndcg20 }) => ndcg20)),

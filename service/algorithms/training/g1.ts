@@ -1,4 +1,4 @@
-// algorithms/training/ learns a model from events and attributes, and measures how good it is.
+// algorithms/training/ learns a model from events and attributes, and measures its quality.
 
 import { type TypedPairs, weighted, withOthers } from "../event-weights";
 import { exposureRule } from "../exposure";
@@ -18,15 +18,15 @@ import { factorParameters, neighbourRule } from "./point";
 import { learnRanking } from "./ranker";
 import { reportUsersOf } from "./report-users";
 import { Scales } from "./scale";
-import { searchParameters } from "./search";
+import { type SearchResult, searchParameters } from "./search";
 import { foldInAll, usersToLearnFrom } from "./some-users";
-import { alone, type Team } from "./team";
+import { singleThread, type Team } from "./team";
 
-/** What a model is trained from; attribute tables may be left out. */
+/** Data that a model is trained from. Attribute tables are optional. */
 export interface TrainingData {
-  /** Those of the target event. */
+  /** Pairs of the target event. */
   readonly interactions: Interactions;
-  /** Those of other types, over the same users and items. */
+  /** Pairs of other event types, with the same users and items. */
   readonly others?: readonly TypedPairs[] | undefined;
   readonly userAttributes?: AttributeTable | undefined;
   readonly itemAttributes?: AttributeTable | undefined;
@@ -34,13 +34,13 @@ export interface TrainingData {
 
 const SEED = 1;
 
-/** Trains the algorithm G1: chooses the parameters that are not given, then learns from everything. */
+/** Trains the algorithm G1: chooses the parameters that are not given, then learns from all data. */
 export function trainG1(
   data: TrainingData,
   given: G1Parameters = {},
   onProgress: (progress: TrainingProgress) => void = () => {},
-  team: Team = alone,
-  mostPairs: number = efforts[given.effort ?? DEFAULT_EFFORT].learnedPairs,
+  team: Team = singleThread,
+  maxPairs: number = efforts[given.effort ?? DEFAULT_EFFORT].learnedPairs,
 ): G1Model {
   const { interactions: target } = data;
   if (target.index.length === 0) throw new NotEnoughEventsError();
@@ -53,53 +53,41 @@ export function trainG1(
     (fraction, quality) => onProgress({ phase: "weights", fraction, quality }),
     reportUsers,
   );
-  const others = weighted(data.others ?? [], eventWeights);
-  // Given weights count in service too where there are no such events yet.
+  const others = { pairs: weighted(data.others ?? [], eventWeights), recommendSeen };
+  // Given weights count in service too, even if there are no such events yet.
   const othersCount = Object.values(eventWeights).some((weight) => weight > 0);
-  const choice = searchParameters(
+  const found = searchParameters(
     target,
     given,
     (fraction, quality, trials) => onProgress({ phase: "search", fraction, quality, trials }),
     team,
-    { pairs: others, recommendSeen },
+    others,
     reportUsers,
   );
-  const interactions = withOthers(target, others);
-  const { quality } = choice.report;
+  const { point, epochs } = found;
+  const { quality } = found.report;
+  const interactions = withOthers(target, others.pairs);
+  const learned = learnVectors(interactions, found, given, team, maxPairs, (fraction) =>
+    onProgress({ phase: "train", fraction, quality }),
+  );
+  const { parameters, weightScale, stride, userVectors, itemVectors, learnedOn } = learned;
 
-  const { weighting, damping, neighbours } = choice.point;
-  const weightScale = weightScaleOf(interactions, weighting, damping);
-  const scaled = scaleWeights(interactions, weightScale);
-  const some = usersToLearnFrom(scaled, mostPairs);
-  const learned = some ? selectUsers(scaled, some) : scaled;
-  const parameters = factorParameters(choice.point, given, new Scales(learned));
-  const factorizer = new Factorizer(learned, parameters.dimensions, team);
-  factorizer.begin(parameters, SEED);
-  for (let epoch = 1; epoch <= choice.epochs; epoch++) {
-    factorizer.epoch();
-    onProgress({ phase: "train", fraction: epoch / choice.epochs, quality });
-  }
-
-  const factors = factorizer.factors();
-  const { stride, itemVectors } = factors;
-  const userVectors = some ? foldInAll(scaled, factors, parameters, team) : factors.userVectors;
   const { start } = interactions;
   const counts = itemCounts(interactions);
-  const warmUser = (user: number) => start[user] !== start[user + 1];
-  const warmItem = (item: number) => counts[item] !== 0;
-  const userAttributes = fillCold(data.userAttributes, userVectors, stride, warmUser);
+  const hasEvents = (user: number) => start[user] !== start[user + 1];
+  const userAttributes = fillCold(data.userAttributes, userVectors, stride, hasEvents);
   onProgress({ phase: "attributes", fraction: 0.5, quality });
-  const itemAttributes = fillCold(data.itemAttributes, itemVectors, stride, warmItem);
+  const itemAttributes = fillCold(data.itemAttributes, itemVectors, stride, (item) => counts[item] !== 0);
   const { ranking, report } = learnRanking({
-    ...{
-      interactions: target,
-      others: { pairs: others, recommendSeen },
-      point: choice.point,
-      epochs: choice.epochs,
-      given,
-      team,
-    },
-    ...{ attributes: itemAttributes, records: data.itemAttributes?.records ?? [], reportUsers },
+    interactions: target,
+    others,
+    point,
+    epochs,
+    given,
+    team,
+    attributes: itemAttributes,
+    records: data.itemAttributes?.records ?? [],
+    reportUsers,
   });
   onProgress({ phase: "attributes", fraction: 1, quality });
   const exposure = exposureRule(given);
@@ -108,16 +96,15 @@ export function trainG1(
     parameters: {
       effort: given.effort ?? DEFAULT_EFFORT,
       ...parameters,
-      ...{ epochs: choice.epochs, weighting, damping, neighbours: neighbours.share },
-      popularityExponent: neighbours.popularityExponent,
+      epochs,
+      weighting: point.weighting,
+      damping: point.damping,
+      neighbours: point.neighbours.share,
+      popularityExponent: point.neighbours.popularityExponent,
       ...(othersCount && { eventWeights, recommendSeen }),
       ...exposure,
     },
-    report: {
-      ...choice.report,
-      ...(some && { learnedOn: { users: some.length, of: interactions.users } }),
-      ranking: report,
-    },
+    report: { ...found.report, ...(learnedOn && { learnedOn }), ranking: report },
     stride,
     users: interactions.users,
     items: interactions.items,
@@ -132,7 +119,7 @@ export function trainG1(
       regularizationExponent: parameters.regularizationExponent,
       weightScale,
     },
-    neighbours: neighbourRule(choice.point, interactions),
+    neighbours: neighbourRule(point, interactions),
     ...(exposure && { exposure }),
     ranking,
     userAttributes,
@@ -140,17 +127,49 @@ export function trainG1(
   };
 }
 
+/** Learns the final vectors: from all users, or from some of them, with the others folded in. */
+function learnVectors(
+  interactions: Interactions,
+  { point, epochs }: SearchResult,
+  given: G1Parameters,
+  team: Team,
+  maxPairs: number,
+  onEpoch: (fraction: number) => void,
+) {
+  const weightScale = weightScaleOf(interactions, point.weighting, point.damping);
+  const scaled = scaleWeights(interactions, weightScale);
+  const some = usersToLearnFrom(scaled, maxPairs);
+  const learned = some ? selectUsers(scaled, some) : scaled;
+  const parameters = factorParameters(point, given, new Scales(learned));
+  const factorizer = new Factorizer(learned, parameters.dimensions, team);
+  factorizer.begin(parameters, SEED);
+  for (let epoch = 1; epoch <= epochs; epoch++) {
+    factorizer.epoch();
+    onEpoch(epoch / epochs);
+  }
+  const factors = factorizer.factors();
+  return {
+    parameters,
+    weightScale,
+    stride: factors.stride,
+    itemVectors: factors.itemVectors,
+    userVectors: some ? foldInAll(scaled, factors, parameters, team) : factors.userVectors,
+    learnedOn: some && { users: some.length, of: interactions.users },
+  };
+}
+
+/** Learns vectors from attributes, and gives them to the users or items without events. */
 function fillCold(
   table: AttributeTable | undefined,
   vectors: Float32Array,
   stride: number,
-  warm: (row: number) => boolean,
+  hasEvents: (row: number) => boolean,
 ): AttributeModel | null {
-  const model = table ? learnAttributeModel(table, vectors, stride, warm) : null;
+  const model = table ? learnAttributeModel(table, vectors, stride, hasEvents) : null;
   if (!table || !model) return null;
   const vectorOf = attributeVectors(model);
   for (let row = 0; row < table.records.length; row++) {
-    const vector = warm(row) ? null : vectorOf(table.records.at(row));
+    const vector = hasEvents(row) ? null : vectorOf(table.records.at(row));
     if (vector) vectors.set(vector, row * stride);
   }
   return model;

@@ -3,9 +3,10 @@ import { arrayBytes, Kernel, paddedRows, strideOf } from "../kernel";
 import { norm } from "../linear-algebra";
 import { createRandom } from "../random";
 import { eigenOf } from "./eigen";
+import { neighbourFloats, usersAtOnce } from "./measuring";
 import type { ItemsByLength } from "./products";
-import { shared, type Team } from "./team";
-import { CHUNK, type MeasureWork, neighbourRoom, type Side, usersAtOnce } from "./work";
+import { type Team, toShared } from "./team";
+import { CHUNK, type MeasureWork, type Side } from "./work";
 
 /** What the factorisation itself needs to know; see G1Parameters for the meaning of each. */
 export interface FactorParameters {
@@ -80,7 +81,7 @@ export class Factorizer {
     const stride = strideOf(maxDimensions);
     const { users, items } = interactions;
     const entries = interactions.index.length;
-    const measuring = usersAtOnce(items) * paddedRows(items) + neighbourRoom(users, items);
+    const measuring = usersAtOnce(items) * paddedRows(items) + neighbourFloats(users, items);
     const scratch = Math.max(scratchLength(stride), isMeasured ? measuring : 0);
     const sideBytes = (rows: number) =>
       arrayBytes(rows + 1) +
@@ -164,12 +165,12 @@ export class Factorizer {
     const rowOf = (item: number) => vectors.subarray(item * stride, (item + 1) * stride);
     const lengths = new Float32Array(rows);
     for (let item = 0; item < rows; item++) lengths[item] = norm(rowOf(item));
-    const items = shared(Uint32Array.from({ length: rows }, (_, item) => item));
+    const items = toShared(Uint32Array.from({ length: rows }, (_, item) => item));
     items.sort((a, b) => lengths[b] - lengths[a] || a - b);
     items.forEach((item, at) => {
       this.ordered.set(rowOf(item), at * stride);
     });
-    return { items, lengths: shared(lengths.sort().reverse()), vectors: this.ordered };
+    return { items, lengths: toShared(lengths.sort().reverse()), vectors: this.ordered };
   }
 
   /** A copy of the vectors as they stand, turned so that the gram matrix of the items is diagonal. */
@@ -244,7 +245,7 @@ export class Factorizer {
     const { vectors, values } = eigenOf(gram, stride);
     matrix.set(vectors);
     for (const turned of other ? [side, other] : [side])
-      team.run({ ...step(turned), kind: "turn", matrix, parts: PARTS });
+      team.run({ ...step(turned), kind: "rotate", matrix, parts: PARTS });
     return values.map((value) => Math.max(0, value));
   }
 }

@@ -5,26 +5,46 @@ import type { FactorParameters } from "./ials";
 import type { G1Parameters } from "./model";
 import { alphaOf, type Scales } from "./scale";
 
-/** Parameters in terms that mean nearly the same on every data set and on every sample of it. */
+/** How much neighbours count in the scores. */
+export interface NeighbourPoint {
+  /** Weight of the best neighbour score, if the best product of vectors weighs 1; 0 leaves neighbours out. */
+  readonly share: number;
+  readonly popularityExponent: number;
+}
+
+/** Parameters in units that mean nearly the same on every data set and on every sample of it. */
 export interface Point {
   readonly dimensions: number;
-  /** Weight of all unobserved pairs together against that of the observed ones. */
+  /** Weight of all unobserved pairs together, relative to that of the observed pairs. */
   readonly balance: number;
-  /** Regularisation as a share of the one from which on all vectors vanish. */
+  /** Regularization, relative to the one at which all vectors become zero. */
   readonly strength: number;
   readonly regularizationExponent: number;
   readonly weighting: Weighting;
   readonly damping: number;
-  readonly neighbours: {
-    /** How much they say at best, where vectors say one; 0 leaves them out. */
-    readonly share: number;
-    readonly popularityExponent: number;
+  readonly neighbours: NeighbourPoint;
+}
+
+/** Length of the vectors in most trials. */
+export const SEARCH_DIMENSIONS = 32;
+
+/** Returns the point that the search starts from. */
+export function firstPoint(given: G1Parameters): Point {
+  return {
+    dimensions: Math.min(given.dimensions ?? SEARCH_DIMENSIONS, SEARCH_DIMENSIONS),
+    balance: 8,
+    strength: 0.12,
+    regularizationExponent: given.regularizationExponent ?? 1,
+    weighting: given.weighting ?? "log",
+    damping: given.damping ?? 0,
+    neighbours: {
+      share: given.neighbours ?? 0,
+      popularityExponent: given.popularityExponent ?? 0.4,
+    },
   };
 }
 
-const STRENGTH_FOR_ALL = 0.9;
-
-/** The parameters of the factorisation that a point stands for on the given data; given ones win. */
+/** Converts a point to parameters of the factorization for the given data. Parameters that were given win. */
 export function factorParameters(
   point: Omit<Point, "neighbours">,
   given: G1Parameters,
@@ -37,18 +57,20 @@ export function factorParameters(
   return { dimensions, alpha, regularization, regularizationExponent };
 }
 
+const STRENGTH_FOR_ALL = 0.9;
+
 /**
- * The same place for all of the data: where there is more to learn from than on the hold-out, less is to be held back.
- * Found by trying: on MovieLens, FilmTrust and Epinions the best strength for all was .88, .75 and .89 of the hold-out's.
+ * Adapts a point to all of the data: with more data than in the trials, less regularization is best. On MovieLens,
+ * FilmTrust and Epinions, the best strength was 0.88, 0.75 and 0.89 of the best one in the trials.
  */
 export function forAllData(point: Point): Point {
   return { ...point, strength: point.strength * STRENGTH_FOR_ALL };
 }
 
-/** Found by trying, on hold-outs of sparse data; where they lie within a wide range makes little difference. */
+/** Found by experiment on sparse data. The results depend little on the exact values. */
 export const EXPONENTS = { damping: 0.5, itemExponent: 0.5, userExponent: 0.7 };
 
-/** How neighbours count at a point, null where they do not. */
+/** Converts the neighbour setting of a point to a rule for the given data; null if neighbours do not count. */
 export function neighbourRule({ neighbours }: Point, data: Interactions): NeighbourRule | null {
   const { share, popularityExponent } = neighbours;
   if (share === 0) return null;

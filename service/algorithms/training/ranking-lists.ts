@@ -12,6 +12,7 @@ import { LATEST, latestOf, NONE } from "../ranking/ranking";
 import { scaleWeights, weightScaleOf } from "../weighting";
 import { type CandidatesOf, candidatesByProducts, candidatesByScores } from "./candidates";
 import type { AttributeModel, AttributeTable } from "./cold-start";
+import type { OtherEvents } from "./folds";
 import { Factorizer, type Factors } from "./ials";
 import { ItemTrends } from "./item-trends";
 import { holdOutLatest, latestOrder } from "./latest";
@@ -20,14 +21,13 @@ import { factorParameters, neighbourRule, type Point } from "./point";
 import type { ReportUsers } from "./report-users";
 import { Scales } from "./scale";
 import type { Team } from "./team";
-import type { Others } from "./trial";
 
 /** What a ranking is learned from, and how its generator is trained. */
 export interface RankingData {
   /** With times. */
   readonly interactions: Interactions;
   /** What other types of events add. */
-  readonly others: Others;
+  readonly others: OtherEvents;
   readonly point: Point;
   readonly epochs: number;
   readonly given: G1Parameters;

@@ -1,25 +1,26 @@
-import { carryOut, type Work } from "./work";
+import { partRunner } from "./part-runner";
+import type { Work } from "./work";
 
-/** Threads that carry out the parts of a step together. What comes of a step does not depend on their number. */
+/** Threads that run the parts of a step together. The result does not depend on the number of threads. */
 export interface Team {
   readonly size: number;
-  /** Carries out a step, and returns when all of its parts are done. */
+  /** Runs a step, and returns when all of its parts are complete. */
   run(work: Work): void;
 }
 
-/** A team of the one thread that asks. */
-export const alone: Team = {
+/** A team that consists of the calling thread. */
+export const singleThread: Team = {
   size: 1,
   run: (work) => {
-    const part = carryOut(work, 0);
-    for (let at = 0; at < work.parts; at++) part(at);
+    const runPart = partRunner(work, 0);
+    for (let part = 0; part < work.parts; part++) runPart(part);
   },
 };
 
-/** The same numbers where all threads see them. */
-export function shared<T extends Uint32Array | Float32Array>(array: T): T {
-  const make = array.constructor as new (buffer: SharedArrayBuffer) => T;
-  const copy = new make(new SharedArrayBuffer(array.byteLength));
+/** Copies an array to memory that all threads see. */
+export function toShared<T extends Uint32Array | Float32Array>(array: T): T {
+  const ArrayType = array.constructor as new (buffer: SharedArrayBuffer) => T;
+  const copy = new ArrayType(new SharedArrayBuffer(array.byteLength));
   copy.set(array);
   return copy;
 }

@@ -1,7 +1,7 @@
 import { type Interactions, InteractionsBuilder } from "../../../service/algorithms";
 import { efforts } from "../../../service/algorithms/training/effort";
 import { holdOutLatest, latestOrder } from "../../../service/algorithms/training/latest";
-import { alone } from "../../../service/algorithms/training/team";
+import { singleThread } from "../../../service/algorithms/training/team";
 import { TrialBench } from "../../../service/algorithms/training/trial";
 
 /** Ten items of each of three users; user u has item i at a time of its own. */
@@ -50,7 +50,13 @@ test("pairs of one time are held out in an order that is not that of their ids",
 
 test("parameters are tried on the latest pairs, or on random ones where all events are of one time", () => {
   const kindOf = (timeOf: (user: number, item: number) => number) =>
-    new TrialBench(built(timeOf), {}, 8, efforts.quick, alone).kind;
+    new TrialBench({
+      interactions: built(timeOf),
+      given: {},
+      maxDimensions: 8,
+      budget: efforts.quick,
+      team: singleThread,
+    }).kind;
   expect(kindOf((_, item) => item)).toBe("latest");
   expect(kindOf(() => 7)).toBe("random");
 });

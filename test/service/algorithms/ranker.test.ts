@@ -2,7 +2,7 @@ import { createRandom, InteractionsBuilder } from "../../../service/algorithms";
 import { ItemTrends } from "../../../service/algorithms/training/item-trends";
 import { isSignificantGain } from "../../../service/algorithms/training/paired-test";
 import { learnRanking } from "../../../service/algorithms/training/ranker";
-import { alone } from "../../../service/algorithms/training/team";
+import { singleThread } from "../../../service/algorithms/training/team";
 
 const DAY_MS = 86_400_000;
 
@@ -35,7 +35,7 @@ test("at most one in twenty trainings takes a ranker if there is nothing to gain
       given: {},
       attributes: null,
       records: [],
-      team: alone,
+      team: singleThread,
       reportUsers: { isReporting: new Uint8Array(60), share: 0.1 },
     });
     if (ranking.weights.length > 0) taken++;

@@ -23,7 +23,7 @@ import {
   rankingLists,
 } from "../../../service/algorithms/training/ranking-lists";
 import { reportUsersOf } from "../../../service/algorithms/training/report-users";
-import { alone } from "../../../service/algorithms/training/team";
+import { singleThread } from "../../../service/algorithms/training/team";
 import { Places } from "../../../service/base/places";
 import { decodeModel, encodeModel } from "../../../service/files/format/model";
 import { type Ordering, ServedModel } from "../../../service/serving/served-model";
@@ -59,7 +59,7 @@ function rankingData(of: Interactions, share: number): RankingData {
       },
       neighbours: { share, popularityExponent: 0.4 },
     },
-    ...{ attributes: null, records: [], team: alone, reportUsers: reportUsersOf(of) },
+    ...{ attributes: null, records: [], team: singleThread, reportUsers: reportUsersOf(of) },
   };
 }
 

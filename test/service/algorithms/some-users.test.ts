@@ -1,12 +1,13 @@
 import { type Interactions, itemCounts, Recommender, servable, trainG1 } from "../../../service/algorithms";
 import { FoldIn } from "../../../service/algorithms/inference/fold-in";
 import { measure } from "../../../service/algorithms/training/evaluation";
-import { alone } from "../../../service/algorithms/training/team";
+import { singleThread } from "../../../service/algorithms/training/team";
 import { createWorld, hideSome } from "./world";
 
 const { train, test: hidden } = hideSome(createWorld({ users: 900, items: 250 }).interactions);
 const given = { dimensions: 16, epochs: 6, neighbours: 0, effort: "quick" } as const;
-const learn = (mostPairs: number) => trainG1({ interactions: train }, given, undefined, alone, mostPairs);
+const learn = (mostPairs: number) =>
+  trainG1({ interactions: train }, given, undefined, singleThread, mostPairs);
 const pairs = train.index.length;
 const all = learn(pairs);
 const some = learn(Math.ceil(pairs / 3));

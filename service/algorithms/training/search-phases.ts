@@ -1,0 +1,166 @@
+import type { Budget } from "./effort";
+import type { G1Parameters } from "./model";
+import type { NeighbourPoint, Point } from "./point";
+import { type SearchTrials, type Step, strengthBy, WORTHWHILE } from "./search-trials";
+
+/** Parameters and limits that all phases of a search share. */
+export interface SearchContext {
+  readonly given: G1Parameters;
+  readonly budget: Budget;
+  readonly trials: SearchTrials;
+  /** Lengths of vectors to try beyond those of the other phases, the longest first. */
+  readonly dimensions: readonly number[];
+  /** Whether the pairs have different weights. */
+  readonly hasWeights: boolean;
+}
+
+/** What a phase passes to the next one. */
+interface SearchState {
+  readonly best: Point;
+  /** Points with different weighting and damping, the preferred one first. They are compared once for each length. */
+  readonly candidates: readonly Point[];
+}
+
+interface Phase {
+  /** Parameters that the phase chooses. It is skipped if all of them are given, unless it always runs. */
+  readonly chooses: readonly (keyof G1Parameters)[] | "always";
+  run(state: SearchState, context: SearchContext): SearchState;
+}
+
+/** Factor of a coarse step of the strength. */
+const COARSE = 1.7;
+
+/** More weight of the unobserved pairs needs less regularization, so both change together. */
+const balanceStep: Step = (from, direction) => {
+  const strength = from.strength * 1.4 ** -direction;
+  return strength > 1 ? null : { ...from, strength, balance: from.balance * 3 ** direction };
+};
+
+/** The phases of the search, in order. */
+const PHASES: readonly Phase[] = [
+  { chooses: ["regularization"], run: walkWith(strengthBy(COARSE)) },
+  { chooses: ["alpha"], run: walkWith(balanceStep) },
+  { chooses: ["neighbours", "popularityExponent"], run: chooseNeighbours },
+  { chooses: ["regularization", "weighting"], run: chooseWeighting },
+  { chooses: ["damping"], run: addDampings },
+  { chooses: "always", run: chooseDimensions },
+  { chooses: ["regularization"], run: weakenRegularization },
+  { chooses: ["neighbours", "popularityExponent"], run: chooseNeighbours },
+];
+
+/** Runs all phases that have something to choose. */
+export function runPhases(first: Point, context: SearchContext): Point {
+  let state = single(first);
+  for (const { chooses, run } of PHASES) {
+    if (chooses === "always" || chooses.some((name) => context.given[name] === undefined))
+      state = run(state, context);
+  }
+  return state.best;
+}
+
+function walkWith(step: Step): Phase["run"] {
+  return ({ best }, { trials }) => single(trials.walk(best, step));
+}
+
+/** Weights of neighbours to try, and finer steps around the best one. */
+const SHARES = [0, 0.125, 0.25, 0.5, 1, 2, 4, 8];
+const FINER = [0.5, 0.7, 1, 1.4, 2];
+
+/** Popularity exponents to try. */
+const POPULARITY_EXPONENTS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8];
+
+/** Factor by which another popularity exponent must be better than the default, which is best on most data. */
+const CERTAIN = 1.01;
+
+function chooseNeighbours({ best }: SearchState, context: SearchContext): SearchState {
+  return single({ ...best, neighbours: bestNeighbours(best, context) });
+}
+
+function bestNeighbours(from: Point, { given, trials }: SearchContext): NeighbourPoint {
+  const { popularityExponent } = from.neighbours;
+  const shares = given.neighbours === undefined ? SHARES : [given.neighbours];
+  // In a sample of the users no item is as popular as among all, so a sample cannot choose the exponent.
+  const isExponentFixed = given.popularityExponent !== undefined || trials.bench.isSample;
+  const exponents = isExponentFixed ? [popularityExponent] : POPULARITY_EXPONENTS;
+  if (shares.length * exponents.length === 1 || given.neighbours === 0) return from.neighbours;
+  const { best: byShare } = trials.bestNeighbours(
+    from,
+    shares.map((share) => ({ share, popularityExponent })),
+  );
+  if (byShare.share === 0) return byShare;
+  const other = trials.bestNeighbours(
+    from,
+    exponents.map((exponent) => ({ ...byShare, popularityExponent: exponent })),
+  );
+  const byExponent =
+    other.ndcg > trials.bestNeighbours(from, [byShare]).ndcg * CERTAIN ? other.best : byShare;
+  const finer = trials.bestNeighbours(
+    from,
+    shares.length === 1
+      ? [byExponent]
+      : FINER.map((factor) => ({ ...byExponent, share: byExponent.share * factor })),
+  );
+  const without = { ...byShare, share: 0 };
+  const isBetter =
+    shares.length === 1 || finer.ndcg > trials.bestNeighbours(from, [without]).ndcg * WORTHWHILE;
+  return isBetter ? finer.best : without;
+}
+
+function chooseWeighting(state: SearchState, { given, trials, hasWeights }: SearchContext): SearchState {
+  let peak = trials.climb(state.best);
+  if (given.weighting === undefined && hasWeights) {
+    const other = trials.climb({ ...state.best, weighting: "linear" });
+    if (other.ndcg() > peak.ndcg()) peak = other;
+  }
+  return { ...state, candidates: [peak.point] };
+}
+
+/** Adds points with damping. Which one is best depends on the dimensions, so a later phase compares them. */
+function addDampings({ best, candidates }: SearchState, { budget, trials }: SearchContext): SearchState {
+  const [peak] = candidates;
+  // If neighbours count, the damping of the vectors makes little difference, and a small one is enough.
+  const points =
+    best.neighbours.share > 0
+      ? [...budget.dampings.slice(0, 1).map((damping) => ({ ...peak, damping })), peak]
+      : [
+          peak,
+          ...budget.dampings.map(
+            (damping) => trials.climb({ ...best, weighting: peak.weighting, damping }).point,
+          ),
+        ];
+  return { best, candidates: points };
+}
+
+/** With the right regularization, longer vectors do no harm. Only a loss beyond the noise of a trial rejects them. */
+const TOLERABLE = 0.99;
+
+/** On a sample, longer vectors lose what they gain on all users: twice as long ones do on a quarter of Gowalla. */
+const TOLERABLE_OF_SAMPLE = 0.95;
+
+/** Chooses the damping for the length in the trials, then the longest vectors that lose little. */
+function chooseDimensions({ best: from, candidates }: SearchState, context: SearchContext): SearchState {
+  const { given, trials, dimensions } = context;
+  const bestAt = (length: number, among: readonly Point[]): Point =>
+    among
+      .map((point) => ({ ...point, dimensions: length }))
+      .reduce((simpler, other) => (trials.ndcg(other) > trials.ndcg(simpler) * WORTHWHILE ? other : simpler));
+  const best = bestAt(given.dimensions ?? from.dimensions, candidates);
+  const among = best.neighbours.share > 0 ? [best] : candidates;
+  const tolerable = trials.bench.isSample ? TOLERABLE_OF_SAMPLE : TOLERABLE;
+  for (const length of dimensions) {
+    const longer = bestAt(length, among);
+    if (trials.ndcg(longer) > trials.ndcg(best) * tolerable) return single(longer);
+  }
+  return single(best);
+}
+
+/** Longer vectors next to neighbours need less regularization. */
+function weakenRegularization({ best }: SearchState, { trials }: SearchContext): SearchState {
+  if (best.neighbours.share === 0) return single(best);
+  const step = strengthBy(COARSE);
+  return single(trials.walk(best, (from, direction) => (direction < 0 ? step(from, direction) : null)));
+}
+
+function single(best: Point): SearchState {
+  return { best, candidates: [best] };
+}
