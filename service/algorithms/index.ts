@@ -19,7 +19,7 @@ export { measureExposure } from "./inference/exposed";
 export type { UserItem } from "./inference/fold-in";
 export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
 export { placedVectors } from "./inference/placed-vectors";
-export { Recommender, type Taste } from "./inference/recommender";
+export { type Preferences, Recommender } from "./inference/recommender";
 export { LearnedBuilder, type ModelWithoutPairs, type ServableModel, servable } from "./inference/servable";
 export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";

@@ -73,21 +73,25 @@ export class Deployed {
     const { changes } = generator.recommender;
     const events = await this.eventsOf(userId, isAddressed);
     let record: Promise<Attributes | undefined> | undefined;
-    const tasteIn = async (served: ServedModel) => {
-      const known = served.tasteOf(userId, events && (() => this.placed(events, served)), events?.stamp);
+    const preferencesIn = async (served: ServedModel) => {
+      const known = served.preferencesOf(
+        userId,
+        events && (() => this.placed(events, served)),
+        events?.stamp,
+      );
       if (known) return known;
       record ??= this.attributesOfUser(userId);
-      return served.recommender.tasteFromAttributes(await record);
+      return served.recommender.preferencesFromAttributes(await record);
     };
-    const taste = await tasteIn(generator);
-    // One that has learned to rank goes by the generator's scores, and needs no taste of its own.
-    const order = ranker && !ranker.ranking ? await tasteIn(ranker) : null;
+    const preferences = await preferencesIn(generator);
+    // One that has learned to rank goes by the generator's scores, and needs no preferences of its own.
+    const order = ranker && !ranker.ranking ? await preferencesIn(ranker) : null;
     const wanted = candidatesFor(limit, this);
-    const { items: best, scores } = generator.bestFor(userId, taste, wanted, changes, () =>
+    const { items: best, scores } = generator.bestFor(userId, preferences, wanted, changes, () =>
       events ? this.had(events) : [],
     );
     const ordered = ranker?.order(best, {
-      ...{ scores, placed: this.items, userId, taste: order },
+      ...{ scores, placed: this.items, userId, preferences: order },
       own: () => (events ? this.placed(events, ranker) : []),
     });
     const shown = generator.recommender.spread(ordered ?? best, limit);

@@ -7,12 +7,12 @@ import {
   LATEST,
   latestOf,
   NONE,
+  type Preferences,
   type Rankable,
   type Ranking,
   Recommender,
   rankable,
   ranked,
-  type Taste,
   type UserItem,
 } from "../algorithms";
 import type { Places } from "../base/places";
@@ -20,22 +20,22 @@ import type { HashedUsers } from "../store/forgotten";
 import type { PlacedModel } from "../threads/build";
 import { UserHashes } from "./user-hashes";
 
-/** Bytes of all tastes that are kept. */
-const mostTasteBytes = 64 * 1024 * 1024;
+/** Bytes of all cached preferences. */
+const mostPreferenceBytes = 64 * 1024 * 1024;
 
-/** The most items that are kept with a taste. */
+/** Limit of the items that are cached with preferences. */
 const mostKept = 200;
 
 /** Bytes of an entry beside its ids and vectors: the objects that hold them, and the items that may be kept with it. */
-const tasteEntryBytes = 600 + 8 * mostKept;
+const preferenceEntryBytes = 600 + 8 * mostKept;
 
-function bytesOf({ vector, chosen }: Taste): number {
+function bytesOf({ vector, chosen }: Preferences): number {
   return vector.byteLength + 8 * chosen.length;
 }
 
 /** What a model knows of a user whom it has answered. */
 interface Kept {
-  readonly taste: Taste;
+  readonly preferences: Preferences;
   readonly stamp: string;
   best?: Best;
 }
@@ -58,11 +58,11 @@ export interface Ordering {
   readonly userId: string | undefined;
   /** The user's events in the places of the ranker. */
   readonly own: () => readonly UserItem[];
-  /** The user's taste in the ranker, where that goes by its own scores. */
-  readonly taste: Taste | null;
+  /** The user's preferences in the ranker, if it orders by its own scores. */
+  readonly preferences: Preferences | null;
 }
 
-/** A model in service, with the tastes of the users as their events stand. */
+/** A model in service, with the preferences of the users as their events stand. */
 export class ServedModel {
   readonly recommender: Recommender;
   /** How events of other types count; absent where the target event alone does. */
@@ -74,10 +74,10 @@ export class ServedModel {
   readonly ranking: Ranking | null;
   private readonly leaving: number[] = [];
   private lettingGo: Promise<string[]> | undefined;
-  private readonly tastes = new LRUCache<string, Kept>({
-    maxSize: mostTasteBytes,
-    sizeCalculation: ({ taste, stamp }, userId) =>
-      tasteEntryBytes + 2 * (userId.length + stamp.length) + bytesOf(taste),
+  private readonly cachedPreferences = new LRUCache<string, Kept>({
+    maxSize: mostPreferenceBytes,
+    sizeCalculation: ({ preferences, stamp }, userId) =>
+      preferenceEntryBytes + 2 * (userId.length + stamp.length) + bytesOf(preferences),
   });
   private readonly hashes: UserHashes;
 
@@ -100,33 +100,39 @@ export class ServedModel {
   }
 
   /**
-   * The taste of a user from his events, null without any; where all events are gone, that of the training. What was
+   * The preferences of a user from his events, null without any; where all events are gone, that of the training. What was
    * computed is kept as long as the stamp of the events is the same.
    */
-  tasteOf(userId: string, items: (() => UserItem[]) | null, stamp = ""): Taste | null {
+  preferencesOf(userId: string, items: (() => UserItem[]) | null, stamp = ""): Preferences | null {
     const user = this.users.find(userId);
-    if (!items) return user === undefined ? null : this.recommender.learnedTaste(user);
-    const kept = this.tastes.get(userId);
+    if (!items) return user === undefined ? null : this.recommender.learnedPreferences(user);
+    const kept = this.cachedPreferences.get(userId);
     const holds = kept?.stamp === stamp;
     this.count(holds);
-    if (holds) return kept.taste;
-    const taste = this.recommender.tasteFromItems(items(), user);
-    if (taste) this.tastes.set(userId, { taste, stamp });
-    return taste;
+    if (holds) return kept.preferences;
+    const preferences = this.recommender.preferencesFromItems(items(), user);
+    if (preferences) this.cachedPreferences.set(userId, { preferences, stamp });
+    return preferences;
   }
 
   /**
-   * What fits a user best of the items that he has not had, and the scores. That of a kept taste is kept with it, for as
+   * What fits a user best of the items that he has not had, and the scores. The list of cached preferences is cached with them, for as
    * long as nothing has changed; and only where nothing had since the user's events were read, after so many changes.
    */
-  bestFor(userId: string, taste: Taste | null, wanted: number, changes: number, had: () => Iterable<number>) {
+  bestFor(
+    userId: string,
+    preferences: Preferences | null,
+    wanted: number,
+    changes: number,
+    had: () => Iterable<number>,
+  ) {
     const { recommender } = this;
-    const kept = this.tastes.get(userId);
-    const isKept = taste !== null && kept?.taste === taste;
+    const kept = this.cachedPreferences.get(userId);
+    const isKept = preferences !== null && kept?.preferences === preferences;
     const known = isKept ? kept.best : undefined;
     if (known && known.changes === recommender.changes && known.wanted >= wanted)
       return { items: [...known.items.subarray(0, wanted)], scores: [...known.scores.subarray(0, wanted)] };
-    const items = recommender.candidates(taste, wanted, had());
+    const items = recommender.candidates(preferences, wanted, had());
     const scores = recommender.foundScores(items);
     if (isKept && wanted <= mostKept && changes === recommender.changes)
       kept.best = {
@@ -141,13 +147,13 @@ export class ServedModel {
     return this.ranking ? this.rank(candidates, by) : this.rerank(candidates, by);
   }
 
-  private rerank(candidates: readonly number[], { placed, taste }: Ordering): number[] {
+  private rerank(candidates: readonly number[], { placed, preferences }: Ordering): number[] {
     const { recommender, items } = this;
     const places = candidates.map(
       (item) => items.find(placed.ids[item] as string) ?? recommender.items + item,
     );
     const byPlace = new Map(places.map((place, at) => [place, candidates[at] as number]));
-    return recommender.rerank(places, taste).map((place) => byPlace.get(place) as number);
+    return recommender.rerank(places, preferences).map((place) => byPlace.get(place) as number);
   }
 
   /**
@@ -190,18 +196,18 @@ export class ServedModel {
 
   /** Takes note that the events of a user changed. */
   userChanged(userId: string): void {
-    this.tastes.delete(userId);
+    this.cachedPreferences.delete(userId);
   }
 
   /** Places an item by its attributes, unless events placed it. */
   placeItem(item: number, attributes: Attributes | undefined): void {
-    if (this.recommender.place(item, attributes)) this.tastes.clear();
+    if (this.recommender.place(item, attributes)) this.cachedPreferences.clear();
     if (this.read && this.ranking?.weights.length) this.features[item] = this.read(attributes);
   }
 
   /** Lets go of what the model learned about a user. */
   forget(userId: string): void {
-    this.tastes.delete(userId);
+    this.cachedPreferences.delete(userId);
     const user = this.users.find(userId);
     if (user === undefined || !this.recommender.forget(user)) return;
     this.ranking?.latest.fill(NONE, user * LATEST, (user + 1) * LATEST);
@@ -232,7 +238,7 @@ export class ServedModel {
       unplaced.push(...this.recommender.unlearn(await this.itemsOfRow(row)));
       this.leaving.shift();
     }
-    if (unplaced.length > 0) this.tastes.clear();
+    if (unplaced.length > 0) this.cachedPreferences.clear();
     return unplaced.map((item) => this.items.ids[item] as string);
   }
 }

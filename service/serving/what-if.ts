@@ -1,5 +1,5 @@
 import type { JsonMap } from "../../contract";
-import type { EventRule, Taste, UserItem } from "../algorithms";
+import type { EventRule, Preferences, UserItem } from "../algorithms";
 import type { Deployed } from "./deployed";
 import { candidatesFor } from "./deployed-context";
 import type { ServedModel } from "./served-model";
@@ -71,36 +71,38 @@ export async function whatIf(deployed: Deployed, asked: WhatIf): Promise<Answere
   const isChanged = asked.add.length > 0 || asked.remove.length > 0;
   const record =
     asked.attributes ?? (userId === undefined ? undefined : await deployed.attributesOfUser(userId));
-  const tasteIn = (
+  const preferencesIn = (
     served: ServedModel,
-  ): { taste: Taste | null; from: Answered["basis"]; items: UserItem[] } => {
+  ): { preferences: Preferences | null; from: Answered["basis"]; items: UserItem[] } => {
     const items = deployed.placed({ weights: ownBy }, served);
     const user = userId === undefined ? undefined : served.users.find(userId);
     // Where the event dataset is deleted, what the training learned is all there is.
     const learned =
-      events === null && !isChanged && user !== undefined ? served.recommender.learnedTaste(user) : null;
-    if (learned) return { taste: learned, from: "training", items: [] };
-    const taste = served.recommender.tasteFromItems(items, user);
-    if (taste) return { taste, from: "events", items };
-    const cold = served.recommender.tasteFromAttributes(record);
-    return { taste: cold, from: cold ? "attributes" : "popularity", items: [] };
+      events === null && !isChanged && user !== undefined
+        ? served.recommender.learnedPreferences(user)
+        : null;
+    if (learned) return { preferences: learned, from: "training", items: [] };
+    const preferences = served.recommender.preferencesFromItems(items, user);
+    if (preferences) return { preferences, from: "events", items };
+    const cold = served.recommender.preferencesFromAttributes(record);
+    return { preferences: cold, from: cold ? "attributes" : "popularity", items: [] };
   };
-  const first = tasteIn(generator);
+  const first = preferencesIn(generator);
   const wanted = candidatesFor(asked.limit, deployed);
-  const candidates = generator.recommender.candidates(first.taste, wanted, hadAlready);
+  const candidates = generator.recommender.candidates(first.preferences, wanted, hadAlready);
   const scores = generator.recommender.foundScores(candidates);
   // One that has learned to rank has no scores of its own.
   const isRanking = ranker !== undefined && ranker.ranking !== null;
   const served = ranker && !isRanking ? ranker : generator;
-  const last = served === generator ? first : tasteIn(served);
+  const last = served === generator ? first : preferencesIn(served);
   const ordered = ranker?.order(candidates, {
-    ...{ scores, placed: deployed.items, userId, taste: last.taste },
+    ...{ scores, placed: deployed.items, userId, preferences: last.preferences },
     own: () => deployed.placed({ weights: ownBy }, ranker),
   });
   const best = generator.recommender.spread(ordered ?? candidates, asked.limit);
   const idOf = (item: number) => deployed.items.ids[item] as string;
   const targets = best.map((item) => (served === generator ? item : (served.items.find(idOf(item)) ?? -1)));
-  const shown = served.recommender.scoresOf(targets, last.taste);
+  const shown = served.recommender.scoresOf(targets, last.preferences);
   const known = targets.filter((item) => item !== -1);
   const parts = last.items.length > 0 ? served.recommender.explain(last.items, known) : [];
   const attributeParts =

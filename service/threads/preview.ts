@@ -36,11 +36,11 @@ export async function preview(
   const previewed: Previewed[] = [];
   for (const id of userIds) {
     const user = forgotten.has(id) ? -1 : stored.userIds.indexOf(id);
-    const taste = user < 0 ? null : recommender.learnedTaste(user);
-    const had = taste ? await readRow(files, model, stored.rows?.[user] ?? user) : [];
-    const best = recommender.top(taste, limit, had ?? []);
+    const preferences = user < 0 ? null : recommender.learnedPreferences(user);
+    const had = preferences ? await readRow(files, model, stored.rows?.[user] ?? user) : [];
+    const best = recommender.top(preferences, limit, had ?? []);
     const itemIds = best.map((item) => stored.itemIds[item] as string);
-    previewed.push({ isKnown: taste !== null, itemIds });
+    previewed.push({ isKnown: preferences !== null, itemIds });
   }
   return previewed;
 }

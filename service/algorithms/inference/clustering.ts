@@ -15,7 +15,7 @@ export interface Marker {
   readonly lift: number;
 }
 
-/** Users whose tastes are alike. */
+/** Users whose preferences are alike. */
 export interface UserGroup {
   readonly size: number;
   readonly members: number[];
@@ -37,7 +37,7 @@ export function clusterUsers(
   values: readonly AttributeValue[],
   minUserNum: number,
 ): UserGroup[] {
-  const { users, points } = tastes(model);
+  const { users, points } = userDirections(model);
   if (users.length === 0) return [];
   const partition = clearest(points, minUserNum);
   const members = Array.from({ length: partition.k }, () => [] as number[]);
@@ -51,7 +51,7 @@ export function clusterUsers(
   return kept.map((group) => ({ size: group.length, members: group, markers: markersOf(group) }));
 }
 
-function tastes({ stride, users, userVectors }: TrainedModel): { users: number[]; points: Points } {
+function userDirections({ stride, users, userVectors }: TrainedModel): { users: number[]; points: Points } {
   const known: number[] = [];
   const mean = new Float64Array(stride);
   for (let user = 0; user < users; user++) {

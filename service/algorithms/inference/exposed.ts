@@ -17,12 +17,12 @@ const MOST_PRODUCTS = 2e9;
 export function measureExposure(model: TrainedModel, chosen = model.interactions): Exposure | null {
   const recommender = new Recommender(servable(model));
   const { items, stride, eventRule, interactions } = model;
-  const withAny = usersWithItems(chosen).filter((user) => recommender.userTaste(user));
+  const withAny = usersWithItems(chosen).filter((user) => recommender.preferencesOf(user));
   const most = Math.min(MOST_USERS, Math.ceil(MOST_PRODUCTS / (items * stride)));
   const users = Array.from(sample(createRandom(DEFAULT_SEED), withAny.length, most), (at) => withAny[at]);
   const had = eventRule && !eventRule.recommendSeen ? interactions : chosen;
   const lists = users
-    .map((user) => recommender.top(recommender.userTaste(user), CUTOFF, rowOf(had, user)))
+    .map((user) => recommender.top(recommender.preferencesOf(user), CUTOFF, rowOf(had, user)))
     .filter((list) => list.length > 0);
   if (lists.length === 0) return null;
   const shown = lists.flat();

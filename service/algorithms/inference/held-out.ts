@@ -36,7 +36,7 @@ export function measureHeldOut(
   const recommender = new Recommender(servable(model));
   let [recall, ndcg] = [0, 0];
   users.forEach((user, row) => {
-    const top = recommender.top(recommender.userTaste(user), CUTOFF, rowOf(seen, row));
+    const top = recommender.top(recommender.preferencesOf(user), CUTOFF, rowOf(seen, row));
     const { recall20, ndcg20 } = measure(top, rowOf(held, row));
     recall += recall20;
     ndcg += ndcg20;

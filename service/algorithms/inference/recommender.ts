@@ -13,7 +13,7 @@ import { roomFor } from "./room";
 import { type ServableModel, stampOf } from "./servable";
 
 /** What a model knows of a user: his vector, and the items of his that neighbours are found by. */
-export interface Taste {
+export interface Preferences {
   readonly vector: Float32Array;
   readonly chosen: ArrayLike<number>;
 }
@@ -36,7 +36,7 @@ export class Recommender {
   private readonly itemFromAttributes: AttributeVectors | null;
   private readonly forgotten = new Set<number>();
   private folding: FoldIn | undefined;
-  /** Counts what may change the scores of a taste: items that are placed anew, users that are forgotten. */
+  /** Counts what may change the scores of preferences: items that are placed anew, users that are forgotten. */
   changes = 0;
 
   /** The vectors are those of `placedVectors` where items or attributes came after training. */
@@ -65,8 +65,8 @@ export class Recommender {
     this.itemFromAttributes = model.itemAttributes && attributeVectors(model.itemAttributes);
   }
 
-  /** The trained taste of a user, null when nothing is known of him. */
-  userTaste(user: number): Taste | null {
+  /** The trained preferences of a user, null when nothing is known of him. */
+  preferencesOf(user: number): Preferences | null {
     const { stride, users, userVectors, learned } = this.model;
     if (user < 0 || user >= users) return null;
     const vector = userVectors.subarray(user * stride, (user + 1) * stride);
@@ -75,26 +75,26 @@ export class Recommender {
     return { vector, chosen: index.subarray(start[user], start[user + 1]) };
   }
 
-  /** The trained taste of a user, null when it does not come from events. */
-  learnedTaste(user: number): Taste | null {
-    return this.model.learned.stamps[user] ? this.userTaste(user) : null;
+  /** The trained preferences of a user, null when it does not come from events. */
+  learnedPreferences(user: number): Preferences | null {
+    return this.model.learned.stamps[user] ? this.preferencesOf(user) : null;
   }
 
-  /** The taste of a user from his attributes; null when they say nothing. */
-  tasteFromAttributes(attributes: Attributes | undefined): Taste | null {
+  /** The preferences of a user from his attributes; null when they say nothing. */
+  preferencesFromAttributes(attributes: Attributes | undefined): Preferences | null {
     const vector = this.userFromAttributes?.(attributes);
     return vector ? { vector, chosen: [] } : null;
   }
 
   /**
-   * The taste of a user from his events as they are: the trained one where they are those of the training, otherwise
+   * The preferences of a user from his events as they are: the trained one where they are those of the training, otherwise
    * solved from them; null when the model knows none of the items.
    */
-  tasteFromItems(items: readonly UserItem[], user?: number): Taste | null {
+  preferencesFromItems(items: readonly UserItem[], user?: number): Preferences | null {
     const known = items.filter(({ item }) => item < this.model.items);
     const vector =
       user !== undefined && !this.forgotten.has(user) && this.wasTrainedOn(user, known)
-        ? this.userTaste(user)?.vector
+        ? this.preferencesOf(user)?.vector
         : this.folded(known);
     if (!vector) return null;
     const chosen = this.neighbours ? known.filter(({ weight }) => weight > 0).map(({ item }) => item) : [];
@@ -142,10 +142,10 @@ export class Recommender {
     return unplaced;
   }
 
-  /** The best items for a taste, or the most popular ones where there is none, without those excluded. */
-  top(taste: Taste | null, limit: number, exclude: Iterable<number> = []): number[] {
+  /** The best items for preferences, or the most popular ones where there is none, without those excluded. */
+  top(preferences: Preferences | null, limit: number, exclude: Iterable<number> = []): number[] {
     const wanted = this.diversity > 0 ? Math.max(limit, DIVERSIFIED) : limit;
-    return this.spread(this.candidates(taste, wanted, exclude), limit);
+    return this.spread(this.candidates(preferences, wanted, exclude), limit);
   }
 
   /** How far items stand back that are like those above them. */
@@ -159,27 +159,27 @@ export class Recommender {
     return diversified(order, limit, this.diversity, (item) => this.vectorOf(item));
   }
 
-  /** What fits a taste best, or is most popular where there is none, in the order of the scores. */
-  candidates(taste: Taste | null, limit: number, exclude: Iterable<number> = []): number[] {
-    const scores = this.scores(taste);
+  /** What fits preferences best, or is most popular where there is none, in the order of the scores. */
+  candidates(preferences: Preferences | null, limit: number, exclude: Iterable<number> = []): number[] {
+    const scores = this.scores(preferences);
     for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
     return topIndices(scores, limit);
   }
 
   /** What the score of an item is, for each of some; the arithmetic of `top`. */
-  scoresOf(items: readonly number[], taste: Taste | null): number[] {
-    const scores = this.scores(taste);
+  scoresOf(items: readonly number[], preferences: Preferences | null): number[] {
+    const scores = this.scores(preferences);
     return items.map((item) => scores[item] ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** What each item of a user adds to the scores of some items, where his taste comes from these items. */
+  /** What each item of a user adds to the scores of some items, where the preferences come from these items. */
   explain(items: readonly UserItem[], targets: readonly number[]): Contribution[] {
     this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
     const rows = targets.map((item) => this.rowOf(item));
     return contributions(this.folding, this.neighbours, items, { items: targets, rows });
   }
 
-  /** What each attribute of a user adds to the scores of some items, where his taste comes from them. */
+  /** What each attribute of a user adds to the scores of some items, where the preferences come from them. */
   explainAttributes(attributes: Attributes | undefined, targets: readonly number[]): AttributePart[] {
     const { userAttributes } = this.model;
     const rows = targets.map((item) => this.rowOf(item));
@@ -208,8 +208,8 @@ export class Recommender {
   }
 
   /** Sorts candidates by this model's scores; those it does not know (out of range) keep their order at the end. */
-  rerank(candidates: readonly number[], taste: Taste | null): number[] {
-    const scores = this.scores(taste);
+  rerank(candidates: readonly number[], preferences: Preferences | null): number[] {
+    const scores = this.scores(preferences);
     const scoreOf = (item: number) => scores[item] ?? Number.NEGATIVE_INFINITY;
     return candidates
       .map((item, place) => ({ item, place, score: scoreOf(item) }))
@@ -218,13 +218,13 @@ export class Recommender {
   }
 
   /** Scores of all items; the array is overwritten by the next call. */
-  private scores(taste: Taste | null): Float32Array {
+  private scores(preferences: Preferences | null): Float32Array {
     const scores = this.out.subarray(0, this.items);
-    if (!taste) {
+    if (!preferences) {
       scores.set(this.popularity.subarray(0, this.items));
       return scores;
     }
-    this.vector.set(taste.vector);
+    this.vector.set(preferences.vector);
     const { itemVectors, vector: placed, out } = this;
     this.kernel.run.scores(
       itemVectors.byteOffset,
@@ -233,7 +233,7 @@ export class Recommender {
       placed.byteOffset,
       out.byteOffset,
     );
-    if (taste.chosen.length > 0) this.neighbours?.add(scores, taste.chosen);
+    if (preferences.chosen.length > 0) this.neighbours?.add(scores, preferences.chosen);
     if (this.penalties)
       for (let item = 0; item < scores.length; item++)
         scores[item] = penalized(scores[item], this.penalties[item]);

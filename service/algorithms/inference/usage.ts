@@ -28,7 +28,7 @@ export function usageReader(model: TrainedModel): (items: Iterable<number>) => F
     if (!top) {
       // What fits counts, not what is to be shown beside it.
       recommender ??= new Recommender(servable({ ...model, exposure: undefined }));
-      top = recommender.top(recommender.userTaste(user), STAND_IN);
+      top = recommender.top(recommender.preferencesOf(user), STAND_IN);
       standIns.set(user, top);
     }
     return top;

@@ -46,7 +46,7 @@ test("users without events but with attributes get better items than the popular
   let plain = 0;
   for (let user = 500; user < 600; user++) {
     const wanted = wantedBy(user, (item) => !coldItem(item));
-    learned += measure(recommender.top(recommender.userTaste(user), 20), wanted).ndcg20;
+    learned += measure(recommender.top(recommender.preferencesOf(user), 20), wanted).ndcg20;
     plain += measure(popular, wanted).ndcg20;
   }
   expect(learned).toBeGreaterThan(1.3 * plain);
@@ -57,7 +57,7 @@ test("items without events are ranked by their attributes for each user", () => 
   let liked = 0;
   let seen = 0;
   for (let user = 0; user < 500; user++) {
-    const best = recommender.rerank(cold, recommender.userTaste(user))[0];
+    const best = recommender.rerank(cold, recommender.preferencesOf(user))[0];
     seen++;
     if (world.likes[user]?.includes(world.genres[best])) liked++;
   }
@@ -68,7 +68,7 @@ test("items without events do not flood the recommendations", () => {
   let cold = 0;
   let all = 0;
   for (let user = 0; user < 500; user++) {
-    for (const item of recommender.top(recommender.userTaste(user), 20)) {
+    for (const item of recommender.top(recommender.preferencesOf(user), 20)) {
       all++;
       if (coldItem(item)) cold++;
     }
@@ -79,12 +79,12 @@ test("items without events do not flood the recommendations", () => {
 
 test("a user who comes after training is served from attributes, a new item from its own", () => {
   const [first, second] = [world.likes[510]?.[0], world.likes[510]?.[1]];
-  const taste = recommender.tasteFromAttributes(userRecords[510]);
-  expect(taste?.vector).toEqual(recommender.userTaste(510)?.vector.slice());
+  const preferences = recommender.preferencesFromAttributes(userRecords[510]);
+  expect(preferences?.vector).toEqual(recommender.preferencesOf(510)?.vector.slice());
   const later = new Recommender(servable(model));
   later.place(300, { genre: `g${first}` });
   later.place(301, { genre: `g${(Math.max(first ?? 0, second ?? 0) + 1) % 10}` });
-  const [best] = later.rerank([300, 301], taste);
+  const [best] = later.rerank([300, 301], preferences);
   expect(best).toBe(300);
 });
 
@@ -98,22 +98,24 @@ test("items that come one by one are ranked as those that were there from the st
   }
   const whole = new Recommender(servable(model), placedVectors(servable(model), 600, attributes));
   for (const user of [0, 17, 510]) {
-    expect(one.top(one.userTaste(user), 600)).toEqual(whole.top(whole.userTaste(user), 600));
+    expect(one.top(one.preferencesOf(user), 600)).toEqual(whole.top(whole.preferencesOf(user), 600));
   }
   expect(one.top(null, 600)).toEqual(whole.top(null, 600));
   const events = [
     { item: 3, weight: 1 },
     { item: 450, weight: 1 },
   ];
-  expect(one.tasteFromItems(events)).toEqual(whole.tasteFromItems(events));
+  expect(one.preferencesFromItems(events)).toEqual(whole.preferencesFromItems(events));
 });
 
 test("attributes that say nothing, or none, lead to the order of popularity", () => {
-  expect(recommender.tasteFromAttributes(undefined)).toBeNull();
-  expect(recommender.tasteFromAttributes({ likes: "never seen", colour: "red" })).toBeNull();
+  expect(recommender.preferencesFromAttributes(undefined)).toBeNull();
+  expect(recommender.preferencesFromAttributes({ likes: "never seen", colour: "red" })).toBeNull();
   expect(recommender.top(null, 5)).toEqual(topIndices(itemCounts(interactions), 5));
   expect(
-    new Recommender(servable(trainG1({ interactions }, { dimensions: 8, epochs: 1 }))).tasteFromAttributes({
+    new Recommender(
+      servable(trainG1({ interactions }, { dimensions: 8, epochs: 1 })),
+    ).preferencesFromAttributes({
       age: 3,
     }),
   ).toBeNull();

@@ -5,7 +5,7 @@ import { createRandom } from "../../../service/algorithms/random";
 
 const [users, items] = [60, 30];
 
-/** Users of two tastes, with some chance. */
+/** Users of two preferences, with some chance. */
 function trained(neighbours: number) {
   const random = createRandom(3);
   const builder = new InteractionsBuilder();
@@ -18,13 +18,13 @@ function trained(neighbours: number) {
 test.each([0, 0.5])("what a user's items add sums to the score, neighbours %s", (neighbours) => {
   const recommender = trained(neighbours);
   const own = [0, 2, 4, 9].map((item, at) => ({ item, weight: 1 + at }));
-  const taste = recommender.tasteFromItems(own);
+  const preferences = recommender.preferencesFromItems(own);
   const targets = recommender.top(
-    taste,
+    preferences,
     10,
     own.map(({ item }) => item),
   );
-  const scores = recommender.scoresOf(targets, taste);
+  const scores = recommender.scoresOf(targets, preferences);
   const parts = recommender.explain(own, targets);
   expect(parts.map(({ item }) => item).sort()).toEqual([0, 2, 4, 9]);
   targets.forEach((_, at) => {

@@ -65,13 +65,13 @@ test("items that come after training stand in the same order with penalties, how
   const itemAttributes = { schema: null, records };
   const given = { ...fixed, neighbours: 0, popularityPenalty: 0.5 };
   const recommender = new Recommender(servable(trainG1({ interactions, itemAttributes }, given)));
-  const taste = recommender.userTaste(0);
-  const known = recommender.scoresOf([0, 1], taste);
+  const preferences = recommender.preferencesOf(0);
+  const known = recommender.scoresOf([0, 1], preferences);
   // More than there was room for.
   const added = 2 * interactions.items;
   recommender.place(added, records[0]);
-  expect(recommender.scoresOf([0, 1], taste)).toEqual(known);
-  expect(isPlaced(recommender.scoresOf([added], taste)[0])).toBe(true);
+  expect(recommender.scoresOf([0, 1], preferences)).toEqual(known);
+  expect(isPlaced(recommender.scoresOf([added], preferences)[0])).toBe(true);
 });
 
 test("what a ranking is learned on has the penalties of what is shown: a small one changes little, a great one much", () => {
@@ -90,10 +90,11 @@ test("what a ranking is learned on has the penalties of what is shown: a small o
 
 test("a shorter list is the beginning of a longer one, whatever the diversity", () => {
   const recommender = new Recommender(servable(trained({ diversity: 0.6, popularityPenalty: 0.3 })));
-  const taste = recommender.userTaste(0);
-  const all = recommender.top(taste, 150);
+  const preferences = recommender.preferencesOf(0);
+  const all = recommender.top(preferences, 150);
   expect(new Set(all).size).toBe(150);
-  for (const limit of [1, 5, 20, 120]) expect(recommender.top(taste, limit)).toEqual(all.slice(0, limit));
+  for (const limit of [1, 5, 20, 120])
+    expect(recommender.top(preferences, limit)).toEqual(all.slice(0, limit));
 });
 
 test("somebody of whom nothing is known gets what is popular in spite of a penalty", () => {
@@ -108,10 +109,10 @@ test("of a user who is forgotten nothing is left in the penalties", () => {
   const { start, index } = interactions;
   const own = [...index.subarray(start[0], start[1])];
   const item = own[0];
-  const taste = recommender.userTaste(1);
-  const [before = 0] = recommender.scoresOf([item], taste);
+  const preferences = recommender.preferencesOf(1);
+  const [before = 0] = recommender.scoresOf([item], preferences);
   const users = recommender.usersOf(item);
   recommender.unlearn(own);
-  const [after = 0] = recommender.scoresOf([item], taste);
+  const [after = 0] = recommender.scoresOf([item], preferences);
   expect(Math.abs(after / before)).toBeCloseTo((users / (users - 1)) ** (before > 0 ? 0.5 : -0.5), 4);
 });

@@ -1,7 +1,7 @@
 import type { TrainedModel } from "../../../service/algorithms";
 import { itemCounts, servable, turned } from "../../../service/algorithms";
 import { FoldIn } from "../../../service/algorithms/inference/fold-in";
-import { Recommender, type Taste } from "../../../service/algorithms/inference/recommender";
+import { type Preferences, Recommender } from "../../../service/algorithms/inference/recommender";
 import { createRandom } from "../../../service/algorithms/random";
 
 /** What a user did: how strongly, by item. */
@@ -98,7 +98,7 @@ describe("a model of Spark", () => {
     "folds a user with %i items in to the factors that its equations give",
     (_, user, rated) => {
       const folded = new FoldIn(servable(model)).solve(itemsOf(rated)) as Float32Array;
-      const { vector: trained } = recommender.userTaste(user) as Taste;
+      const { vector: trained } = recommender.preferencesOf(user) as Preferences;
       folded.forEach((value, k) => {
         expect(value).toBeCloseTo(trained[k], 4);
       });
@@ -114,19 +114,23 @@ describe("a model of Spark", () => {
 
   test("answers with the trained factors while the events are those of the training, and with new ones after", () => {
     const [, rated] = users as [Rated, Rated];
-    expect(recommender.tasteFromItems(itemsOf(rated), 1)?.vector).toEqual(recommender.userTaste(1)?.vector);
+    expect(recommender.preferencesFromItems(itemsOf(rated), 1)?.vector).toEqual(
+      recommender.preferencesOf(1)?.vector,
+    );
     const more = new Map([...rated, [79, 5]]);
     const x = solvedAsSparkDoes(more);
     const scores = factors.map((y) => y.reduce((sum, value, k) => sum + value * x[k], 0));
     const best = [...scores.keys()].sort((a, b) => scores[b] - scores[a]);
-    expect(recommender.top(recommender.tasteFromItems(itemsOf(more), 1), 10)).toEqual(best.slice(0, 10));
+    expect(recommender.top(recommender.preferencesFromItems(itemsOf(more), 1), 10)).toEqual(
+      best.slice(0, 10),
+    );
   });
 
   test("is not served by the equations of another trainer", () => {
     const weightScale = { weighting: "linear", damping: 0, typical: 1, average: 1 } as const;
     const other = { rule: "ials", alpha, regularization, regularizationExponent: 1, weightScale } as const;
     const wrong = new FoldIn({ ...servable(model), foldIn: other }).solve(itemsOf(users[1])) as Float32Array;
-    const { vector: right } = recommender.userTaste(1) as Taste;
+    const { vector: right } = recommender.preferencesOf(1) as Preferences;
     expect(Math.max(...wrong.map((value, k) => Math.abs(value - right[k])))).toBeGreaterThan(0.05);
   });
 });

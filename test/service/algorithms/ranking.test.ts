@@ -120,12 +120,17 @@ function serve(of: TrainedModel, more = 0) {
     /** The candidates of a user, and what they are put in order by. */
     asked(user: number, count: number, own = itemsOf(of.interactions, user)) {
       const candidates = recommender.candidates(
-        recommender.userTaste(user),
+        recommender.preferencesOf(user),
         count,
         itemsOf(of.interactions, user),
       );
       const by: Ordering = {
-        ...{ scores: recommender.foundScores(candidates), placed: items, userId: `id${user}`, taste: null },
+        ...{
+          scores: recommender.foundScores(candidates),
+          placed: items,
+          userId: `id${user}`,
+          preferences: null,
+        },
         own: () => own.map((item) => ({ item, weight: 1 })),
       };
       return { candidates, by };

@@ -2,9 +2,9 @@ import {
   type G1Model,
   itemCounts,
   type NeighbourRule,
+  type Preferences,
   Recommender,
   servable,
-  type Taste,
   trainG1,
 } from "../../../service/algorithms";
 import { filterEntries } from "../../../service/algorithms/interactions";
@@ -15,9 +15,9 @@ const model = trainG1({ interactions }, { dimensions: 20, epochs: 5, neighbours:
 const recommender = new Recommender(servable(model));
 
 test("excluded items never come, and all others do when asked for", () => {
-  const taste = recommender.userTaste(3);
+  const preferences = recommender.preferencesOf(3);
   const exclude = [1, 5, 80];
-  const top = recommender.top(taste, 90, exclude);
+  const top = recommender.top(preferences, 90, exclude);
   expect(top).toHaveLength(87);
   expect(top.filter((item) => exclude.includes(item))).toEqual([]);
 });
@@ -36,7 +36,7 @@ function expectOrder(top: readonly number[], scoreOf: (item: number) => number):
 }
 
 test("the order follows the dot products of the vectors", () => {
-  expectOrder(recommender.top(recommender.userTaste(7), 10), (item) => product(model, 7, item));
+  expectOrder(recommender.top(recommender.preferencesOf(7), 10), (item) => product(model, 7, item));
 });
 
 describe("a model with neighbours", () => {
@@ -60,9 +60,9 @@ describe("a model with neighbours", () => {
 
   test("adds what those who chose the same say to the products of the vectors", () => {
     const served = new Recommender(servable(neighboured));
-    const others = served.top(served.userTaste(7), 90, own(7));
+    const others = served.top(served.preferencesOf(7), 90, own(7));
     expectOrder(others, (item) => product(neighboured, 7, item) + added(own(7), item));
-    expect(others).not.toEqual(recommender.top(recommender.userTaste(7), 90, own(7)));
+    expect(others).not.toEqual(recommender.top(recommender.preferencesOf(7), 90, own(7)));
     // On the average of users the best that neighbours say is the share that is given.
     const best = Array.from({ length: 120 }, (_, user) =>
       Math.max(...others.filter((item) => !own(user).includes(item)).map((item) => added(own(user), item))),
@@ -73,10 +73,14 @@ describe("a model with neighbours", () => {
   test("counts the events after the training", () => {
     const served = new Recommender(servable(neighboured));
     const items = [3, 40];
-    const taste = served.tasteFromItems(items.map((item) => ({ item, weight: 1 }))) as Taste;
-    const vectors = { ...neighboured, userVectors: taste.vector };
-    expectOrder(served.top(taste, 90, items), (item) => product(vectors, 0, item) + added(items, item));
-    expect(served.top(taste, 20, items)).not.toEqual(served.top({ ...taste, chosen: [] }, 20, items));
+    const preferences = served.preferencesFromItems(
+      items.map((item) => ({ item, weight: 1 })),
+    ) as Preferences;
+    const vectors = { ...neighboured, userVectors: preferences.vector };
+    expectOrder(served.top(preferences, 90, items), (item) => product(vectors, 0, item) + added(items, item));
+    expect(served.top(preferences, 20, items)).not.toEqual(
+      served.top({ ...preferences, chosen: [] }, 20, items),
+    );
   });
 
   test("lets some users speak for all where there are too many pairs", () => {
@@ -89,10 +93,10 @@ describe("a model with neighbours", () => {
       item,
       weight: interactions.weight[interactions.start[7] + at],
     }));
-    const taste = served.tasteFromItems(items, 7) as Taste;
-    expect(taste).toEqual({ vector: served.userTaste(7)?.vector, chosen: own(7) });
+    const preferences = served.preferencesFromItems(items, 7) as Preferences;
+    expect(preferences).toEqual({ vector: served.preferencesOf(7)?.vector, chosen: own(7) });
     const said = (item: number) => 3 * added(own(7), item, some, itemCounts(interactions));
-    expectOrder(served.top(taste, 90, own(7)), (item) => product(neighboured, 7, item) + said(item));
+    expectOrder(served.top(preferences, 90, own(7)), (item) => product(neighboured, 7, item) + said(item));
   });
 
   test("forgets what a user said with him", () => {
@@ -101,8 +105,8 @@ describe("a model with neighbours", () => {
     for (const user of gone) served.forget(user);
     const kept = filterEntries(interactions, (_, user) => !gone.includes(user));
     const [item] = own(5) as [number];
-    const taste = served.tasteFromItems([{ item, weight: 1 }]) as Taste;
-    const bare = { ...taste, vector: new Float32Array(neighboured.stride) };
+    const preferences = served.preferencesFromItems([{ item, weight: 1 }]) as Preferences;
+    const bare = { ...preferences, vector: new Float32Array(neighboured.stride) };
     const said = served.top(bare, 90, [item]).filter((other) => added([item], other, kept) > 0);
     // What nobody says anything about comes after what somebody does.
     expect(served.top(bare, said.length, [item])).toEqual(said);
@@ -111,15 +115,15 @@ describe("a model with neighbours", () => {
 
 test("a ranker re-ranks the candidates of a generator and leaves unknown ones at the end", () => {
   const ranker = new Recommender(servable(trainG1({ interactions }, { dimensions: 8, epochs: 4 })));
-  const candidates = recommender.top(recommender.userTaste(9), 15);
-  const reranked = ranker.rerank([500, ...candidates, 501], ranker.userTaste(9));
+  const candidates = recommender.top(recommender.preferencesOf(9), 15);
+  const reranked = ranker.rerank([500, ...candidates, 501], ranker.preferencesOf(9));
   expect(reranked.slice(-2)).toEqual([500, 501]);
-  const own = ranker.top(ranker.userTaste(9), 90).filter((item) => candidates.includes(item));
+  const own = ranker.top(ranker.preferencesOf(9), 90).filter((item) => candidates.includes(item));
   expect(reranked.slice(0, -2)).toEqual(own);
 });
 
 test("a user out of range has no vector, a folded-in user has one", () => {
-  expect(recommender.userTaste(-1)).toBeNull();
-  expect(recommender.userTaste(120)).toBeNull();
-  expect(recommender.tasteFromItems([{ item: 2, weight: 1 }])).not.toBeNull();
+  expect(recommender.preferencesOf(-1)).toBeNull();
+  expect(recommender.preferencesOf(120)).toBeNull();
+  expect(recommender.preferencesFromItems([{ item: 2, weight: 1 }])).not.toBeNull();
 });

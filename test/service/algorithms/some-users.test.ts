@@ -47,7 +47,7 @@ test("what is learned from a third of the users finds nearly as much as what is 
   const [whole, part] = [all, some].map((model) => {
     const recommender = new Recommender(servable(model));
     const found = Array.from({ length: 900 }, (_, user) => {
-      const list = recommender.top(recommender.userTaste(user), 20, rowOf(train, user));
+      const list = recommender.top(recommender.preferencesOf(user), 20, rowOf(train, user));
       return measure(list, rowOf(hidden, user)).ndcg20;
     });
     return found.reduce((sum, value) => sum + value, 0) / 900;

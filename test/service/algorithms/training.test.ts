@@ -28,7 +28,7 @@ describe("choosing parameters", () => {
     const counts = Float32Array.from(itemCounts(divided.train));
     const scoresOf = (user: number) => {
       const scores = new Float32Array(model.items);
-      recommender.top(recommender.userTaste(user), 100).forEach((item, rank) => {
+      recommender.top(recommender.preferencesOf(user), 100).forEach((item, rank) => {
         scores[item] = 1000 - rank;
       });
       return scores;
@@ -225,7 +225,7 @@ test.each([1, 2, 5])("%i events are enough for a model without infinite or missi
   const model = trainG1({ interactions: builder.build(3, 4) });
   expect([...model.userVectors, ...model.itemVectors].every(Number.isFinite)).toBe(true);
   const recommender = new Recommender(servable(model));
-  expect(recommender.top(recommender.userTaste(0), 4).sort()).toEqual([0, 1, 2, 3]);
+  expect(recommender.top(recommender.preferencesOf(0), 4).sort()).toEqual([0, 1, 2, 3]);
   expect(
     Object.values(model.parameters).every((value) => typeof value === "string" || Number.isFinite(value)),
   ).toBe(true);
@@ -237,7 +237,7 @@ test("over-regularised training ends in zero vectors, not in missing numbers", (
   expect(model.userVectors.every((value) => value === 0)).toBe(true);
   const recommender = new Recommender(servable(model));
   const counts = itemCounts(interactions);
-  expect(recommender.top(recommender.userTaste(0), 3)).toEqual(topIndices(counts, 3));
+  expect(recommender.top(recommender.preferencesOf(0), 3)).toEqual(topIndices(counts, 3));
 });
 
 test("recall and gain of one list", () => {

@@ -2,7 +2,7 @@ import { type Interactions, InteractionsBuilder } from "../../../service/algorit
 import { createRandom, type Random } from "../../../service/algorithms/random";
 import { holdOut } from "../../../service/algorithms/training/evaluation";
 
-/** A generated world: users choose items by hidden taste and by popularity. */
+/** A generated world: users choose items by hidden preferences and by popularity. */
 export interface World {
   readonly interactions: Interactions;
   /** Hidden genre of each item and the genres that each user likes. */

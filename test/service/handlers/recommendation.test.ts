@@ -78,7 +78,7 @@ describe("recommendations", () => {
     });
   });
 
-  test("follow the user's taste and leave out what he has", async () => {
+  test("follow the user's preferences and leave out what he has", async () => {
     for (const user of [0, 1, 2, 3, 9]) {
       const had = new Set(
         records.events.filter((event) => event.userId === `u${user}`).map((event) => event.itemId),
