@@ -180,27 +180,24 @@ describe.each(Object.entries(languages) as [string, Language][])(
       },
     );
 
-    run(
-      "Ctrl+C ends the run while the training goes on; the next run resumes the job",
-      async () => {
-        const env = { ...process.env, ...workspace.stack.workspace.envVars };
-        const { afterMs, output } = await interruptedUp(folder, env);
-        onOutput(output);
-        process.stdout.write(`${name}: ended ${Math.round(afterMs)} ms after Ctrl+C\n`);
-        const row = await rows();
-        const { id: jobId = "" } = row("TrainingJob", "nightly") ?? {};
-        expect(output).toContain(jobId);
-        expect(row("Model", "nightly")).toBeUndefined();
-        await observed.faults({});
-        await observed.releaseJobs();
-        const { summary } = await workspace.stack.up({ onOutput });
-        expect(summary.resourceChanges).toEqual({ same: 27, create: 1 });
-        expect(trainings(calls())).toEqual([]);
-        const projectId = (await rows())("Project", "record-shop")?.id as string;
-        const { jobResult } = await observed.call(routes.getJob, { projectId, jobId });
-        expect((await rows())("Model", "nightly")?.id).toBe(jobResult?.modelId);
-      },
-    );
+    run("Ctrl+C ends the run while the training goes on; the next run resumes the job", async () => {
+      const env = { ...process.env, ...workspace.stack.workspace.envVars };
+      const { afterMs, output } = await interruptedUp(folder, env);
+      onOutput(output);
+      process.stdout.write(`${name}: ended ${Math.round(afterMs)} ms after Ctrl+C\n`);
+      const row = await rows();
+      const { id: jobId = "" } = row("TrainingJob", "nightly") ?? {};
+      expect(output).toContain(jobId);
+      expect(row("Model", "nightly")).toBeUndefined();
+      await observed.faults({});
+      await observed.releaseJobs();
+      const { summary } = await workspace.stack.up({ onOutput });
+      expect(summary.resourceChanges).toEqual({ same: 27, create: 1 });
+      expect(trainings(calls())).toEqual([]);
+      const projectId = (await rows())("Project", "record-shop")?.id as string;
+      const { jobResult } = await observed.call(routes.getJob, { projectId, jobId });
+      expect((await rows())("Model", "nightly")?.id).toBe(jobResult?.modelId);
+    });
 
     run("is destroyed with all that the API can delete, at both services", async () => {
       await workspace.stack.destroy({ onOutput });
