@@ -1,25 +1,24 @@
 const { availableParallelism, totalmem } = require("node:os");
-const { rooms } = require("./tools/setup.js");
+const { sourceDirectories } = require("./tools/setup.js");
+
+// tools/jest/README.md explains how `npm test` works.
 
 /** @type {import("jest").Config} */
-const tests = {
+const shared = {
   testEnvironment: "node",
-  // Jest runs everything in a sandbox in which it takes long to find a global: most of the time of a training in there.
+  // In jest's sandbox, each access to a global is slow. With these two, trainings in tests take a fraction of the time.
   sandboxInjectedGlobals: ["Math", "Number"],
-  // `npm test -- --changed` follows imports into the code.
-  roots: ["test", "tools", ...rooms].map((folder) => `<rootDir>/${folder}`),
+  // `npm test -- --changed` follows imports into these directories.
+  roots: ["test", "tools", ...sourceDirectories].map((directory) => `<rootDir>/${directory}`),
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  setupFiles: ["<rootDir>/tools/jest/own-state.js"],
-  setupFilesAfterEnv: ["<rootDir>/tools/jest/time-limit.js"],
-  // What tools/jest/fast-start.js does for the processes that tests start, for the tests themselves.
+  setupFilesAfterEnv: ["<rootDir>/tools/jest/test-file-setup.js"],
   moduleNameMapper: {
-    // Threads and services that the tested code starts run what was built; from the sources, each would compile anew.
+    // Worker threads and services that the tested code starts run from dist/, because Node cannot run the sources.
     "/base/own-file$": "<rootDir>/dist/service/base/own-file.js",
-    "^@npmcli/arborist$": "<rootDir>/tools/jest/seldom-used/arborist.js",
-    "/locales/index\\.cjs$": "<rootDir>/tools/jest/seldom-used/zod-locales.js",
-    // `import()` of TypeScript names the file that is compiled from a source.
+    // Most of the time that the Pulumi SDK and zod take to load: the serialization of functions, and translations.
+    "^@npmcli/arborist$|/typescript-shim$|/locales/index\\.cjs$": "<rootDir>/tools/jest/unused-module.js",
+    // In TypeScript, `import("./file.js")` refers to file.ts.
     "^(\\.{1,2}/.+)\\.js$": "$1",
-    "/typescript-shim$": "<rootDir>/tools/jest/seldom-used/typescript.js",
   },
   transform: {
     "^.+\\.ts$": [
@@ -29,75 +28,49 @@ const tests = {
   },
 };
 
+/** Set by `npm test` without arguments. */
 const isShort = process.env.RECOMMENDER_TESTS === "short";
 
-/**
- * What takes minutes and is broken by few changes: `npm test` leaves it out, `npm test -- --all` and CI do not.
- * @type {Readonly<Record<string, readonly string[]>>}
- */
-const atLength = {
-  "what a release holds, in every language": [
-    "engine/examples",
-    "engine/languages",
-    "engine/packed",
-    "engine/release",
-    "tools/engine-build",
-    "tools/engine-download",
-    "tools/sdk",
-  ],
-  "the long lives of stacks": [
-    "engine/backup",
-    "engine/carrier",
-    "engine/drift",
-    "engine/many",
-    "engine/many-at-once",
-    "engine/options",
-    "engine/other-service",
-    "engine/promotion",
-    "engine/recorded-state",
-    "engine/serving",
-    "engine/shared",
-    "engine/stack-command",
-    "engine/structure",
-    "engine/surgery",
-    "engine/walk",
-  ],
-  "exports and restores that are broken off": ["service/backup/broken-off"],
-  "the width of what every command prints": ["cli/terminal/width"],
-};
-
-const left = isShort ? Object.values(atLength).flat() : [];
-
-/**
- * What the API does must not depend on where its data lies. `npm test` tries with one API over PostgreSQL what follows
- * from leases and the order of writes; two APIs, which run over it too, show most of the rest.
- */
-const service = (
-  isShort
-    ? ["jobs/closing", "jobs/result", "jobs/runner", "serving/current", "store/erased", "store/history"]
-    : ["handlers", "jobs", "serving", "store", "http"].map((room) => `${room}/**/*`)
-).map((name) => `<rootDir>/test/service/${name}.test.ts`);
-
-/** What is about the embedded service's folder, or opens no store at all. */
-const onlyEmbedded = [
-  "handlers/handlers",
-  "http/body",
-  "http/fuzz",
-  "http/malformed",
-  "http/bad-input",
-  "http/openapi",
-  "serving/kept-attributes",
-  "serving/kept-events",
+/** Slow tests that few changes can break. They run with `npm test -- --all` and in CI. */
+const slowTests = [
+  // Releases and SDKs in all languages.
+  "engine/examples",
+  "engine/languages",
+  "engine/packed",
+  "engine/release",
+  "tools/engine-build",
+  "tools/engine-download",
+  "tools/sdk",
+  // Long sequences of changes to a stack.
+  "engine/backup",
+  "engine/carrier",
+  "engine/drift",
+  "engine/interrupted-upload",
+  "engine/many",
+  "engine/many-at-once",
+  "engine/options",
+  "engine/other-service",
+  "engine/promotion",
+  "engine/recorded-state",
+  "engine/serving",
+  "engine/shared",
+  "engine/stack-command",
+  "engine/structure",
+  "engine/surgery",
+  "engine/walk",
+  // Interrupted exports and restores, load under attack, and the width of the output of every command.
+  "service/backup/broken-off",
+  "service/attacks",
+  "cli/terminal/width",
 ];
 
-/** What only a service over PostgreSQL has. */
-const onlyPostgres = ["service/serving/current"];
+/** Tests that run with one API over PostgreSQL. The short run has those that depend on leases and the order of writes. */
+const postgresTests = isShort
+  ? ["jobs/closing", "jobs/result", "jobs/runner", "serving/current", "store/erased", "store/history"]
+  : ["handlers", "jobs", "serving", "store", "http"].map((directory) => `${directory}/**/*`);
 
-/**
- * What would show that a process remembers what another has changed since; the last few only at length. Not those of
- * jobs that look at the threads, or at the end, of the one process that does everything.
- */
-const betweenProcesses = [
+/** Tests that run with two APIs over PostgreSQL. They fail if one process caches what the other one changes. */
+const twoApisTests = [
   "concurrency",
   "handlers/*",
   "serving/live",
@@ -108,37 +81,58 @@ const betweenProcesses = [
   ...(isShort
     ? []
     : ["http/audit", "http/clients", "http/operations", "jobs/{result,runner,same-model,trainer}"]),
-].map((name) => `<rootDir>/test/service/${name}.test.ts`);
+];
 
-const testPathIgnorePatterns = onlyEmbedded.map((name) => `<rootDir>/test/service/${name}\\.test\\.ts`);
+/** Tests of the data directory, or of code that uses no database. They do not run over PostgreSQL. */
+const notOverPostgres = [
+  "handlers/handlers",
+  "http/body",
+  "http/fuzz",
+  "http/malformed",
+  "http/bad-input",
+  "http/openapi",
+  "serving/kept-attributes",
+  "serving/kept-events",
+];
+
+/** Tests of code that only a service over PostgreSQL uses. */
+const onlyOverPostgres = ["service/serving/current"];
+
+/** @param {string} name */
+const serviceTest = (name) => `<rootDir>/test/service/${name}.test.ts`;
+
+/** @param {string} name */
+const ignored = (name) => `<rootDir>/test/${name}\\.test\\.ts`;
+
+const overPostgres = {
+  ...shared,
+  testPathIgnorePatterns: notOverPostgres.map((name) => ignored(`service/${name}`)),
+};
 
 /** @type {import("jest").Config} */
 module.exports = {
-  // A guard against hanging for ever; a suite that needs more says so itself.
+  // Ends a test that hangs. Slower tests set their own limit.
   testTimeout: 300_000,
-  // Two more than there are cores, for half of a test's time is waiting; as far as memory reaches, with what they start.
+  // Tests wait for half of their time, so two more workers than cores keep all cores busy. Each needs 1.5 GB of memory.
   maxWorkers: Math.max(1, Math.min(availableParallelism() + 2, Math.floor(totalmem() / 1.5e9))),
-  testSequencer: "<rootDir>/tools/jest/longest-first.js",
   globalSetup: "<rootDir>/tools/jest/global-setup.js",
   globalTeardown: "<rootDir>/tools/jest/global-teardown.js",
   reporters: ["default", "<rootDir>/tools/jest/totals-reporter.js"],
   projects: [
     {
-      ...tests,
-      testPathIgnorePatterns: [...left, ...onlyPostgres].map((name) => `<rootDir>/test/${name}\\.test\\.ts`),
+      ...shared,
+      testPathIgnorePatterns: [...(isShort ? slowTests : []), ...onlyOverPostgres].map(ignored),
     },
     {
-      ...tests,
+      ...overPostgres,
       displayName: "PostgreSQL",
-      testMatch: service,
-      testPathIgnorePatterns,
+      testMatch: postgresTests.map(serviceTest),
       globals: { testStore: "postgres" },
     },
     {
-      ...tests,
+      ...overPostgres,
       displayName: "two APIs",
-      testMatch: betweenProcesses,
-      testPathIgnorePatterns,
+      testMatch: twoApisTests.map(serviceTest),
       globals: { testStore: "postgres", testTwoApis: true },
     },
   ],

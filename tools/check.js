@@ -3,40 +3,29 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { runCommand, runNpm } = require("./command.js");
-const { installPackages, root } = require("./setup.js");
+const { installPackages, root, sourceDirectories } = require("./setup.js");
 
 /**
- * `npm run check`: everything that can be said about the code without running it. Builds dist/ beside what needs none.
- * Without the package, nothing is said of what would be published.
+ * `npm run check`: runs all checks that do not run the code, and builds dist/. The checks run at the same time; those
+ * that need dist/ wait for it. `withPackage: false` leaves out the checks of the npm package.
  */
 async function check({ withPackage = true } = {}) {
-  const types = run({ name: "types", script: path.join(__dirname, "types.js"), args: [] });
-  const ofCode = [
+  const types = runCheck({ name: "types", script: path.join(__dirname, "types.js"), args: [] });
+  const codeChecks = [
     {
       name: "lint and format",
       bin: ["@biomejs/biome", "biome"],
       args: ["check", "--error-on-warnings", "."],
     },
     {
-      name: "direction of imports",
+      name: "import rules",
       bin: ["dependency-cruiser", "depcruise"],
-      args: [
-        "--output-type",
-        "err-long",
-        "contract",
-        "client",
-        "records",
-        "provider",
-        "console",
-        "service",
-        "cli",
-        "tools",
-      ],
+      args: ["--output-type", "err-long", ...sourceDirectories, "console", "tools"],
     },
     { name: "unused code", bin: ["knip", "knip"], args: types.then(() => ["--no-progress"]) },
   ];
   const tarball = withPackage ? types.then(packPackage) : undefined;
-  const ofPackage = tarball && [
+  const packageChecks = tarball && [
     {
       name: "package (publint)",
       bin: ["publint", "publint"],
@@ -48,8 +37,8 @@ async function check({ withPackage = true } = {}) {
       args: tarball.then((file) => [file]),
     },
   ];
-  const others = [...ofCode, ...(ofPackage ?? [])].map(({ bin, ...check }) =>
-    run({ ...check, script: binOf(bin) }),
+  const others = [...codeChecks, ...(packageChecks ?? [])].map(({ bin, ...check }) =>
+    runCheck({ ...check, script: binOf(bin) }),
   );
   const results = await Promise.all([types, ...others]);
   if (tarball) await fs.promises.rm(path.dirname(await tarball), { recursive: true });
@@ -60,7 +49,7 @@ async function check({ withPackage = true } = {}) {
   return results;
 }
 
-/** What would be published, as a file. The scripts are left out: dist/ is built already. */
+/** Packs the npm package as it would be published, without running its build again. @returns the path of the tarball */
 async function packPackage() {
   const directory = await fs.promises.mkdtemp(path.join(os.tmpdir(), "recommender-pack-"));
   const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", directory];
@@ -73,7 +62,7 @@ async function packPackage() {
  * @param {{ name: string, script: string, args: string[] | Promise<string[]> }} check
  * @returns {Promise<{ name: string, passed: boolean, output: string, seconds: string }>}
  */
-async function run({ name, script, args: awaited }) {
+async function runCheck({ name, script, args: awaited }) {
   const args = await awaited;
   const started = Date.now();
   return new Promise((resolve) => {
@@ -90,7 +79,7 @@ async function run({ name, script, args: awaited }) {
   });
 }
 
-/** The script behind a package's command; node_modules/.bin holds no scripts on Windows. @param {string[]} bin */
+/** Returns the script of a package's command. On Windows, node_modules/.bin contains no scripts. @param {string[]} bin */
 function binOf([name = "", command = ""]) {
   const directory = path.join(root, "node_modules", name);
   const { bin } = JSON.parse(fs.readFileSync(path.join(directory, "package.json"), "utf8"));

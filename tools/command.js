@@ -1,7 +1,7 @@
 const { spawn } = require("node:child_process");
 const path = require("node:path");
 
-/** A program that was started ended with a failure it has already explained. */
+/** A program failed and has already printed the reason. */
 class CommandFailed extends Error {
   /**
    * @param {string} command
@@ -14,7 +14,7 @@ class CommandFailed extends Error {
   }
 }
 
-/** @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv, stdout?: "inherit" | "ignore" | 2 }} RunOptions; 2: to stderr */
+/** @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv, stdout?: "inherit" | "ignore" | 2 }} RunOptions `stdout: 2` sends it to stderr */
 
 /**
  * Runs a program in the user's terminal until it ends.
@@ -26,7 +26,7 @@ class CommandFailed extends Error {
 function run(program, args, { cwd, env = process.env, stdout = "inherit" } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env, stdio: ["inherit", stdout, "inherit"] });
-    // Ctrl-C reaches the child from the terminal too; it must be let finish its own way first.
+    // The terminal sends Ctrl+C to the child too. This process waits until the child has cleaned up.
     const pass = (/** @type {NodeJS.Signals} */ name) => name === "SIGTERM" && child.kill(name);
     process.on("SIGINT", pass).on("SIGTERM", pass);
     const settled = () => process.off("SIGINT", pass).off("SIGTERM", pass);
@@ -49,7 +49,7 @@ function run(program, args, { cwd, env = process.env, stdout = "inherit" } = {})
 }
 
 /**
- * npm, by the path it gave us when it started this run: on Windows it is a script that spawn refuses.
+ * Runs npm. On Windows, `npm` is a script that `spawn` cannot start, so this uses the path that npm passes to its scripts.
  * @param {string[]} args
  * @param {RunOptions} options
  */
@@ -58,7 +58,7 @@ function runNpm(args, options) {
   return npm ? run(process.execPath, [npm, ...args], options) : run("npm", args, options);
 }
 
-/** Runs a command of this folder; an error is shown as its message alone. @param {() => Promise<void>} main */
+/** Runs the main function of a script. If it fails, prints the message without a stack trace. @param {() => Promise<void>} main */
 function runCommand(main) {
   main().catch((error) => {
     console.error(`\n${error instanceof Error ? error.message : error}`);

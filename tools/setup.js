@@ -2,12 +2,12 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { CommandFailed, run, runNpm } = require("./command.js");
 
-/** The top folder of the checkout. */
+/** The root directory of the repository. */
 const root = path.join(__dirname, "..");
 
 /**
- * Installs the packages of package-lock.json unless exactly they are installed already. npm leaves its own
- * lock file in node_modules as the last step, so an interrupted installation is noticed too.
+ * Installs the packages of package-lock.json, unless the same versions are installed already. npm writes
+ * node_modules/.package-lock.json as its last step, so this also repairs an interrupted installation.
  */
 async function installPackages() {
   if (packagesAreInstalled()) return;
@@ -37,13 +37,21 @@ function lockedPackages(file) {
 }
 
 const dist = path.join(root, "dist");
-/** The folders of the package's code. */
-const rooms = ["contract", "client", "records", "provider", "service", "cli"];
-const sources = [...rooms, "console", "openapi.json", "package.json", "tsconfig.json", "tsconfig.build.json"];
+/** The directories that are compiled to dist/. */
+const sourceDirectories = ["contract", "client", "records", "provider", "service", "cli"];
+const sources = [
+  ...sourceDirectories,
+  "console",
+  "openapi.json",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+];
 
+/** Contains the modification times of the sources that dist/ was built from. */
 const stamp = path.join(dist, ".sources.json");
 
-/** Compiles dist/ unless no source changed since it was last compiled. */
+/** Builds dist/ if a source has changed since the last build. */
 async function buildPackage() {
   const now = await prepareBuild();
   if (!now) return;
@@ -54,45 +62,47 @@ async function buildPackage() {
 }
 
 /**
- * The times of the sources that dist/ is to be compiled from; none where it is of these already.
- * @returns {Promise<Record<string, number> | undefined>}
+ * Prepares dist/ for a build.
+ * @returns {Promise<Record<string, number> | undefined>} the modification times of the sources, or undefined if dist/ is
+ * up to date
  */
 async function prepareBuild() {
   const now = Object.fromEntries(sources.flatMap(filesUnder).map((file) => [file, modifiedMs(file)]));
   /** @type {Record<string, number>} */
   const then = fs.existsSync(stamp) ? JSON.parse(fs.readFileSync(stamp, "utf8")) : {};
   if (JSON.stringify(now) === JSON.stringify(then)) return undefined;
-  // The compiler does not remove what a deleted source had become.
+  // The compiler does not delete the output of deleted sources.
   if (Object.keys(then).some((file) => !(file in now))) await removeBuilt();
   return now;
 }
 
 /**
- * Makes a package of what was compiled. Without the times of its sources it counts as not built, for they have errors.
- * @param {Record<string, number>} [of]
+ * Completes dist/ after the compiler has run.
+ * @param {Record<string, number>} [modified] the result of `prepareBuild`. Omit it if the sources have errors: the next
+ * build then starts again.
  */
-async function finishBuild(of) {
+async function finishBuild(modified) {
   await trimPackageJson();
   await require("./console.js").buildConsole(root, dist);
-  // npm makes it so when it links the command, and the compiler has just written it anew.
+  // The compiler has overwritten the file, and with it the permission that npm sets when it links the command.
   await fs.promises.chmod(path.join(dist, "cli", "main.js"), 0o755);
-  if (of) await fs.promises.writeFile(stamp, JSON.stringify(of));
+  if (modified) await fs.promises.writeFile(stamp, JSON.stringify(modified));
 }
 
-/** The same for tests: an error in one file must not keep the others from being tested. */
+/** Builds dist/ even if the types have errors, because an error in one file must not prevent the tests of all files. */
 async function buildForTests() {
   try {
     await buildPackage();
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
-    console.error("dist/ was built in spite of these errors; `npm run check` fails for them.");
+    console.error("dist/ was built despite these errors. `npm run check` reports them as a failure.");
     await finishBuild();
   }
 }
 
 /**
- * The compiler copies package.json because the code imports its version. A whole second package.json would
- * be the nearest one to everything in dist/, with a name and exports that lead nowhere.
+ * Reduces dist/package.json to two fields. The compiler copies the whole file because the code imports its version, but
+ * Node would then resolve imports of the package by this copy, whose exports point to files that do not exist.
  */
 async function trimPackageJson() {
   const file = path.join(dist, "package.json");
@@ -101,10 +111,10 @@ async function trimPackageJson() {
   await fs.promises.writeFile(file, JSON.stringify({ version, type }));
 }
 
-/** Removes all of dist/. */
+/** Deletes dist/. */
 const removeBuilt = () => fs.promises.rm(dist, { recursive: true, force: true });
 
-/** @param {string} file @returns {string[]} paths of the files, relative to the root */
+/** @param {string} file @returns {string[]} the paths of all files, relative to the root */
 function filesUnder(file) {
   const stat = fs.statSync(path.join(root, file), { throwIfNoEntry: false });
   if (stat === undefined) return [];
@@ -117,7 +127,7 @@ const modifiedMs = (file) => Math.round(fs.statSync(path.join(root, file)).mtime
 
 module.exports = {
   root,
-  rooms,
+  sourceDirectories,
   installPackages,
   buildPackage,
   buildForTests,

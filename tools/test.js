@@ -2,8 +2,11 @@ const { CommandFailed, run, runCommand } = require("./command.js");
 const { installPackages, root } = require("./setup.js");
 
 /**
- * `npm test`: the set-up, the checks of the code, and all tests but those that jest.config.js leaves to
- * `npm test -- --all`. With other arguments, which are jest's, what they name; with `--changed`, only what a change touches.
+ * `npm test`: sets up, checks the code and runs the tests. tools/jest/README.md explains the steps.
+ *
+ * - `npm test -- --all` adds the checks of the package and the slow tests of jest.config.js.
+ * - `npm test -- --changed[=COMMIT]` only runs tests that import a changed file.
+ * - Other arguments go to jest, such as `npm test -- test/client`.
  */
 runCommand(async () => {
   const [first = "", ...rest] = process.argv.slice(2);
@@ -12,7 +15,7 @@ runCommand(async () => {
   const checks = await setUpAndCheck({ withPackage: !isShort });
   const failed = checks.filter(({ passed }) => !passed).length;
 
-  // The tests run even if a check failed, and the last line of the run counts both.
+  // The tests run even if a check failed. The last line counts both.
   const short = isShort ? { RECOMMENDER_TESTS: "short", SEQUENCES: process.env.SEQUENCES ?? "20" } : {};
   const env = { ...process.env, ...short, RECOMMENDER_CHECKS: `${checks.length - failed} ${failed}` };
   const named = first === "--all" ? rest : process.argv.slice(2);
@@ -20,18 +23,18 @@ runCommand(async () => {
     await run(process.execPath, [jest(), ...named], { cwd: root, env });
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
-    // Jest has said it all, and its last line is to stay the last.
+    // Jest has printed the failures, and its last line must stay the last.
     process.exitCode = error.exitCode;
   }
   if (failed > 0) process.exitCode = 1;
 });
 
-/** Known once the packages are installed. */
+/** Resolved late, because the packages may not be installed yet. */
 const jest = () => require.resolve("jest/bin/jest");
 
 /**
- * The tests that import a file which is not committed, or which differs from a commit. Those that drive the engine and
- * the checks take longer than seconds; the random sequences are fewer.
+ * Runs the tests that import a file which differs from the last commit or from the given one. Leaves out the checks and
+ * the tests with the engine, and runs fewer random sequences, to finish within seconds.
  * @param {string | undefined} commit
  * @param {string[]} rest arguments of jest
  */
@@ -42,7 +45,7 @@ async function testChanged(commit, rest) {
   await run(process.execPath, args, { cwd: root, env: { SEQUENCES: "20", ...process.env } });
 }
 
-/** Without the set-up nothing can be tested, which is one failure. @param {{ withPackage: boolean }} options */
+/** If the setup fails, no test can run, and that counts as one failure. @param {{ withPackage: boolean }} options */
 async function setUpAndCheck(options) {
   try {
     await installPackages();

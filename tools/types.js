@@ -1,9 +1,9 @@
 const fs = require("node:fs");
 const path = require("node:path");
 const ts = require("typescript");
-const { finishBuild, prepareBuild, root, rooms } = require("./setup.js");
+const { finishBuild, prepareBuild, root, sourceDirectories } = require("./setup.js");
 
-/** `node tools/types.js`: checks the types of everything; what is of the package is written to dist/ on the way. */
+/** `node tools/types.js`: checks all types, and builds dist/ in the same pass because that is faster than compiling twice. */
 async function checkTypes() {
   const build = configOf("tsconfig.build.json");
   const { options, fileNames } = configOf("tsconfig.json");
@@ -12,28 +12,28 @@ async function checkTypes() {
     options: { ...build.options, ...options, noEmit: false },
     configFileParsingDiagnostics: build.errors,
   });
-  const built = await prepareBuild();
-  const written = built ? program.getSourceFiles().filter(isOfPackage) : [];
-  // What the incremental compiler remembers is not of these files.
-  if (built) await fs.promises.rm(path.join(root, "dist/.tsbuildinfo"), { force: true });
+  const modified = await prepareBuild();
+  const emitted = modified ? program.getSourceFiles().filter(isInPackage) : [];
+  // `npm run build` compiles incrementally, and its records would not match the files that are written here.
+  if (modified) await fs.promises.rm(path.join(root, "dist/.tsbuildinfo"), { force: true });
   const diagnostics = [
-    ...written.flatMap((file) => program.emit(file).diagnostics),
+    ...emitted.flatMap((file) => program.emit(file).diagnostics),
     ...program.getConfigFileParsingDiagnostics(),
     ...program.getOptionsDiagnostics(),
     ...program.getGlobalDiagnostics(),
     ...program.getSyntacticDiagnostics(),
     ...program.getSemanticDiagnostics(),
   ];
-  diagnostics.push(...ts.getPreEmitDiagnostics(pageProgram()));
-  if (built) await finishBuild(diagnostics.length === 0 ? built : undefined);
+  diagnostics.push(...ts.getPreEmitDiagnostics(consoleProgram()));
+  if (modified) await finishBuild(diagnostics.length === 0 ? modified : undefined);
   if (diagnostics.length === 0) return;
   const host = { getCanonicalFileName: String, getCurrentDirectory: () => root, getNewLine: () => "\n" };
   console.log(ts.formatDiagnostics(ts.sortAndDeduplicateDiagnostics(diagnostics), host));
   process.exitCode = 1;
 }
 
-/** The web page, which is for browsers. */
-function pageProgram() {
+/** The console is type-checked separately, with the types of browsers. */
+function consoleProgram() {
   const { options, fileNames } = configOf("console/tsconfig.json");
   return ts.createProgram({ rootNames: fileNames, options });
 }
@@ -51,9 +51,11 @@ function configOf(name) {
 }
 
 /** @param {ts.SourceFile} file */
-function isOfPackage({ fileName, isDeclarationFile }) {
-  const [room = "", ...inside] = path.relative(root, fileName).split(path.sep);
-  return inside.length === 0 ? room.endsWith(".json") : rooms.includes(room) && !isDeclarationFile;
+function isInPackage({ fileName, isDeclarationFile }) {
+  const [first = "", ...rest] = path.relative(root, fileName).split(path.sep);
+  return rest.length === 0
+    ? first.endsWith(".json")
+    : sourceDirectories.includes(first) && !isDeclarationFile;
 }
 
 void checkTypes();

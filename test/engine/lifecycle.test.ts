@@ -35,7 +35,7 @@ describe("a dynamic resource in the real engine", () => {
   let file: string;
 
   beforeAll(async () => {
-    workspace = await engineWorkspace(program, { RECOMMENDER_SERIALISES: "1" });
+    workspace = await engineWorkspace(program);
     file = join(workspace.directory, "note.txt");
     workspace.stack.workspace.envVars.NOTE_FILE = file;
   });

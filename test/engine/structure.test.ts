@@ -147,9 +147,7 @@ export const direct = recommender.recommend({ userId: "u1", limit: 2 }).then(({ 
 
 test("a component is known to the engine by the lines of the program alone", async () => {
   const observed = await ObservedService.start();
-  // What loads compiled code for tests would be seen in traces.
-  const environment = { ...observed.environment, RECOMMENDER_COMPILED: "" };
-  const workspace = await engineWorkspace(component(""), environment, "typescript");
+  const workspace = await engineWorkspace(component(""), observed.environment, "typescript");
   await observed.load((await workspace.stack.up()).outputs.ids?.value);
   await workspace.setProgram(component(trained));
   await workspace.stack.up();

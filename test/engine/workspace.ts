@@ -10,7 +10,7 @@ import { readKeptState } from "./kept-state";
 
 const repository = join(__dirname, "../..");
 
-/** Where the keys of stacks are kept that are not about passphrases: see tools/jest/key-keeper.js. */
+/** Stores the keys of stacks that do not use a passphrase: see tools/jest/fake-vault.js. */
 export const secretsProvider = "hashivault://tests";
 
 /** A Pulumi project in a folder of its own, with a state and an engine home that nothing else shares. */

@@ -1,6 +1,6 @@
 const path = require("node:path");
 
-/** Ends a run with `N passed, N failed`, after a list of the tests that could not run here; `npm test` adds its checks. */
+/** Prints the tests that this machine cannot run, then `N passed, N failed`, including the checks of `npm test`. */
 class TotalsReporter {
   /**
    * @param {unknown} _contexts
@@ -11,10 +11,10 @@ class TotalsReporter {
       .split(" ")
       .map(Number);
     const passed = results.numPassedTests + checksPassed;
-    // A file that could not even be loaded has no tests that could be counted.
+    // A test file that cannot be loaded has no tests to count, so it counts as one failure.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + checksFailed;
     const notRun = testsNotRun(results);
-    // Jest appends its own summary after all reporters, and this line is to be the last.
+    // Jest prints its own summary after all reporters, so this waits until the process exits.
     process.once("exit", () => {
       for (const line of notRun) console.log(line);
       console.log(`${passed} passed, ${failed} failed`);
@@ -23,7 +23,7 @@ class TotalsReporter {
 }
 
 /**
- * The tests that this machine cannot run, grouped by the reason that their names carry (test/unless.ts).
+ * Lists the tests that this machine cannot run, grouped by the reason in their names (test/unless.ts).
  * @param {import("@jest/reporters").AggregatedResult} results
  */
 function testsNotRun(results) {

@@ -3,58 +3,60 @@ const { once } = require("node:events");
 const path = require("node:path");
 
 /**
- * @typedef {object} Wanted
- * @property {boolean} [durable] whether what was committed outlives a loss of power, as users have it
- * @property {boolean} [own] whether it must be a server of its own, because it will be harmed
+ * @typedef {object} ServerOptions
+ * @property {boolean} [durable] whether committed data survives a power failure, as in production
+ * @property {boolean} [own] whether to start a server even if TEST_DATABASE_URL is set, because the test will damage it
  * @property {number} [diskMegabytes] the size of a disk that a test can fill
- * @property {{ url: string, data: string }} [standbyOf] the server that it copies and follows
+ * @property {{ url: string, data: string }} [standbyOf] the primary server, if the new server is its standby
  */
 
 /**
  * @typedef {object} Postgres
  * @property {string} url
- * @property {string} data the folder of its files; empty if TEST_DATABASE_URL names the server
- * @property {string} [disk] the small disk, if this machine can mount one; tables belong into its folder `tables`
- * @property {() => Promise<void>} halt ends the server as a crash does; its files stay
- * @property {(settings?: readonly string[]) => Promise<void>} resume starts it again; does not wait until it answers
- * @property {() => Promise<void>} stop ends the server and removes its files
+ * @property {string} data the data directory; empty for the server in TEST_DATABASE_URL
+ * @property {string} [disk] the mount point of the small disk, if this machine can mount one. Tables belong into its
+ * directory `tables`
+ * @property {() => Promise<void>} halt stops the server as a crash does, and keeps its files
+ * @property {(settings?: readonly string[]) => Promise<void>} resume starts it again, without waiting until it is ready
+ * @property {() => Promise<void>} stop stops the server and deletes its files
  */
 
 /**
- * Starts a PostgreSQL server of this run alone, or takes the one that TEST_DATABASE_URL names. It ends with this process,
- * however that ends.
- * @param {Wanted} [wanted]
+ * Starts a PostgreSQL server for this process, or uses the server in TEST_DATABASE_URL. The server stops when this
+ * process ends, even if it is killed.
+ * @param {ServerOptions} [options]
  * @returns {Promise<Postgres>}
  */
-async function startPostgres(wanted = {}) {
+async function startPostgres(options = {}) {
   const given = process.env.TEST_DATABASE_URL;
   const nothing = async () => {};
-  if (given && !wanted.own) return { url: given, data: "", halt: nothing, resume: nothing, stop: nothing };
-  const { TMPDIR: folder, RECOMMENDER_TESTS_FOLDER: closed, ...others } = process.env;
-  const keeper = fork(path.join(__dirname, "keep.js"), [JSON.stringify(wanted)], {
+  if (given && !options.own) return { url: given, data: "", halt: nothing, resume: nothing, stop: nothing };
+  const { TMPDIR, RECOMMENDER_TESTS_FOLDER, ...env } = process.env;
+  // PostgreSQL may run as another user, who cannot read the temporary directory of the tests.
+  if (TMPDIR !== undefined && TMPDIR !== RECOMMENDER_TESTS_FOLDER) env.TMPDIR = TMPDIR;
+  const runner = fork(path.join(__dirname, "run-server.js"), [JSON.stringify(options)], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    // Its user could not enter the folder that the tests have for themselves.
-    env: folder === undefined || folder === closed ? others : { ...others, TMPDIR: folder },
+    env,
   });
-  const gone = once(keeper, "exit");
-  const [message] = await Promise.race([once(keeper, "message"), gone.then(() => [{}])]);
-  if (!message.url) throw new Error("PostgreSQL could not be started; the reason stands above.");
-  keeper.unref();
-  keeper.channel?.unref();
-  const tell = async (/** @type {object} */ order) => {
-    keeper.channel?.ref();
-    keeper.send(order);
-    await once(keeper, "message");
-    keeper.channel?.unref();
+  const exited = once(runner, "exit");
+  const [message] = await Promise.race([once(runner, "message"), exited.then(() => [{}])]);
+  if (!message.url) throw new Error("PostgreSQL did not start. The reason is printed above.");
+  runner.unref();
+  runner.channel?.unref();
+  const send = async (/** @type {object} */ request) => {
+    runner.channel?.ref();
+    runner.send(request);
+    await once(runner, "message");
+    runner.channel?.unref();
   };
   return {
     ...message,
-    halt: () => tell({ halt: true }),
-    resume: (settings = []) => tell({ resume: settings }),
+    halt: () => send({ halt: true }),
+    resume: (settings = []) => send({ resume: settings }),
     stop: async () => {
-      keeper.ref();
-      keeper.disconnect();
-      await gone;
+      runner.ref();
+      runner.disconnect();
+      await exited;
     },
   };
 }

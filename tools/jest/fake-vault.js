@@ -5,21 +5,22 @@ const http = require("node:http");
 const { json } = require("node:stream/consumers");
 
 /**
- * Keeps the keys of test stacks, asked as the engine asks a Vault of HashiCorp. From a passphrase the engine would
- * derive the key at each of its commands, which takes longer than all else that it does itself. It has a process of its
- * own, as a test may wait for the engine without hearing anything else. Gives the address.
+ * Starts a server that acts like HashiCorp Vault for the engine and stores the encryption keys of test stacks. With a
+ * passphrase, the engine derives the key again in every command, which takes longer than the rest of the command. The
+ * server is a separate process because a test may block its own process while it waits for the engine.
+ * @returns the URL of the server
  */
-async function startKeyKeeper() {
-  const keeper = spawn(process.execPath, [__filename], { stdio: ["pipe", "pipe", "inherit"] });
-  const [address] = await once(keeper.stdout, "data");
-  keeper.stdout.destroy();
-  // It ends with this process, which does not wait for it.
-  keeper.unref();
-  /** @type {import("node:net").Socket} */ (keeper.stdin).unref();
-  return String(address);
+async function startFakeVault() {
+  const vault = spawn(process.execPath, [__filename], { stdio: ["pipe", "pipe", "inherit"] });
+  const [url] = await once(vault.stdout, "data");
+  vault.stdout.destroy();
+  // Jest does not wait for the server. The server exits when its stdin closes, at the end of this process.
+  vault.unref();
+  /** @type {import("node:net").Socket} */ (vault.stdin).unref();
+  return String(url);
 }
 
-async function keepKeys() {
+async function serve() {
   /** @type {Map<string, string>} */
   const keys = new Map();
   const server = http.createServer(async (request, response) => {
@@ -35,6 +36,6 @@ async function keepKeys() {
   process.stdin.resume().on("end", () => process.exit());
 }
 
-module.exports = { startKeyKeeper };
+module.exports = { startFakeVault };
 
-if (require.main === module) void keepKeys();
+if (require.main === module) void serve();

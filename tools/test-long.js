@@ -1,53 +1,54 @@
 const { run, runCommand } = require("./command.js");
 const { installPackages, root } = require("./setup.js");
 
-const anySeed = String(Date.now() & 0xffffffff);
+const randomSeed = String(Date.now() & 0xffffffff);
 
 /**
- * What `npm test` does shortly, at length: the test files, and the variables for the numbers on the command line.
- * @type {Record<string, { files: string[], numbers: [variable: string, usual?: string][] }>}
+ * Long forms of tests that `npm test` runs in a short form: the test files, and the environment variables that are set
+ * to the numbers on the command line or to their defaults.
+ * @type {Record<string, { files: string[], numbers: [variable: string, fallback?: string][] }>}
  */
 const tests = {
-  /** `npm run test:kill [KILLS [SEED]]`: the engine is killed at random moments. */
+  /** `npm run test:kill [KILLS [SEED]]`: kills the engine at random moments. */
   kill: { files: ["test/engine/kill.test.ts"], numbers: [["KILLS", "100"], ["KILL_SEED"]] },
-  /** `npm run test:chaos [KILLS [SEED]]`: processes over PostgreSQL, their connections and the database suffer faults at random moments. */
+  /** `npm run test:chaos [KILLS [SEED]]`: causes faults in services, connections and PostgreSQL at random moments. */
   chaos: {
     files: ["test/service/chaos.test.ts"],
     numbers: [
       ["CHAOS_KILLS", "100"],
-      ["CHAOS_SEED", anySeed],
+      ["CHAOS_SEED", randomSeed],
     ],
   },
-  /** `npm run test:sequences [COUNT [SEED]]`: random sequences of faults, walks over the engine's options, and sequences of uploads. */
+  /** `npm run test:sequences [COUNT [SEED]]`: runs random sequences of faults, engine options and uploads. */
   sequences: {
     files: ["test/faults/recovery.test.ts", "test/faults/walk.test.ts", "test/records/sequences.test.ts"],
     numbers: [
       ["SEQUENCES", "3000"],
-      ["SEED", anySeed],
+      ["SEED", randomSeed],
     ],
   },
-  /** `npm run test:faults [ROUNDS]`: each cell of the table of faults, over each carrier. */
+  /** `npm run test:faults [ROUNDS]`: runs each cell of the fault table with each binding. */
   faults: { files: ["test/faults/table.test.ts"], numbers: [["ROUNDS", "2"]] },
-  /** `npm run test:walk [STEPS [SEED]]`: a walk over the real engine's options. */
+  /** `npm run test:walk [STEPS [SEED]]`: runs random steps with the real engine. */
   walk: {
     files: ["test/engine/walk.test.ts"],
     numbers: [
       ["STEPS", "100"],
-      ["WALK_SEED", anySeed],
+      ["WALK_SEED", randomSeed],
     ],
   },
-  /** `npm run test:attacks [CONNECTIONS]`: a service stays quick and small under each attack; run it on a quiet machine. */
+  /** `npm run test:attacks [CONNECTIONS]`: attacks a service, which must stay fast and small. Needs an idle machine. */
   attacks: { files: ["test/service/attacks.test.ts"], numbers: [["ATTACK_CONNECTIONS", "60"]] },
-  /** `npm run test:backup [KILLS]`: exports and restores are killed at random moments. */
+  /** `npm run test:backup [KILLS]`: kills exports and restores at random moments. */
   backup: { files: ["test/service/backup/broken-off.test.ts"], numbers: [["KILLS", "20"]] },
-  /** `npm run test:files [MEGABYTES]`: a model of so much is written and read. */
+  /** `npm run test:files [MEGABYTES]`: writes and reads a model of this size. */
   files: { files: ["test/service/files/model-format.test.ts"], numbers: [["MODEL_MEGABYTES", "2200"]] },
-  /** `npm run fuzz [CASES [SEED]]`: odd requests to the service. */
+  /** `npm run fuzz [CASES [SEED]]`: sends malformed and unusual requests to the service. */
   fuzz: {
     files: ["test/service/http/fuzz.test.ts"],
     numbers: [
       ["FUZZ_CASES", "10000"],
-      ["FUZZ_SEED", anySeed],
+      ["FUZZ_SEED", randomSeed],
     ],
   },
 };
@@ -55,10 +56,10 @@ const tests = {
 runCommand(async () => {
   const [name = "", ...given] = process.argv.slice(2);
   const test = tests[name];
-  if (!test) throw new Error(`Expected one of ${Object.keys(tests).join(", ")}.`);
+  if (!test) throw new Error(`Unknown test "${name}". Use one of: ${Object.keys(tests).join(", ")}.`);
   const env = { ...process.env };
-  test.numbers.forEach(([variable, usual], at) => {
-    const text = given[at] ?? usual;
+  test.numbers.forEach(([variable, fallback], index) => {
+    const text = given[index] ?? fallback;
     if (text === undefined) return;
     if (!/^-?\d+$/.test(text))
       throw new Error(`${variable} must be a whole number, not ${JSON.stringify(text)}.`);
@@ -66,6 +67,6 @@ runCommand(async () => {
   });
   await installPackages();
   const jest = require.resolve("jest/bin/jest");
-  // The whole path: other tests may have the same words in their names.
+  // Without this option, jest would also run other files whose paths contain these.
   await run(process.execPath, [jest, "--runTestsByPath", ...test.files], { cwd: root, env });
 });
