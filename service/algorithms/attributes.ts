@@ -1,23 +1,23 @@
 import { mean } from "./linear-algebra";
 
-/** How an attribute is handled. */
+/** Kind of an attribute: a number, or one or more categories. */
 export type AttributeKind = "NUMERICAL" | "CATEGORICAL";
 
-/** Attribute name to kind. */
+/** Kinds of attributes by name. */
 export type AttributeSchema = Readonly<Record<string, AttributeKind>>;
 
-/** Attributes of one user or item; undefined where there is no record. */
+/** Attributes of one user or item. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** Attributes of the users or of the items by index; one at a time, for all of them may be more than the heap holds. */
+/** Attributes of users or items by index. They are read one at a time, because all of them may not fit in the heap. */
 export interface AttributeRecords extends Iterable<Attributes | undefined> {
   readonly length: number;
   at(index: number): Attributes | undefined;
 }
 
-/** Turns attributes into features: learned from the records of one data set. */
+/** Mapping from attributes to features, learned from the records of one dataset. */
 export interface FeatureSpace {
-  /** How many features there are. */
+  /** Number of features. */
   readonly size: number;
   readonly attributes: readonly FeatureAttribute[];
 }
@@ -37,7 +37,7 @@ type FeatureAttribute =
       readonly categories: readonly string[];
     };
 
-/** Features of one record: places and values, those left out are 0. */
+/** Sparse features of one record: positions and values. All other features are 0. */
 export interface Features {
   readonly places: number[];
   readonly values: number[];
@@ -46,17 +46,17 @@ export interface Features {
 const MAX_FEATURES = 1000;
 const MAX_CATEGORIES = 400;
 
-/** An attribute of a record; one that it has itself, for every object also has a `constructor`. */
+/** Returns an attribute of a record. Ignores inherited properties such as `constructor`. */
 export function attributeOf(record: Attributes | undefined, name: string): unknown {
   return record && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Categories of an attribute's value: one or several; the empty value has none. */
+/** Returns the categories in an attribute value. A list has several, an empty value has none. */
 export function categoriesOf(value: unknown): string[] {
   try {
     return categoriesIn(value);
   } catch (error) {
-    // Records of version 0.1.0 may be nested deeper than the stack; such a value is no category.
+    // Version 0.1.0 accepted values that are nested too deep for the stack. They count as empty.
     if (error instanceof RangeError) return [];
     throw error;
   }
@@ -68,7 +68,7 @@ function categoriesIn(value: unknown): string[] {
   return [typeof value === "object" ? JSON.stringify(value) : String(value)];
 }
 
-/** Infers the kinds of attributes: numbers are numerical, everything else is categorical. */
+/** Infers the kinds of attributes: an attribute with only numbers is numerical, all others are categorical. */
 export function inferSchema(records: Iterable<Attributes | undefined>): AttributeSchema {
   const kinds = new Map<string, AttributeKind>();
   for (const record of records) {
@@ -81,7 +81,7 @@ export function inferSchema(records: Iterable<Attributes | undefined>): Attribut
   return Object.fromEntries([...kinds].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Learns the features of the records; categories that occur once say nothing about others and are left out. */
+/** Learns features from records. Categories that occur once are left out, because no other record shares them. */
 export function learnFeatures(
   records: readonly (Attributes | undefined)[],
   schema: AttributeSchema,
@@ -89,8 +89,8 @@ export function learnFeatures(
   const attributes: FeatureAttribute[] = [];
   let size = 0;
   for (const [name, kind] of Object.entries(schema)) {
-    const room = MAX_FEATURES - size;
-    if (room <= 0) break;
+    const free = MAX_FEATURES - size;
+    if (free <= 0) break;
     if (kind === "NUMERICAL") {
       const numbers = records
         .map((record) => numberOf(attributeOf(record, name)))
@@ -101,7 +101,7 @@ export function learnFeatures(
       if (!(variance > 0) || !Number.isFinite(variance)) continue;
       attributes.push({ name, kind, at: size++, mean: average, deviation: Math.sqrt(variance) });
     } else {
-      const categories = frequentCategories(records, name).slice(0, Math.min(room, MAX_CATEGORIES));
+      const categories = frequentCategories(records, name).slice(0, Math.min(free, MAX_CATEGORIES));
       if (categories.length === 0) continue;
       attributes.push({ name, kind, at: size, categories });
       size += categories.length;
@@ -110,7 +110,7 @@ export function learnFeatures(
   return { size, attributes };
 }
 
-/** Makes the function that turns a record into its features. */
+/** Returns a function that converts a record to features. */
 export function featureReader(space: FeatureSpace): (record: Attributes | undefined) => Features {
   const placesOf = new Map(
     space.attributes.map((attribute) => [
@@ -131,7 +131,7 @@ export function featureReader(space: FeatureSpace): (record: Attributes | undefi
         const number = numberOf(value);
         if (number === undefined) continue;
         features.places.push(attribute.at);
-        // Far outliers would otherwise throw a vector out of all proportion.
+        // An outlier would otherwise dominate the vector.
         features.values.push(Math.max(-4, Math.min(4, (number - attribute.mean) / attribute.deviation)));
       } else {
         const places = categoriesOf(value).flatMap(
@@ -147,14 +147,14 @@ export function featureReader(space: FeatureSpace): (record: Attributes | undefi
   };
 }
 
-/** One value of an item attribute and the items that have it. */
+/** A value of an item attribute and the items that have it. */
 export interface AttributeValue {
   readonly attribute: string;
   readonly value: string;
   readonly items: Uint32Array;
 }
 
-/** Lists the values of categorical item attributes with the items that have them. */
+/** Returns the values of categorical item attributes with the items that have them. */
 export function attributeValues(
   records: readonly (Attributes | undefined)[],
   schema: AttributeSchema = inferSchema(records),

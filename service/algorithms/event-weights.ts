@@ -1,22 +1,22 @@
 import type { Interactions } from "./interactions";
 
-/** What a value of an event of each other type weighs, where one of the target event weighs 1. */
+/** Weights of other event types by name. The target event has the weight 1. */
 export type EventWeights = Readonly<Record<string, number>>;
 
-/** How events of other types count. */
+/** How events of other types count in a model. */
 export interface EventRule {
   readonly weights: EventWeights;
-  /** Whether items that a user has such events for, and no target event, are recommended to him. */
+  /** Whether items are recommended to a user who has only events of other types on them. */
   readonly recommendSeen: boolean;
 }
 
-/** The pairs of one type of events. */
+/** The pairs of one event type. */
 export interface TypedPairs {
   readonly type: string;
   readonly interactions: Interactions;
 }
 
-/** The pairs of other types that count, each with its weight; null where none does. */
+/** Returns the weighted sum of the pairs of other types; null if no type has a weight. */
 export function weighted(others: readonly TypedPairs[], weights: EventWeights): Interactions | null {
   const parts = others
     .filter(({ type }) => (weights[type] ?? 0) > 0)
@@ -25,7 +25,7 @@ export function weighted(others: readonly TypedPairs[], weights: EventWeights): 
   return parts.length === 0 ? null : sumOfPairs(parts);
 }
 
-/** The pairs of the target event with what other types add to them. */
+/** Adds the weighted pairs of other types to those of the target event. */
 export function withOthers(target: Interactions, others: Interactions | null): Interactions {
   if (!others) return target;
   return sumOfPairs([
@@ -34,13 +34,16 @@ export function withOthers(target: Interactions, others: Interactions | null): I
   ]);
 }
 
-/** What one pair weighs, by the sums of its events of each type: the arithmetic of a training. */
+/**
+ * Returns the weight of one pair from the sums of its events by type. It rounds like a training, so a user's events
+ * give the same weights in both.
+ */
 export function pairWeight(target: number, others: readonly { sum: number; weight: number }[]): number {
   const added = others.reduce((total, { sum, weight }) => total + weight * sum, 0);
   return Math.fround(target + Math.fround(added));
 }
 
-/** Rows of the same users over the same items, added up. */
+/** Adds up pairs of the same users and items. */
 function sumOfPairs(parts: readonly { readonly of: Interactions; readonly by: number }[]): Interactions {
   const { users, items } = parts[0].of;
   const most = parts.reduce((sum, { of }) => sum + of.index.length, 0);
@@ -65,7 +68,7 @@ function sumOfPairs(parts: readonly { readonly of: Interactions; readonly by: nu
       }
     }
     for (let at = from; at < length; at++) {
-      // Those of the first part come in order.
+      // Items of the first part are in order. Only other parts can disturb it.
       if (at > from && index[at] < index[at - 1]) {
         index.subarray(from, length).sort();
         break;
@@ -79,7 +82,11 @@ function sumOfPairs(parts: readonly { readonly of: Interactions; readonly by: nu
     start[user + 1] = length;
   }
   return {
-    ...{ users, items, start, index: index.slice(0, length), weight: weight.slice(0, length) },
+    users,
+    items,
+    start,
+    index: index.slice(0, length),
+    weight: weight.slice(0, length),
     time: time?.slice(0, length),
   };
 }

@@ -1,4 +1,4 @@
-// algorithms/ is pure mathematics, without HTTP or SQL: training/ learns a model, inference/ asks it.
+// algorithms/ is pure mathematics, without HTTP or SQL: training/ learns a model, inference/ recommends with it.
 
 export {
   type AttributeRecords,
@@ -15,13 +15,13 @@ export {
 export { type EventRule, pairWeight, type TypedPairs } from "./event-weights";
 export type { ExposureRule } from "./exposure";
 export { clusterUsers } from "./inference/clustering";
+export { diagonalized } from "./inference/diagonalized";
 export { measureExposure } from "./inference/exposed";
 export type { UserItem } from "./inference/fold-in";
 export { type HeldOutReport, type HeldOutUsers, measureHeldOut, withHeldOut } from "./inference/held-out";
 export { placedVectors } from "./inference/placed-vectors";
 export { type Preferences, Recommender } from "./inference/recommender";
 export { LearnedBuilder, type ModelWithoutPairs, type ServableModel, servable } from "./inference/servable";
-export { turned } from "./inference/turn";
 export { histogramOf, usageReader, usersWithin } from "./inference/usage";
 export {
   type Interactions,

@@ -1,28 +1,28 @@
-/** Which items each user acted on and how strongly: rows of users, each with ascending item indices. */
+/** Pairs of users and items with weights, as sparse rows of users. Item indices in a row are ascending. */
 export interface Interactions {
   readonly users: number;
   readonly items: number;
-  /** Entries of user u are those from start[u] up to start[u + 1]. */
+  /** Entries of user u are at start[u] up to start[u + 1] of the other arrays. */
   readonly start: Uint32Array;
   readonly index: Uint32Array;
-  /** Sum of the weights of the pair's events, above 0. */
+  /** Sum of the values of the pair's events, above 0. */
   readonly weight: Float32Array;
-  /** When the last event of each pair was; absent where that is not known, or the same for all. */
+  /** Time of the last event of each pair. Absent if times are unknown or all the same. */
   readonly time?: Float64Array | undefined;
 }
 
-/** All pairs that have events, whatever these sum to; rows as in Interactions. */
+/** All pairs with events, including those with a sum of 0 or less. Rows as in Interactions. */
 export interface Pairs {
   readonly start: Uint32Array;
   readonly index: Uint32Array;
-  /** How many events the pair has. */
+  /** Number of events of each pair. */
   readonly count: Uint32Array;
   readonly sum: Float64Array;
-  /** When the last of them was, where times were added. */
+  /** Time of the last event of each pair, if events were added with times. */
   readonly time?: Float64Array | undefined;
 }
 
-/** Gathers events one by one; the caller maps ids to indices. */
+/** Collects events. The caller maps ids to indices. */
 export class InteractionsBuilder {
   private length = 0;
   private userOf = new Uint32Array(1024);
@@ -32,7 +32,7 @@ export class InteractionsBuilder {
   private users = 0;
   private items = 0;
 
-  /** Adds one event; its time with all of them or with none. */
+  /** Adds one event. Either all events have a time or none. */
   add(user: number, item: number, weight: number, time?: number): void {
     if (this.length === this.userOf.length) this.grow();
     if (time !== undefined) {
@@ -47,7 +47,7 @@ export class InteractionsBuilder {
     if (item >= this.items) this.items = item + 1;
   }
 
-  /** Gives each user and each item the place that stands where its former one was. */
+  /** Replaces indices: user u becomes users[u], item i becomes items[i]. */
   renumber(users: Uint32Array, items: Uint32Array): void {
     for (let event = 0; event < this.length; event++) {
       this.userOf[event] = users[this.userOf[event]];
@@ -57,7 +57,7 @@ export class InteractionsBuilder {
     this.items = items.length;
   }
 
-  /** Sums the events of each pair; pairs whose sum is not above 0 are left out. */
+  /** Sums the events of each pair, and leaves out pairs with a sum of 0 or less. */
   build(users = this.users, items = this.items): Interactions {
     const { start, index, sum, time } = this.pairs(users, items);
     const weight = Float32Array.from(sum);
@@ -70,7 +70,7 @@ export class InteractionsBuilder {
   pairs(users = this.users, items = this.items): Pairs {
     if (users < this.users || items < this.items) {
       throw new RangeError(
-        `events refer to ${this.users} users and ${this.items} items, not ${users} and ${items}`,
+        `Events refer to ${this.users} users and ${this.items} items, more than ${users} and ${items}.`,
       );
     }
     const order = byColumn(this.itemOf.subarray(0, this.length), items);
@@ -101,7 +101,7 @@ export class InteractionsBuilder {
   }
 }
 
-/** The same interactions seen from the items: rows of items, each with ascending user indices. */
+/** Transposes interactions: returns rows of items with ascending user indices. */
 export function transpose(of: Interactions): Interactions {
   const start = countStarts(of.index, of.items);
   const next = start.slice();
@@ -117,7 +117,7 @@ export function transpose(of: Interactions): Interactions {
   return { users: of.items, items: of.users, start, index, weight };
 }
 
-/** Keeps the entries for which `keep` holds; users and items keep their indices. */
+/** Keeps the entries for which `keep` returns true. Users and items keep their indices. */
 export function filterEntries(
   of: Interactions,
   keep: (entry: number, user: number) => boolean,
@@ -137,12 +137,15 @@ export function filterEntries(
     start[user + 1] = length;
   }
   return {
-    ...{ ...of, start, index: index.slice(0, length), weight: weight.slice(0, length) },
+    ...of,
+    start,
+    index: index.slice(0, length),
+    weight: weight.slice(0, length),
     time: time?.slice(0, length),
   };
 }
 
-/** Leaves out the pairs that are held out, but for what is known to have come before. */
+/** Leaves out pairs that are held out, unless their last event is known to be earlier than the held-out one. */
 export function without(of: Interactions, held: Interactions): Interactions {
   const since = new Map<number, number>();
   let last = -1;
@@ -158,7 +161,7 @@ export function without(of: Interactions, held: Interactions): Interactions {
   });
 }
 
-/** Keeps the given users only, renumbered in the order given; items keep their indices. */
+/** Keeps only the given users, renumbered in the given order. Items keep their indices. */
 export function selectUsers(of: Interactions, users: Uint32Array): Interactions {
   const start = startsOf(of.start, users);
   const length = start[users.length];
@@ -175,7 +178,7 @@ export function selectUsers(of: Interactions, users: Uint32Array): Interactions 
   return { users: users.length, items: of.items, start, index, weight, time };
 }
 
-/** Where the entries of some users start, one user after another. */
+/** Returns the row starts for some of the users. */
 export function startsOf(start: Uint32Array, users: Uint32Array): Uint32Array {
   const own = new Uint32Array(users.length + 1);
   users.forEach((user, at) => {
@@ -196,7 +199,7 @@ export function usersWithItems({ users, start }: Interactions): Uint32Array {
   );
 }
 
-/** How many users acted on each item. */
+/** Returns the number of users of each item. */
 export function itemCounts(of: Interactions): Uint32Array {
   const counts = new Uint32Array(of.items);
   for (const item of of.index) counts[item] += 1;
@@ -219,7 +222,7 @@ function byColumn(values: Uint32Array, bound: number): Uint32Array {
   return order;
 }
 
-/** Rows in which a pair stands as often as it has events, with each pair standing once. */
+/** Merges rows with one entry per event into rows with one entry per pair. */
 function merged(start: Uint32Array, index: Uint32Array, weight: Float32Array, time?: Float64Array): Pairs {
   const users = start.length - 1;
   const isFirst = (at: number, user: number) => at === start[user] || index[at] !== index[at - 1];
@@ -249,7 +252,7 @@ function merged(start: Uint32Array, index: Uint32Array, weight: Float32Array, ti
   return pairs;
 }
 
-/** The sum of values, the same in whatever order they come. */
+/** Sums values in ascending order, so the rounding does not depend on the order of events. Sorts them in place. */
 export function sumOf(values: Float32Array): number {
   return values.sort().reduce((sum, value) => sum + value, 0);
 }

@@ -1,7 +1,7 @@
-/** The score of an item that a model knows nothing about: below every other score. */
+/** Score of an item without a vector: lower than every other score. */
 export const UNPLACED = -1e30;
 
-/** Whether a score belongs to an item that the model knows something about. */
+/** Returns whether a score belongs to an item with a vector. */
 export function isPlaced(score: number): boolean {
   return score > UNPLACED / 2;
 }

@@ -1,17 +1,17 @@
-/** A seeded source of random numbers: the same seed gives the same sequence on every machine. */
+/** A random number generator with a seed. The same seed gives the same sequence on every machine. */
 export interface Random {
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number from 0 up to, not including, 1. */
   next(): number;
-  /** A whole number from 0 up to, not including, `bound`. */
+  /** Returns an integer from 0 up to, not including, `bound`. */
   below(bound: number): number;
-  /** A normally distributed number of mean 0 and deviation 1. */
+  /** Returns a normally distributed number with mean 0 and deviation 1. */
   normal(): number;
 }
 
 /** Seed of all hold-outs and samples. It is fixed, so the same data gives the same model. */
 export const DEFAULT_SEED = 20_240_229;
 
-/** Makes a seeded source of random numbers (mulberry32). */
+/** Creates a random number generator (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -28,7 +28,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Draws `count` different numbers below `bound`, in ascending order. */
+/** Draws `count` different integers below `bound`. Returns them in ascending order. */
 export function sample(random: Random, bound: number, count: number): Uint32Array {
   const pool = Uint32Array.from({ length: bound }, (_, index) => index);
   const drawn = Math.min(bound, count);

@@ -1,14 +1,14 @@
 import type { Interactions } from "./interactions";
 
-/** `linear`: in proportion to the sum of event values; `log`: with its logarithm, for counts with a long tail. */
+/** How the weight of a pair grows with the sum of its event values. `log` suits counts with a long tail. */
 export type Weighting = "linear" | "log";
 
-/** Turns sums of event values into weights whose average over the training data is 1. */
+/** Converts sums of event values to weights with a mean of 1 over the training data. */
 export interface WeightScale {
   readonly weighting: Weighting;
-  /** The weights of a user with n items are divided by this power of n. */
+  /** The weights of a user with n items are divided by n ** damping. */
   readonly damping?: number;
-  /** The median sum: the logarithm is nearly straight far below it and flat far above it. */
+  /** The median sum. Far below it, the logarithm is nearly linear, and far above it nearly flat. */
   readonly typical: number;
   readonly average: number;
 }
@@ -22,21 +22,21 @@ export function weightScaleOf(of: Interactions, weighting: Weighting, damping: n
   return { ...unscaled, average: sum / weight.length || 1 };
 }
 
-/** The logarithm starts to level off at this part of the typical sum. */
-const LEVEL = 0.1;
+/** The logarithm starts to flatten at this share of the typical sum. */
+const FLATTENING = 0.1;
 
-/** The weight of a pair whose event values sum to `value`, of a user with so many items. */
+/** Returns the weight of a pair, from the sum of its event values and the number of the user's items. */
 export function scaledWeight(
-  // A model that was kept before there was damping has none.
+  // Models that were stored before damping existed do not have it.
   { weighting, damping = 0, typical, average }: WeightScale,
   value: number,
   items: number,
 ): number {
-  const weight = weighting === "log" ? Math.log1p(value / (LEVEL * typical)) : value;
+  const weight = weighting === "log" ? Math.log1p(value / (FLATTENING * typical)) : value;
   return weight / (average * items ** damping);
 }
 
-/** The same interactions with scaled weights. */
+/** Returns the interactions with scaled weights. */
 export function scaleWeights(of: Interactions, scale: WeightScale): Interactions {
   const weight = new Float32Array(of.weight.length);
   for (let user = 0; user < of.users; user++) {

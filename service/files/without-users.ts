@@ -1,4 +1,5 @@
 import {
+  diagonalized,
   itemCounts,
   LearnedBuilder,
   type ModelWithoutPairs,
@@ -6,7 +7,6 @@ import {
   type ServableModel,
   selectUsers,
   startsOf,
-  turned,
 } from "../algorithms";
 import type { UserSet } from "../store/forgotten";
 import type { OpenModel, Stored, StoredModel } from "./format/model";
@@ -42,7 +42,7 @@ export async function servableWithout(
   });
   const { itemUsers } = learned;
   const counts = itemUsers.map((count, item) => count + (others[item] as number));
-  const model = { ...(isDiagonal ? stored.model : turned(stored.model, counts)), learned };
+  const model = { ...(isDiagonal ? stored.model : diagonalized(stored.model, counts)), learned };
   return kept ? ofUsers({ ...stored, model }, kept, counts, itemUsers) : { ...stored, model };
 }
 

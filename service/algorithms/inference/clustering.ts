@@ -3,19 +3,19 @@ import { createRandom, sample } from "../random";
 import type { TrainedModel } from "../training/model";
 import { kMeans, type Partition, type Points, silhouette } from "./k-means";
 
-/** An item attribute value that a group uses more than all users do. */
+/** An item attribute value that a group uses more than users do on average. */
 export interface Marker {
   readonly attribute: string;
   readonly value: string;
   /** Share of the group's event weight that goes to items having the value. */
   readonly share: number;
-  /** The same share over all users. */
+  /** Share of the event weight of all users that goes to these items. */
   readonly overallShare: number;
   /** share / overallShare. */
   readonly lift: number;
 }
 
-/** Users whose preferences are alike. */
+/** A group of users with similar preferences. */
 export interface UserGroup {
   readonly size: number;
   readonly members: number[];
@@ -23,14 +23,15 @@ export interface UserGroup {
 }
 
 const MAX_GROUPS = 12;
+/** Users that the number of groups is chosen on. */
 const SAMPLE = 3000;
 const RESTARTS = 3;
 const MAX_MARKERS = 10;
 const SEED = 7;
 
 /**
- * Groups users by the direction of their vectors from the average user; the number of groups is the one with the
- * clearest silhouette, groups smaller than `minUserNum` are dropped, the largest group comes first.
+ * Groups users by the direction of their vectors from the average user. The number of groups is the one with the best
+ * silhouette. Groups smaller than `minUserNum` are dropped. The largest group comes first.
  */
 export function clusterUsers(
   model: TrainedModel,
@@ -39,7 +40,7 @@ export function clusterUsers(
 ): UserGroup[] {
   const { users, points } = userDirections(model);
   if (users.length === 0) return [];
-  const partition = clearest(points, minUserNum);
+  const partition = bestPartition(points, minUserNum);
   const members = Array.from({ length: partition.k }, () => [] as number[]);
   users.forEach((user, at) => {
     members[partition.group[at]]?.push(user);
@@ -59,7 +60,7 @@ function userDirections({ stride, users, userVectors }: TrainedModel): { users: 
     if (vector.every((value) => value === 0)) continue;
     known.push(user);
     vector.forEach((value, k) => {
-      mean[k] = mean[k] + value;
+      mean[k] += value;
     });
   }
   const values = new Float32Array(known.length * stride);
@@ -71,12 +72,12 @@ function userDirections({ stride, users, userVectors }: TrainedModel): { users: 
       norm += value * value;
     }
     if (norm === 0) return;
-    for (let k = 0; k < stride; k++) values[at * stride + k] = values[at * stride + k] / Math.sqrt(norm);
+    for (let k = 0; k < stride; k++) values[at * stride + k] /= Math.sqrt(norm);
   });
   return { users: known, points: { count: known.length, stride, values } };
 }
 
-function clearest(points: Points, minUserNum: number): Partition {
+function bestPartition(points: Points, minUserNum: number): Partition {
   const random = createRandom(SEED);
   const { stride, values } = points;
   const picked = sample(random, points.count, SAMPLE);
@@ -86,12 +87,12 @@ function clearest(points: Points, minUserNum: number): Partition {
   });
   const largest = Math.min(MAX_GROUPS, Math.floor(points.count / Math.max(1, minUserNum)), points.count - 1);
   let best = 1;
-  let clarity = 0;
+  let bestSilhouette = 0;
   for (let k = 2; k <= largest; k++) {
     const found = silhouette(some, bestOf(some, k));
-    if (found > clarity) {
+    if (found > bestSilhouette) {
       best = k;
-      clarity = found;
+      bestSilhouette = found;
     }
   }
   return bestOf(points, best);
@@ -114,7 +115,7 @@ function markerFinder({ interactions, items }: TrainedModel, values: readonly At
     for (const user of users) {
       for (let at = interactions.start[user]; at < interactions.start[user + 1]; at++) {
         const item = interactions.index[at];
-        weights[item] = weights[item] + interactions.weight[at];
+        weights[item] += interactions.weight[at];
         total += interactions.weight[at];
       }
     }
@@ -134,7 +135,7 @@ function markerFinder({ interactions, items }: TrainedModel, values: readonly At
           return { attribute, value, share, overallShare, lift: overallShare > 0 ? share / overallShare : 0 };
         })
         .filter(({ lift }) => lift > 1)
-        // The lift alone would favour values that almost nobody uses.
+        // The lift by itself would favour values that almost nobody uses.
         .sort((a, b) => b.share * Math.log(b.lift) - a.share * Math.log(a.lift))
         .slice(0, MAX_MARKERS)
     );

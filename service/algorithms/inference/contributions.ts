@@ -4,18 +4,19 @@ import type { Neighbours } from "../neighbours";
 import type { AttributeModel } from "../training/cold-start";
 import type { Entries, FoldIn, UserItem } from "./fold-in";
 
-/** What one item of a user adds to the scores of some items. */
+/** How much one item of a user adds to the scores of the targets. */
 export interface Contribution {
   readonly item: number;
-  /** By the vectors, for each target. */
+  /** Through the vectors, for each target. */
   readonly vectors: Float64Array;
-  /** By the users who chose the same, for each target. */
+  /** Through similar users, for each target. */
   readonly neighbours: Float64Array;
 }
 
 /**
- * The parts of scores by the user's own items. A folded-in vector is linear in them, x = A⁻¹ Σ right · y, so the score of
- * an item z is the sum of right · zᵀA⁻¹y; the neighbours' part is a sum over his items as it stands.
+ * Divides the scores of the targets among the user's items. A folded-in vector is linear in the items,
+ * x = A⁻¹ Σ right · y, so the score of an item z is the sum of right · zᵀA⁻¹y. The scores by neighbours are a sum over
+ * the items already.
  */
 export function contributions(
   folding: FoldIn,
@@ -27,24 +28,24 @@ export function contributions(
   const solve = equationSolver(folding, equations);
   const solved = targets.rows.map(solve);
   const chosen = equations.entries.map(({ item }) => item);
-  const said = neighbours?.contributions(chosen, targets.items);
+  const byNeighbours = neighbours?.contributions(chosen, targets.items);
   return equations.entries.map(({ item, right }, at) => {
     const row = folding.vectorOf(item);
     return {
       item,
       vectors: Float64Array.from(solved, (of) => right * dot(of, row)),
-      neighbours: said?.[at] ?? new Float64Array(targets.items.length),
+      neighbours: byNeighbours?.[at] ?? new Float64Array(targets.items.length),
     };
   });
 }
 
-/** What one attribute of a user adds to the scores of some items. */
+/** How much one attribute of a user adds to the scores of the targets. */
 export interface AttributePart {
   readonly attribute: string;
   readonly adds: Float64Array;
 }
 
-/** The parts of scores by the user's attributes: a vector from attributes is a sum over their features, and the average. */
+/** Divides scores among the user's attributes. A vector from attributes is a sum over their features, plus a constant. */
 export function attributeParts(
   { space, map }: AttributeModel,
   attributes: Attributes | undefined,

@@ -2,16 +2,16 @@ import { ridgeOf } from "../training/ials";
 import type { FoldInRule } from "../training/model";
 import { scaledWeight } from "../weighting";
 
-/** The equations of one user: (shared · YᵀY + Σ weight · y yᵀ + ridge · I) x = Σ right · y, the sums over his items. */
+/** The equations of one user, with sums over the user's items: (shared · YᵀY + Σ weight · y yᵀ + ridge · I) x = Σ right · y. */
 export interface Equations {
   readonly shared: number;
-  /** What an item counts by the sum of the values of its events, of a user with so many items. */
+  /** Returns the weights of an item, from the sum of its event values and the number of the user's items. */
   entry(sum: number, items: number): { readonly weight: number; readonly right: number };
-  /** The regularisation of a user whose weights sum to `total`, with so many items. */
+  /** Returns the regularization of a user, from the sum of the weights and the number of items. */
   ridge(total: number, items: number): number;
 }
 
-/** The equations that a model's users are solved by, where so many items have events. */
+/** Returns the equations of a fold-in rule, for a model in which this number of items has events. */
 export function equationsOf(rule: FoldInRule, activeItems: number): Equations {
   if (rule.rule === "spark-als-implicit") {
     const { alpha, regularization } = rule;

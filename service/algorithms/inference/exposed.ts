@@ -1,4 +1,4 @@
-import { type Exposure, likenessOf } from "../exposure";
+import { type Exposure, meanCosine } from "../exposure";
 import { rowOf, usersWithItems } from "../interactions";
 import { mean } from "../linear-algebra";
 import { createRandom, DEFAULT_SEED, sample } from "../random";
@@ -7,13 +7,13 @@ import type { TrainedModel } from "../training/model";
 import { Recommender } from "./recommender";
 import { servable } from "./servable";
 
-/** An item that fewer users chose is cold. */
+/** An item with fewer users is cold. */
 const COLD_USERS = 5;
 const MOST_USERS = 1000;
-/** Multiplications for the scores of all users, half a second or so. */
+/** Limit of the multiplications for all scores: about half a second. */
 const MOST_PRODUCTS = 2e9;
 
-/** Measures what a model shows to some of the users that it was trained on, as it would serve them. */
+/** Measures which items a model shows to some of the users that it was trained on. Null if it shows none. */
 export function measureExposure(model: TrainedModel, chosen = model.interactions): Exposure | null {
   const recommender = new Recommender(servable(model));
   const { items, stride, eventRule, interactions } = model;
@@ -26,23 +26,23 @@ export function measureExposure(model: TrainedModel, chosen = model.interactions
     .filter((list) => list.length > 0);
   if (lists.length === 0) return null;
   const shown = lists.flat();
-  const placeOf = placesOf(Array.from({ length: items }, (_, item) => recommender.usersOf(item)));
+  const rankOf = popularityRanks(Array.from({ length: items }, (_, item) => recommender.usersOf(item)));
   return {
     coverage20: new Set(shown).size / items,
     coldItems20: mean(shown.map((item) => (recommender.usersOf(item) < COLD_USERS ? 1 : 0))),
-    diversity20: 1 - mean(lists.map((list) => likenessOf(list.map((item) => recommender.vectorOf(item))))),
-    shownPopularity20: mean(shown.map(placeOf)),
-    chosenPopularity: mean(users.flatMap((user) => Array.from(rowOf(chosen, user), placeOf))),
+    diversity20: 1 - mean(lists.map((list) => meanCosine(list.map((item) => recommender.vectorOf(item))))),
+    shownPopularity20: mean(shown.map(rankOf)),
+    chosenPopularity: mean(users.flatMap((user) => Array.from(rowOf(chosen, user), rankOf))),
   };
 }
 
-/** Where an item stands among all others by how many users chose it, from 0 to 1; those that are equal share the middle. */
-function placesOf(counts: readonly number[]): (item: number) => number {
+/** Returns the popularity rank of items, from 0 to 1. Items with equal counts share the mean of their ranks. */
+function popularityRanks(counts: readonly number[]): (item: number) => number {
   const sorted = Uint32Array.from(counts).sort();
-  const places = new Map<number, number>();
+  const ranks = new Map<number, number>();
   for (let from = 0, to = 0; from < sorted.length; from = to) {
     while (to < sorted.length && sorted[to] === sorted[from]) to++;
-    places.set(sorted[from], (from + to - 1) / 2 / Math.max(1, sorted.length - 1));
+    ranks.set(sorted[from], (from + to - 1) / 2 / Math.max(1, sorted.length - 1));
   }
-  return (item) => places.get(counts[item]) ?? 0;
+  return (item) => ranks.get(counts[item]) ?? 0;
 }

@@ -4,13 +4,13 @@ import { CHUNK } from "../training/work";
 import { type Equations, equationsOf } from "./equations";
 import type { ServableModel } from "./servable";
 
-/** One item of a user and the sum of the values of its events. */
+/** An item of a user and the sum of its event values. */
 export interface UserItem {
   readonly item: number;
   readonly weight: number;
 }
 
-/** The equations of one user, as `Equations` names them. */
+/** The terms of one user's equations. See `Equations`. */
 export interface Entries {
   readonly entries: readonly { readonly item: number; readonly weight: number; readonly right: number }[];
   readonly ridge: number;
@@ -18,7 +18,7 @@ export interface Entries {
   readonly base: Float32Array;
 }
 
-/** Solves the vector of a single user against the trained items: one half step of the training. */
+/** Computes the vector of a user from the user's items and the trained item vectors, like one half step of training. */
 export class FoldIn {
   private readonly kernel: Kernel;
   private readonly equations: Equations;
@@ -54,7 +54,7 @@ export class FoldIn {
     const active = Array.from({ length: items }, (_, item) => item).filter((item) => popularity[item]);
     this.equations = equationsOf(model.foldIn, active.length);
     this.itemVectors.set(itemVectors.subarray(0, items * stride));
-    // Vectors made from attributes were not there in training and take no part in the weight of the unobserved.
+    // Only items with events counted as unobserved in training. Vectors from attributes came later.
     const squares = new Float64Array(stride);
     for (const item of active) {
       for (let k = 0; k < stride; k++) squares[k] += model.itemVectors[item * stride + k] ** 2;
@@ -62,12 +62,12 @@ export class FoldIn {
     this.base.set(squares.map((sum) => this.equations.shared * sum));
   }
 
-  /** Gives an item without events another vector. */
+  /** Replaces the vector of an item without events. */
   place(item: number, vector: Float32Array): void {
     if (item < this.model.items) this.itemVectors.set(vector, item * this.model.stride);
   }
 
-  /** What the items of a user count in his equations; none where the model knows none of them. */
+  /** Returns the terms of a user's equations, for the items that the model knows. */
   entriesOf(items: readonly UserItem[]): Entries {
     const { model, equations } = this;
     const sums = new Map<number, number>();
@@ -81,13 +81,13 @@ export class FoldIn {
     return { entries, ridge: equations.ridge(total, known.length), base: this.base };
   }
 
-  /** The vector of an item, as users are solved against it. */
+  /** Returns the vector of an item that fold-in uses. */
   vectorOf(item: number): Float32Array {
     const { stride } = this.model;
     return this.itemVectors.subarray(item * stride, (item + 1) * stride);
   }
 
-  /** The user's vector, null when the model knows none of the items. */
+  /** Returns the user's vector; null if the model knows none of the items. */
   solve(items: readonly UserItem[]): Float32Array | null {
     const { model } = this;
     const { entries: known, ridge } = this.entriesOf(items);

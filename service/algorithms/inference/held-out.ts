@@ -6,7 +6,7 @@ import { FoldIn } from "./fold-in";
 import { Recommender } from "./recommender";
 import { servable } from "./servable";
 
-/** Some users, of whose pairs a part was kept from the trainer: row k of both parts is that of users[k]. */
+/** Users of whom some pairs were held out from the trainer. Row k of `seen` and `held` belongs to users[k]. */
 export interface HeldOutUsers {
   readonly users: Uint32Array;
   readonly seen: Interactions;
@@ -15,7 +15,7 @@ export interface HeldOutUsers {
   readonly kind: HoldOutKind;
 }
 
-/** What a model reached on the pairs that its trainer never saw, and what popularity reached; null without such pairs. */
+/** Quality of a model and of popularity on pairs that the trainer has not seen. Null if there are no such pairs. */
 export interface HeldOutReport {
   readonly quality: Quality | null;
   readonly popularity: Quality | null;
@@ -24,7 +24,7 @@ export interface HeldOutReport {
   readonly exposure?: TrainingReport["exposure"];
 }
 
-/** Measures a model on what was held out; `counts` are the users with each item that the trainer saw. */
+/** Measures a model on held-out pairs. `counts` are the users of each item in the pairs that the trainer saw. */
 export function measureHeldOut(
   model: TrainedModel,
   { users, seen, held, kind }: HeldOutUsers,
@@ -49,7 +49,7 @@ export function measureHeldOut(
   };
 }
 
-/** The model with all that its users have: what was held out is put back, and those users are folded in. */
+/** Returns the model with the held-out pairs added to its interactions, and the vectors of their users updated. */
 export function withHeldOut(model: TrainedModel, { users, seen, held }: HeldOutUsers): TrainedModel {
   if (users.length === 0) return model;
   const folding = new FoldIn(servable(model));

@@ -1,6 +1,6 @@
 import type { Random } from "../random";
 
-/** Points in rows of `stride` floats. */
+/** Points as rows of `stride` floats. */
 export interface Points {
   readonly count: number;
   readonly stride: number;
@@ -13,13 +13,13 @@ export interface Partition {
   /** Group of each point. */
   readonly group: Uint32Array;
   readonly centers: Float32Array;
-  /** Sum of squared distances from the centres. */
+  /** Sum of the squared distances to the centers. */
   readonly spread: number;
 }
 
 const MAX_ROUNDS = 50;
 
-/** k-means with the k-means++ start. */
+/** Divides points into k groups by k-means, initialized by k-means++. */
 export function kMeans(points: Points, k: number, random: Random): Partition {
   const centers = firstCenters(points, k, random);
   const group = new Uint32Array(points.count);
@@ -40,8 +40,8 @@ export function kMeans(points: Points, k: number, random: Random): Partition {
 }
 
 /**
- * How clearly the points lie nearer to their own centre than to the next one, from -1 to 1: the silhouette with
- * distances to centres instead of to all points.
+ * Returns the simplified silhouette, from -1 to 1: how much closer points are to their own center than to the next one.
+ * It uses distances to centers instead of to all points.
  */
 export function silhouette(points: Points, { k, group, centers }: Partition): number {
   let sum = 0;
@@ -95,7 +95,7 @@ function moveCenters(
     }
   }
   sizes.forEach((size, center) => {
-    // An emptied centre stays where it was.
+    // The center of an empty group stays where it was.
     if (size === 0) return;
     for (let d = 0; d < stride; d++) centers[center * stride + d] = sums[center * stride + d] / size;
   });

@@ -2,7 +2,7 @@ import type { Attributes } from "../attributes";
 import { attributeVectors } from "../training/cold-start";
 import type { ServableModel } from "./servable";
 
-/** Vectors of so many items, those without events placed by their attributes as they are now. */
+/** Returns the vectors of all items. Items without events get vectors from their current attributes. */
 export function placedVectors(
   model: ServableModel,
   items: number,

@@ -1,4 +1,4 @@
-// algorithms/inference/ asks a trained model: what to recommend, what users use, and which are alike.
+// algorithms/inference/ uses a trained model: to recommend items, to measure usage, and to group users.
 
 import type { Attributes } from "../attributes";
 import { DIVERSIFIED, diversified, penalized, penaltyOf } from "../exposure";
@@ -9,26 +9,26 @@ import { topIndices } from "../top";
 import { type AttributeVectors, attributeVectors } from "../training/cold-start";
 import { type AttributePart, attributeParts, type Contribution, contributions } from "./contributions";
 import { FoldIn, type UserItem } from "./fold-in";
-import { roomFor } from "./room";
+import { allocateScores } from "./score-memory";
 import { type ServableModel, stampOf } from "./servable";
 
-/** What a model knows of a user: his vector, and the items of his that neighbours are found by. */
+/** A user's vector, and the items by which similar users are found. */
 export interface Preferences {
   readonly vector: Float32Array;
   readonly chosen: ArrayLike<number>;
 }
 
-/** Ranks items by a trained model; items that came after training follow the model's own. */
+/** Recommends items with a trained model. Items that were added after the training have indices after its own. */
 export class Recommender {
   readonly model: ServableModel;
-  /** Items of the model and those that came after. */
+  /** Number of items, including those added after the training. */
   items: number;
   private kernel: Kernel;
   private itemVectors: Float32Array;
   private vector: Float32Array;
   private out: Float32Array;
   private popularity: Float32Array;
-  /** What the score of each item is multiplied by; null where popular ones do not stand back. */
+  /** Penalty of each item for its popularity; null if there is none. */
   private penalties: Float32Array | null = null;
   private readonly unplaced: Set<number>;
   private readonly neighbours: Neighbours | null;
@@ -36,15 +36,15 @@ export class Recommender {
   private readonly itemFromAttributes: AttributeVectors | null;
   private readonly forgotten = new Set<number>();
   private folding: FoldIn | undefined;
-  /** Counts what may change the scores of preferences: items that are placed anew, users that are forgotten. */
+  /** Counts changes that can change scores: items with a new vector, and forgotten users. */
   changes = 0;
 
-  /** The vectors are those of `placedVectors` where items or attributes came after training. */
+  /** @param itemVectors the result of `placedVectors`, if items or attributes have changed since the training */
   constructor(model: ServableModel, itemVectors: Float32Array = model.itemVectors) {
     const { pairs, every, itemUsers } = model.learned;
     const rule = model.neighbours && { ...model.neighbours, scale: model.neighbours.scale * every };
     this.neighbours = rule && pairs && new Neighbours(pairs, rule, itemUsers.slice());
-    // The pairs are in memory once: where neighbours are found in them.
+    // Uses the copy of the pairs in the kernel's memory, so they are in memory once.
     const kept = this.neighbours && pairs && { ...pairs, ...this.neighbours.itemsOf };
     this.model = { ...model, learned: { ...model.learned, pairs: kept } };
     this.items = itemVectors.length / model.stride;
@@ -53,7 +53,7 @@ export class Recommender {
       itemVectors: this.itemVectors,
       vector: this.vector,
       out: this.out,
-    } = roomFor(this.items, model.stride));
+    } = allocateScores(this.items, model.stride));
     this.itemVectors.set(itemVectors);
     this.popularity = new Float32Array(this.out.length);
     this.popularity.set(itemUsers);
@@ -65,7 +65,7 @@ export class Recommender {
     this.itemFromAttributes = model.itemAttributes && attributeVectors(model.itemAttributes);
   }
 
-  /** The trained preferences of a user, null when nothing is known of him. */
+  /** Returns the trained preferences of a user; null if the user has no vector. */
   preferencesOf(user: number): Preferences | null {
     const { stride, users, userVectors, learned } = this.model;
     if (user < 0 || user >= users) return null;
@@ -75,20 +75,20 @@ export class Recommender {
     return { vector, chosen: index.subarray(start[user], start[user + 1]) };
   }
 
-  /** The trained preferences of a user, null when it does not come from events. */
+  /** Returns the trained preferences of a user; null if they do not come from events. */
   learnedPreferences(user: number): Preferences | null {
     return this.model.learned.stamps[user] ? this.preferencesOf(user) : null;
   }
 
-  /** The preferences of a user from his attributes; null when they say nothing. */
+  /** Returns preferences from attributes; null if the model knows none of them. */
   preferencesFromAttributes(attributes: Attributes | undefined): Preferences | null {
     const vector = this.userFromAttributes?.(attributes);
     return vector ? { vector, chosen: [] } : null;
   }
 
   /**
-   * The preferences of a user from his events as they are: the trained one where they are those of the training, otherwise
-   * solved from them; null when the model knows none of the items.
+   * Returns preferences from a user's current events. If these are the events of the training, the trained vector is
+   * used. Otherwise it is computed by fold-in. Null if the model knows none of the items.
    */
   preferencesFromItems(items: readonly UserItem[], user?: number): Preferences | null {
     const known = items.filter(({ item }) => item < this.model.items);
@@ -102,8 +102,8 @@ export class Recommender {
   }
 
   /**
-   * Places an item by its attributes, unless events placed it; one that is new has the next index.
-   * Tells whether users with events on it are to be placed anew.
+   * Computes the vector of an item from its attributes, unless the item has events. A new item has the next index.
+   * @returns whether the vectors of users with events on the item must be computed again
    */
   place(item: number, attributes: Attributes | undefined): boolean {
     this.changes++;
@@ -117,7 +117,7 @@ export class Recommender {
     return item < this.model.items;
   }
 
-  /** Lets go of what a user's events taught about him; tells whether they taught anything. */
+  /** Removes a user's vector and influence on other users. Returns whether that changed anything. */
   forget(user: number): boolean {
     const { stride, users, userVectors } = this.model;
     if (user >= users || this.forgotten.has(user)) return false;
@@ -129,8 +129,8 @@ export class Recommender {
   }
 
   /**
-   * Lets go of the part that a forgotten user's items had in what is popular.
-   * Gives those that no event places any more: nothing is known of them until they are placed by attributes.
+   * Subtracts a forgotten user's items from the popularity.
+   * @returns items that have no users any more. They have no vector until `place` is called with attributes.
    */
   unlearn(items: readonly number[]): number[] {
     this.changes++;
@@ -142,72 +142,72 @@ export class Recommender {
     return unplaced;
   }
 
-  /** The best items for preferences, or the most popular ones where there is none, without those excluded. */
+  /** Returns the items to show: the best ones for the preferences, or the most popular ones if there are none. */
   top(preferences: Preferences | null, limit: number, exclude: Iterable<number> = []): number[] {
     const wanted = this.diversity > 0 ? Math.max(limit, DIVERSIFIED) : limit;
     return this.spread(this.candidates(preferences, wanted, exclude), limit);
   }
 
-  /** How far items stand back that are like those above them. */
+  /** The model's diversity setting. */
   get diversity(): number {
     return this.model.exposure?.diversity ?? 0;
   }
 
-  /** The first of some items in an order, with as much diversity as the model is to give. */
+  /** Applies the model's diversity to an order of items, and returns the first ones. */
   spread(order: readonly number[], limit: number): number[] {
     if (this.diversity === 0) return order.slice(0, limit);
     return diversified(order, limit, this.diversity, (item) => this.vectorOf(item));
   }
 
-  /** What fits preferences best, or is most popular where there is none, in the order of the scores. */
+  /** Returns the items with the highest scores, or the most popular ones if there are no preferences. */
   candidates(preferences: Preferences | null, limit: number, exclude: Iterable<number> = []): number[] {
     const scores = this.scores(preferences);
     for (const item of exclude) scores[item] = Number.NEGATIVE_INFINITY;
     return topIndices(scores, limit);
   }
 
-  /** What the score of an item is, for each of some; the arithmetic of `top`. */
+  /** Returns the scores of some items, computed as in `top`. */
   scoresOf(items: readonly number[], preferences: Preferences | null): number[] {
     const scores = this.scores(preferences);
     return items.map((item) => scores[item] ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** What each item of a user adds to the scores of some items, where the preferences come from these items. */
+  /** Returns how much each of a user's items adds to the scores of the targets, if the preferences come from them. */
   explain(items: readonly UserItem[], targets: readonly number[]): Contribution[] {
     this.folding ??= new FoldIn(this.model, this.itemVectors, this.popularity);
     const rows = targets.map((item) => this.rowOf(item));
     return contributions(this.folding, this.neighbours, items, { items: targets, rows });
   }
 
-  /** What each attribute of a user adds to the scores of some items, where the preferences come from them. */
+  /** Returns how much each attribute of a user adds to the scores of the targets, if the preferences come from them. */
   explainAttributes(attributes: Attributes | undefined, targets: readonly number[]): AttributePart[] {
     const { userAttributes } = this.model;
     const rows = targets.map((item) => this.rowOf(item));
     return userAttributes ? attributeParts(userAttributes, attributes, rows) : [];
   }
 
-  /** What the penalty of an item has made of each part of its score. */
+  /** Returns the factor that the popularity penalty applies to each part of an item's score. */
   penaltyOn(item: number, score: number): number {
     const penalty = this.penalties?.[item] ?? 1;
     return score > 0 ? penalty : 1 / penalty;
   }
 
-  /** The scores of items as the last call of `candidates` found them. */
+  /** Returns the scores of items from the last call of `candidates`. */
   foundScores(items: readonly number[]): number[] {
     return items.map((item) => this.out[item]);
   }
 
-  /** How many users had an item. */
+  /** Returns the number of users of an item. */
   usersOf(item: number): number {
     return this.popularity[item] ?? 0;
   }
 
-  /** The vector of an item; zero where nothing is known of it. */
+  /** Returns the vector of an item; zero if nothing is known about it. */
   vectorOf(item: number): Float32Array {
     return item < this.items ? this.rowOf(item) : new Float32Array(this.model.stride);
   }
 
-  /** Sorts candidates by this model's scores; those it does not know (out of range) keep their order at the end. */
+  /** Sorts candidates by this model's scores. Items that it does not know (out of range) come last, in their order. */
   rerank(candidates: readonly number[], preferences: Preferences | null): number[] {
     const scores = this.scores(preferences);
     const scoreOf = (item: number) => scores[item] ?? Number.NEGATIVE_INFINITY;
@@ -217,7 +217,7 @@ export class Recommender {
       .map(({ item }) => item);
   }
 
-  /** Scores of all items; the array is overwritten by the next call. */
+  /** Returns the scores of all items. The next call overwrites the array. */
   private scores(preferences: Preferences | null): Float32Array {
     const scores = this.out.subarray(0, this.items);
     if (!preferences) {
@@ -269,7 +269,7 @@ export class Recommender {
     this.items = items;
     if (items <= this.out.length) return;
     const { itemVectors, popularity } = this;
-    Object.assign(this, roomFor(items, this.model.stride));
+    Object.assign(this, allocateScores(items, this.model.stride));
     this.itemVectors.set(itemVectors);
     this.popularity = new Float32Array(this.out.length);
     this.popularity.set(popularity);

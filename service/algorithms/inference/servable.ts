@@ -1,28 +1,28 @@
 import type { Interactions } from "../interactions";
 import type { TrainedModel } from "../training/model";
 
-/** What is needed of a training's interactions to serve. */
+/** Facts about the training's interactions that a served model needs. */
 export interface Learned {
-  /** A number for each user that is the same as long as his pairs are; 0 without any. */
+  /** A hash of each user's pairs, to recognize users without new events; 0 for a user without pairs. */
   readonly stamps: Float64Array;
-  /** How many users had each item. */
+  /** Number of users of each item. */
   readonly itemUsers: Uint32Array;
-  /** The pairs without their weights, where neighbours count, or those of some users where there are too many. */
+  /** The pairs without weights, if neighbours count. Only those of some users if there are too many. */
   readonly pairs: Interactions | null;
-  /** Of so many users one is in the pairs, and speaks for all of them. */
+  /** The pairs contain one of this many users. */
   readonly every: number;
 }
 
-/** Pairs that a served model has at most, 8 bytes each: its memory must not grow with the events. */
+/** Limit of the pairs of a served model, 8 bytes each, so its memory does not grow with the events. */
 const MOST_PAIRS = 4_000_000;
 
 /** A trained model without the interactions that it was trained on. */
 export type ModelWithoutPairs = Omit<TrainedModel, "interactions">;
 
-/** A trained model with what is needed of its interactions to serve. */
+/** A trained model in which facts about its interactions replace the interactions. */
 export type ServableModel = ModelWithoutPairs & { readonly learned: Learned };
 
-/** A model as it is served. */
+/** Converts a trained model to the form in which it is served. */
 export function servable({ interactions, ...model }: TrainedModel, mostPairs = MOST_PAIRS): ServableModel {
   const { start, index, weight, items } = interactions;
   const learned = new LearnedBuilder(start, items, model.neighbours !== null, mostPairs);
@@ -33,7 +33,7 @@ export function servable({ interactions, ...model }: TrainedModel, mostPairs = M
   return { ...model, learned };
 }
 
-/** Gathers what is needed of interactions to serve, user after user: they need not be in memory together. */
+/** Builds `Learned` user by user, so all interactions need not be in memory at once. */
 export class LearnedBuilder implements Learned {
   readonly stamps: Float64Array;
   readonly itemUsers: Uint32Array;
@@ -41,13 +41,13 @@ export class LearnedBuilder implements Learned {
   readonly every: number;
   private users = 0;
 
-  /** The pairs of user u are to be those from start[u] up to start[u + 1]. */
+  /** @param start the row starts of all users, as in Interactions */
   constructor(start: Uint32Array, items: number, withPairs: boolean, mostPairs = MOST_PAIRS) {
     const users = start.length - 1;
     this.stamps = new Float64Array(users);
     this.itemUsers = new Uint32Array(items);
     this.every = Math.max(1, Math.ceil(start[users] / mostPairs));
-    this.pairs = withPairs ? this.roomForPairs(start, items) : null;
+    this.pairs = withPairs ? this.allocatePairs(start, items) : null;
   }
 
   /** Adds the pairs of the next user. */
@@ -59,8 +59,8 @@ export class LearnedBuilder implements Learned {
     if (pairs && user % every === 0) pairs.index.set(index, pairs.start[user]);
   }
 
-  /** Room for the pairs of those who speak for all. */
-  private roomForPairs(start: Uint32Array, items: number): Interactions {
+  /** Allocates arrays for the pairs of every n-th user. */
+  private allocatePairs(start: Uint32Array, items: number): Interactions {
     const users = start.length - 1;
     const own = new Uint32Array(users + 1);
     for (let user = 0; user < users; user++) {
@@ -75,7 +75,7 @@ export class LearnedBuilder implements Learned {
 const weightAsFloat = new Float32Array(1);
 const weightAsBits = new Uint32Array(weightAsFloat.buffer);
 
-/** One number for the pairs of a user, in whatever order; 0 without any. Others have the same one time in 2^53. */
+/** Hashes the pairs of a user to 53 bits, independent of their order. Returns 0 if there are none. */
 export function stampOf(items: ArrayLike<number>, weights: ArrayLike<number>): number {
   if (items.length === 0) return 0;
   let [low, high] = [items.length, 0];
@@ -89,7 +89,7 @@ export function stampOf(items: ArrayLike<number>, weights: ArrayLike<number>): n
   return (high & 0x1fffff) * 2 ** 32 + (low >>> 0) || 1;
 }
 
-/** Spreads every bit over all others (the last step of MurmurHash3). */
+/** Makes every output bit depend on all input bits (the finalizer of MurmurHash3). */
 function mixed(bits: number): number {
   let hash = bits ^ (bits >>> 16);
   hash = Math.imul(hash, 0x85ebca6b);

@@ -3,33 +3,33 @@ import type { TrainedModel } from "../training/model";
 import { Recommender } from "./recommender";
 import { servable } from "./servable";
 
-/** Recommendations that stand in for the events of a user who has none. */
+/** Number of recommendations that replace the events of a user without any. */
 const STAND_IN = 20;
 
-/** Shares that differ by less are the same: weights are 32-bit numbers, whose sums are a little off. */
+/** Shares that differ by less are equal, because sums of 32-bit weights have rounding errors. */
 const TOLERANCE = 1e-6;
 
-/** A histogram of usage: `counts[k]` users lie from `edges[k]` up to `edges[k + 1]`, the last bin including its end. */
+/** A histogram of usage: `counts[k]` users are from `edges[k]` up to `edges[k + 1]`. The last bin includes its end. */
 export interface Histogram {
   readonly edges: number[];
   readonly counts: number[];
 }
 
 /**
- * Makes the function that gives the usage of an item attribute value by each user, told which items have the value:
- * the share, from 0 to 1, of the weight of the user's target events that went to these items; for a user without
- * events, the share of the first 20 recommendations.
+ * Returns a function that computes each user's usage of an attribute value, given the items that have the value. Usage
+ * is the share, from 0 to 1, of the user's target events by weight that went to these items. For a user without events,
+ * it is the share of the first 20 recommendations.
  */
 export function usageReader(model: TrainedModel): (items: Iterable<number>) => Float64Array {
-  const standIns = new Map<number, number[]>();
+  const recommended = new Map<number, number[]>();
   let recommender: Recommender | undefined;
-  const standInsOf = (user: number): number[] => {
-    let top = standIns.get(user);
+  const recommendedTo = (user: number): number[] => {
+    let top = recommended.get(user);
     if (!top) {
-      // What fits counts, not what is to be shown beside it.
+      // Usage is about preferences, so diversity and popularity penalty do not apply.
       recommender ??= new Recommender(servable({ ...model, exposure: undefined }));
       top = recommender.top(recommender.preferencesOf(user), STAND_IN);
-      standIns.set(user, top);
+      recommended.set(user, top);
     }
     return top;
   };
@@ -38,13 +38,13 @@ export function usageReader(model: TrainedModel): (items: Iterable<number>) => F
     for (const item of items) having[item] = 1;
     return observedShares(model.interactions, having).map((share, user) => {
       if (!Number.isNaN(share)) return share;
-      const top = standInsOf(user);
+      const top = recommendedTo(user);
       return top.reduce((sum, item) => sum + having[item], 0) / Math.max(1, top.length);
     });
   };
 }
 
-/** Users whose usage lies within the bounds, both included; a bound left out does not bind. */
+/** Returns the users whose usage is within the bounds, both included. Null means no bound. */
 export function usersWithin(usage: Float64Array, lower: number | null, upper: number | null): number[] {
   const users: number[] = [];
   usage.forEach((share, user) => {

@@ -1,49 +1,49 @@
 import type { FeatureSpace, Features } from "../attributes";
 import { dot, norm } from "../linear-algebra";
 
-/** What is known of items; places beyond the last one are items of which nothing is. */
+/** Facts about items that candidates are ranked by. Nothing is known about indices beyond the last item. */
 export interface KnownItems {
-  /** Users who chose an item of late. */
+  /** Recent users of an item. Earlier ones count less. */
   lateOf(item: number): number;
-  /** How long ago an item was first chosen: the logarithm of the days. */
+  /** Time since an item was first chosen: the logarithm of the days. */
   ageOf(item: number): number;
-  /** The mean of the features of attributes over all pairs. */
+  /** Mean of the attribute features over all pairs. */
   readonly usual: Float32Array;
-  /** How many users had an item. */
+  /** Number of users of an item. */
   usersOf(item: number): number;
-  /** The vector of an item. */
   vectorOf(item: number): Float32Array;
-  /** What its attributes are, in the space; null without attributes. */
+  /** Mapping from attributes to features; null if there are no attributes. */
   readonly space: FeatureSpace | null;
   featuresOf(item: number): Features | undefined;
 }
 
-/** A list that a generator has made for a user, best first. */
+/** A generator's list for a user, best first. */
 export interface Candidates {
   readonly items: readonly number[];
   readonly scores: ArrayLike<number>;
-  /** What the user has, and what he had last, the latest first. */
+  /** Items that the user has. */
   readonly own: readonly number[];
+  /** The user's last items, latest first. */
   readonly latest: ArrayLike<number>;
 }
 
-/** How many features a candidate has. */
+/** Returns the number of features of a candidate. */
 export function rankingFeatures(space: FeatureSpace | null): number {
   return OTHERS + 2 * numbersOf(space).length;
 }
 
-/** Features that come of no number among the attributes. */
+/** Number of features besides those of numerical attributes. */
 const OTHERS = 7;
-/** Numerical attributes that count. */
+/** Limit of the numerical attributes that have features. */
 const MOST_NUMBERS = 8;
-/** How much an item counts against the one that came after it. */
+/** Weight of each of the user's last items, relative to the next later one. */
 const DECAY = 0.8;
 
 /**
- * The features of candidates: the generator's score and rank, how many chose the item at all and of late, since when it
- * is there, how far its attributes are what this user chooses more than others do, how near it is to his last items, and
- * of each number among the attributes its value and how far that is from what he chooses. Each is scaled over the list.
- * They stand one after another, candidate by candidate.
+ * Computes the features of candidates, one candidate after another. Each feature is standardized over the list.
+ * In this order: the generator's score, its rank, popularity, recent popularity, age, affinity (how much more this user
+ * chooses the item's attributes than all users do), and similarity to the user's last items. For each numerical
+ * attribute, two more: its value, and its distance from the mean of the user's items.
  */
 export function candidateFeatures(of: KnownItems, { items, scores, own, latest }: Candidates): Float64Array {
   const { space, usual } = of;
@@ -72,7 +72,7 @@ export function candidateFeatures(of: KnownItems, { items, scores, own, latest }
     for (const { at } of numbers) row.push(valueAt(at), Math.abs(valueAt(at) - profile[at]));
     features.set(row, place * size);
   });
-  for (let k = 0; k < size; k++) scale(features, k, size);
+  for (let k = 0; k < size; k++) standardize(features, k, size);
   return features;
 }
 
@@ -91,7 +91,7 @@ function profileOf({ space, featuresOf }: KnownItems, own: readonly number[]): F
   return profile;
 }
 
-/** Where the last items lie, all taken together. */
+/** Returns the weighted mean direction of the user's last items; null if none has a vector. */
 function directionOf({ vectorOf }: KnownItems, latest: ArrayLike<number>): Float64Array | null {
   let direction: Float64Array | null = null;
   for (let place = 0; place < latest.length; place++) {
@@ -110,8 +110,8 @@ function cosine(direction: Float64Array, vector: Float32Array): number {
   return length === 0 ? 0 : dot(vector, direction) / length;
 }
 
-/** Scales one feature of all candidates to a mean of 0 and a deviation of 1: lists of different users and generators are alike then. */
-function scale(features: Float64Array, feature: number, step: number): void {
+/** Scales a feature to mean 0 and deviation 1, which makes lists of different users and generators comparable. */
+function standardize(features: Float64Array, feature: number, step: number): void {
   const count = features.length / step;
   let sum = 0;
   for (let at = feature; at < features.length; at += step) sum += features[at];

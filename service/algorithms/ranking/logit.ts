@@ -1,7 +1,7 @@
 import { choleskySolver } from "../linear-algebra";
 import { scoreOf } from "./ranking";
 
-/** A list to learn from: the features of its candidates, one after another, and which of them were chosen. */
+/** A list to learn from: the features of all candidates, one after another, and which candidates were chosen. */
 export interface Example {
   readonly features: Float64Array;
   readonly chosen: readonly boolean[];
@@ -9,25 +9,25 @@ export interface Example {
 
 const STEPS = 12;
 const RIDGE = 1;
-/** A move that changes no order any more. */
-const NOTHING = 1e-9;
+/** A smaller change of the weights changes no order. */
+const CONVERGED = 1e-9;
 
 /**
- * Weights by which the chosen candidates of each list come before the others: a conditional logit, whose likelihood has
- * one maximum, climbed by Newton's method. Always the same for the same lists in the same order.
+ * Learns feature weights that rank the chosen candidates of each list first. The model is a conditional logit. Its
+ * likelihood has one maximum, which Newton's method finds. The same lists in the same order give the same weights.
  */
 export function learnWeights(examples: readonly Example[]): number[] {
   const [first] = examples;
   const size = first ? first.features.length / first.chosen.length : 0;
   let weights = new Float64Array(size);
   for (let step = 0; step < STEPS; step++) {
-    const slope = weights.map((weight) => -RIDGE * weight);
-    const bend = new Float64Array(size * size);
-    for (let k = 0; k < size; k++) bend[k * size + k] = RIDGE;
-    for (const example of examples) addList(example, weights, slope, bend);
-    const move = choleskySolver(bend, size)(slope);
+    const gradient = weights.map((weight) => -RIDGE * weight);
+    const hessian = new Float64Array(size * size);
+    for (let k = 0; k < size; k++) hessian[k * size + k] = RIDGE;
+    for (const example of examples) addList(example, weights, gradient, hessian);
+    const move = choleskySolver(hessian, size)(gradient);
     weights = weights.map((weight, k) => weight + move[k]);
-    if (move.every((part) => Math.abs(part) < NOTHING)) break;
+    if (move.every((part) => Math.abs(part) < CONVERGED)) break;
   }
   return Array.from(weights);
 }
@@ -35,12 +35,12 @@ export function learnWeights(examples: readonly Example[]): number[] {
 function addList(
   { features, chosen }: Example,
   weights: Float64Array,
-  slope: Float64Array,
-  bend: Float64Array,
+  gradient: Float64Array,
+  hessian: Float64Array,
 ): void {
   const count = chosen.filter(Boolean).length;
   if (count === 0) return;
-  // A user with many items must not outweigh all others.
+  // Without this, a user with many items would outweigh all other users.
   const share = 1 / Math.sqrt(count);
   const size = weights.length;
   const scores = chosen.map((_, at) => scoreOf(features, at, weights));
@@ -55,9 +55,9 @@ function addList(
     const part = (share * count * chances[at]) / total;
     for (let k = 0; k < size; k++) off[k] = features[at * size + k] - mean[k];
     for (let i = 0; i < size; i++) {
-      if (chosen[at]) slope[i] += share * off[i];
+      if (chosen[at]) gradient[i] += share * off[i];
       const times = part * off[i];
-      for (let j = 0; j <= i; j++) bend[i * size + j] += times * off[j];
+      for (let j = 0; j <= i; j++) hessian[i * size + j] += times * off[j];
     }
   }
 }

@@ -2,30 +2,30 @@ import { isPlaced } from "../placed";
 import { candidateFeatures, type KnownItems } from "./features";
 import { CANDIDATES } from "./ranking";
 
-/** A generator's list for a user, best first, and what the user has. */
+/** A generator's list for a user, best first, and the user's items. */
 export interface Generated {
-  /** In the places of the ranker; `NONE` for an item that it does not know. */
+  /** Indices in the ranker; `NONE` for an item that it does not know. */
   readonly items: readonly number[];
-  /** The generator's score of each item. */
+  /** Scores of the generator. */
   readonly scores: ArrayLike<number>;
-  /** The items that the user has. */
+  /** Items that the user has. */
   readonly own: readonly number[];
-  /** The last items that the user had, the latest first. */
+  /** The user's last items, latest first. */
   readonly latest: ArrayLike<number>;
 }
 
-/** The part of a list that a ranking puts in order. */
+/** The part of a list that a ranking reorders. */
 export interface Rankable {
-  /** Which places of the list, in their order. */
+  /** Positions in the list, ascending. */
   readonly places: readonly number[];
-  /** Their features, one place after another. */
+  /** Features of these candidates, one after another. */
   readonly features: Float64Array;
 }
 
 /**
- * Finds the part of a generator's list that a ranking orders, and its features. Both the training and the service call
- * this, so the weights are applied to the features they were learned from. Items that the generator knows nothing about
- * are left out: their score would make all others look alike once the scores of a list are scaled.
+ * Returns the part of a generator's list that a ranking reorders, with its features. Training and serving both call
+ * this, so weights are applied to the features that they were learned from. Items without a vector are left out: next
+ * to their extreme score, all other scores would look equal after scaling.
  */
 export function rankable(known: KnownItems, { items, scores, own, latest }: Generated): Rankable {
   const places = Array.from(items.keys())

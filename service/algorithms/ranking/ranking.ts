@@ -1,38 +1,38 @@
-// algorithms/ranking/ puts the candidates of a generator in a better order, by weights that a training has learned.
+// algorithms/ranking/ reorders the candidates of a generator, by weights that a training has learned.
 
-/** What a model knows to rank candidates by, beside its vectors and counts. */
+/** Learned weights and facts about items and users that a ranker needs, besides its vectors and counts. */
 export interface Ranking {
-  /** One for each feature; none where ranking gained nothing on the hold-out: then it changes nothing. */
+  /** One weight for each feature. Empty if ranking did not improve the held-out quality: then it changes nothing. */
   readonly weights: readonly number[];
-  /** Users who chose each item of late, each counting the less the longer ago that was. */
+  /** Recent users of each item. Earlier ones count less. */
   readonly late: Float32Array;
-  /** How long ago each item was first chosen: the logarithm of the days. */
+  /** Time since each item was first chosen: the logarithm of the days. */
   readonly age: Float32Array;
-  /** The last items of each user, the latest first, `LATEST` places each; those that are left are `NONE`. */
+  /** The last items of each user, latest first: `LATEST` elements each, padded with `NONE`. */
   readonly latest: Uint32Array;
-  /** The mean of the features of attributes over all pairs. */
+  /** Mean of the attribute features over all pairs. */
   readonly usual: Float32Array;
 }
 
-/** A ranking that changes nothing; each with arrays of its own, for threads hand them over. */
+/** Returns a ranking that changes nothing. Its arrays are new, because transferring them to a thread detaches them. */
 export function unchanged(): Ranking {
   const none = () => new Float32Array(0);
   return { weights: [], late: none(), age: none(), latest: new Uint32Array(0), usual: none() };
 }
 
-/** How many of the generator's first candidates are put in a new order. */
+/** Number of candidates that a ranking reorders. */
 export const CANDIDATES = 100;
-/** How many of a user's last items count. */
+/** Number of a user's last items that count. */
 export const LATEST = 10;
-/** No item. */
+/** Index that means no item. */
 export const NONE = 0xffffffff;
 
-/** The last items of a user by his row. */
+/** Returns the last items of a user. */
 export function latestOf({ latest }: Pick<Ranking, "latest">, user: number): Uint32Array {
   return latest.subarray(user * LATEST, (user + 1) * LATEST).filter((item) => item !== NONE);
 }
 
-/** The ranking of some of the users. */
+/** Restricts a ranking to some of the users. */
 export function rankingOf(ranking: Ranking, users: Uint32Array): Ranking {
   if (ranking.weights.length === 0) return ranking;
   const latest = new Uint32Array(users.length * LATEST);
@@ -42,7 +42,7 @@ export function rankingOf(ranking: Ranking, users: Uint32Array): Ranking {
   return { ...ranking, latest };
 }
 
-/** Candidates in the order of their features, which stand one after another, by the weights; those that are equal keep theirs. */
+/** Sorts candidates by their weighted features. Candidates with equal scores keep their order. */
 export function ranked(
   candidates: readonly number[],
   features: Float64Array,
@@ -54,7 +54,7 @@ export function ranked(
     .map(({ item }) => item);
 }
 
-/** What the features of the candidate in a place come to by the weights, of which there are as many as it has features. */
+/** Returns the weighted sum of a candidate's features. */
 export function scoreOf(features: Float64Array, place: number, weights: ArrayLike<number>): number {
   const from = place * weights.length;
   let sum = 0;

@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
 import type { AttributeModel, ModelWithoutPairs, TrainedModel } from "../../algorithms";
-import { itemCounts, turned } from "../../algorithms";
+import { diagonalized, itemCounts } from "../../algorithms";
 import { allWithin, largest } from "./numbers";
 import { StoredPairs } from "./pairs";
 import { rankingHeader, rankingSections, readRanking, writtenRanking } from "./ranking";
@@ -141,7 +141,7 @@ export function encodeModel({ model, userIds, itemIds, rows }: StoredModel): Gen
 export async function decodeModel(file: FileHandle): Promise<StoredModel> {
   const { stored, pairs, isDiagonal } = await openModel(file);
   const model = { ...stored.model, interactions: await pairs.all() };
-  return { ...stored, model: isDiagonal ? model : turned(model, itemCounts(model.interactions)) };
+  return { ...stored, model: isDiagonal ? model : diagonalized(model, itemCounts(model.interactions)) };
 }
 
 /** Reads all of a model's file but the pairs. */

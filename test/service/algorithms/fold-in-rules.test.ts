@@ -1,5 +1,5 @@
 import type { TrainedModel } from "../../../service/algorithms";
-import { itemCounts, servable, turned } from "../../../service/algorithms";
+import { diagonalized, itemCounts, servable } from "../../../service/algorithms";
 import { FoldIn } from "../../../service/algorithms/inference/fold-in";
 import { type Preferences, Recommender } from "../../../service/algorithms/inference/recommender";
 import { createRandom } from "../../../service/algorithms/random";
@@ -52,7 +52,7 @@ function solve(matrix: number[][], right: number[]): number[] {
   return rows.map((row, k) => row[row.length - 1] / row[k]);
 }
 
-/** As Spark leaves it: not turned. */
+/** A model as Spark trains it: its Gram matrix is not diagonal. */
 function sparkModel(): TrainedModel {
   const stride = 16;
   const matrix = (rows: number[][]) =>
@@ -90,7 +90,7 @@ function sparkModel(): TrainedModel {
 
 describe("a model of Spark", () => {
   const trained = sparkModel();
-  const model = turned(trained, itemCounts(trained.interactions));
+  const model = diagonalized(trained, itemCounts(trained.interactions));
   const recommender = new Recommender(servable(model));
   const itemsOf = (rated: Rated) => [...rated].map(([item, weight]) => ({ item, weight }));
 
@@ -102,7 +102,7 @@ describe("a model of Spark", () => {
       folded.forEach((value, k) => {
         expect(value).toBeCloseTo(trained[k], 4);
       });
-      // Scores are the same however the vectors are turned.
+      // A rotation of the vectors does not change scores.
       const x = solvedAsSparkDoes(rated);
       factors.forEach((y, item) => {
         const plain = y.reduce((sum, value, k) => sum + value * x[k], 0);

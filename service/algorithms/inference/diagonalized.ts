@@ -2,14 +2,15 @@ import { arrayBytes, Kernel } from "../kernel";
 import { eigenOf } from "../training/eigen";
 import type { ModelWithoutPairs } from "./servable";
 
-/** Rows that the kernel takes at a time. */
+/** Rows that the kernel multiplies at a time. */
 const BLOCK = 4096;
 
 /**
- * The same model with its vectors turned so that the gram matrix of the items with events is diagonal, as fold-in needs
- * it. Scores stay what they are. A trainer of another kind does not turn them. The counts are of the users of each item.
+ * Rotates the vectors of a model, to make the Gram matrix of the items with events diagonal, as fold-in needs it. Scores
+ * do not change. Models of external trainers are not diagonal.
+ * @param counts the number of users of each item
  */
-export function turned<M extends ModelWithoutPairs>(model: M, counts: Uint32Array): M {
+export function diagonalized<M extends ModelWithoutPairs>(model: M, counts: Uint32Array): M {
   const { stride, itemVectors, userVectors, userAttributes, itemAttributes } = model;
   const kernel = new Kernel(arrayBytes(BLOCK * stride) + arrayBytes(stride * stride) + arrayBytes(stride));
   const block = kernel.floats(BLOCK * stride);
@@ -29,7 +30,7 @@ export function turned<M extends ModelWithoutPairs>(model: M, counts: Uint32Arra
   addBlock();
   matrix.set(eigenOf(matrix, stride).vectors);
 
-  const turn = (vectors: Float32Array): Float32Array => {
+  const rotate = (vectors: Float32Array): Float32Array => {
     const out = new Float32Array(vectors.length);
     for (let from = 0; from < vectors.length; from += BLOCK * stride) {
       const part = vectors.subarray(from, from + BLOCK * stride);
@@ -45,13 +46,13 @@ export function turned<M extends ModelWithoutPairs>(model: M, counts: Uint32Arra
     }
     return out;
   };
-  const turnMap = <T extends ModelWithoutPairs["userAttributes"]>(of: T): T =>
-    of && { ...of, map: { ...of.map, weights: turn(of.map.weights) } };
+  const rotateMap = <T extends ModelWithoutPairs["userAttributes"]>(of: T): T =>
+    of && { ...of, map: { ...of.map, weights: rotate(of.map.weights) } };
   return {
     ...model,
-    itemVectors: turn(itemVectors),
-    userVectors: turn(userVectors),
-    userAttributes: turnMap(userAttributes),
-    itemAttributes: turnMap(itemAttributes),
+    itemVectors: rotate(itemVectors),
+    userVectors: rotate(userVectors),
+    userAttributes: rotateMap(userAttributes),
+    itemAttributes: rotateMap(itemAttributes),
   };
 }

@@ -1,10 +1,10 @@
 import { arrayBytes, Kernel, paddedRows } from "../kernel";
 
-/** Room for items that come later, beside one for every eight that are there. */
+/** Memory for items that are added later, besides one for every eight existing items. */
 const SPARE_ITEMS = 64;
 
-/** Memory for the vectors of so many items, one of a user, and the scores. */
-export function roomFor(items: number, stride: number) {
+/** Allocates memory for the vectors of items, the vector of a user, and the scores. */
+export function allocateScores(items: number, stride: number) {
   const rows = paddedRows(items + (items >> 3) + SPARE_ITEMS);
   const kernel = new Kernel(arrayBytes(rows * stride) + arrayBytes(stride) + arrayBytes(rows));
   return {
