@@ -31,8 +31,8 @@ export const eventDataset = lifecycle({
   replaceOn: ["numShards"],
 
   replacing: ({ title, reason }) =>
-    `Replacing ${title} deletes its events: ${reason}. Its records must be loaded again; ` +
-    "the option protect forbids it.",
+    `Replacing ${title} deletes its events, unless retainOnDelete is set: ${reason}. ` +
+    "The new dataset is empty until its records are loaded again. To forbid the replacement, set protect.",
 
   async complete(given, { urn, run }) {
     run.trainingData.declareDataset(urn, given.existingId !== undefined);

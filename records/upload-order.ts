@@ -46,6 +46,8 @@ export interface Upload {
   readonly onProgress?: (progress: Progress) => void;
   /** Called if the upload cannot be resumed after an interruption, with the reason. */
   readonly onUnresumable?: (message: string) => void;
+  /** Called at the end if there is a step that the user should take, such as an addition to .gitignore. */
+  readonly onHint?: (message: string) => void;
   readonly signal?: AbortSignal;
 }
 

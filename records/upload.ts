@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import type { Client } from "../client/client";
+import { ignoreHint } from "../client/git-ignore";
 import { assertFits } from "./capacity";
 import { LastWriter } from "./last-writer";
 import { Pass } from "./pass";
@@ -38,6 +40,11 @@ export async function upload(order: Upload): Promise<Uploaded> {
     return { ...uploaded, token };
   } finally {
     journal.close();
+    // Each upload begins by removing the file, so this upload has written it.
+    const hint = existsSync(order.rejectsFile)
+      ? await ignoreHint(order.rejectsFile, "rejected records")
+      : undefined;
+    if (hint) order.onHint?.(hint);
   }
 }
 

@@ -148,6 +148,10 @@ async function importRecords(
         next = "the next import starts over.";
         note(message);
       },
+      onHint: (message) => {
+        progress.end();
+        note(message);
+      },
     });
     progress.end();
     report(uploaded);

@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { ZodError } from "zod";
+import { ignoreHint } from "../../client/git-ignore";
 import { defaultDataDir } from "../stack/data-folder";
 import { exitCodes } from "../terminal/exit";
 import { jsonIn } from "../terminal/json-file";
@@ -112,6 +114,7 @@ async function serve(options: ServeOptions): Promise<void> {
     throw new Error("--role needs --store: a folder has one process, which does everything.");
   const { seed, startService } = await import("../../service/index.js");
   const content = options.seed === undefined ? undefined : jsonIn(options.seed);
+  const isNew = !options.ephemeral && options.store === undefined && !existsSync(options.data);
   const service = await startService({
     port: options.port,
     host: options.host,
@@ -133,6 +136,8 @@ async function serve(options: ServeOptions): Promise<void> {
     onIdle: () => process.exit(0),
   });
   for (const warning of service.warnings) note(warning);
+  const hint = isNew ? await ignoreHint(options.data, "the service's data") : undefined;
+  if (hint) note(hint);
   const end = async () => {
     // All that was acknowledged is on disk, so a process that cannot close may as well be gone.
     setTimeout(() => process.exit(exitCodes.failed), closeWithinMs).unref();

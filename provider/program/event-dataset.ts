@@ -20,8 +20,9 @@ export interface DatasetArgs {
 /**
  * A dataset of what users did with items; several projects may share one.
  *
- * A replacement deletes its events; set the option `protect` to forbid it. With `existingId` the dataset must exist and
- * have the declared number of shards; its name and schema are changed to what is declared.
+ * A replacement deletes its events, unless the option `retainOnDelete` is set. The option `protect` forbids
+ * a replacement. With `existingId` the dataset must exist and have the declared number of shards. Its name and schema
+ * are changed to what is declared.
  */
 export class EventDataset extends Resource {
   /** The id, under the name that the API gives it. */

@@ -158,6 +158,7 @@ async function send(
       tell(progress);
     },
     onUnresumable: (message) => void log.warn(urn, message),
+    onHint: (message) => void log.info(urn, message),
     signal: run.cancelled,
   }).catch((error) => {
     const stopped = "the upload was stopped; the next `pulumi up` resumes it where it was.";

@@ -3,6 +3,7 @@ import { Client } from "../../client/client";
 import { type Clock, systemClock } from "../../client/clock";
 import { resolveTarget } from "../../client/connect";
 import { isOutage } from "../../client/errors";
+import { ignoreHint } from "../../client/git-ignore";
 import { embeddedDirectory, hasTokenSource, type Settings } from "../../client/settings";
 import { isUnreachable } from "../../client/unreachable";
 import { type Reply, routes } from "../../contract";
@@ -144,6 +145,8 @@ async function start(settings: Settings, urn: Urn): Promise<Session> {
   if (started && folder !== undefined) {
     const where = `${created ? "a new service of its own" : "the service"} in ${resolve(folder)}`;
     await log.info(undefined, `started ${where} as process ${pid}; set recommender:baseUrl to use another`);
+    const hint = created ? await ignoreHint(folder, "the service's data") : undefined;
+    if (hint) await log.info(undefined, hint);
   }
   const client = new Client({
     ...{ ...reached, connections: settings.parallel },

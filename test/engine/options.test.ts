@@ -93,7 +93,7 @@ describe("the engine's own options", () => {
 
   test("a preview says that a replacement deletes events if an option or --replace forces it", async () => {
     const says = (name: string) =>
-      `Replacing EventDataset ${name} deletes its events: --replace, replaceOnChanges, replacementTrigger or replaceWith asks for it.`;
+      `Replacing EventDataset ${name} deletes its events, unless retainOnDelete is set: --replace, replaceOnChanges, replacementTrigger or replaceWith asks for it.`;
     const strict = (shards: number) => dataset("other", `{ numShards: ${shards} }`);
     const last = "new recommender.EventDataset";
     await up(strict(1), dataset("forced", "{ numShards: 1 }", `{ replacementTrigger: "one" }`));

@@ -166,7 +166,9 @@ describe("a recommender through the real engine", () => {
 
   test("warns before it replaces an event dataset, and replaces it create-first", async () => {
     const { calls, said, outputs } = await up({ trained: false, eventShards: 3 });
-    expect(said.join("\n")).toMatch(/Replacing EventDataset events deletes its events: numShards 2 → 3\./);
+    expect(said.join("\n")).toMatch(
+      /Replacing EventDataset events deletes its events, unless retainOnDelete is set: numShards 2 → 3\./,
+    );
     const { events, project } = outputOf<Ids>(outputs, "ids");
     expect(events).not.toBe(ids.events);
     expect(project).not.toBe(ids.project);

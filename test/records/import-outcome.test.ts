@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Loading, userLines } from "./loading";
 import { runCommand } from "./run-command";
@@ -45,6 +46,20 @@ describe("the exit code", () => {
       rejectsFile: "recommender-rejects-two.csv.ndjson",
       error: { message: expect.stringMatching(/^1 record was refused and --max-failures is 0/) },
     });
+  });
+
+  test("2 comes with the line for .gitignore, until Git ignores the rejected records", async () => {
+    const id = await loading.dataset("users");
+    const git = (...args: string[]) => execFileSync("git", ["-C", loading.folder.path, ...args]);
+    git("init", "--quiet");
+    loading.folder.write("three.csv", "user_id,age\na,1\n,2\n");
+    const command = into("users", "three.csv", "--dataset", id);
+    const hint = "Add recommender-rejects-* to .gitignore: recommender-rejects-three.csv.ndjson has rejected";
+    expect((await run(command)).stderr).toContain(hint);
+    loading.folder.write(".gitignore", "recommender-rejects-*\n");
+    const again = await run(command);
+    expect(again).toMatchObject({ code: 2, stderr: expect.not.stringContaining(".gitignore") });
+    rmSync(join(loading.folder.path, ".git"), { recursive: true });
   });
 
   test("0 comes with a word where the source holds nothing", async () => {

@@ -46,6 +46,12 @@ test("what needs no stack is shown as it is printed now", () => {
   place.close();
 });
 
+test("the program in the README keeps replaced models, so its first rollback has one to deploy", () => {
+  const [, program = ""] = read("README.md").match(/^```ts\n([\s\S]*?)^```$/m) ?? [];
+  const [, model = ""] = program.match(/new recommender\.Model\(([\s\S]*?)\n\);/) ?? [];
+  expect(model).toContain("{ retainOnDelete: true }");
+});
+
 describe("a page that is renewed", () => {
   const printed: Record<string, string> = {
     ready: "",

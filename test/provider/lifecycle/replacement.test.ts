@@ -19,7 +19,11 @@ beforeEach(() => {
 
 describe("a preview says in words, beside the resource, what a replacement means", () => {
   test.each<[string, Properties, RegExp]>([
-    ["EventDataset", { numShards: 20 }, /Replacing EventDataset n deletes its events: numShards 10 → 20\./],
+    [
+      "EventDataset",
+      { numShards: 20 },
+      /Replacing EventDataset n deletes its events, unless retainOnDelete is set: numShards 10 → 20\./,
+    ],
     ["UserDataset", { name: "o" }, /Replacing UserDataset o: name \(changed\)\. .*the old one is orphaned/],
     ["Project", { targetEventType: "click" }, /orphaned.*this trains again/],
     ["Project", { userDatasetId: unknownValue }, /Replacing Project n: userDatasetId \(changed\)\./],
@@ -41,7 +45,7 @@ describe("a replacement that the engine forces", () => {
   const asked = "--replace, replaceOnChanges, replacementTrigger or replaceWith asks for it";
 
   test.each<[string, string | undefined]>([
-    ["EventDataset", `Replacing EventDataset n deletes its events: ${asked}.`],
+    ["EventDataset", `Replacing EventDataset n deletes its events, unless retainOnDelete is set: ${asked}.`],
     ["UserDataset", `Replacing UserDataset n: ${asked}. The API cannot change it; the old one is orphaned`],
     ["Project", `Replacing Project n: ${asked}. The API cannot change it; the old one is orphaned`],
     ["TrainingJob", `Model n: this trains again, because ${asked}.`],

@@ -98,7 +98,9 @@ test("a difference names the place of each value, and which of them replace the 
   });
   expect(plugin.said.at(-1)).toMatchObject({
     urn: urnOf("EventDataset"),
-    message: expect.stringMatching(/Replacing EventDataset it deletes its events: numShards 1 → 3/),
+    message: expect.stringMatching(
+      /Replacing EventDataset it deletes its events, unless retainOnDelete is set: numShards 1 → 3/,
+    ),
   });
   const { attributeSchema: _, ...without } = inputs;
   expect((await plugin.diff("EventDataset", id, state, without)).detailed).toEqual({
