@@ -31,7 +31,7 @@ export function issueText(issue: Issue, schema?: z.ZodType): string {
     case "invalid_type": {
       const [, received] = /received (\w+)/.exec(issue.message) ?? [];
       const expected = `expected ${kinds[issue.expected] ?? issue.expected}`;
-      return received === "undefined" ? `missing; ${expected}` : expected;
+      return received === "undefined" ? `missing; ${expected}` : `${expected}${receivedText(issue.input)}`;
     }
     case "too_small":
       return `expected ${boundText(issue.origin, issue.minimum, issue.inclusive ? "at least" : "more than", issue.path, schema)}`;
@@ -53,6 +53,11 @@ export function issueText(issue: Issue, schema?: z.ZodType): string {
     default:
       return issue.message;
   }
+}
+
+/** A number that a parse with `reportInput` found in place of something else; JSON.parse rounds larger ones. */
+function receivedText(input: unknown): string {
+  return Number.isSafeInteger(input) ? `, received ${input}` : "";
 }
 
 /** All that is wrong, each with its place: `attributeSchema.age: expected NUMERICAL or CATEGORICAL`. */

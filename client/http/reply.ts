@@ -27,7 +27,8 @@ export function readReply(
     // A page for people under an address that has never answered is that of a wrong address, not of a bad day.
     throw new ReplyError(route, status, problem, { requestId, passing: cutShort || known });
   }
-  const reply = route.reply.safeParse(decode(route.reply, body));
+  // A service that sends ids as numbers may have created the object: the message has to show its id.
+  const reply = route.reply.safeParse(decode(route.reply, body), { reportInput: true });
   if (reply.success) return reply.data;
   const problem = `the reply is not what it should be: ${issuesText(reply.error.issues)}`;
   throw new ReplyError(route, status, redact(problem), { requestId });

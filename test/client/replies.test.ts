@@ -70,7 +70,12 @@ describe("a success that is not what the contract says becomes a ReplyError", ()
     ["a list instead of an object", reply(200, []), /expected an object/],
     ["null", reply(200, "null"), /expected an object/],
     ["nothing", reply(200, ""), /eventDatasetId/],
-    ["wrong kinds", reply(200, { event_dataset_id: 5 }), /eventDatasetId: expected text/],
+    ["wrong kinds", reply(200, { event_dataset_id: 5 }), /eventDatasetId: expected text, received 5$/],
+    [
+      "a number that JSON rounds",
+      reply(200, '{"event_dataset_id":12345678901234567890}'),
+      /eventDatasetId: expected text$/,
+    ],
   ])("%s", async (_, answer, message) => {
     server = await scriptedServer(answer);
     const { client } = clientOf(server);
