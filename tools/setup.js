@@ -73,6 +73,8 @@ async function prepareBuild() {
   if (JSON.stringify(now) === JSON.stringify(then)) return undefined;
   // The compiler does not delete the output of deleted sources.
   if (Object.keys(then).some((file) => !(file in now))) await removeBuilt();
+  // If this build fails or is killed, dist/ no longer belongs to the sources of the build before.
+  await fs.promises.rm(stamp, { force: true });
   return now;
 }
 
@@ -89,12 +91,15 @@ async function finishBuild(modified) {
   if (modified) await fs.promises.writeFile(stamp, JSON.stringify(modified));
 }
 
+/** The compiler's exit code if it has written its output despite errors in the sources. */
+const builtWithErrors = 2;
+
 /** Builds dist/ even if the types have errors, because an error in one file must not prevent the tests of all files. */
 async function buildForTests() {
   try {
     await buildPackage();
   } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error;
+    if (!(error instanceof CommandFailed) || error.exitCode !== builtWithErrors) throw error;
     console.error("dist/ was built despite these errors. `npm run check` reports them as a failure.");
     await finishBuild();
   }
