@@ -223,7 +223,7 @@ describe("recommender drift, through the real engine", () => {
 
     const events = finding("EventDataset", "events").fixes.accept;
     expect(events.edit).toBe(
-      'declare attributeSchema: {"place":"CATEGORICAL"}, name: "drifted" in index.ts:6',
+      'declare attributeSchema: { "place": "CATEGORICAL" }, name: "drifted" in index.ts:6',
     );
     expect(finding("EventDataset", "spare").fixes.accept.edit).toMatch(
       /^remove EventDataset spare .* index\.ts:12$/,

@@ -304,7 +304,7 @@ describe("how a pending change is left as it is", () => {
     const schema = (place: string) => ({ attributeSchema: { place, age: "NUMERICAL" } });
     const [finding] = changes([step("EventDataset", "events", schema("CATEGORICAL"), schema("NUMERICAL"))]);
     expect(finding?.fixes.accept.edit).toBe(
-      'declare attributeSchema: {"place":"CATEGORICAL","age":"NUMERICAL"} in index.ts:43',
+      'declare attributeSchema: { "place": "CATEGORICAL", "age": "NUMERICAL" } in index.ts:43',
     );
   });
 
