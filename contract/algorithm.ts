@@ -3,92 +3,97 @@ import { eventType, id, type JsonMap, jsonMap, label, mapOf, maybe, recordId, wi
 import { limits } from "./limits";
 import { route } from "./route";
 
-/** The kinds of algorithm that the specification names. */
+/** Algorithm types in the specification. */
 export const algorithmType = z.enum(["G1"], { error: "expected G1" });
 
 const eventWeight = z.number().min(0).max(1000);
 
 /**
- * The parameters of G1; those left out are chosen on held-out data.
- * Their names are the same in programs and on the wire.
+ * Parameters of G1. The service chooses parameters that are not set, using held-out data.
+ * The names are the same in programs and on the wire.
  */
 export const g1Parameters = z.strictObject({
   effort: z
     .enum(["quick", "balanced", "thorough"], { error: "expected quick, balanced or thorough" })
     .optional()
-    .describe("How much work the choice of the others may take; balanced unless given."),
-  dimensions: z.int().min(1).max(512).optional().describe("Length of the vectors."),
-  regularization: z.number().positive().optional().describe("Pull of all vectors towards zero."),
+    .describe("How much time to spend on choosing the parameters that are not set. Default: balanced."),
+  dimensions: z
+    .int()
+    .min(1)
+    .max(512)
+    .optional()
+    .describe("Number of dimensions of the user and item vectors."),
+  regularization: z.number().positive().optional().describe("Strength of the regularization."),
   alpha: z
     .number()
     .positive()
     .optional()
-    .describe("Weight of a pair without events against an average pair."),
+    .describe("Weight of a user-item pair without events, relative to an average pair with events."),
   regularization_exponent: z
     .number()
     .min(0)
     .max(2)
     .optional()
-    .describe("Growth of the pull with a vector's weight."),
-  epochs: z.int().min(1).max(200).optional().describe("Passes over the data."),
+    .describe("How much the regularization of a vector grows with its total event weight."),
+  epochs: z.int().min(1).max(200).optional().describe("Number of training passes over the data."),
   weighting: z
     .enum(["linear", "log"], { error: "expected linear or log" })
     .optional()
-    .describe("How a pair's weight follows from its event values."),
+    .describe("How the event values of a user-item pair become its weight."),
   damping: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe("Fall of a pair's weight with the number of the user's items."),
+    .describe("How much the weight of a pair shrinks if the user has many items."),
   neighbours: z
     .number()
     .min(0)
     .max(1000)
     .optional()
-    .describe("Weight of those who chose the same items against the vectors; 0 for vectors alone."),
+    .describe("Weight of users with the same items, relative to the vectors. 0 uses only the vectors."),
   popularity_exponent: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe("How far those who chose the same items hold popular ones back."),
+    .describe("How much popular items are demoted in the scores from users with the same items."),
   event_weights: withTolerant(
     mapOf(eventWeight, { key: eventType, most: limits.eventWeights }),
     mapOf(eventWeight, { key: eventType }),
   )
     .optional()
-    .describe("What events of other types weigh against the target event; {} for the target event alone."),
+    .describe("Weights of other event types relative to the target event. {} uses only the target event."),
   recommend_seen: z
     .boolean()
     .optional()
-    .describe("Whether items that a user has such events for, and no target event, are recommended."),
+    .describe("Whether to recommend items for which the user has events of other types but no target event."),
   diversity: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe("How far items stand back that are like those above them; 0 unless given."),
+    .describe("How much items are demoted that resemble higher-ranked ones. Default: 0."),
   popularity_penalty: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe("Fall of an item's score with the number of its users; 0 unless given."),
+    .describe("How much an item's score shrinks with its number of users. Default: 0."),
 });
 
-/** Parameters of G1 as they are given. */
+/** Parameters of G1, as a caller passes them. */
 export type G1Parameters = z.input<typeof g1Parameters>;
 
-/** What an algorithm is created with. */
+/** Fields of a new algorithm. */
 export const algorithmFields = z.strictObject({
-  projectId: recordId.describe("The project that owns it."),
+  projectId: recordId.describe("Id of the project of the algorithm."),
   name: label.describe("Name of the algorithm."),
-  algorithmType: algorithmType.default("G1").describe("Kind of algorithm."),
-  // The specification names no parameters.
+  algorithmType: algorithmType.default("G1").describe("Type of the algorithm."),
+  // The specification does not define the parameters, so other services may accept any.
   algorithmParameters: withTolerant(g1Parameters as z.ZodType<G1Parameters, JsonMap>, jsonMap)
     .default({})
-    .describe("Parameters; the empty object lets the service choose all of them."),
+    .describe("Parameters. If the object is empty, the service chooses all of them."),
 });
 
 const algorithm = z.object({
@@ -102,7 +107,7 @@ const algorithm = z.object({
 export const createAlgorithm = route({
   method: "POST",
   path: "/create-algorithm",
-  summary: "Creates an algorithm with its parameters in a project.",
+  summary: "Creates an algorithm in a project.",
   request: algorithmFields,
   reply: algorithm,
 });
@@ -110,7 +115,7 @@ export const createAlgorithm = route({
 export const getAlgorithm = route({
   method: "GET",
   path: "/get-algorithm",
-  summary: "Reads one algorithm; beyond the specification.",
+  summary: "Reads an algorithm (extension).",
   extension: true,
   request: z.strictObject({ projectId: recordId, algorithmId: recordId }),
   reply: algorithm,

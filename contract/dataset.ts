@@ -3,12 +3,12 @@ import { atMost, attributeName, id, label, mapOf, maybe, recordId, withAliases, 
 import { limits } from "./limits";
 import { route } from "./route";
 
-/** How an attribute is handled: a number whose size is meaningful, or one or several categories. */
+/** How an attribute is interpreted: as a number, or as one or more categories. */
 export const attributeHandling = z.enum(["NUMERICAL", "CATEGORICAL"], {
   error: "expected NUMERICAL or CATEGORICAL",
 });
 
-/** How each named attribute is handled; null lets the service infer it. */
+/** How each attribute is interpreted. If null, the service infers it. */
 export const attributeSchema = withTolerant(
   mapOf(attributeHandling, {
     key: attributeName.max(limits.nameCharacters),
@@ -17,32 +17,36 @@ export const attributeSchema = withTolerant(
   mapOf(attributeHandling, { key: attributeName }),
 ).nullable();
 
-/** What every kind of dataset is created with. */
+/** Fields of a new dataset, the same for users, items and events. */
 export const datasetFields = z.strictObject({
   name: label.describe("Name of the dataset."),
   numShards: atMost(z.int().min(1), limits.shards).describe(
-    "Number of shards, each of at most 100,000 records; cannot be changed later.",
+    "Number of shards. Each holds up to 100,000 records. Cannot be changed later.",
   ),
-  attributeSchema: attributeSchema.default(null).describe("Handling of attributes; null: inferred."),
+  attributeSchema: attributeSchema
+    .default(null)
+    .describe("How each attribute is interpreted. If null, the service infers it."),
 });
 
-/** Answers carry handling kinds as free text: plans exist that know more kinds than the specification names. */
-const answered = {
+/** Fields in replies. Attribute handling is any text, because some plans have more kinds than the specification. */
+const replyFields = {
   name: maybe(z.string()).describe("Name of the dataset."),
-  numShards: maybe(z.int()).describe("Number of shards, each of at most 100,000 records."),
-  attributeSchema: maybe(mapOf(z.string())).describe("Handling of attributes; null: inferred."),
+  numShards: maybe(z.int()).describe("Number of shards. Each holds up to 100,000 records."),
+  attributeSchema: maybe(mapOf(z.string())).describe(
+    "How each attribute is interpreted. If null, the service infers it.",
+  ),
 };
 
 const datasetId = id.describe("Id of the dataset.");
-const userDataset = z.object({ userDatasetId: datasetId, ...answered });
-const itemDataset = z.object({ itemDatasetId: withAliases(datasetId, "user_dataset_id"), ...answered });
-const eventDataset = z.object({ eventDatasetId: withAliases(datasetId, "user_dataset_id"), ...answered });
+const userDataset = z.object({ userDatasetId: datasetId, ...replyFields });
+const itemDataset = z.object({ itemDatasetId: withAliases(datasetId, "user_dataset_id"), ...replyFields });
+const eventDataset = z.object({ eventDatasetId: withAliases(datasetId, "user_dataset_id"), ...replyFields });
 const eventDatasetRef = z.strictObject({ eventDatasetId: recordId.describe("Id of the dataset.") });
 
 export const createUserDataset = route({
   method: "POST",
   path: "/create-user-dataset",
-  summary: "Creates a dataset of users.",
+  summary: "Creates a user dataset.",
   request: datasetFields,
   reply: userDataset,
 });
@@ -50,7 +54,7 @@ export const createUserDataset = route({
 export const getUserDataset = route({
   method: "GET",
   path: "/get-user-dataset",
-  summary: "Reads one user dataset; beyond the specification.",
+  summary: "Reads a user dataset (extension).",
   extension: true,
   request: z.strictObject({ userDatasetId: recordId.describe("Id of the dataset.") }),
   reply: userDataset,
@@ -59,7 +63,7 @@ export const getUserDataset = route({
 export const createItemDataset = route({
   method: "POST",
   path: "/create-item-dataset",
-  summary: "Creates a dataset of items; some services return its id as user_dataset_id.",
+  summary: "Creates an item dataset. Some services return its id as user_dataset_id.",
   request: datasetFields,
   reply: itemDataset,
 });
@@ -67,7 +71,7 @@ export const createItemDataset = route({
 export const getItemDataset = route({
   method: "GET",
   path: "/get-item-dataset",
-  summary: "Reads one item dataset; beyond the specification.",
+  summary: "Reads an item dataset (extension).",
   extension: true,
   request: z.strictObject({ itemDatasetId: recordId.describe("Id of the dataset.") }),
   reply: itemDataset,
@@ -76,7 +80,7 @@ export const getItemDataset = route({
 export const createEventDataset = route({
   method: "POST",
   path: "/create-event-dataset",
-  summary: "Creates a dataset of events; some services return its id as user_dataset_id.",
+  summary: "Creates an event dataset. Some services return its id as user_dataset_id.",
   request: datasetFields,
   reply: eventDataset,
 });
@@ -88,7 +92,9 @@ export const updateEventDataset = route({
   request: z.strictObject({
     eventDatasetId: eventDatasetRef.shape.eventDatasetId,
     name: datasetFields.shape.name,
-    attributeSchema: attributeSchema.describe("Handling of attributes; null: inferred."),
+    attributeSchema: attributeSchema.describe(
+      "How each attribute is interpreted. If null, the service infers it.",
+    ),
   }),
   reply: eventDataset,
 });
@@ -96,7 +102,7 @@ export const updateEventDataset = route({
 export const getEventDataset = route({
   method: "GET",
   path: "/get-event-dataset",
-  summary: "Reads one event dataset.",
+  summary: "Reads an event dataset.",
   request: eventDatasetRef,
   reply: eventDataset,
 });
@@ -106,14 +112,14 @@ export const listEventDatasets = route({
   path: "/list-event-datasets",
   summary: "Lists the event datasets of the account.",
   request: z.strictObject({}),
-  reply: z.object({ eventDatasets: z.array(eventDataset).describe("The event datasets that there are.") }),
+  reply: z.object({ eventDatasets: z.array(eventDataset).describe("The event datasets.") }),
 });
 
 export const deleteEventDataset = route({
   method: "DELETE",
   path: "/delete-event-dataset",
-  summary: "Deletes an event dataset with its events; returns what it was.",
+  summary: "Deletes an event dataset with its events, and returns the deleted dataset.",
   request: eventDatasetRef,
-  // The dataset is gone whatever the answer holds, so nothing in it is needed.
+  // After a success the dataset is deleted, even if the reply is incomplete.
   reply: eventDataset.partial(),
 });

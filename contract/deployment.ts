@@ -13,12 +13,12 @@ export const shutdownDeployment = route({
 export const getDeployment = route({
   method: "GET",
   path: "/get-deployment",
-  summary: "Reads which models serve a project; beyond the specification.",
+  summary: "Reads which models are live in a project (extension).",
   extension: true,
   request: z.strictObject({ projectId: recordId }),
   reply: z.object({
     projectId: id,
-    jobId: id.describe("The deployment job that put them into service."),
+    jobId: id.describe("The deployment job that deployed the models."),
     generatorModelId: id,
     rankerModelId: maybe(id),
     qps: maybe(z.int()),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { maybe } from "./field";
 
-/** The error codes of our own service; the specification shows none, so clients take any text. */
+/** Error codes of the service in this package, with their HTTP status. The specification defines none, so clients accept any text. */
 export const errorCodes = {
   BAD_REQUEST: 400,
   UNAUTHENTICATED: 401,
@@ -23,10 +23,10 @@ export const errorCodes = {
   UNAVAILABLE: 503,
 } as const;
 
-/** A code of our own service's errors. */
+/** An error code of the service in this package. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The one shape of our own service's errors: what is wrong, where, and what to do. */
+/** Body of every error that the service in this package returns. */
 export const errorBody = z.object({
   error: z.object({
     code: z.string(),
@@ -36,5 +36,5 @@ export const errorBody = z.object({
   }),
 });
 
-/** Said by a service on every answer when it honours the `Idempotency-Key` of the methods it names. */
+/** Response header that lists the methods for which a service honours `Idempotency-Key`. */
 export const idempotencyHeader = "accept-idempotency-key";

@@ -6,71 +6,71 @@ import { issueText } from "./messages";
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * A map of JSON values whose keys belong to the user: attribute names, parameter names. They are never renamed.
- * Its values are `unknown` because TypeScript cannot lift a recursive type into Pulumi's outputs.
+ * A map of JSON values. Its keys are chosen by the user, such as attribute names, and are never renamed.
+ * The values are `unknown` because TypeScript cannot convert a recursive type to Pulumi outputs.
  */
 export type JsonMap = Readonly<Record<string, unknown>>;
 
-/** Other wire keys under which a service has been seen to answer a field. */
+/** Additional wire keys under which some services return a field. */
 export const aliases = z.registry<{ wireKeys: readonly string[] }>();
 
-/** Marks a map whose entries lie beside its sibling fields on the wire instead of under a key of their own. */
+/** Maps whose entries are on the same level as their sibling fields on the wire. */
 export const inlined = z.registry<{ inlined: true }>();
 
-/** What another service may accept in place of a schema that is our own service's choice. */
+/** Wider schemas for other services, by the stricter schema of the service in this package. */
 export const tolerantVariants = new WeakMap<z.core.$ZodType, z.ZodType>();
 
-/** Marks a schema as our own service's choice, where another one may accept all that a wider one does. */
-export function withTolerant<S extends z.ZodType>(own: S, accepted: z.ZodType): S {
-  tolerantVariants.set(own, accepted);
-  return own;
+/** Registers a wider schema that `tolerant` uses instead, because other services may accept more than this one. */
+export function withTolerant<S extends z.ZodType>(strict: S, wide: z.ZodType): S {
+  tolerantVariants.set(strict, wide);
+  return strict;
 }
 
-/** The same schema with a maximum of our own service. */
+/** Adds a maximum that applies only to the service in this package. */
 export function atMost<S extends z.ZodType & { max(most: number): z.ZodType }>(schema: S, most: number): S {
   return withTolerant(schema.max(most) as S, schema);
 }
 
-/** Text that every database can keep; PostgreSQL takes no NUL. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is kept out, and validators of OpenAPI read \x00 but not \0.
+/** Text without NUL characters, which PostgreSQL cannot store. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the rule excludes NUL; OpenAPI validators read \x00 but not \0.
 const text = z.string().regex(/^[^\x00]*$/, "expected text without NUL characters");
 
-/** An id that names what is there already; the specification shows no format, so any non-empty text is one. */
+/** Id of an existing object. The specification defines no format, so any non-empty text is valid. */
 export const id = text.min(1);
 
-/** An id in a request: of a user or an item, or of anything that the service has named. */
+/** An id in a request. */
 export const recordId = atMost(id, limits.idCharacters);
 
-/** A name for people, on one line. */
+/** A display name on one line. */
 export const label = atMost(
   z
     .string()
     .min(1)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is kept out.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule excludes control characters.
     .regex(/^[^\x00-\x1f\x7f-\x9f]*$/, "expected text on one line, without control characters")
     .regex(/\S/, "expected more than white space"),
   limits.nameCharacters,
 );
 
-/** The type of an event. */
+/** Type of an event. */
 export const eventType = atMost(id, limits.nameCharacters);
 
-/** The name of an attribute. */
-export const attributeName = text.min(1, "expected a name, received the empty text");
+/** Name of an attribute. */
+export const attributeName = text.min(1, "expected a name, received empty text");
 
-/** A reply field that is not needed: a service may leave it out, and one of another kind is as if it were left out. */
+/** An optional reply field. A value of the wrong type is treated as missing. */
 export function maybe<T extends z.ZodType>(schema: T): z.ZodCatch<z.ZodOptional<z.ZodNullable<T>>> {
   return schema.nullish().catch(undefined);
 }
 
-/** The same field, also accepted under another wire key. */
+/** Returns a copy of a field schema that is also read from other wire keys. */
 export function withAliases<T extends z.ZodType>(schema: T, ...wireKeys: string[]): T {
   const copy = schema.clone() as T;
   aliases.add(copy, { wireKeys });
   return copy;
 }
 
-/** The same map, laid out beside its sibling fields on the wire. */
+/** Returns a copy of a map schema whose entries are on the level of its sibling fields on the wire. */
 export function inline<T extends z.ZodType>(schema: T): T {
   const copy = schema.clone() as T;
   inlined.add(copy, { inlined: true });
@@ -78,8 +78,8 @@ export function inline<T extends z.ZodType>(schema: T): T {
 }
 
 /**
- * A map with the user's own keys.
- * zod's record drops a key named `__proto__` without a word, so entries are checked here and passed on as they are.
+ * A map with keys chosen by the user.
+ * This does not use zod's record, which silently drops a key named `__proto__`.
  */
 export function mapOf<V>(
   value: z.ZodType<V>,
@@ -110,13 +110,13 @@ export function mapOf<V>(
   );
 }
 
-/** Any JSON value, checked to the bottom: what JSON would drop or alter (undefined, NaN, dates) is refused. */
+/** Any JSON value. Values that JSON would drop or change, such as undefined, NaN and dates, are rejected at any depth. */
 export const json = customSchema<Json>((value) => problemsIn(value), {});
 
-/** A map from the user's own keys to any JSON values. */
+/** A map of JSON values with keys chosen by the user. */
 export const jsonMap = jsonMapOfDepth(Number.POSITIVE_INFINITY);
 
-/** The attributes of a record: a map to any JSON values, nested no deeper than its limit. */
+/** Attributes of a record: a map of JSON values with limited nesting. */
 export const attributes = withTolerant(jsonMapOfDepth(limits.attributeDepth), jsonMap);
 
 interface Problem {
@@ -124,14 +124,22 @@ interface Problem {
   readonly path: PropertyKey[];
 }
 
-/** A schema that passes its value on untouched, with the JSON schema of what its check accepts. */
-function customSchema<T>(faults: (value: unknown) => Iterable<Problem>, jsonSchema: object): z.ZodType<T> {
+/** A schema that validates with a function and returns the value unchanged. */
+function customSchema<T>(
+  problemsOf: (value: unknown) => Iterable<Problem>,
+  jsonSchema: object,
+): z.ZodType<T> {
   return z
     .unknown()
     .superRefine((value, context) => {
-      for (const fault of faults(value)) context.addIssue({ code: "custom", ...fault });
+      for (const problem of problemsOf(value)) context.addIssue({ code: "custom", ...problem });
     })
     .meta({ override: jsonSchema }) as z.ZodType<unknown> as z.ZodType<T>;
+}
+
+/** Whether a value is an object and not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
@@ -149,11 +157,11 @@ function jsonMapOfDepth(depth: number): z.ZodType<JsonMap> {
 }
 
 function problemsIn(value: unknown, depth = Number.POSITIVE_INFINITY): Problem[] {
-  const fault = firstProblem(value, depth);
-  return fault ? [{ ...fault, path: fault.path.reverse() }] : [];
+  const problem = firstProblem(value, depth);
+  return problem ? [{ ...problem, path: problem.path.reverse() }] : [];
 }
 
-/** The first fault, with its path from the bottom up: most values have none, and paths are costly to carry. */
+/** Returns the first problem. Its path is reversed, because building paths on the way down would slow down valid values. */
 function firstProblem(value: unknown, depth: number): Problem | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number") {
@@ -168,10 +176,10 @@ function firstProblem(value: unknown, depth: number): Problem | undefined {
     return { message: `expected at most ${limits.attributeDepth} levels of arrays and objects`, path: [] };
   const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
   for (const key of keys) {
-    const fault = firstProblem((value as Record<PropertyKey, unknown>)[key], depth - 1);
-    if (fault) {
-      fault.path.push(key);
-      return fault;
+    const problem = firstProblem((value as Record<PropertyKey, unknown>)[key], depth - 1);
+    if (problem) {
+      problem.path.push(key);
+      return problem;
     }
   }
   return undefined;

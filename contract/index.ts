@@ -34,7 +34,7 @@ import {
 
 import type { Route } from "./route";
 
-/** Every operation of the API, by name. */
+/** All operations of the API by name. */
 export const routes = {
   createUserDataset,
   createItemDataset,
@@ -73,10 +73,10 @@ export const routes = {
   deleteOrphan,
 } as const;
 
-/** The operations beyond the specification. */
+/** Operations that are not in the specification. */
 export const extensions: readonly Route[] = Object.values(routes).filter((route: Route) => route.extension);
 
-/** The name of an operation. */
+/** Name of an operation. */
 export type RouteName = keyof typeof routes;
 
 export * from "./algorithm";

@@ -4,39 +4,39 @@ import { limits } from "./limits";
 import { originHeaders } from "./origin";
 import { route } from "./route";
 
-/** The kinds of job. */
+/** Types of jobs. */
 export const jobTypes = ["TRAINING", "DEPLOYMENT", "QUERYING", "CLUSTERING"] as const;
 
-/** The states of a job; only SUCCEED is in the specification, the others are our own service's words. */
+/** Statuses of a job in the service of this package. Only SUCCEED is in the specification. */
 export const jobStatuses = ["PENDING", "RUNNING", "SUCCEED", "FAILED"] as const;
 
 const submitted = z.object({ jobId: id });
-const jobName = label.describe("Name of the job, for people.");
+const jobName = label.describe("Display name of the job.");
 
 export const submitTrainingJob = route({
   method: "POST",
   path: "/submit-training-job",
-  summary: "Trains a model by an algorithm; the model gets the name of the job.",
+  summary: "Trains a model with an algorithm. The model gets the name of the job.",
   request: z.strictObject({ projectId: recordId, algorithmId: recordId, name: jobName }),
   headers: originHeaders,
   reply: submitted,
 });
 
-/** What a deployment is submitted with. */
+/** Fields of a new deployment job. */
 export const deploymentFields = z.strictObject({
-  projectId: recordId.describe("The project whose recommendation call is to serve."),
+  projectId: recordId.describe("The project to deploy."),
   name: jobName,
-  generatorModelId: recordId.describe("The model that produces the results."),
-  rankerModelId: recordId.optional().describe("The model that puts the generator's results in a new order."),
+  generatorModelId: recordId.describe("The model that generates the candidates."),
+  rankerModelId: recordId.optional().describe("The model that reorders the generator's candidates."),
   qps: atMost(z.int().min(1), limits.qps)
     .default(limits.defaultQps)
-    .describe("Queries per second that the recommendation call may use."),
+    .describe("Maximum number of recommendation calls per second."),
 });
 
 export const submitDeploymentJob = route({
   method: "POST",
   path: "/submit-deployment-job",
-  summary: "Deploys a model, or a generator and a ranker, for the recommendation call of a project.",
+  summary: "Deploys a model, or a generator and a ranker, in a project.",
   request: deploymentFields,
   headers: originHeaders,
   reply: submitted,
@@ -45,23 +45,23 @@ export const submitDeploymentJob = route({
 /** One value of one item attribute. */
 const attributeValue = {
   attribute: atMost(z.string().min(1), limits.nameCharacters).describe("Item attribute."),
-  // The specification shows no type; these are what an attribute of one category or number can hold.
+  // The specification does not define the type.
   value: z
     .union([atMost(z.string(), limits.valueCharacters), z.number(), z.boolean()])
     .describe("Value of the item attribute."),
 };
 
-const share = "usage is a share between 0 and 1, not percent: 0.2 stands for 20 %";
+const share = "usage is a share between 0 and 1, not a percentage: 0.2 means 20 %";
 
-/** The specification shows no unit of usage. */
+/** The specification does not define the unit of usage, so other services may use percentages. */
 const usage = withTolerant(z.number().min(0, share).max(1, share), z.number());
 
-/** A bound on a user's usage of one value of one item attribute. */
+/** Bounds on a user's usage of an item attribute value. */
 export const usageCondition = z
   .strictObject({
     ...attributeValue,
-    lowerBound: usage.optional().describe("Least usage, included; none when left out."),
-    upperBound: usage.optional().describe("Greatest usage, included; none when left out."),
+    lowerBound: usage.optional().describe("Minimum usage, inclusive. No minimum if not set."),
+    upperBound: usage.optional().describe("Maximum usage, inclusive. No maximum if not set."),
   })
   .superRefine(({ lowerBound, upperBound }, context) => {
     if (lowerBound !== undefined && upperBound !== undefined && lowerBound > upperBound)
@@ -72,12 +72,12 @@ export const usageCondition = z
       });
   });
 
-/** Asks for the users who meet all conditions. */
+/** A query for the users who meet all conditions. */
 export const userListQuery = z.strictObject({
   conditions: atMost(z.array(usageCondition).min(1), limits.conditions),
 });
 
-/** Asks how usage of one value is spread over the users. */
+/** A query for the distribution of usage over the users. */
 export const userDistributionQuery = z.strictObject({
   ...attributeValue,
   bins: atMost(z.int().min(1), limits.bins).default(limits.defaultBins).describe("Number of histogram bins."),
@@ -87,13 +87,13 @@ const queriesOf = <Q extends z.ZodType>(query: Q) => atMost(z.array(query).min(1
 const querying = {
   name: jobName,
   projectId: recordId,
-  modelId: recordId.describe("The model that is asked."),
+  modelId: recordId.describe("The model to query."),
 };
 
 export const submitQueryingJob = route({
   method: "POST",
   path: "/submit-querying-job",
-  summary: "Lists users by what they use, or counts them in a distribution.",
+  summary: "Lists the users that meet conditions on usage, or computes the distribution of usage.",
   request: z.discriminatedUnion("queryType", [
     z.strictObject({ ...querying, queryType: z.literal("user_list"), queries: queriesOf(userListQuery) }),
     z.strictObject({
@@ -106,15 +106,15 @@ export const submitQueryingJob = route({
   reply: submitted,
 });
 
-/** What a clustering is submitted with. */
+/** Fields of a new clustering job. */
 export const clusteringFields = z.strictObject({
   name: jobName,
   projectId: recordId,
-  modelId: recordId.describe("The model whose view of the users is grouped."),
-  clusterType: z.enum(["user"], { error: "expected user" }).default("user").describe("What is grouped."),
+  modelId: recordId.describe("The model whose users are clustered."),
+  clusterType: z.enum(["user"], { error: "expected user" }).default("user").describe("What to cluster."),
   parameters: z
     .strictObject({
-      minUserNum: z.int().min(1).default(1).describe("Groups with fewer users are dropped."),
+      minUserNum: z.int().min(1).default(1).describe("Clusters with fewer users are dropped."),
     })
     .describe("Clustering parameters."),
 });
@@ -122,147 +122,149 @@ export const clusteringFields = z.strictObject({
 export const submitClusteringJob = route({
   method: "POST",
   path: "/submit-clustering-job",
-  summary: "Groups the users that a model knows by what they use.",
+  summary: "Clusters the users of a model by their usage.",
   request: clusteringFields,
   headers: originHeaders,
   reply: submitted,
 });
 
-/** Figures that rest on fewer held-out pairs are uncertain. */
+/** Quality metrics from fewer held-out pairs are uncertain. */
 export const certainPairs = 100;
 
-/** Whether figures rest on too few pairs to be relied on; not where that is not known. */
+/** Whether metrics come from too few pairs to be reliable. False if the number of pairs is unknown. */
 export function isUncertain(heldOutPairs: number | null | undefined): boolean {
   return heldOutPairs != null && heldOutPairs < certainPairs;
 }
 
-/** What a training measured on held-out pairs of users who had no part in the choice of its parameters. */
+/** Quality that a training measured on held-out pairs of users who were not used to choose parameters. */
 export const quality = z.object({
-  recallAt20: maybe(z.number()).describe(
-    "Share of the held-out items that are among the first 20 recommended.",
+  recallAt20: maybe(z.number()).describe("Share of held-out items among the top 20 recommendations."),
+  ndcgAt20: maybe(z.number()).describe(
+    "NDCG of the top 20 recommendations. Like recall, but counts items more if they rank higher.",
   ),
-  ndcgAt20: maybe(z.number()).describe("The same, weighted by rank."),
   popularityRecallAt20: maybe(z.number()).describe(
-    "The Recall@20 that recommending the most popular items to everyone would have reached.",
+    "Recall@20 of a baseline that recommends the most popular items to everyone.",
   ),
   popularityNdcgAt20: maybe(z.number()).describe(
-    "The NDCG@20 that recommending the most popular items to everyone would have reached.",
+    "NDCG@20 of a baseline that recommends the most popular items to everyone.",
   ),
   heldOutPairs: maybe(z.int()).describe(
-    `Pairs of user and item that the figures rest on; fewer than ${certainPairs} make them uncertain.`,
+    `Number of held-out user-item pairs. The metrics are uncertain if it is below ${certainPairs}.`,
   ),
   heldOutUsers: maybe(z.int()).describe(
-    "Users that these pairs belong to; none of them had a part in the choice of parameters.",
+    "Number of users with held-out pairs. None of them was used to choose parameters.",
   ),
   holdOut: maybe(z.string()).describe(
-    "Which pairs were held out: `latest`, the latest of each user, or `random` where the events have no time.",
+    "Which pairs were held out: `latest` (the latest of each user), or `random` if events have no time.",
   ),
   learnedOnUsers: maybe(z.int()).describe(
-    "Users whose events the vectors of the items were learned from, where there are too many events for all users.",
+    "Number of users from whose events the item vectors were learned, if there are too many events to use all.",
   ),
-  allUsers: maybe(z.int()).describe("All users, of whom those are some; the others were folded in."),
-  unrankedNdcgAt20: maybe(z.number()).describe("NDCG@20 of the model's candidates on the latest pairs."),
+  allUsers: maybe(z.int()).describe("Number of all users. Users not among learnedOnUsers were folded in."),
+  unrankedNdcgAt20: maybe(z.number()).describe("NDCG@20 on the latest pairs, without a ranker."),
   rankedNdcgAt20: maybe(z.number()).describe(
-    "The same with the model as the ranker; the same figure if its gain is not significant, for it changes nothing then.",
+    "NDCG@20 on the latest pairs, with this model as the ranker. Equal to unrankedNdcgAt20 if the gain is not significant, because the ranker then changes nothing.",
   ),
   coverageAt20: maybe(z.number()).describe(
-    "Share of all items that are among the first 20 for at least one of up to 1,000 users.",
+    "Share of all items that are in the top 20 of at least one of up to 1,000 users.",
   ),
-  coldItemsAt20: maybe(z.number()).describe("Share of these results that fewer than 5 users chose."),
+  coldItemsAt20: maybe(z.number()).describe(
+    "Share of these recommendations whose items have fewer than 5 users.",
+  ),
   diversityAt20: maybe(z.number()).describe(
-    "How unlike the 20 items of a user are: 0 where all are the same, about 1 where they have nothing in common.",
+    "Mean dissimilarity of a user's top 20 items: 0 if all are the same, about 1 if they have nothing in common.",
   ),
   shownPopularityAt20: maybe(z.number()).describe(
-    "Mean place of these results in the order of popularity: 0 for the least popular item, 1 for the most popular.",
+    "Mean popularity rank of these recommendations: 0 for the least popular item, 1 for the most popular.",
   ),
-  chosenPopularity: maybe(z.number()).describe("The same of what these users chose."),
+  chosenPopularity: maybe(z.number()).describe("Mean popularity rank of the items that these users chose."),
 });
 
-/** How far a training is, as our own service tells it while the job runs. */
+/** Progress of a running training, as the service in this package reports it. */
 export const progress = z.object({
   phase: maybe(z.string()).describe(
-    "What is being done: read, weights (of events of other types), search, train or attributes.",
+    "Current phase: read, weights (of other event types), search, train or attributes.",
   ),
-  fraction: maybe(z.number()).describe("How much of the phase is done, from 0 to 1."),
-  recallAt20: maybe(z.number()).describe("The best that was found until now."),
-  ndcgAt20: maybe(z.number()).describe("The best that was found until now."),
+  fraction: maybe(z.number()).describe("Completed share of the phase, from 0 to 1."),
+  recallAt20: maybe(z.number()).describe("Best Recall@20 so far."),
+  ndcgAt20: maybe(z.number()).describe("Best NDCG@20 so far."),
 });
 
-const answeredValue = {
+const replyValue = {
   attribute: maybe(z.string()).describe("Item attribute."),
   value: maybe(json).describe("Value of the item attribute."),
 };
 
-const answeredQuery = z.object({
+const replyQuery = z.object({
   conditions: maybe(
     z.array(
       z.object({
-        ...answeredValue,
-        lowerBound: maybe(z.number()).describe("Least usage, included."),
-        upperBound: maybe(z.number()).describe("Greatest usage, included."),
+        ...replyValue,
+        lowerBound: maybe(z.number()).describe("Minimum usage, inclusive."),
+        upperBound: maybe(z.number()).describe("Maximum usage, inclusive."),
       }),
     ),
-  ).describe("Conditions, all of which a user must meet."),
-  ...answeredValue,
+  ).describe("Conditions. A user must meet all of them."),
+  ...replyValue,
   bins: maybe(z.int()).describe("Number of histogram bins."),
 });
 
-/** The fields of all four kinds, each there for its kind only. */
+/** Fields of all four job types. A job has only those of its type. */
 const jobData = z.object({
-  algorithmType: maybe(z.string()).describe("Training: the kind of its algorithm."),
-  algorithmParameters: maybe(jsonMap).describe("Training: the parameters of its algorithm."),
-  // What our own service reports beyond the specification: the parameters it chose and how good they measured.
+  algorithmType: maybe(z.string()).describe("Training: type of the algorithm."),
+  algorithmParameters: maybe(jsonMap).describe("Training: parameters of the algorithm."),
+  // Extensions: the chosen parameters, the measured quality and the progress.
   chosenParameters: maybe(jsonMap).describe(
-    "Training: the parameters that the service chose, where it reports them.",
+    "Training: parameters that the service chose, if it reports them.",
   ),
-  quality: maybe(quality).describe("Training: what it measured, where the service reports it."),
-  progress: maybe(progress).describe("Training: how far it is, where the service reports it."),
-  generatorModelId: maybe(z.string()).describe("Deployment: the model that produces the results."),
-  rankerModelId: maybe(z.string()).describe(
-    "Deployment: the model that puts the generator's results in a new order.",
-  ),
-  qps: maybe(z.int()).describe("Deployment: queries per second that the recommendation call may use."),
-  modelId: maybe(z.string()).describe("Querying and clustering: the model that is asked."),
-  queryType: maybe(z.string()).describe("Querying: whether users are listed or their distribution is drawn."),
-  queries: maybe(z.array(answeredQuery)).describe("Querying: the queries."),
-  clusterType: maybe(z.string()).describe("Clustering: what is grouped."),
+  quality: maybe(quality).describe("Training: measured quality, if the service reports it."),
+  progress: maybe(progress).describe("Training: progress, if the service reports it."),
+  generatorModelId: maybe(z.string()).describe("Deployment: the model that generates the candidates."),
+  rankerModelId: maybe(z.string()).describe("Deployment: the model that reorders the candidates."),
+  qps: maybe(z.int()).describe("Deployment: maximum number of recommendation calls per second."),
+  modelId: maybe(z.string()).describe("Querying and clustering: the model."),
+  queryType: maybe(z.string()).describe("Querying: user_list or user_distribution."),
+  queries: maybe(z.array(replyQuery)).describe("Querying: the queries."),
+  clusterType: maybe(z.string()).describe("Clustering: what is clustered."),
   parameters: maybe(
-    z.object({ minUserNum: maybe(z.int()).describe("Groups with fewer users are dropped.") }),
-  ).describe("Clustering: its parameters."),
+    z.object({ minUserNum: maybe(z.int()).describe("Clusters with fewer users are dropped.") }),
+  ).describe("Clustering: the parameters."),
 });
 
 const jobResult = z.object({
-  modelId: maybe(z.string()).describe("Training: the model."),
-  servingUri: maybe(z.string()).describe("Deployment: the address of the project's recommendation service."),
+  modelId: maybe(z.string()).describe("Training: the trained model."),
+  servingUri: maybe(z.string()).describe("Deployment: address of the project's recommendation service."),
   stableServingUri: maybe(z.string()).describe(
-    "Deployment: an address that stays the same when the stack replaces its project; beyond the specification.",
+    "Deployment: address that stays the same when the stack replaces the project (extension).",
   ),
   downloadUrl: maybe(z.string()).describe(
-    "Querying and clustering: where the result can be fetched until it expires.",
+    "Querying and clustering: address from which the result can be downloaded until it expires.",
   ),
-  expiredAtSec: maybe(z.number()).describe("When that address stops working, in seconds since 1970."),
-  message: maybe(z.string()).describe("What the service says of the result, if anything."),
+  expiredAtSec: maybe(z.number()).describe("When downloadUrl expires, in seconds since 1970."),
+  message: maybe(z.string()).describe("Message of the service about the result."),
 });
 
 export const getJob = route({
   method: "GET",
   path: "/get-job",
-  summary: "Reads a job with its status and its result.",
+  summary: "Reads a job with its status and result.",
   request: z.strictObject({
     projectId: recordId.describe("Id of the project."),
     jobId: recordId.describe("Id of the job."),
   }),
   reply: z.object({
-    projectId: maybe(z.string()).describe("Id of its project."),
+    projectId: maybe(z.string()).describe("Id of the project."),
     jobId: maybe(z.string()).describe("Id of the job."),
     jobType: maybe(z.string()).describe("TRAINING, DEPLOYMENT, QUERYING or CLUSTERING."),
     createdTs: maybe(z.int()).describe(
-      "When it was submitted, in milliseconds since 1970; another service may have another unit.",
+      "When the job was submitted, in milliseconds since 1970. Other services may use another unit.",
     ),
-    name: maybe(z.string()).describe("Name of the job, for people."),
-    jobData: maybe(jobData).describe("What it was asked for, and what it reports."),
-    jobResult: maybe(jobResult).describe("Its result, once it has succeeded."),
-    jobStatus: z.string().describe("SUCCEED when done; an unknown word is a job still under way."),
-    retryCount: maybe(z.int()).describe("How often the service has retried it."),
+    name: maybe(z.string()).describe("Display name of the job."),
+    jobData: maybe(jobData).describe("Parameters of the job, and what it reports."),
+    jobResult: maybe(jobResult).describe("Result of the job, once it has succeeded."),
+    jobStatus: z
+      .string()
+      .describe("SUCCEED if the job has succeeded. A job with an unknown status is treated as running."),
+    retryCount: maybe(z.int()).describe("How often the service has retried the job."),
   }),
 });

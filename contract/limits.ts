@@ -1,75 +1,75 @@
-/** The numbers of the API, used by the client, the resources and the service alike. */
+/** Limits and defaults of the API, shared by the client, the resources and the service. */
 export const limits = {
-  // What the specification gives.
+  // Defined by the specification.
 
-  /** Records that one upsert call takes at most; also the recommended size of a batch. */
+  /** Maximum number of records per upsert call, and the recommended batch size. */
   recordsPerUpsert: 1000,
-  /** Bytes of one event record as JSON; the specification says "20 kb", read here as 20 × 1024. */
+  /** Maximum bytes of an event record as JSON. The specification says "20 kb", interpreted as 20 × 1024. */
   eventBytes: 20 * 1024,
-  /** Records that one shard holds at most. */
+  /** Maximum number of records per shard. */
   recordsPerShard: 100_000,
-  /** Shards that the quick-start rule begins with. */
+  /** Number of shards that the quick start recommends. */
   quickStartShards: 10,
-  /** Histogram bins of a distribution query that names none. */
+  /** Default number of histogram bins of a distribution query. */
   defaultBins: 20,
-  /** Queries per second of a deployment that names none. */
+  /** Default queries per second of a deployment. */
   defaultQps: 1,
-  /** Automatic retries of a job at most. */
+  /** Maximum number of automatic retries of a job. */
   jobRetries: 3,
 
-  // What the specification leaves open and the embedded service has chosen: `tolerant` schemas do not check these,
-  // as another service may have other limits. They bound requests only: what is stored already stays readable.
+  // Defined by the service in this package. `tolerant` schemas do not check these, because other services may have
+  // other limits. They apply only to requests, so data that is already stored stays readable.
 
-  /** Bytes of one user or item record as JSON. */
+  /** Maximum bytes of a user or item record as JSON. */
   recordBytes: 64 * 1024,
-  /** Levels of arrays and objects in the attributes of a record. */
+  /** Maximum nesting of arrays and objects in the attributes of a record. */
   attributeDepth: 32,
-  /** Characters of an id. */
+  /** Maximum characters of an id. */
   idCharacters: 256,
-  /** Bytes of the id of an event; one built of the longest user and item ids fits. */
+  /** Maximum bytes of an event id. An id built from the longest user and item ids fits. */
   eventIdBytes: 2048,
-  /** Size of an event's value, above or below 0: sums of such values stay far inside what 32-bit numbers hold. */
+  /** Maximum absolute value of an event. Sums of such values stay within the range of 32-bit floats. */
   eventValue: 1e12,
-  /** Milliseconds of an event's time: the last that is a date. */
+  /** Latest time of an event in milliseconds: the maximum of a JavaScript date. */
   eventTs: 8.64e15,
-  /** Characters of a name, an event type or the name of an attribute. */
+  /** Maximum characters of a name, an event type or an attribute name. */
   nameCharacters: 256,
-  /** Attributes that one schema names. */
+  /** Maximum number of attributes in a schema. */
   schemaAttributes: 1000,
-  /** Event types that `event_weights` of an algorithm names. */
+  /** Maximum number of event types in `event_weights`. */
   eventWeights: 1000,
-  /** Shards of one dataset. */
+  /** Maximum number of shards of a dataset. */
   shards: 10_000,
-  /** Queries per second of a deployment. */
+  /** Maximum queries per second of a deployment. */
   qps: 1_000_000,
-  /** Items that one recommendation call answers. */
+  /** Maximum number of items in a recommendation. */
   recommendedItems: 1000,
-  /** Attributes of each item that one recommendation call answers. */
+  /** Maximum number of attributes per recommended item. */
   recommendedAttributes: 50,
-  /** Queries of one querying job. */
+  /** Maximum number of queries in a querying job. */
   queries: 100,
-  /** Conditions of one query. */
+  /** Maximum number of conditions in a query. */
   conditions: 20,
-  /** Histogram bins of a distribution query. */
+  /** Maximum number of histogram bins of a distribution query. */
   bins: 1000,
-  /** Characters of an attribute value that a query asks for. */
+  /** Maximum characters of an attribute value in a query. */
   valueCharacters: 1000,
-  /** Bytes of the body of an upsert, packed and unpacked alike: the most events there can be, and room around them. */
+  /** Maximum bytes of an upsert body, compressed or not: 1,000 events of the maximum size, plus overhead. */
   upsertBytes: 1000 * (20 + 1) * 1024 + 1024 * 1024,
-  /** Bytes of any other body, packed and unpacked alike. */
+  /** Maximum bytes of any other body, compressed or not. */
   requestBytes: 1024 * 1024,
-  /** Bytes of the body of a recommendation call: the longest id and attribute names, each character escaped. */
+  /** Maximum bytes of the body of a recommendation call. The longest id and attribute names fit, with every character escaped. */
   recommendationBytes: 128 * 1024,
-  /** Bytes of a request for a token, which anybody may make. */
+  /** Maximum bytes of a token request. Small, because callers are not authenticated yet. */
   tokenRequestBytes: 4096,
-  /** Levels of arrays and objects in a body; no record that is small enough can hold more. */
+  /** Maximum nesting of arrays and objects in a body. A record within its size limit cannot have more. */
   bodyDepth: 50_000,
-  /** Commas and colons in a body, which is about the number of its keys and values. */
+  /** Maximum number of commas and colons in a body, which is about the number of its keys and values. */
   bodyValues: 2_000_000,
-  /** Commas and colons in one record, and in all of a body that is outside its records. No record within its bytes has more. */
+  /** Maximum number of commas and colons in a record, and in a body outside its records. Records within their size limit have fewer. */
   recordValues: 32 * 1024,
-  /** Requests that may wait on one connection while another one is answered. */
+  /** Maximum number of pipelined requests that wait on a connection. */
   pipelinedRequests: 32,
-  /** Milliseconds after which a connection is closed if its client reads nothing of a response. */
+  /** Time after which a connection is closed if the client does not read the response. */
   sendTimeoutMs: 60_000,
 } as const;

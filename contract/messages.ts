@@ -2,8 +2,8 @@ import { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-/** Kinds of values as people call them. */
-const kinds: Readonly<Record<string, string>> = {
+/** Names of types in messages. */
+const typeNames: Readonly<Record<string, string>> = {
   string: "text",
   number: "a number",
   int: "a whole number",
@@ -14,32 +14,32 @@ const kinds: Readonly<Record<string, string>> = {
   null: "null",
 };
 
-/** Units of what is too long or too short. */
+/** Units of values that are too long or too short. */
 const units: Readonly<Record<string, string>> = { string: "character", array: "entry" };
 
-/** Bounds of the search for what was meant: a request may hold keys of any length by the thousand. */
-const longestWord = 64;
-const mostKeys = 5;
+/** Limits for suggestions, because a request may contain thousands of keys of any length. */
+const maxWordLength = 64;
+const maxUnknownKeys = 5;
 
-/** What the validator says by itself; any other message is a rule of our own and stands as it is. */
+/** Matches zod's default messages. Other messages are written in the schema and stay unchanged. */
 const defaultMessage = /^(Invalid|Too (small|big)|Unrecognized key)/;
 
-/** What is wrong with a value, in our words; with the schema, what was probably meant. */
+/** Describes a validation issue. With the schema, the message also suggests the key that was probably meant. */
 export function issueText(issue: Issue, schema?: z.ZodType): string {
   if (issue.code === "custom" || !defaultMessage.test(issue.message)) return issue.message;
   switch (issue.code) {
     case "invalid_type": {
       const [, received] = /received (\w+)/.exec(issue.message) ?? [];
-      const expected = `expected ${kinds[issue.expected] ?? issue.expected}`;
+      const expected = `expected ${typeNames[issue.expected] ?? issue.expected}`;
       return received === "undefined" ? `missing; ${expected}` : `${expected}${receivedText(issue.input)}`;
     }
     case "too_small":
-      return `expected ${boundText(issue.origin, issue.minimum, issue.inclusive ? "at least" : "more than", issue.path, schema)}`;
+      return `expected ${boundText(issue, issue.minimum, issue.inclusive ? "at least" : "more than", schema)}`;
     case "too_big":
-      return `expected ${boundText(issue.origin, issue.maximum, issue.inclusive ? "at most" : "less than", issue.path, schema)}`;
+      return `expected ${boundText(issue, issue.maximum, issue.inclusive ? "at most" : "less than", schema)}`;
     case "unrecognized_keys":
       return issue.keys
-        .slice(0, mostKeys)
+        .slice(0, maxUnknownKeys)
         .map((key) => unknownKey(key, keysAt(schema, issue.path)))
         .join("; ");
     case "invalid_value":
@@ -55,19 +55,19 @@ export function issueText(issue: Issue, schema?: z.ZodType): string {
   }
 }
 
-/** A number that a parse with `reportInput` found in place of something else; JSON.parse rounds larger ones. */
+/** Returns the received value if it is a safe integer. Larger numbers were rounded by JSON.parse. Needs `reportInput`. */
 function receivedText(input: unknown): string {
   return Number.isSafeInteger(input) ? `, received ${input}` : "";
 }
 
-/** All that is wrong, each with its place: `attributeSchema.age: expected NUMERICAL or CATEGORICAL`. */
+/** Describes all issues with their paths: `attributeSchema.age: expected NUMERICAL or CATEGORICAL`. */
 export function issuesText(issues: readonly Issue[], schema?: z.ZodType): string {
   return issues
     .map((issue) => `${issue.path.length > 0 ? `${pathText(issue.path)}: ` : ""}${issueText(issue, schema)}`)
     .join("; ");
 }
 
-/** A place in a value, as in `queries[0].conditions[1].value`. */
+/** Formats a path, such as `queries[0].conditions[1].value`. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, part) =>
@@ -76,38 +76,38 @@ export function pathText(path: readonly PropertyKey[]): string {
   );
 }
 
-/** That a key is not known, and which one was probably meant. */
+/** Reports an unknown key, and suggests the key that was probably meant. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const meant = closestMatch(key, known);
-  return `${truncate(key)} is not known${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  return `${truncate(key)} is unknown${meant === undefined ? "" : `; did you mean ${meant}?`}`;
 }
 
-/** The same as a sentence, with those that there are. */
+/** Reports an unknown key in a full sentence, and lists the known keys. */
 export function unknownKeySentence(key: string, known: readonly string[]): string {
-  return `${unknownKey(key, known).replace(/[^?]$/, "$&.")} They are ${known.join(", ")}.`;
+  return `${unknownKey(key, known).replace(/[^?]$/, "$&.")} Known: ${known.join(", ")}.`;
 }
 
-/** A text that others gave, cut to a length that a message can bear. */
-export function truncate(key: string): string {
-  return key.length > longestWord ? `${key.slice(0, longestWord)}…` : key;
+/** Cuts a text to a maximum length, without splitting a surrogate pair, and appends "…". */
+export function truncate(text: string, maxLength = maxWordLength): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : text;
 }
 
-/** The word among those known that a mistyped one probably stands for. */
+/** Returns the known word that a mistyped word probably means, or undefined. */
 export function closestMatch(word: string, known: readonly string[]): string | undefined {
-  if (word.length > longestWord) return undefined;
+  if (word.length > maxWordLength) return undefined;
   const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
-  const isBeginning = (whole: string) => word.length > 2 && plain(whole).startsWith(plain(word));
+  const isPrefix = (whole: string) => word.length > 2 && plain(whole).startsWith(plain(word));
   const ranked = known
     .map((candidate) => ({
       candidate,
-      distance: isBeginning(candidate) ? 1 : editDistance(plain(word), plain(candidate)),
+      distance: isPrefix(candidate) ? 1 : editDistance(plain(word), plain(candidate)),
     }))
     .sort((a, b) => a.distance - b.distance);
   const [best] = ranked;
   return best && best.distance <= Math.max(1, word.length / 3) ? best.candidate : undefined;
 }
 
-/** Letters to add, drop, replace or swap with their neighbour to get from one word to the other. */
+/** Number of insertions, deletions, replacements and swaps of adjacent letters between two words. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
@@ -127,10 +127,9 @@ function editDistance(a: string, b: string): number {
 }
 
 function boundText(
-  origin: string,
+  { origin, path }: { readonly origin: string; readonly path: readonly PropertyKey[] },
   limit: number | bigint,
   relation: string,
-  path: readonly PropertyKey[],
   schema: z.ZodType | undefined,
 ): string {
   const unit = units[origin];
@@ -145,11 +144,11 @@ function boundText(
   return `a ${isWhole ? "whole " : ""}number ${amount} ${limit.toLocaleString("en", { maximumFractionDigits: 20 })}`;
 }
 
-/** Of the forms that a value may have, what is wrong with the one that it comes closest to. */
+/** Describes the issues of the union member that is closest to the value. */
 function unionText(issue: Extract<Issue, { code: "invalid_union" }>, schema?: z.ZodType): string {
   if (issue.errors.length === 0) {
     const { options } = issue as { readonly options?: readonly unknown[] };
-    return options ? `expected ${alternatives(options.map(String))}` : "expected one of its forms";
+    return options ? `expected ${alternatives(options.map(String))}` : "expected another form";
   }
   const close = issue.errors.find((errors) => errors.every(({ path }) => path.length > 0));
   if (close) return issuesText(close as Issue[], schema);
@@ -167,9 +166,9 @@ function keysAt(schema: z.ZodType | undefined, path: readonly PropertyKey[]): st
   return schemasAt(schema, path).flatMap((one) => (one instanceof z.ZodObject ? Object.keys(one.shape) : []));
 }
 
-/** What a schema says of a place in a value: several schemas where the value has several forms. */
+/** Returns the schemas of a path in a value: several if the path leads into a union. */
 function schemasAt(schema: z.ZodType | undefined, path: readonly PropertyKey[]): z.ZodType[] {
-  let found = schema ? forms(schema) : [];
+  let found = schema ? unionMembers(schema) : [];
   for (const part of path) {
     found = found.flatMap((one) => {
       const inner =
@@ -178,15 +177,15 @@ function schemasAt(schema: z.ZodType | undefined, path: readonly PropertyKey[]):
           : one instanceof z.ZodArray
             ? one.element
             : undefined;
-      return inner ? forms(inner as z.ZodType) : [];
+      return inner ? unionMembers(inner as z.ZodType) : [];
     });
   }
   return found;
 }
 
-function forms(schema: z.ZodType): z.ZodType[] {
+function unionMembers(schema: z.ZodType): z.ZodType[] {
   const { innerType, in: input } = schema.def as { innerType?: z.ZodType; in?: z.ZodType };
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap((one) => forms(one as z.ZodType));
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((one) => unionMembers(one as z.ZodType));
   const inner = innerType ?? input;
-  return inner ? forms(inner) : [schema];
+  return inner ? unionMembers(inner) : [schema];
 }

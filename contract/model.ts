@@ -3,16 +3,16 @@ import { id, jsonMap, label, maybe, recordId } from "./field";
 import { quality } from "./job";
 import { route } from "./route";
 
-const modelName = "Name of the model, for people only.";
+const modelName = "Display name of the model.";
 const model = z.object({
-  projectId: maybe(z.string()).describe("Id of its project."),
+  projectId: maybe(z.string()).describe("Id of the project."),
   modelId: id.describe("Id of the model."),
   name: maybe(z.string()).describe(modelName),
-  algorithmType: maybe(z.string()).describe("Kind of the algorithm that it was trained with."),
-  algorithmParameters: maybe(jsonMap).describe("The parameters it was trained with."),
-  // The specification shows no unit; our own service answers milliseconds, as events do.
+  algorithmType: maybe(z.string()).describe("Type of the algorithm that trained the model."),
+  algorithmParameters: maybe(jsonMap).describe("Parameters of the training."),
+  // The specification does not define the unit. The service in this package uses milliseconds, as for events.
   createdTs: maybe(z.int()).describe(
-    "When it was created, in milliseconds since 1970; another service may have another unit.",
+    "When the model was created, in milliseconds since 1970. Other services may use another unit.",
   ),
   quality: maybe(quality).describe(
     "What its training measured, if the service reports it; beyond the specification.",
@@ -24,7 +24,7 @@ const modelRef = z.strictObject({ projectId, modelId: recordId.describe("Id of t
 export const updateModel = route({
   method: "PUT",
   path: "/update-model",
-  summary: "Renames a model; nothing else can be changed.",
+  summary: "Renames a model. Nothing else can be changed.",
   request: modelRef.extend({ name: label.describe(modelName) }),
   reply: model,
 });
@@ -32,7 +32,7 @@ export const updateModel = route({
 export const getModel = route({
   method: "GET",
   path: "/get-model",
-  summary: "Reads one model.",
+  summary: "Reads a model.",
   request: modelRef,
   reply: model,
 });
@@ -42,14 +42,14 @@ export const listModels = route({
   path: "/list-models",
   summary: "Lists the trained models of a project.",
   request: z.strictObject({ projectId }),
-  reply: z.object({ models: z.array(model).describe("The models that there are at the moment.") }),
+  reply: z.object({ models: z.array(model).describe("The models of the project.") }),
 });
 
 export const deleteModel = route({
   method: "DELETE",
   path: "/delete-model",
-  summary: "Deletes a model that is not deployed; returns what it was.",
+  summary: "Deletes a model that is not deployed, and returns the deleted model.",
   request: modelRef,
-  // The model is gone whatever the answer holds, so nothing in it is needed.
+  // After a success the model is deleted, even if the reply is incomplete.
   reply: model.partial(),
 });

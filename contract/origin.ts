@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** A header and no field, for a service that knows no more than the specification would refuse a field. */
+/** Header with the origin of a job. It is not a field, because services that follow the specification reject unknown fields. */
 export const originHeader = "recommender-origin";
 
-/** Where a job comes from: a resource of a stack, and the release that it was brought there with. */
+/** Where a job comes from: a resource of a stack, and the release that deployed it, if any. */
 export interface Origin {
   readonly project: string;
   readonly stack: string;
@@ -11,17 +11,17 @@ export interface Origin {
   readonly release?: string | undefined;
 }
 
-/** Characters of each part that are told. */
-const longest = 100;
+/** Maximum characters of each part in the header. */
+const maxPartCharacters = 100;
 
-/** An origin as the header carries it: `shop/dev/ranker`, each part percent-encoded. */
+/** Formats an origin for the header, such as `shop/dev/ranker`. Each part is percent-encoded. */
 export function formatOrigin({ project, stack, resource, release }: Origin): string {
   const parts = [project, stack, resource, ...(release ? [release] : [])];
   return parts
     .map((part) =>
       encodeURIComponent(
         [...part]
-          .slice(0, longest)
+          .slice(0, maxPartCharacters)
           .join("")
           .replace(/\p{Surrogate}/gu, "\ufffd"),
       ),
@@ -29,12 +29,12 @@ export function formatOrigin({ project, stack, resource, release }: Origin): str
     .join("/");
 }
 
-/** The address of a deployment that outlives its project: the resource of the stack, whatever release it has. */
+/** Returns the part of a stable address that identifies a deployment: its stack and resource, without the release. */
 export function stableAddress({ project, stack, resource }: Origin): string {
   return formatOrigin({ project, stack, resource });
 }
 
-/** The origin that a header tells; undefined where it is none. */
+/** Parses the header. Returns undefined if it is not valid. */
 export function parseOrigin(text: string): Origin | undefined {
   const parts = text.split("/");
   if (parts.length < 3 || parts.length > 4 || parts.includes("")) return undefined;
@@ -51,7 +51,7 @@ export function parseOrigin(text: string): Origin | undefined {
   }
 }
 
-/** The headers of a call that submits a job. */
+/** Headers of calls that submit a job or change an orphan mark. */
 export const originHeaders = z.object({
   [originHeader]: z
     .string()
@@ -61,7 +61,5 @@ export const originHeaders = z.object({
       "expected PROJECT/STACK/RESOURCE or PROJECT/STACK/RESOURCE/RELEASE, each part percent-encoded",
     )
     .optional()
-    .describe(
-      "The stack and the resource that submit the job, and the release, which the console shows; beyond the specification.",
-    ),
+    .describe("Stack, resource and release that make the call. The console shows them (extension)."),
 });

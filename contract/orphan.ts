@@ -3,28 +3,28 @@ import { id, maybe, recordId } from "./field";
 import { originHeaders } from "./origin";
 import { route } from "./route";
 
-/** The kinds of object that the specification cannot delete, so a replacement leaves them behind. */
+/** Types of objects that can become orphans: the specification has no operation to delete them. */
 export const orphanTypes = ["USER_DATASET", "ITEM_DATASET", "PROJECT", "ALGORITHM"] as const;
 
-/** One of those kinds. */
+/** Type of an object that can become an orphan. */
 export type OrphanType = (typeof orphanTypes)[number];
 
 const objectRef = {
-  objectType: z.enum(orphanTypes).describe("Kind of object."),
+  objectType: z.enum(orphanTypes).describe("Type of the object."),
   objectId: recordId.describe("Id of the object."),
 };
 
 export const markOrphaned = route({
   method: "PUT",
   path: "/mark-orphaned",
-  summary: "Marks an object as orphaned, or takes the mark away; beyond the specification.",
+  summary: "Marks an object as orphaned, or removes the mark (extension).",
   extension: true,
   request: z.strictObject({
     ...objectRef,
     orphaned: z
       .boolean()
       .default(true)
-      .describe("False takes the mark away: a program holds the object again."),
+      .describe("False removes the mark, because a program uses the object again."),
   }),
   headers: originHeaders,
   reply: z.object({ objectType: maybe(z.string()), objectId: maybe(id), orphaned: maybe(z.boolean()) }),
@@ -33,7 +33,7 @@ export const markOrphaned = route({
 export const listOrphans = route({
   method: "GET",
   path: "/list-orphans",
-  summary: "Lists the objects that are marked as orphaned; beyond the specification.",
+  summary: "Lists the orphaned objects (extension).",
   extension: true,
   request: z.strictObject({}),
   reply: z.object({
@@ -41,15 +41,15 @@ export const listOrphans = route({
       z.object({
         ...objectRef,
         name: z.string(),
-        orphanedTs: z.int().describe("When it was marked, in milliseconds since 1970."),
+        orphanedTs: z.int().describe("When the object was marked, in milliseconds since 1970."),
         orphanedBy: z
           .string()
           .nullable()
-          .describe("The resource that left it behind, as PROJECT/STACK/RESOURCE; null if it is unknown."),
+          .describe("The resource that created the orphan, as PROJECT/STACK/RESOURCE. Null if unknown."),
         blockedBy: z
           .string()
           .nullable()
-          .describe("Why it cannot be deleted now, in one sentence; null if it can."),
+          .describe("The reason why the object cannot be deleted, in one sentence. Null if it can."),
       }),
     ),
   }),
@@ -58,7 +58,7 @@ export const listOrphans = route({
 export const deleteOrphan = route({
   method: "DELETE",
   path: "/delete-orphan",
-  summary: "Deletes an orphaned object with everything in it; beyond the specification.",
+  summary: "Deletes an orphaned object with everything in it (extension).",
   extension: true,
   request: z.strictObject(objectRef),
   reply: z.object({ objectType: maybe(z.string()), objectId: maybe(id) }),

@@ -2,17 +2,17 @@ import { z } from "zod";
 import { eventType, id, label, maybe, recordId } from "./field";
 import { route } from "./route";
 
-/** The kinds of project that the specification names. */
+/** Project types in the specification. */
 export const projectType = z.enum(["RECOMMEND_ITEMS_TO_USER"], { error: "expected RECOMMEND_ITEMS_TO_USER" });
 
-/** What a project is created with. */
+/** Fields of a new project. */
 export const projectFields = z.strictObject({
   name: label.describe("Name of the project."),
   projectType: projectType.default("RECOMMEND_ITEMS_TO_USER").describe("What the project recommends."),
-  userDatasetId: recordId.describe("Dataset of its users."),
-  itemDatasetId: recordId.describe("Dataset of its items."),
-  eventDatasetId: recordId.describe("Dataset of its events; several projects may share one."),
-  targetEventType: eventType.describe("The event type that models are optimised for."),
+  userDatasetId: recordId.describe("Id of the user dataset."),
+  itemDatasetId: recordId.describe("Id of the item dataset."),
+  eventDatasetId: recordId.describe("Id of the event dataset. Several projects can share it."),
+  targetEventType: eventType.describe("The event type that models are optimized for."),
 });
 
 const project = z.object({
@@ -37,7 +37,7 @@ export const createProject = route({
 export const getProject = route({
   method: "GET",
   path: "/get-project",
-  summary: "Reads one project; beyond the specification.",
+  summary: "Reads a project (extension).",
   extension: true,
   request: z.strictObject({ projectId: recordId }),
   reply: project,

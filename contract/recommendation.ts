@@ -5,27 +5,27 @@ import { route } from "./route";
 
 const itemId = id.describe("Id of the item.");
 
-/** The item attributes that were asked for lie beside `item_id` on the wire. */
+/** On the wire, the requested attributes are on the same level as `item_id`. */
 const item = z.object({
   itemId,
-  attributes: inline(jsonMap.describe("Its attributes, of those that were asked for.")),
+  attributes: inline(jsonMap.describe("Requested attributes of the item.")),
 });
 
-/** A header and no field, for a service that knows no more than the specification would refuse a field. */
+/** Header that requests reasons. It is not a field, because services that follow the specification reject unknown fields. */
 export const explainHeader = "recommender-explain";
 
-const adds = z.number().describe("The part of the score that comes of it.");
+const adds = z.number().describe("Contribution to the score.");
 
-/** Why an item is recommended. */
+/** Reasons for a recommendation. */
 const why = z.object({
-  score: z.number().nullable().describe("Score of the item; null where the model knows nothing of it."),
+  score: z.number().nullable().describe("Score of the item. Null if the model does not know it."),
   items: z
     .array(z.object({ itemId, adds }))
-    .describe("The user's own items that add most to the score, most first."),
+    .describe("The user's items that contribute most to the score, largest first."),
   attributes: z
     .array(z.object({ attribute: z.string().describe("Attribute of the user."), adds }))
-    .describe("The user's attributes that add most, where the user has no events."),
-  rest: z.number().describe("The part of the score that none of them explains."),
+    .describe("The user's attributes that contribute most, if the user has no events."),
+  rest: z.number().describe("Remaining part of the score."),
 });
 
 export const recommendItemsToUser = route({
@@ -37,35 +37,37 @@ export const recommendItemsToUser = route({
     userId: recordId.describe("Id of the user."),
     attributes: atMost(z.array(atMost(z.string(), limits.nameCharacters)), limits.recommendedAttributes)
       .default([])
-      .describe("Item attributes to return; none unless given."),
-    limit: atMost(z.int().min(1), limits.recommendedItems).default(10).describe("Number of items."),
+      .describe("Item attributes to return. Default: none."),
+    limit: atMost(z.int().min(1), limits.recommendedItems).default(10).describe("Maximum number of items."),
   }),
   headers: z.object({
     [explainHeader]: z
-      .enum(["1", "2", "3"], { error: "expected 1, 2 or 3, the most reasons for each item" })
+      .enum(["1", "2", "3"], { error: "expected 1, 2 or 3: the maximum number of reasons per item" })
       .optional()
-      .describe("Has each item answered with up to so many reasons; beyond the specification."),
+      .describe("Return up to this many reasons per item (extension)."),
   }),
   reply: z.object({
     userId: maybe(z.string()).describe("Id of the user."),
-    limit: maybe(z.int()).describe("Number of items that were asked for."),
-    attributes: maybe(z.array(z.string())).describe("Item attributes that were asked for."),
-    // The specification shows null alone, and no field of the request that sets it.
+    limit: maybe(z.int()).describe("Requested number of items."),
+    attributes: maybe(z.array(z.string())).describe("Requested item attributes."),
+    // The specification shows only null, and no request field that sets it.
     filterQuery: maybe(json),
     basis: maybe(
       z.object({
         from: z
           .enum(["events", "training", "attributes", "popularity"])
-          .describe("What the user is known by: training where the event dataset is deleted."),
-        modelId: id.describe("The model whose scores the reasons are of."),
-        rankedBy: z.string().nullable().describe("The ranker that has put the items in another order."),
+          .describe(
+            "What the recommendations are based on. `training` is used if the event dataset is deleted.",
+          ),
+        modelId: id.describe("The model that computed the scores."),
+        rankedBy: z.string().nullable().describe("The ranker that reordered the items, if any."),
       }),
-    ).describe("Answered only where the call asks for reasons."),
+    ).describe("Only if the call requests reasons."),
     results: z
       .array(
         z.object({
           item: item.describe("The item."),
-          why: maybe(why).describe("Answered only where the call asks for reasons."),
+          why: maybe(why).describe("Only if the call requests reasons."),
         }),
       )
       .describe("The recommended items, best first."),

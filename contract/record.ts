@@ -3,19 +3,19 @@ import { atMost, attributes, eventType, id, maybe, recordId, withTolerant } from
 import { limits } from "./limits";
 import { route } from "./route";
 
-/** A user with the attributes that the service may learn from. */
+/** A user. The service can learn from the attributes. */
 export const userRecord = z.strictObject({
   userId: recordId,
-  attributes: attributes.default({}).describe("Attribute name to value; an array means several categories."),
+  attributes: attributes.default({}).describe("Attribute values by name. An array means several categories."),
 });
 
-/** An item with the attributes that the service may learn from and return. */
+/** An item. The service can learn from the attributes and return them. */
 export const itemRecord = z.strictObject({
   itemId: recordId,
-  attributes: attributes.default({}).describe("Attribute name to value; an array means several categories."),
+  attributes: attributes.default({}).describe("Attribute values by name. An array means several categories."),
 });
 
-/** Bytes, for that is what an index of a database bounds; a character takes at most three per unit of its length. */
+/** Limited in bytes, because database indexes limit bytes. A UTF-16 unit takes at most three bytes in UTF-8. */
 const eventId = withTolerant(
   id
     .max(limits.eventIdBytes)
@@ -26,25 +26,25 @@ const eventId = withTolerant(
   id,
 );
 
-/** One act of a user on an item. */
+/** An interaction of a user with an item. */
 export const eventRecord = z.strictObject({
-  eventId: eventId.describe("Unique id; built from user, item and time where the source has none."),
+  eventId: eventId.describe("Unique id. If a source has none, it is built from user, item and time."),
   userId: recordId,
   itemId: recordId,
   ts: atMost(z.int().min(0), limits.eventTs).describe("Time of the event in milliseconds."),
-  eventType: eventType.describe("Kind of act; a project optimises one of them."),
+  eventType: eventType.describe("Type of the event. A project optimizes for one type."),
   eventValue: withTolerant(z.number().min(-limits.eventValue).max(limits.eventValue), z.number())
     .default(1)
-    .describe("Weight in training; the larger, the more it counts."),
+    .describe("Weight in training. Larger values count more."),
   attributes: attributes
     .default({})
-    .describe("Properties of the event; need not match the dataset's schema."),
+    .describe("Properties of the event. They need not match the schema of the dataset."),
 });
 
 /**
- * The id of an event whose source has none, of user, item and time as the specification recommends.
- * A colon inside an id is escaped: otherwise `a:b` on `c` and `a` on `b:c` would be one event.
- * A character grows to three bytes at most, so that two ids within their limit give one within its own.
+ * Builds an event id from user, item and time, as the specification recommends for sources without event ids.
+ * Colons are escaped, because otherwise user `a:b` with item `c` and user `a` with item `b:c` would get the same id.
+ * Each character takes at most three bytes, so ids within their limits result in an event id within its limit.
  */
 export function buildEventId(userId: string, itemId: string, ts: number): string {
   return `${escaped(userId)}:${escaped(itemId)}:${ts}`;
@@ -54,8 +54,8 @@ function escaped(part: string): string {
   return /[%:]/.test(part) ? part.replace(/[%:]/g, encodeURIComponent) : part;
 }
 
-/** Our own service says why a record failed; a service that does not leaves this out. */
-const outcome = {
+/** Result of an upsert. Only the service in this package returns `failures`, with the reasons. */
+const upsertResult = {
   succeedIds: z.array(z.string()),
   failedIds: z.array(z.string()),
   failures: maybe(z.array(z.object({ id: z.string().nullable(), index: z.int(), reason: z.string() }))),
@@ -66,28 +66,28 @@ const records = <T extends z.ZodType>(record: T) => z.array(record).max(limits.r
 export const upsertDatasetUsers = route({
   method: "POST",
   path: "/upsert-dataset-users",
-  summary: "Inserts or updates users.",
+  summary: "Inserts or replaces users.",
   repeatable: true,
   request: z.strictObject({ userDatasetId: recordId, users: records(userRecord) }),
-  reply: z.object({ userDatasetId: maybe(id), ...outcome }),
+  reply: z.object({ userDatasetId: maybe(id), ...upsertResult }),
 });
 
 export const upsertDatasetItems = route({
   method: "POST",
   path: "/upsert-dataset-items",
-  summary: "Inserts or updates items.",
+  summary: "Inserts or replaces items.",
   repeatable: true,
   request: z.strictObject({ itemDatasetId: recordId, items: records(itemRecord) }),
-  reply: z.object({ itemDatasetId: maybe(id), ...outcome }),
+  reply: z.object({ itemDatasetId: maybe(id), ...upsertResult }),
 });
 
 export const upsertDatasetEvents = route({
   method: "POST",
   path: "/upsert-dataset-events",
-  summary: "Inserts or updates events.",
+  summary: "Inserts or replaces events.",
   repeatable: true,
   request: z.strictObject({ eventDatasetId: recordId, events: records(eventRecord) }),
-  reply: z.object({ eventDatasetId: maybe(id), ...outcome }),
+  reply: z.object({ eventDatasetId: maybe(id), ...upsertResult }),
 });
 
 export const deleteDatasetUserEvents = route({
@@ -102,7 +102,7 @@ export const deleteDatasetUser = route({
   method: "DELETE",
   path: "/delete-dataset-user",
   summary:
-    "Deletes the record of one user and removes the user from all models of the dataset's projects; beyond the specification.",
+    "Deletes a user record and removes the user from all models of the dataset's projects (extension).",
   extension: true,
   request: z.strictObject({ userDatasetId: recordId, userId: recordId }),
   reply: z.object({ userDatasetId: maybe(id), userId: maybe(id) }),
@@ -111,11 +111,11 @@ export const deleteDatasetUser = route({
 export const deleteDatasetEventsBeforeTs = route({
   method: "DELETE",
   path: "/delete-dataset-events-before-ts",
-  summary: "Deletes the events from start_ts on and before ts.",
+  summary: "Deletes the events from start_ts (inclusive) to ts (exclusive).",
   request: z.strictObject({
     eventDatasetId: recordId,
-    ts: z.int().min(0).describe("Milliseconds; events before it are deleted."),
-    startTs: z.int().min(0).default(0).describe("Milliseconds; events before it are kept."),
+    ts: z.int().min(0).describe("Deletes events before this time, in milliseconds."),
+    startTs: z.int().min(0).default(0).describe("Keeps events before this time, in milliseconds."),
   }),
   reply: z.object({ eventDatasetId: maybe(id), ts: maybe(z.int()) }),
 });
@@ -123,7 +123,7 @@ export const deleteDatasetEventsBeforeTs = route({
 export const countDatasetRecords = route({
   method: "GET",
   path: "/count-dataset-records",
-  summary: "Counts the records of a dataset of any kind; beyond the specification.",
+  summary: "Counts the records of a dataset of any type (extension).",
   extension: true,
   request: z.strictObject({ datasetId: recordId.describe("Id of the dataset.") }),
   reply: z.object({ datasetId: id, recordCount: z.int() }),

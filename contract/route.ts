@@ -1,34 +1,34 @@
 import type { z } from "zod";
 
-/** What a request may be: an object, or one of several objects distinguished by one field. */
+/** Schema of a request: an object, or a union of objects with a discriminator field. */
 export type RequestSchema = z.ZodObject | z.ZodDiscriminatedUnion;
 
-/** One operation of the API. */
+/** An operation of the API. */
 export interface Route<Request extends RequestSchema = RequestSchema, Reply extends z.ZodType = z.ZodType> {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** The path under the base address; also the scope of the token that the call needs. */
+  /** Path under the base address. It is also the token scope that the call needs. */
   readonly path: `/${string}`;
   readonly summary: string;
   readonly request: Request;
   readonly reply: Reply;
-  /** Headers beyond the specification by which a caller asks for more, under their names in lower case. */
+  /** Optional request headers that extend the specification, by their names in lower case. */
   readonly headers?: z.ZodObject;
-  /** Whether the operation goes beyond the specification. A service lists those it has as `extensions` in `/healthz`. */
+  /** Whether the operation is not in the specification. A service lists its extensions in `/healthz`. */
   readonly extension?: true;
-  /** Whether carrying the call out twice leaves the service as carrying it out once. */
+  /** Whether running the call twice has the same effect as running it once. */
   readonly repeatable: boolean;
 }
 
-/** What a caller gives; fields with a default may be left out. */
+/** Input of a call. Fields with a default are optional. */
 export type Input<R extends Route> = z.input<R["request"]>;
 
-/** What a handler receives: the request with its defaults filled in. */
+/** Request that a handler receives, with defaults filled in. */
 export type Request<R extends Route> = z.output<R["request"]>;
 
-/** What a caller gets; whatever a service may leave out is optional. */
+/** Reply that a caller receives. Fields that a service may omit are optional. */
 export type Reply<R extends Route> = z.output<R["reply"]>;
 
-/** What our own service answers: every field of the reply, none left out. */
+/** Reply of the service in this package, with every field. */
 export type FullReply<R extends Route> = Complete<Reply<R>>;
 
 type Complete<T> = T extends readonly (infer E)[]
@@ -39,7 +39,7 @@ type Complete<T> = T extends readonly (infer E)[]
       : { [K in keyof T]-?: Complete<Exclude<T[K], undefined>> }
     : T;
 
-/** Defines an operation; everything but POST is repeatable unless it says otherwise. */
+/** Defines an operation. All methods except POST are repeatable by default. */
 export function route<Request extends RequestSchema, Reply extends z.ZodType>(
   definition: Omit<Route<Request, Reply>, "repeatable"> & { readonly repeatable?: boolean },
 ): Route<Request, Reply> {

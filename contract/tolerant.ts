@@ -4,18 +4,18 @@ import { innerSchema, withInnerSchema } from "./wire";
 
 const tolerantSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
-/** The same schema as any service may accept it: without what is only our own service's choice. */
+/** Returns a schema without the rules that only the service in this package has. Other services may accept more. */
 export function tolerant<T extends z.ZodType>(schema: T): T {
   let twin = tolerantSchemas.get(schema);
   if (!twin) {
-    const accepted = variantOf(schema);
-    twin = accepted ? tolerant(accepted) : withTolerantParts(schema);
+    const variant = variantOf(schema);
+    twin = variant ? tolerant(variant) : withTolerantParts(schema);
     tolerantSchemas.set(schema, twin);
   }
   return twin as T;
 }
 
-/** A description makes another schema, whose parent is the one that was marked. */
+/** Looks up the wider schema. `describe` creates a copy whose parent is the registered schema. */
 function variantOf(schema: z.core.$ZodType): z.ZodType | undefined {
   const { parent } = schema._zod;
   return tolerantVariants.get(schema) ?? (parent && variantOf(parent));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { aliases, inlined } from "./field";
+import { aliases, inlined, isObject } from "./field";
 
 type Convert = (value: unknown) => unknown;
 type Direction = "encode" | "decode";
@@ -8,22 +8,22 @@ type Names = [string, ...string[]];
 const converters = { encode: new WeakMap<z.ZodType, Convert>(), decode: new WeakMap<z.ZodType, Convert>() };
 const wireSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
-/** The wire's name of a field: `numShards` is `num_shards`. */
+/** Returns the name of a field on the wire: `num_shards` for `numShards`. */
 export function wireName(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A checked value of a program in the form it has on the wire. */
+/** Converts a validated value to its wire format. */
 export function encode<T extends z.ZodType>(schema: T, value: z.output<T>): unknown {
   return converter("encode", schema)(value);
 }
 
-/** A value from the wire with the names that programs use; fields that the schema does not know are left out. */
+/** Converts a value from the wire to the field names of programs. Unknown fields are dropped. */
 export function decode(schema: z.ZodType, value: unknown): unknown {
   return converter("decode", schema)(value);
 }
 
-/** The same schema over wire names, for checking bodies as they arrive and for the OpenAPI document. */
+/** Returns the schema with wire names, to validate request bodies and to generate the OpenAPI document. */
 export function wireSchema(schema: z.ZodType): z.ZodType {
   let twin = wireSchemas.get(schema);
   if (!twin) {
@@ -42,7 +42,7 @@ function converter(direction: Direction, schema: z.ZodType): Convert {
   return convert;
 }
 
-/** Anything that is not an object, array or wrapper of the contract's own, user-owned maps among it, passes as it is. */
+/** Renames fields of objects, also in arrays, unions and wrappers. Other values, including maps with user-chosen keys, stay unchanged. */
 function makeConverter(direction: Direction, schema: z.ZodType): Convert {
   if (schema instanceof z.ZodObject) return objectConverter(direction, schema);
   if (schema instanceof z.ZodArray) {
@@ -82,7 +82,7 @@ function objectConverter(direction: Direction, schema: z.ZodObject): Convert {
   };
 }
 
-/** Of the names of a field the one that has a value, or else the one that is there. */
+/** Returns the first wire name that has a value other than null, else the first that is present. */
 function givenName(value: Record<string, unknown>, names: Names): string {
   const given = names.filter((name) => Object.hasOwn(value, name) && value[name] !== undefined);
   return given.find((name) => value[name] !== null) ?? given[0] ?? names[0];
@@ -135,7 +135,7 @@ function makeWireSchema(schema: z.ZodType): z.ZodType {
   return twin === inner ? schema : withMetaOf(schema, withInnerSchema(schema, twin));
 }
 
-/** Checks across fields know the names of programs, so they see the value as a program would. */
+/** Runs the checks across fields on the decoded value, because they use the field names of programs. */
 function withChecksOf(schema: z.ZodObject, twin: z.ZodObject): z.ZodObject {
   return twin.superRefine((value, context) => {
     for (const { message, path } of schema.safeParse(decode(schema, value)).error?.issues ?? [])
@@ -152,14 +152,14 @@ function aliasesOf(field: z.ZodType): readonly string[] {
   return aliases.get(field)?.wireKeys ?? (inner ? aliasesOf(inner) : []);
 }
 
-/** What a wrapper, such as a default, is around. */
+/** Returns the schema inside a wrapper such as `default`, or undefined. */
 export function innerSchema(schema: z.ZodType): z.ZodType | undefined {
   const wrappers = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodCatch];
   const wraps = wrappers.some((wrapper) => schema instanceof wrapper);
   return wraps ? ((schema as z.ZodOptional).def.innerType as z.ZodType) : undefined;
 }
 
-/** The same wrapper around another schema. */
+/** Returns the same wrapper around another schema. */
 export function withInnerSchema(schema: z.ZodType, innerType: z.ZodType): z.ZodType {
   return (schema as z.ZodOptional).clone({ ...(schema as z.ZodOptional).def, innerType });
 }
@@ -167,8 +167,4 @@ export function withInnerSchema(schema: z.ZodType, innerType: z.ZodType): z.ZodT
 function withMetaOf(schema: z.ZodType, twin: z.ZodType): z.ZodType {
   const meta = schema.meta();
   return meta ? twin.meta(meta) : twin;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -148,7 +148,7 @@ export const model = lifecycle({
     // It is known to be of this job, whatever else may have its name.
     run.created.get(routes.submitTrainingJob.path)?.add(lostJobOf(modelId));
     if (found) await rename(found);
-    const quality = withoutNulls(job.jobData?.quality);
+    const quality = knownFigures(job.jobData?.quality);
     const parameters = job.jobData?.chosenParameters ?? job.jobData?.algorithmParameters;
     const words = quality && qualityWords(quality);
     if (words) await log.info(context.urn, `trained with ${words}`);
@@ -271,8 +271,8 @@ function qualityWords({ ndcgAt20, popularityNdcgAt20, heldOutPairs }: Quality): 
   return `NDCG@20 ${ndcgAt20.toFixed(3)}${beside} on ${pairs}${isUncertain(heldOutPairs) ? ": uncertain" : ""}`;
 }
 
-/** Without what the service left out. */
-function withoutNulls(quality: object | null | undefined): Quality | undefined {
+/** Returns the figures that the service reported, or undefined if there are none. */
+function knownFigures(quality: object | null | undefined): Quality | undefined {
   const entries = Object.entries(quality ?? {}).filter(([, value]) => value != null);
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }

@@ -1,4 +1,5 @@
 import { wireName } from "../contract";
+import { truncate } from "../contract/messages";
 import { csvColumns } from "./formats/csv";
 import { parquetShape } from "./formats/parquet";
 import type { RecordKind } from "./kind";
@@ -91,17 +92,17 @@ function problemOf(
   missing: readonly Wanted[],
 ): string {
   const lacking = missing.map(({ field, names: asked }) => {
-    const column = asked.map(shortened).join(" or ");
+    const column = asked.map(columnLabel).join(" or ");
     return asked.includes(field) || field === "attributes" ? column : `${column} (${field})`;
   });
-  const all = [...names].map(shortened);
+  const all = [...names].map(columnLabel);
   const more = all.length > shownColumns ? `, … (${all.length})` : "";
   const there = all.slice(0, shownColumns).join(", ") + more;
   const where = areAll ? displayName : `${displayName} (its first rows)`;
   return `${where} has no column ${lacking.join(", ")}; it has ${there}`;
 }
 
-function shortened(name: string): string {
-  const short = name.length > shownCharacters ? `${name.slice(0, shownCharacters)}…` : name;
+function columnLabel(name: string): string {
+  const short = truncate(name, shownCharacters);
   return /^[\p{L}\p{N}\p{P}\p{S} …]+$/u.test(short) ? short : JSON.stringify(short);
 }

@@ -11,7 +11,7 @@ import { type Report, reportVersion, type StackReport, type Unobservable } from 
 import { driftOf, pendingChangesOf, type Reading } from "./findings";
 import { languageOf } from "./language";
 import { Declarations } from "./location";
-import { masked, secretTexts } from "./masking";
+import { redactAll, secretTexts } from "./masking";
 import { type Offers, offersOf } from "./offers";
 import { isReal, nounRulesOf, refOf } from "./resource";
 import { type Inventory, orphansOf, takeInventory, unmanagedOf } from "./unmanaged";
@@ -38,7 +38,7 @@ export async function compareStacks(cwd: string, stacks: readonly OpenStack[]): 
     for (const found of orphans[at] ?? [])
       report.orphans.push({ ...found, fixes: commands.orphan(found.id) });
   }
-  const reports = compared.map(({ report, secrets }) => masked(report, secrets));
+  const reports = compared.map(({ report, secrets }) => redactAll(report, secrets));
   const found = reports.some(({ changes, drift }) => changes.length + drift.length > 0);
   const { commit, changed } = await program;
   return {
@@ -74,7 +74,7 @@ async function compareOne(open: OpenStack): Promise<Compared> {
   const secrets = config.then((known) => secretTexts(known, environment));
   const [preview, refresh, inventory] = await Promise.all([previewed, refreshed, listed]).catch(
     async (error: Error) => {
-      throw new Error(masked(error.message, await secrets.catch(() => secretTexts({}, environment))));
+      throw new Error(redactAll(error.message, await secrets.catch(() => secretTexts({}, environment))));
     },
   );
   const differs = [...preview.steps, ...refresh.steps].some(({ op }) => !unchanging.includes(op));

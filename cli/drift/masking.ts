@@ -22,14 +22,14 @@ export function secretTexts(config: ConfigMap, environment: NodeJS.ProcessEnv): 
     .sort((a, b) => b.length - a.length);
 }
 
-/** The same value with the secrets in its texts masked, however deep. */
-export function masked<T>(value: T, secrets: readonly string[]): T {
+/** Returns a copy of a value with all secrets masked, in strings and keys at any depth. */
+export function redactAll<T>(value: T, secrets: readonly string[]): T {
   if (typeof value === "string") return secrets.reduce(redactSecret, value as string) as T;
-  if (Array.isArray(value)) return value.map((entry) => masked(entry, secrets)) as T;
+  if (Array.isArray(value)) return value.map((entry) => redactAll(entry, secrets)) as T;
   if (typeof value === "object" && value !== null) {
     const entries = Object.entries(value).map(([key, entry]) => [
-      masked(key, secrets),
-      masked(entry, secrets),
+      redactAll(key, secrets),
+      redactAll(entry, secrets),
     ]);
     return Object.fromEntries(entries) as T;
   }

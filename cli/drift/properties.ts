@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "../../contract/field";
 import type { PropertyFinding } from "./finding";
 
 type Json = NonNullable<PropertyFinding["declared"]>;
@@ -38,7 +39,7 @@ function differ(path: string, declared: unknown, actual: unknown): PropertyFindi
   if (Array.isArray(declared) && Array.isArray(actual) && declared.length === actual.length) {
     return declared.flatMap((value, index) => differ(`${path}[${index}]`, value, actual[index]));
   }
-  const values = { declared: formatValue(declared), actual: formatValue(actual) };
+  const values = { declared: reportedValue(declared), actual: reportedValue(actual) };
   const text = JSON.stringify(values);
   return [
     {
@@ -52,13 +53,15 @@ function differ(path: string, declared: unknown, actual: unknown): PropertyFindi
 }
 
 /** The engine keeps no null, so that null and absent are the same. */
-function formatValue(value: unknown): Json | undefined {
+function reportedValue(value: unknown): Json | undefined {
   if (value === undefined || value === null) return undefined;
   if (value === unknownMark) return unknownText;
   if (isSecret(value)) return secretText;
-  if (Array.isArray(value)) return value.map((entry) => formatValue(entry) ?? null);
+  if (Array.isArray(value)) return value.map((entry) => reportedValue(entry) ?? null);
   if (isRecord(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, formatValue(entry) ?? null]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, entry]) => [key, reportedValue(entry) ?? null]),
+    );
   }
   return value as Json;
 }
@@ -72,7 +75,7 @@ function isSecret(value: unknown): boolean {
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !isSecret(value);
+  return isObject(value) && !isSecret(value);
 }
 
 function member(path: string, key: string): string {

@@ -20,7 +20,7 @@ export function contentsOf(resources: readonly StateResource[]): Contents {
         name: logicalName(resource.urn),
         type,
         contentHash: text(resource, "contentHash"),
-        ...maybe("recordCount", number(resource, "recordCount")),
+        ...propertyIf("recordCount", number(resource, "recordCount")),
       })),
     ),
     algorithms: of("Algorithm").map((resource) => ({
@@ -32,8 +32,8 @@ export function contentsOf(resources: readonly StateResource[]): Contents {
       name: logicalName(resource.urn),
       modelId: resource.id ?? "",
       projectId: text(resource, "projectId"),
-      ...maybe("trainedParameters", map(resource, "algorithmParameters")),
-      ...maybe("quality", qualityOf(resource)),
+      ...propertyIf("trainedParameters", map(resource, "algorithmParameters")),
+      ...propertyIf("quality", qualityOf(resource)),
     })),
     deployments: of("Deployment").map((resource) => ({
       ...servedBy(resource, resources, of("Model")),
@@ -71,12 +71,12 @@ function servedBy(
     const resource = resources.find(({ type, id }) => nounOf(type) === "Model" && id === modelId);
     return {
       modelId,
-      ...maybe("model", urn && logicalName(urn)),
-      ...maybe("quality", resource && !listed.includes(resource) ? qualityOf(resource) : undefined),
+      ...propertyIf("model", urn && logicalName(urn)),
+      ...propertyIf("quality", resource && !listed.includes(resource) ? qualityOf(resource) : undefined),
     };
   };
   const generator = role("generator") ?? { modelId: "" };
-  return { name: logicalName(deployment.urn), generator, ...maybe("ranker", role("ranker")) };
+  return { name: logicalName(deployment.urn), generator, ...propertyIf("ranker", role("ranker")) };
 }
 
 /** What a release records of a measured quality: the fields that its schema names and accepts. */
@@ -114,6 +114,6 @@ function map({ outputs }: StateResource, key: string): Record<string, never> | u
   return typeof value === "object" && value !== null ? (value as Record<string, never>) : undefined;
 }
 
-function maybe<K extends string, V>(key: K, value: V | undefined | ""): { [P in K]?: V } {
+function propertyIf<K extends string, V>(key: K, value: V | undefined | ""): { [P in K]?: V } {
   return (value === undefined || value === "" ? {} : { [key]: value }) as { [P in K]?: V };
 }

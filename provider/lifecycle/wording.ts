@@ -72,13 +72,13 @@ export function changeTexts(
 }
 
 function changeOf(key: string, place: string, before: unknown, after: unknown): string {
-  const [old, now] = [formatValue(key, before), formatValue(key, after)];
+  const [old, now] = [visibleText(key, before), visibleText(key, after)];
   if (old !== undefined && now !== undefined) return `${place} ${old} → ${now}`;
   return `${place} (${before === undefined ? "added" : after === undefined ? "removed" : "changed"})`;
 }
 
 /** A value that cannot be secret; undefined for any other. */
-function formatValue(key: string, value: unknown): string | undefined {
+function visibleText(key: string, value: unknown): string | undefined {
   if (value === unknownValue) return "a value not known yet";
   const hash = typeof value === "string" ? contentHash.exec(value) : null;
   if (hash) return `sha256:${hash[1]}…`;

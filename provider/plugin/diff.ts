@@ -3,7 +3,7 @@ import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
 import type { Difference } from "../lifecycle/protocol";
 import type { Properties } from "../run/row";
 import { isSecret } from "../run/secrecy";
-import { isObject } from "./values";
+import { hasMembers } from "./values";
 
 type Kind = "ADD" | "DELETE" | "UPDATE";
 
@@ -36,7 +36,7 @@ function* differences(path: string, before: unknown, after: unknown): Generator<
   if (isDeepStrictEqual(before ?? null, after ?? null)) return;
   if (before == null) yield [path, "ADD"];
   else if (after == null) yield [path, "DELETE"];
-  else if (isObject(before) && isObject(after) && Array.isArray(before) === Array.isArray(after)) {
+  else if (hasMembers(before) && hasMembers(after) && Array.isArray(before) === Array.isArray(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
       yield* differences(path + step(key, Array.isArray(before)), before[key], after[key]);
   } else yield [path, "UPDATE"];

@@ -137,7 +137,7 @@ function finished(_projectId: string, jobId: string): Imported {
   return { id: jobId, state: { jobId, existingId: jobId } };
 }
 
-/** Without what the service left out, at any depth. */
+/** Removes properties that are null or undefined at any depth: the service has no value for them. */
 function withoutNulls<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutNulls) as T;
   if (typeof value !== "object" || value === null) return value;

@@ -5,7 +5,7 @@ import { lookUp, lookups } from "../lookups";
 import { seal } from "../run/sealed-value";
 import { pluginTypePrefix } from "../run/urn";
 import { NotFoundError } from "./failure";
-import { fromStruct, toStruct, unsealed, withoutNull } from "./values";
+import { fromStruct, toStruct, unsealed, withoutNullProperties } from "./values";
 
 /** Answers a lookup of a program. */
 export async function invoke(
@@ -18,7 +18,7 @@ export async function invoke(
     throw new NotFoundError(
       `The function ${truncate(token)}: ${unknownKeySentence(name, Object.keys(lookups))}`,
     );
-  const args = withoutNull(unsealed(fromStruct(request.getArgs())));
+  const args = withoutNullProperties(unsealed(fromStruct(request.getArgs())));
   const reply = new InvokeResponse();
   reply.setReturn(toStruct(discreet(await lookUp(await clientHere(), name as keyof typeof lookups, args))));
   return reply;

@@ -29,13 +29,13 @@ import { NotFoundError } from "./failure";
 import { importedState, refuseUnreadable } from "./import";
 import { idOutput, previewOfCreate, previewOfUpdate } from "./preview";
 import { storing } from "./stored";
-import { fromStruct, sealedLike, toStruct, unsealed, withoutNull, withSealed } from "./values";
+import { fromStruct, sealedLike, toStruct, unsealed, withoutNullProperties, withSealed } from "./values";
 
 export async function check(request: CheckRequest): Promise<CheckResponse> {
   const urn = request.getUrn();
   const raw = fromStruct(request.getNews());
   const olds = unsealed(fromStruct(request.getOlds()));
-  const given = withoutNull(unsealed(raw));
+  const given = withoutNullProperties(unsealed(raw));
   const hidden = hiddenFaults(olds, given);
   const news: Properties = { ...given, __urn: urn };
   const { inputs, failures } =
@@ -200,7 +200,7 @@ function origin(before: Properties, now: Properties): Properties {
 
 /** What the engine stores as inputs. */
 function declared({ __urn, __provider, ...rest }: Properties): Properties {
-  return withoutNull(rest);
+  return withoutNullProperties(rest);
 }
 
 /** Seals what an error keeps like any other state. */

@@ -13,8 +13,8 @@ export function toStruct(values: object): Struct {
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(values)) as Record<string, JavaScriptValue>);
 }
 
-/** The same properties, but none that is null: to the engine and to other languages, null is nothing. */
-export function withoutNull(properties: Properties): Properties {
+/** Removes top-level properties that are null: the engine and other languages treat null as absent. */
+export function withoutNullProperties(properties: Properties): Properties {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== null));
 }
 
@@ -25,14 +25,14 @@ export function unsealed<T>(value: T): T {
 
 function opened(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(opened);
-  if (!isObject(value)) return value;
+  if (!hasMembers(value)) return value;
   if (isSealed(value)) return opened(value.value);
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, opened(inner)]));
 }
 
 /** Whether a value is secret, or a part of it. */
 function holdsSecret(value: unknown): boolean {
-  return isSealed(value) || (isObject(value) && Object.values(value).some(holdsSecret));
+  return isSealed(value) || (hasMembers(value) && Object.values(value).some(holdsSecret));
 }
 
 /** The secret values among properties, by the names of what they are in. */
@@ -43,7 +43,7 @@ export function secretsIn(properties: Properties): Properties {
 
 function* sealedIn(value: unknown): Generator<unknown> {
   if (isSealed(value)) yield opened(value);
-  else if (isObject(value)) for (const inner of Object.values(value)) yield* sealedIn(inner);
+  else if (hasMembers(value)) for (const inner of Object.values(value)) yield* sealedIn(inner);
 }
 
 /**
@@ -61,7 +61,7 @@ export function sealedLike(values: object, ...origins: readonly Properties[]): P
 
 function sealedBy(value: unknown, origin: unknown): unknown {
   if (value == null || !holdsSecret(origin)) return value;
-  if (isSealed(origin) || !isObject(origin) || !isObject(value)) return seal(value);
+  if (isSealed(origin) || !hasMembers(origin) || !hasMembers(value)) return seal(value);
   if (Array.isArray(value)) {
     if (!Array.isArray(origin) || origin.length !== value.length) return seal(value);
     return value.map((inner, index) => sealedBy(inner, origin[index]));
@@ -79,7 +79,7 @@ export function withSealed(values: Properties, keys: readonly string[]): Propert
   return { ...values, ...Object.fromEntries(sealed) };
 }
 
-/** Whether a value has members: an object or a list. */
-export function isObject(value: unknown): value is Record<string, unknown> {
+/** Whether a value is an object or an array. */
+export function hasMembers(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }

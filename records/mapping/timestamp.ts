@@ -44,8 +44,7 @@ export function timestampMs(value: unknown, unit?: TimeUnit): number {
   const text = typeof value === "string" ? value.trim() : "";
   if (decimal.test(text)) return numberMs(Number(text), unit);
   const iso = isoDate.exec(text)?.groups;
-  if (!iso)
-    throw new InvalidTime(`expected an ISO date, seconds or milliseconds, received ${formatValue(value)}`);
+  if (!iso) throw new InvalidTime(`expected an ISO date, seconds or milliseconds, received ${quoted(value)}`);
   if (!isDay(iso.day as string)) throw new InvalidTime(`there is no day ${iso.day}`);
   const date = text.replace(" ", "T").replace(/\s/g, "").replace(",", ".");
   const ms = Date.parse(iso.zone || date.length === 10 ? date : `${date}Z`);
@@ -79,6 +78,6 @@ function isDay(day: string): boolean {
   return !Number.isNaN(ms) && (Number(day.slice(8)) <= 28 || new Date(ms).toISOString().startsWith(day));
 }
 
-function formatValue(value: unknown): string {
+function quoted(value: unknown): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }

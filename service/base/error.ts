@@ -1,6 +1,7 @@
 // base/ is what every room may use: time, errors, ids and addresses. It knows no table and no file of the service.
 
 import { type ErrorCode, encode, errorBody, errorCodes } from "../../contract";
+import { truncate } from "../../contract/messages";
 
 /** One fault of a request, with its place in the body as the wire names it. */
 export interface Detail {
@@ -31,9 +32,9 @@ export function renderError(error: ServiceError, requestId: string): unknown {
   return encode(errorBody, { error: { code, message, requestId, details } });
 }
 
-/** A text of the caller's, cut to what a message or a line of the log can bear. */
-export function shortened(text: string, most = 200): string {
-  return text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…` : text;
+/** Cuts a caller's text to a length that fits into a message or log line. */
+export function shortened(text: string, maxLength = 200): string {
+  return truncate(text, maxLength);
 }
 
 /** Says that something named in a request is not there. */

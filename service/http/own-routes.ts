@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { extensions, limits } from "../../contract";
+import { isObject } from "../../contract/field";
 import { ServiceError, shortened } from "../base/error";
 import { proofOf } from "../base/proof";
 import { download } from "../files/download";
@@ -24,7 +25,7 @@ export function addOwnRoutes(app: FastifyInstance, context: ServerContext, bodie
     const options = { bodyLimit: limits.tokenRequestBytes, onRequest: refusePacked, config };
     scope.post("/oauth/token", options, async (request, reply) => {
       const body = (request.body as Body | undefined)?.json;
-      const form = isRecord(body) ? body : {};
+      const form = isObject(body) ? body : {};
       reply.header("cache-control", "no-store");
       const asker = await context.tokens.askerOf(form, request.headers.authorization);
       remember(request, { client: asker.name, scope: shortened(String(form.scope)) });
@@ -103,8 +104,4 @@ const forwarding = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "
 /** A proxy on this machine speaks for others, which its headers name. */
 function isFromThisMachine({ ip, headers }: FastifyRequest): boolean {
   return /^(::ffff:)?127\.|^::1$/.test(ip) && !forwarding.some((name) => name in headers);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -74,7 +74,7 @@ describe("limits of requests", () => {
     [{ ...dataset, name: "a\nb" }, "name: expected text on one line, without control characters"],
     [
       { ...dataset, attributeSchema: { "": "NUMERICAL" } },
-      "attributeSchema.: expected a name, received the empty text",
+      "attributeSchema.: expected a name, received empty text",
     ],
   ])("a name that nobody could read is refused: %#", (value, fault) => {
     expect(faults(createEventDataset.request, value)).toEqual([fault]);
@@ -122,8 +122,8 @@ test("the documentation names each limit", () => {
 describe("bounds of usage", () => {
   test("lie between 0 and 1, and a percentage is refused with the reason", () => {
     expect(faults(usageCondition, { ...condition, lowerBound: 2, upperBound: 3 })).toEqual([
-      "lowerBound: usage is a share between 0 and 1, not percent: 0.2 stands for 20 %",
-      "upperBound: usage is a share between 0 and 1, not percent: 0.2 stands for 20 %",
+      "lowerBound: usage is a share between 0 and 1, not a percentage: 0.2 means 20 %",
+      "upperBound: usage is a share between 0 and 1, not a percentage: 0.2 means 20 %",
     ]);
     expect(faults(usageCondition, { ...condition, lowerBound: -0.1 })).toHaveLength(1);
     expect(faults(usageCondition, { ...condition, lowerBound: 0, upperBound: 1 })).toEqual([]);

@@ -29,12 +29,12 @@ test.each<[object, string]>([
   [{ numShards: 1, many: [] }, "many: expected at least 1 entry"],
   [
     { numShards: 1, many: [{ atribute: "x", attribute: "x" }] },
-    "many[0]: atribute is not known; did you mean attribute?",
+    "many[0]: atribute is unknown; did you mean attribute?",
   ],
   [{ numShards: 1, either: 5 }, "either: expected text or an object"],
   [{ numShards: 1, own: "b" }, "own: expected something with an a"],
-  [{ numShards: 1, numShard: 1 }, "numShard is not known; did you mean numShards?"],
-  [{ numShards: 1, elephant: 1 }, "elephant is not known"],
+  [{ numShards: 1, numShard: 1 }, "numShard is unknown; did you mean numShards?"],
+  [{ numShards: 1, elephant: 1 }, "elephant is unknown"],
 ])("%j: %s", (value, words) => {
   expect(issuesText(schema.safeParse(value).error?.issues ?? [], schema)).toBe(words);
 });

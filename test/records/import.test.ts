@@ -85,7 +85,7 @@ test("events are mapped, and do not go into a dataset that is too small", async 
   const wrong = await recommender(["import", "events", "orders.csv", "--dataset", id, "--map", "user=who"]);
   expect(wrong).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/user is not known; did you mean userId\?; fields are eventId, /),
+    stderr: expect.stringMatching(/user is unknown; did you mean userId\?; fields are eventId, /),
   });
 
   const rows = Array.from(

@@ -1,3 +1,4 @@
+import { truncate } from "../../../contract/messages";
 import { shortHashes } from "../../../provider/lifecycle/wording";
 import { counted, grouped } from "../../terminal/output";
 import {
@@ -89,7 +90,7 @@ export function valueText(value: PropertyFinding["declared"], most = 200): strin
 
 /** A text, cut to a length. */
 export function cut(text: string, most = 200): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+  return truncate(text, most);
 }
 
 /** The steps of a fix, first what to edit and then what to run. */

@@ -4,7 +4,7 @@ import { fails } from "../../../cli/drift/failing";
 import { driftOf, pendingChangesOf } from "../../../cli/drift/findings";
 import { languageOf } from "../../../cli/drift/language";
 import { constructionsIn } from "../../../cli/drift/location";
-import { masked, secretTexts } from "../../../cli/drift/masking";
+import { redactAll, secretTexts } from "../../../cli/drift/masking";
 import { differences } from "../../../cli/drift/properties";
 import { nounRulesOf } from "../../../cli/drift/resource";
 import { orphansOf, takeInventory, unmanagedOf } from "../../../cli/drift/unmanaged";
@@ -51,7 +51,7 @@ test("secrets of the configuration and the environment are masked wherever they 
   };
   const secrets = secretTexts(config, { RECOMMENDER_CLIENT_SECRET: "from-environment" });
   const text = "s3cr3t-value another-secret not-a-secret plainly-kept-key from-environment";
-  expect(masked({ text: [text] }, secrets)).toEqual({
+  expect(redactAll({ text: [text] }, secrets)).toEqual({
     text: ["[secret] [secret] not-a-secret [secret] [secret]"],
   });
 });

@@ -207,7 +207,7 @@ describe("what waits for a job or adopts", () => {
     const { failures } = await check("Model", { projectId: "p", algorithmId: "a", nmae: "m" });
     expect(failures).toEqual([
       expect.stringMatching(/^set submittedJobId/),
-      expect.stringMatching(/nmae is not known; did you mean name\?/),
+      expect.stringMatching(/nmae is unknown; did you mean name\?/),
     ]);
     const adopted = await check("Model", { projectId: "p", existingId: "m", triggers: [1] });
     expect(adopted.failures).toEqual([expect.stringMatching(/remove algorithmId and triggers/)]);

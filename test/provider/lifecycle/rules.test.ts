@@ -57,7 +57,7 @@ describe.each(types)("%s", (type) => {
 
   test("refuses an argument that does not exist, by name", async () => {
     const { failures } = await provider.check(type, { ...args, nmae: "x" });
-    expect(failures).toEqual([expect.stringMatching(/^nmae is not known(; did you mean name\?)?$/)]);
+    expect(failures).toEqual([expect.stringMatching(/^nmae is unknown(; did you mean name\?)?$/)]);
   });
 
   test("enters the state as a stub of at most 200 bytes that is the same for all of its type", () => {
@@ -83,7 +83,7 @@ describe("bad arguments are refused at preview with path and rule", () => {
     [
       "ItemDataset",
       { ...dataset, attributeSchema: { "": "NUMERICAL" } },
-      ["attributeSchema.: expected a name, received the empty text"],
+      ["attributeSchema.: expected a name, received empty text"],
     ],
     [
       "UserQuery",
@@ -107,7 +107,7 @@ describe("bad arguments are refused at preview with path and rule", () => {
       { ...query, submittedJobId: "j", queries: [{ attribute: "genre", value: "jazz" }] },
       [
         "queries[0].conditions: missing; expected a list",
-        "queries[0]: attribute is not known; value is not known",
+        "queries[0]: attribute is unknown; value is unknown",
       ],
     ],
     [
@@ -115,8 +115,8 @@ describe("bad arguments are refused at preview with path and rule", () => {
       { ...query, queries: [{ conditions: [{ attribute: "genre", lower_bond: 0.5 }], bins: 3 }] },
       [
         "queries[0].conditions[0].value: missing; expected text, a number or true or false",
-        "queries[0].conditions[0]: lower_bond is not known; did you mean lowerBound?",
-        "queries[0]: bins is not known",
+        "queries[0].conditions[0]: lower_bond is unknown; did you mean lowerBound?",
+        "queries[0]: bins is unknown",
       ],
     ],
     [
@@ -125,7 +125,7 @@ describe("bad arguments are refused at preview with path and rule", () => {
       [
         "format: expected one of ndjson, json, csv, parquet",
         "mapping.ts: expected the name of a column, or { value: … } for all records",
-        "mapping: user is not known; did you mean userId?",
+        "mapping: user is unknown; did you mean userId?",
         "maxFailures: expected a whole number of at least 0",
       ],
     ],
@@ -147,7 +147,7 @@ describe("what the specification leaves open", () => {
       { projectId: "p", name: "n", algorithmParameters: { dimensions: "many", epoch: 1 } },
       [
         "algorithmParameters.dimensions: expected a number",
-        "algorithmParameters: epoch is not known; did you mean epochs?",
+        "algorithmParameters: epoch is unknown; did you mean epochs?",
       ],
     ],
     [
@@ -155,7 +155,7 @@ describe("what the specification leaves open", () => {
       { ...query, queries: [{ conditions: [usage] }] },
       ["lowerBound", "upperBound"].map(
         (bound) =>
-          `queries[0].conditions[0].${bound}: usage is a share between 0 and 1, not percent: 0.2 stands for 20 %`,
+          `queries[0].conditions[0].${bound}: usage is a share between 0 and 1, not a percentage: 0.2 means 20 %`,
       ),
     ],
     [

@@ -34,7 +34,7 @@ test("what is secret by nature is sealed even where the program forgot, and what
 test("a mistyped key is refused with the one that was meant", async () => {
   const { failures } = await plugin.checkConfig({ baseURL: "x" });
   expect(failures).toEqual([
-    expect.stringMatching(/recommender:baseURL is not known; did you mean baseUrl\?/),
+    expect.stringMatching(/recommender:baseURL is unknown; did you mean baseUrl\?/),
   ]);
 });
 
@@ -51,7 +51,7 @@ test("what the address means is said once for a provider, without a secret", asy
 test("what the stack pins holds for a provider of the program's own too, and is no input of it", async () => {
   const pins = JSON.stringify({ it: { generatorModelId: "m-former" } });
   expect((await plugin.checkConfig({ ...remote, pinnedModels: pins })).failures).toEqual([
-    expect.stringMatching(/recommender:pinnedModels is not known.*Take it out of the provider's inputs/),
+    expect.stringMatching(/recommender:pinnedModels is unknown.*Take it out of the provider's inputs/),
   ]);
   const env = { PULUMI_CONFIG: JSON.stringify({ pinnedModels: pins, baseUrl: "https://elsewhere" }) };
   const own = await PluginProcess.start(shortKeys(observed.config), { name: "mine", env });

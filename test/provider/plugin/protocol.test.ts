@@ -49,7 +49,7 @@ test("it gives the schema of the package, with every resource, component and fun
   );
   for (const name of Object.keys(schema.functions))
     await expect(plugin.invoke(name.split(":")[2] as string, { nonsense: 1 })).rejects.toThrow(
-      /nonsense is not known/,
+      /nonsense is unknown/,
     );
 });
 
@@ -92,14 +92,14 @@ test.each(["SIGINT", "SIGTERM"] as const)("%s ends the plugin without an error",
 
 test("an unknown resource, function or method is refused with what there is", async () => {
   await expect(plugin.check("EventDatset", {})).rejects.toThrow(
-    /EventDatset is not known; did you mean EventDataset\?/,
+    /EventDatset is unknown; did you mean EventDataset\?/,
   );
   await expect(plugin.invoke("getModl", {})).rejects.toThrow(
-    /getModl is not known; did you mean getModel\? They are getEventDataset, /,
+    /getModl is unknown; did you mean getModel\? Known: getEventDataset, /,
   );
   const ofOther = new provider.InvokeRequest();
   ofOther.setTok("other:index:listEventDatasets");
-  await expect(plugin.call("invoke", ofOther)).rejects.toThrow(/The function other:index:\w+: .*not known/);
+  await expect(plugin.call("invoke", ofOther)).rejects.toThrow(/The function other:index:\w+: .*unknown/);
   await expect(plugin.check("x".repeat(9_000), {})).rejects.toThrow(/^.{1,600}$/);
   await expect(plugin.call("getMapping", new provider.GetMappingRequest())).rejects.toThrow(/UNIMPLEMENTED/);
 });
@@ -112,7 +112,7 @@ test("a component that is not there, or an argument that it does not take, is re
   request.setType("recommender:index:TrainedModel");
   request.setInputs(toStruct({ projectID: "p" }));
   await expect(plugin.call("construct", request)).rejects.toThrow(
-    /TrainedModel weekly: projectID is not known; did you mean projectId\?/,
+    /TrainedModel weekly: projectID is unknown; did you mean projectId\?/,
   );
 });
 
@@ -163,8 +163,8 @@ test("a process that is given no engine serves all the same", async () => {
   expect((await once(child, "exit"))[0]).toBe(0);
 });
 
-test.each(["Modle", "constructor", "__proto__"])("a resource of the type %s is not known", async (type) => {
-  await expect(plugin.check(type, {})).rejects.toThrow(/The resource type .* is not known/);
+test.each(["Modle", "constructor", "__proto__"])("a resource of the unknown type %s is rejected", async (type) => {
+  await expect(plugin.check(type, {})).rejects.toThrow(/The resource type .* is unknown/);
 });
 
 test("what comes before the configuration is refused in words", async () => {

@@ -36,7 +36,7 @@ test("check fills in defaults and the logical name, refuses what is wrong, and l
   });
   const { failures } = await plugin.check("EventDataset", { numShards: 0, nme: "x" });
   expect(failures.join()).toMatch(
-    /numShards: expected a whole number of at least 1.*nme is not known; did you mean name\?/,
+    /numShards: expected a whole number of at least 1.*nme is unknown; did you mean name\?/,
   );
   expect((await plugin.check("EventDataset", { numShards: unknownValue })).failures).toEqual([]);
 });

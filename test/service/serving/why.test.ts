@@ -121,7 +121,7 @@ describe("why an item is recommended", () => {
     await expect(ask("u1", "4")).rejects.toMatchObject({
       status: 400,
       error: {
-        details: [{ path: explainHeader, message: "expected 1, 2 or 3, the most reasons for each item" }],
+        details: [{ path: explainHeader, message: "expected 1, 2 or 3: the maximum number of reasons per item" }],
       },
     });
   });
