@@ -8,7 +8,7 @@ import { redactSecret, TokenCache } from "./http/credentials";
 import { readErrorBody } from "./http/error-body";
 import { giveUpError, hintOf, stoppedError, WaitNotice } from "./http/hints";
 import type { CallOptions, ClientOptions, Timeouts } from "./http/options";
-import { readReply } from "./http/reply";
+import { header, readReply } from "./http/reply";
 import { type PreparedRequest, Requests } from "./http/request";
 import {
   budgetMs,
@@ -21,7 +21,6 @@ import {
   retryAfterMs,
   thrownFailure,
 } from "./http/retry";
-import { retryRead } from "./http/retry-read";
 
 export type { Clock } from "./clock";
 export { ApiError, ConnectionError, InputError, OutcomeUnknownError, ReplyError, TokenError } from "./errors";
@@ -36,25 +35,26 @@ export {
 export type { CallOptions, ClientOptions, Timeouts } from "./http/options";
 export type { RetryPolicy } from "./http/retry";
 
-/** Calls the service: one connection pool, one set of credentials, one way to fail. */
+/** Client of the recommendation API, with a connection pool, credentials and retries. */
 export class Client {
   readonly baseUrl: string;
-  /** What the service is remembered by from one run to the next. */
+  /** Identifies the service across runs, even if the address of an embedded service changes. */
   readonly service: string;
   readonly #options: ClientOptions;
   readonly #agent: Agent;
   readonly #tokens: TokenCache;
   readonly #clock: Clock;
+  readonly #random: () => number;
   readonly #retry: RetryPolicy;
   readonly #timeouts: Timeouts;
-  /** Which addresses honour idempotency keys; an address that has not answered yet is not in it. */
-  readonly #honours = new Map<string, boolean>();
-  /** Addresses under which the service itself has answered, be it with an error. */
-  readonly #answered = new Set<string>();
-  readonly #waiting: WaitNotice;
+  /** Whether each address honours idempotency keys. Addresses that have not responded yet are missing. */
+  readonly #honoursKeys = new Map<string, boolean>();
+  /** Addresses at which the service itself has responded, even with an error. */
+  readonly #responded = new Set<string>();
+  readonly #waitNotice: WaitNotice;
   readonly #requests: Requests;
 
-  #asked: Promise<unknown> | undefined;
+  #keysProbe: Promise<unknown> | undefined;
   #extensions: Promise<ReadonlySet<string>> | undefined;
 
   constructor(options: ClientOptions) {
@@ -62,11 +62,12 @@ export class Client {
     this.service = options.instanceId ? `embedded:${options.instanceId}` : this.baseUrl;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
     this.#retry = { ...defaultRetry, ...options.retry };
     this.#requests = new Requests(options);
-    this.#waiting = new WaitNotice(this.#clock, options.onWait);
+    this.#waitNotice = new WaitNotice(this.#clock, options.onWait);
     this.#timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000, ...options.timeouts };
-    // Loaded here, for most programs only declare: a third of what importing this package would take.
+    // Loaded lazily: most programs only declare resources, and undici is a third of the import time of this package.
     const { Agent } = require("undici") as typeof import("undici");
     this.#agent = new Agent({
       connections: options.connections ?? 64,
@@ -77,83 +78,83 @@ export class Client {
     this.#tokens = new TokenCache(options.token, this.#agent, this.#clock);
   }
 
-  /** Sends one call of the API and returns its reply. */
+  /** Calls an operation of the API and returns the reply. */
   async call<R extends Route>(route: R, input: Input<R>, options: CallOptions = {}): Promise<Reply<R>> {
     if (!(await this.supports(route))) throw new UnsupportedError(route, this.baseUrl);
-    return this.#carryOut<R>(route, await this.#requests.fromInput(route, input, options), options);
+    return this.#callWithRetries<R>(route, await this.#requests.fromInput(route, input, options), options);
   }
 
-  /** Sends one call whose body is serialized already, in the form it has on the wire: for records by the million. */
+  /** Calls an operation with a body that is already serialized in wire format. Use it for millions of records. */
   async send<R extends Route>(route: R, body: Buffer, options: CallOptions = {}): Promise<Reply<R>> {
-    return this.#carryOut<R>(route, await this.#requests.fromBody(route, body, options), options);
+    return this.#callWithRetries<R>(route, await this.#requests.fromBody(route, body, options), options);
   }
 
-  async #carryOut<R extends Route>(
+  async #callWithRetries<R extends Route>(
     route: R,
     prepared: PreparedRequest,
     options: CallOptions,
   ): Promise<Reply<R>> {
     const began = this.#clock.now();
     const { origin } = prepared.url;
-    // A later attempt that does not get through does not undo what an earlier one may have done.
-    let mayBeDone = false;
+    const waitSignal = prepared.signal ?? this.#options.stop;
+    // Stays true if a later attempt fails to connect, because an earlier attempt may still have run.
+    let mayHaveRun = false;
     for (let attempt = 0; ; attempt++) {
-      const outcome = await this.#attempt(prepared);
-      if ("reply" in outcome) return outcome.reply as Reply<R>;
-      const failure = outcome;
-      mayBeDone =
+      const failure = await this.#attempt(prepared);
+      if ("reply" in failure) return failure.reply as Reply<R>;
+      mayHaveRun =
         !route.repeatable &&
-        (failure.mayHaveRun || (mayBeDone && !isFinal(failure.error, { mayHaveRun: true })));
-      const final = (error = failure.error): Error =>
-        mayBeDone
+        (failure.mayHaveRun || (mayHaveRun && !isFinal(failure.error, { mayHaveRun: true })));
+      const finalError = (error = failure.error): Error =>
+        mayHaveRun
           ? new OutcomeUnknownError(route, prepared.headers["idempotency-key"], error, {
               attempts: attempt + 1,
-              honoured: this.#honours.get(origin),
+              honoured: this.#honoursKeys.get(origin),
             })
           : error;
-      const waits = prepared.signal ?? this.#options.stop;
-      // The address may be wrong; then nothing was created there.
-      const isDoubtful = mayBeDone && isForeign(failure.error) && !this.#answered.has(origin);
-      if (isDoubtful && (await this.#isElsewhere(prepared.signal))) throw failure.error;
-      const isTransient = failure.transient || (isDoubtful && this.#answered.has(origin));
-      if (!isTransient || waits?.aborted) throw final();
-      if (mayBeDone && !(await this.honoursKeys(prepared.signal).catch(() => false))) throw final();
-      const delay = delayMs(this.#retry, attempt, failure, this.#options.random ?? Math.random);
+      // If the address is wrong, nothing was created there, so the outcome is known.
+      const mayBeWrongAddress = mayHaveRun && isForeign(failure.error) && !this.#responded.has(origin);
+      if (mayBeWrongAddress && (await this.#isWrongAddress(prepared.signal))) throw failure.error;
+      const isTransient = failure.transient || (mayBeWrongAddress && this.#responded.has(origin));
+      if (!isTransient || waitSignal?.aborted) throw finalError();
+      if (mayHaveRun && !(await this.honoursKeys(prepared.signal).catch(() => false))) throw finalError();
+      const delay = delayMs(this.#retry, attempt, failure, this.#random);
       const spent = this.#clock.now() - began;
-      const budget = budgetMs(this.#retry, failure, this.#answered.has(origin));
-      if (spent + delay > budget) throw final(giveUpError(failure.error, attempt + 1, spent, this.whoami));
+      const budget = budgetMs(this.#retry, failure, this.#responded.has(origin));
+      if (spent + delay > budget)
+        throw finalError(giveUpError(failure.error, attempt + 1, spent, this.whoami));
       options.onRetry?.(failure.error);
-      this.#options.onRetry?.(`${failure.error.message}; again in ${Math.ceil(delay)} ms`);
-      this.#waiting.say(failure.error, spent + delay, budget);
-      await this.#clock.sleep(delay, waits).catch((reason) => {
-        if (waits === this.#options.stop) throw final(stoppedError(failure.error, reason));
-        throw mayBeDone ? final() : reason;
+      this.#options.onRetry?.(`${failure.error.message}; retrying in ${Math.ceil(delay)} ms`);
+      this.#waitNotice.report(failure.error, spent + delay, budget);
+      await this.#clock.sleep(delay, waitSignal).catch((reason) => {
+        if (waitSignal === this.#options.stop) throw finalError(stoppedError(failure.error, reason));
+        throw mayHaveRun ? finalError() : reason;
       });
     }
   }
 
-  /** The command that shows which address and credentials are used. */
+  /** Command that shows the address and credentials in use. */
   get whoami(): string {
     return this.#options.whoami ?? "recommender whoami";
   }
 
-  /** Whether a read shows too that something other than the service answers under its address. */
-  async #isElsewhere(signal: AbortSignal | undefined): Promise<boolean> {
+  /** Whether a read also gets a response that does not come from the service. */
+  async #isWrongAddress(signal: AbortSignal | undefined): Promise<boolean> {
     const error = await this.call(routes.listEventDatasets, {}, { signal }).catch((thrown) => thrown);
     return isForeign(error) || error instanceof ReplyError;
   }
 
-  /** Whether the service has an operation. Those of the specification it has; for others, its `/healthz` is read once. */
+  /** Whether the service has an operation. For operations outside the specification, this reads `/healthz` once. */
   async supports(route: Route): Promise<boolean> {
     if (!route.extension) return true;
     const { origin } = new URL(this.baseUrl);
-    this.#extensions ??= this.#patiently(
+    this.#extensions ??= this.#retryRead(
       () => fetchExtensions(this.baseUrl, this.#agent),
       (error) =>
         error instanceof ApiError
           ? { error, transient: true, mayHaveRun: false }
           : connectionFailure(route, origin, error),
-      (failure) => budgetMs(this.#retry, failure, this.#answered.has(origin)),
+      (failure) => budgetMs(this.#retry, failure, this.#responded.has(origin)),
     ).catch((error) => {
       this.#extensions = undefined;
       throw error;
@@ -161,57 +162,69 @@ export class Client {
     return (await this.#extensions).has(route.path);
   }
 
-  /** Whether the service says that it honours idempotency keys; one that has said nothing yet is asked by a read. */
+  /** Whether the service honours idempotency keys. If it has not responded yet, this sends a read to find out. */
   async honoursKeys(signal?: AbortSignal): Promise<boolean> {
     const { origin } = new URL(this.baseUrl);
-    if (!this.#honours.has(origin)) {
-      this.#asked ??= this.call(routes.listEventDatasets, {}, { signal })
+    if (!this.#honoursKeys.has(origin)) {
+      this.#keysProbe ??= this.call(routes.listEventDatasets, {}, { signal })
         .catch((error) => {
-          // A refusal says nothing of keys; of a service that cannot be reached nothing is known.
+          // An error reply does not show whether keys are honoured, so the result is false for now.
           if (isOutage(error)) throw error;
         })
         .finally(() => {
-          this.#asked = undefined;
+          this.#keysProbe = undefined;
         });
-      await this.#asked;
+      await this.#keysProbe;
     }
-    return this.#honours.get(origin) ?? false;
+    return this.#honoursKeys.get(origin) ?? false;
   }
 
-  /** Whether the source of tokens refuses a scope that the credentials lack. */
+  /** Whether the token source rejects scopes that the credentials do not have. */
   get refusesScopes(): boolean {
     return this.#tokens.source.refusesScopes === true;
   }
 
-  /** Gets a token for a call that is not made yet, to report early if there is none. */
+  /** Gets a token for a later call, to fail early if there is none. */
   async getToken(route: Route): Promise<void> {
-    await this.#patiently(() => this.#tokens.get(route.path), thrownFailure);
+    await this.#retryRead(() => this.#tokens.get(route.path), thrownFailure);
   }
 
-  #patiently<T>(
-    work: () => Promise<T>,
+  /** Retries a read until it succeeds, fails permanently, or exceeds its time budget. */
+  async #retryRead<T>(
+    read: () => Promise<T>,
     failureOf: (error: Error) => Failure,
     budgetOf: (failure: Failure) => number = () => this.#retry.unreachableMs,
   ): Promise<T> {
-    const { random = Math.random, stop } = this.#options;
-    const giveUp = (error: Error, attempts: number, spentMs: number) =>
-      giveUpError(error, attempts, spentMs, this.whoami);
-    const [clock, policy] = [this.#clock, this.#retry];
-    return retryRead(work, { clock, policy, random, stop, failureOf, budgetOf, givenUp: giveUp });
+    const began = this.#clock.now();
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await read();
+      } catch (thrown) {
+        const failure = failureOf(thrown as Error);
+        if (!failure.transient) throw failure.error;
+        const delay = delayMs(this.#retry, attempt, failure, this.#random);
+        const spent = this.#clock.now() - began;
+        if (spent + delay > budgetOf(failure))
+          throw giveUpError(failure.error, attempt + 1, spent, this.whoami);
+        await this.#clock.sleep(delay, this.#options.stop);
+      }
+    }
   }
 
-  /** Closes the connections; calls under way are finished first. */
+  /** Waits for calls in progress, then closes the connections. */
   close(): Promise<void> {
     return this.#agent.close();
   }
 
-  /** One attempt, and a second one with a new token when the first token is refused. */
+  /** Sends a request. If the token is rejected, sends it once more with a new token. */
   async #attempt(prepared: PreparedRequest): Promise<{ reply: unknown } | Failure> {
     const { route, signal } = prepared;
     try {
       const token = await abortable(this.#tokens.get(route.path), signal ?? this.#options.stop);
       const outcome = await this.#send(prepared, token);
-      if (!(this.#wasRefused(outcome) && signal?.aborted !== true)) return outcome;
+      const isUnauthorized =
+        "error" in outcome && outcome.error instanceof ApiError && outcome.error.status === 401;
+      if (!isUnauthorized || signal?.aborted) return outcome;
       await this.#tokens.drop(route.path, token);
       const newToken = await abortable(this.#tokens.get(route.path), signal);
       return newToken === token ? outcome : await this.#send(prepared, newToken);
@@ -220,16 +233,12 @@ export class Client {
     }
   }
 
-  #wasRefused(outcome: object): boolean {
-    return "error" in outcome && outcome.error instanceof ApiError && outcome.error.status === 401;
-  }
-
   async #send(prepared: PreparedRequest, token: string): Promise<{ reply: unknown } | Failure> {
     const { route, url, body, signal } = prepared;
-    let answer: Dispatcher.ResponseData;
+    let response: Dispatcher.ResponseData;
     let text: string;
     try {
-      answer = await this.#agent.request({
+      response = await this.#agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method: route.method,
@@ -237,64 +246,55 @@ export class Client {
         body,
         ...(signal ? { signal } : {}),
       });
-      this.#learn(url.origin, answer);
-      text = await this.#textOf(answer);
+      // Any response can show that keys are honoured. Only a success without the header shows that they are not.
+      if (/\bPOST\b/i.test(header(response, idempotencyHeader) ?? ""))
+        this.#honoursKeys.set(url.origin, true);
+      text = await this.#readBody(response);
     } catch (error) {
       if (signal?.aborted) return { error: error as Error, transient: false, mayHaveRun: true };
       return connectionFailure(route, url.origin, error as NodeJS.ErrnoException);
     }
-    const requestId = header(answer, "x-request-id") ?? header(answer, "request-id");
-    if (answer.statusCode >= 300) return this.#refusal(prepared, answer, text, requestId);
-    const known = this.#honours.has(url.origin);
-    const success = { status: answer.statusCode, text, requestId, known };
-    const reply = readReply(route, success, (said) => this.#redact(said));
-    if (!known) this.#honours.set(url.origin, false);
-    this.#answered.add(url.origin);
-    if (header(answer, "idempotent-replayed") === "true") prepared.onReplayed?.();
+    const requestId = header(response, "x-request-id") ?? header(response, "request-id");
+    if (response.statusCode >= 300) return this.#errorReply(prepared, response, text, requestId);
+    const isKnownAddress = this.#honoursKeys.has(url.origin);
+    const success = { status: response.statusCode, text, requestId, isKnownAddress };
+    const reply = readReply(route, success, (shown) => this.#redact(shown));
+    if (!isKnownAddress) this.#honoursKeys.set(url.origin, false);
+    this.#responded.add(url.origin);
+    if (header(response, "idempotent-replayed") === "true") prepared.onReplayed?.();
     return { reply };
   }
 
-  #refusal(
+  #errorReply(
     { route, url, ids, hasFallback }: PreparedRequest,
-    answer: Dispatcher.ResponseData,
+    response: Dispatcher.ResponseData,
     text: string,
     requestId: string | undefined,
   ): Failure {
-    const { statusCode: status } = answer;
-    const refusal = readErrorBody(text, (said) => this.#redact(said));
-    const isOwn = isRecognised(status, refusal, Object.values(ids));
-    if (isOwn) this.#answered.add(url.origin);
+    const { statusCode: status } = response;
+    const errorBody = readErrorBody(text, (shown) => this.#redact(shown));
+    const isOwn = isRecognised(status, errorBody, Object.values(ids));
+    if (isOwn) this.#responded.add(url.origin);
     const hint = hintOf(
-      { status, isRecognised: isOwn, location: this.#redact(header(answer, "location") ?? "") },
+      { status, isRecognised: isOwn, location: this.#redact(header(response, "location") ?? "") },
       { origin: url.origin, ids, tokensFrom: this.#tokens.source.origin, whoami: this.whoami },
     );
-    const error = new ApiError(route, { ...refusal, requestId, status, isRecognised: isOwn }, hint);
-    // The service's own clock shows how far off its date is.
-    const now = Date.parse(header(answer, "date") ?? "") || this.#clock.now();
-    const hasAnswered = this.#answered.has(url.origin) && !hasFallback;
-    return errorReplyFailure(error, retryAfterMs(header(answer, "retry-after"), now), hasAnswered);
+    const error = new ApiError(route, { ...errorBody, requestId, status, isRecognised: isOwn }, hint);
+    // A date in Retry-After is relative to the clock of the service, not to ours.
+    const now = Date.parse(header(response, "date") ?? "") || this.#clock.now();
+    const hasResponded = this.#responded.has(url.origin) && !hasFallback;
+    return errorReplyFailure(error, retryAfterMs(header(response, "retry-after"), now), hasResponded);
   }
 
-  /** The agent limits only the time between two pieces of a body; here the whole body has a limit. */
-  async #textOf({ body }: Dispatcher.ResponseData): Promise<string> {
+  /** Reads a body with a time limit. The agent's own limit applies only to the time between two chunks. */
+  async #readBody({ body }: Dispatcher.ResponseData): Promise<string> {
     const { bodyMs } = this.#timeouts;
     const timer = setTimeout(() => body.destroy(new Error(`the body took longer than ${bodyMs} ms`)), bodyMs);
     return body.text().finally(() => clearTimeout(timer));
   }
 
-  /** Any response may say that keys are honoured; only a reply without the header shows that they are not. */
-  #learn(origin: string, answer: Dispatcher.ResponseData): void {
-    const said = (header(answer, idempotencyHeader) ?? "").toUpperCase();
-    if (said.includes("POST")) this.#honours.set(origin, true);
-  }
-
   #redact(text: string): string {
-    const open = this.#tokens.redact(redactSecret(text, this.#options.apiKey));
-    return this.#options.redact?.(open) ?? open;
+    const redacted = this.#tokens.redact(redactSecret(text, this.#options.apiKey));
+    return this.#options.redact?.(redacted) ?? redacted;
   }
-}
-
-function header(answer: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = answer.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }

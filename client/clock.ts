@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Where time comes from, so that waiting can be tried without waiting. */
+/** Source of time. Tests replace it, so they need not wait. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after the given time; rejects with the signal's reason when that comes first. */
+  /** Resolves after the given time, or rejects with the signal's reason if the signal is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The clock of the machine. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** A shared piece of work goes on when one of those who wait for it gives up. */
+/** Waits for work until a signal is aborted. The work continues, because other callers may wait for it too. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   signal.throwIfAborted();

@@ -6,46 +6,43 @@ const idle = /\b(not|no|nothing|never)\b.{0,40}\b(deployed|deployment|serving|se
 const user = /(\b|_)users?(\b|_)/i;
 const inUse = /\b(deployed|serving|serves|in[ _]use)\b|DEPLOYED|IN_USE/i;
 
-/** Further evidence that an object is gone, for a service whose 404 does not name what is missing. */
+/** Checks in another way that an object does not exist, for services whose 404 does not name the missing object. */
 export type ConfirmAbsence = () => Promise<boolean>;
 
 /**
- * The reply of a call, or undefined if the service answers that the object does not exist. A 404 that the service may not
- * have sent counts only if it is corroborated; otherwise it is thrown.
+ * Returns the reply of a call, or undefined if the object does not exist. A 404 that may come from a gateway counts only
+ * if `confirm` returns true.
  */
 export function undefinedIfMissing<T>(
   call: Promise<T>,
-  corroborate?: ConfirmAbsence | undefined,
+  confirm?: ConfirmAbsence | undefined,
 ): Promise<T | undefined> {
-  return undefinedIf(meansAbsent, call, corroborate);
+  return undefinedIf(meansAbsent, call, confirm);
 }
 
-/** The reply of a call, or undefined if the service answers that the project or its deployment does not exist. */
-export function undefinedIfNotServing<T>(
-  call: Promise<T>,
-  corroborate: ConfirmAbsence,
-): Promise<T | undefined> {
-  return undefinedIf((error) => meansAbsent(error) || meansNotServing(error), call, corroborate);
+/** Returns the reply of a call, or undefined if the project or its deployment does not exist. */
+export function undefinedIfNotServing<T>(call: Promise<T>, confirm: ConfirmAbsence): Promise<T | undefined> {
+  return undefinedIf((error) => meansAbsent(error) || meansNotServing(error), call, confirm);
 }
 
 async function undefinedIf<T>(
-  isMeant: (error: ApiError) => boolean,
+  meansAbsence: (error: ApiError) => boolean,
   call: Promise<T>,
-  corroborate: ConfirmAbsence = async () => false,
+  confirm: ConfirmAbsence = async () => false,
 ): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof ApiError && isMeant(error)) return undefined;
-    if (isForeign(error) && error.status === 404 && (await corroborate().catch(() => false)))
-      return undefined;
+    if (error instanceof ApiError && meansAbsence(error)) return undefined;
+    if (isForeign(error) && error.status === 404 && (await confirm().catch(() => false))) return undefined;
     throw error;
   }
 }
 
 /**
- * Whether a list that lacks an object shows that it is gone, after reading it got a 404 of unknown origin. An empty list
- * shows it. Otherwise the same read must find another object of the list: then the route works, and the 404 is meant.
+ * Whether a list without an object confirms that the object does not exist, after a read got a 404 that may come from a
+ * gateway. An empty list confirms it. Otherwise the same read must find another object of the list, which shows that the
+ * route works.
  */
 export async function listConfirmsAbsence<T>(
   list: ReadonlyMap<string, T>,
@@ -59,20 +56,20 @@ export async function listConfirmsAbsence<T>(
   );
 }
 
-/** Whether a refusal of the recommendation call means that nothing is deployed, and not that a user is unknown. */
+/** Whether an error of the recommendation call means that nothing is deployed, and not that the user is unknown. */
 export function meansNotServing({ status, code = "", reason, isRecognised }: ApiError): boolean {
   if (!isRecognised) return false;
   if (![400, 404, 409, 410, 412, 422, 503].includes(status)) return false;
   return idle.test(code) || (idle.test(reason) && !user.test(code) && !user.test(reason));
 }
 
-/** Whether a refusal to delete a model means that it serves. */
+/** Whether a model could not be deleted because it is deployed. */
 export function meansInUse(error: ApiError): boolean {
   const { code = "", reason } = error;
   return isFinal(error) && !meansAbsent(error) && (inUse.test(code) || inUse.test(reason));
 }
 
-/** Whether the service answers that an object does not exist. The specification shows no status for it. */
+/** Whether an error means that an object does not exist. The specification does not define the status for it. */
 function meansAbsent(error: ApiError): boolean {
   const { status, code = "", reason } = error;
   if (!isFinal(error)) return false;

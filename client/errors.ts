@@ -5,7 +5,7 @@ import type { ErrorBody } from "./http/error-body";
 
 type Call = Pick<Route, "method" | "path">;
 
-/** A reply with an error status. `isRecognised` says whether it came from the service or from something in front of it. */
+/** A response with an error status. `isRecognised` is false if a proxy or gateway sent it. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly method: string;
@@ -16,37 +16,37 @@ export class ApiError extends Error {
   /** The error text of the body, without the call. */
   readonly reason: string;
   readonly requestId: string | undefined;
-  /** Whether the body is an error of the service, by the rule of `isRecognised` in finality.ts. */
+  /** Whether the service itself sent the response. See `isRecognised` in finality.ts. */
   readonly isRecognised: boolean;
 
   constructor(
     call: Call,
-    answer: Omit<ErrorBody, "shape"> & {
+    reply: Omit<ErrorBody, "shape"> & {
       status: number;
       requestId?: string | undefined;
       isRecognised?: boolean | undefined;
     },
     hint = "",
   ) {
-    const code = answer.code ? ` ${answer.code}` : "";
-    const request = answer.requestId ? ` (request ${answer.requestId})` : "";
-    super(`${call.method} ${call.path}: ${answer.status}${code}: ${answer.message}${request}${hint}`);
+    const code = reply.code ? ` ${reply.code}` : "";
+    const request = reply.requestId ? ` (request ${reply.requestId})` : "";
+    super(`${call.method} ${call.path}: ${reply.status}${code}: ${reply.message}${request}${hint}`);
     this.method = call.method;
     this.path = call.path;
-    this.status = answer.status;
-    this.code = answer.code;
-    this.reason = answer.message;
-    this.requestId = answer.requestId;
-    this.isRecognised = answer.isRecognised ?? true;
+    this.status = reply.status;
+    this.code = reply.code;
+    this.reason = reply.message;
+    this.requestId = reply.requestId;
+    this.isRecognised = reply.isRecognised ?? true;
   }
 }
 
-/** The service answered success with a body that is not what the contract says. */
+/** A success whose body does not match the contract. */
 export class ReplyError extends Error {
   override readonly name = "ReplyError";
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Whether a retry may help: the JSON is incomplete, or a proxy sent its own page. */
+  /** Whether a retry may help, because the JSON is incomplete or a proxy sent its own page. */
   readonly passing: boolean;
 
   constructor(
@@ -56,14 +56,14 @@ export class ReplyError extends Error {
     options: { requestId?: string | undefined; passing?: boolean } = {},
   ) {
     const request = options.requestId ? ` (request ${options.requestId})` : "";
-    super(`${call.method} ${call.path}: answered ${status}, but ${problem}${request}`);
+    super(`${call.method} ${call.path}: returned ${status}, but ${problem}${request}`);
     this.status = status;
     this.requestId = options.requestId;
     this.passing = options.passing ?? false;
   }
 }
 
-/** The call did not reach the service, or the reply was incomplete, and a retry was useless or unsafe. */
+/** The service could not be reached, or the response was incomplete, and a retry was useless or unsafe. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   /** Whether no connection could be opened, so the call was not sent. */
@@ -75,13 +75,13 @@ export class ConnectionError extends Error {
   }
 }
 
-/** A call that creates or submits may or may not have succeeded; `cause` says what was seen. */
+/** A create or submit that may or may not have succeeded. `cause` is the error of the last attempt. */
 export class OutcomeUnknownError extends Error {
   override readonly name = "OutcomeUnknownError";
   override readonly cause: Error;
   readonly method: string;
   readonly path: string;
-  /** The key under which a service that honours it would answer the same call again. */
+  /** Key with which the call can be repeated, if the service honours idempotency keys. */
   readonly idempotencyKey: string;
 
   constructor(
@@ -92,8 +92,8 @@ export class OutcomeUnknownError extends Error {
   ) {
     const sent =
       attempts > 1 && honoured
-        ? `It was sent ${attempts} times under one key, which the service honours`
-        : "It was not sent again, so as not to do it twice";
+        ? `It was sent ${attempts} times with the same idempotency key`
+        : "It was not retried, because that could create a duplicate";
     super(
       `The outcome of ${call.method} ${call.path} is unknown: it may have succeeded. ${sent}. ` +
         `Check the service before you try again. Cause: ${cause.message}`,
@@ -105,7 +105,7 @@ export class OutcomeUnknownError extends Error {
   }
 }
 
-/** What was given to a call does not fit the contract; nothing was sent. */
+/** The input of a call does not match the contract. Nothing was sent. */
 export class InputError extends Error {
   override readonly name = "InputError";
 
@@ -114,17 +114,17 @@ export class InputError extends Error {
   }
 }
 
-/** What is known about a token that could not be obtained. */
+/** Details of a failed token request. */
 type TokenFailure = Pick<TokenError, "transient" | "isUnreachable" | "refusal">;
 
-/** No token could be obtained for a call; the call was not sent. */
+/** The client could not get a token. The call was not sent. */
 export class TokenError extends Error {
   override readonly name = "TokenError";
   /** Whether a retry may help. */
   readonly transient: boolean;
   /** Whether no connection to the token endpoint could be opened. */
   readonly isUnreachable: boolean;
-  /** What the token endpoint rejected, if it said so. */
+  /** What the token endpoint rejected, if known. */
   readonly refusal: "credentials" | "scope" | undefined;
 
   constructor(message: string, options: ErrorOptions & Partial<TokenFailure> = {}) {
@@ -135,7 +135,7 @@ export class TokenError extends Error {
   }
 }
 
-/** Whether the service, or the token endpoint, could not be reached or was overloaded: the call taught us nothing. */
+/** Whether the service or the token endpoint could not be reached or was overloaded. Such an error says nothing about the call. */
 export function isOutage(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof TokenError && error.transient);
 }

@@ -5,28 +5,28 @@ import { ApiError, TokenError } from "./errors";
 
 const health = z.object({ extensions: z.array(z.string()) });
 
-/** Thrown before anything is sent if the service lacks an operation that the specification does not have. */
+/** The service does not have an operation that is not in the specification. Nothing was sent. */
 export class UnsupportedError extends Error {
   constructor({ path }: Route, baseUrl: string) {
-    super(`The service at ${baseUrl} does not offer ${path}, which goes beyond the specification.`);
+    super(`The service at ${baseUrl} does not support ${path}, which is not part of the specification.`);
     this.name = "UnsupportedError";
   }
 }
 
-/** Statuses that say nothing about the service: it is overloaded, or the gateway before it has lost it. */
-const passing = [429, 502, 503, 504];
+/** Statuses of an overloaded service, or of a gateway that cannot reach it. They say nothing about extensions. */
+const transientStatuses = [429, 502, 503, 504];
 
 /**
- * The paths of the operations beyond the specification that a service lists in its `/healthz`: none if it has no such
- * page or something else answers there.
+ * Reads the paths of the extensions that a service lists in `/healthz`. Returns an empty set if the service has no such
+ * page or the page has another format.
  */
 export async function fetchExtensions(baseUrl: string, dispatcher: Dispatcher): Promise<ReadonlySet<string>> {
   const { origin, pathname } = new URL(`${baseUrl}/healthz`);
-  const answer = await dispatcher.request({ origin, path: pathname, method: "GET" });
-  const text = await answer.body.text();
-  const status = answer.statusCode;
-  if (passing.includes(status))
-    throw new ApiError({ method: "GET", path: "/healthz" }, { status, message: "not available now" });
+  const response = await dispatcher.request({ origin, path: pathname, method: "GET" });
+  const text = await response.body.text();
+  const status = response.statusCode;
+  if (transientStatuses.includes(status))
+    throw new ApiError({ method: "GET", path: "/healthz" }, { status, message: "temporarily unavailable" });
   if (status !== 200) return new Set();
   try {
     return new Set(health.parse(JSON.parse(text)).extensions);
@@ -35,7 +35,7 @@ export async function fetchExtensions(baseUrl: string, dispatcher: Dispatcher): 
   }
 }
 
-/** Whether this caller may use an operation: the service has it and gives a token for its scope. */
+/** Whether this caller can use an operation: the service has it, and the credentials have its scope. */
 export async function isOffered(
   client: { supports(route: Route): Promise<boolean>; getToken(route: Route): Promise<void> },
   route: Route,

@@ -2,34 +2,31 @@ import type { Reply, routes } from "../contract";
 import type { Clock } from "./clock";
 import { isOnThisMachine, type Settings } from "./settings";
 
-/** A job as the service answers it. */
+/** A job, as the service returns it. */
 export type Job = Reply<typeof routes.getJob>;
 
-/** One of the four kinds of job: how long it may take, and what it usually takes. */
+/** A type of job, with the setting of its timeout and its usual duration. */
 export interface JobKind {
   readonly name: string;
   readonly limit: "trainingTimeout" | "deploymentTimeout" | "queryingTimeout" | "clusteringTimeout";
-  readonly usualDuration: string;
+  readonly usually: string;
 }
 
-/** The four kinds of job. */
+/** The four types of jobs. */
 export const jobKinds = {
-  training: { name: "training", limit: "trainingTimeout", usualDuration: "10 to 300 minutes" },
-  deployment: { name: "deployment", limit: "deploymentTimeout", usualDuration: "10 to 60 minutes" },
-  querying: { name: "querying", limit: "queryingTimeout", usualDuration: "10 to 60 minutes" },
-  clustering: { name: "clustering", limit: "clusteringTimeout", usualDuration: "10 to 60 minutes" },
+  training: { name: "training", limit: "trainingTimeout", usually: "10 to 300 minutes" },
+  deployment: { name: "deployment", limit: "deploymentTimeout", usually: "10 to 60 minutes" },
+  querying: { name: "querying", limit: "queryingTimeout", usually: "10 to 60 minutes" },
+  clustering: { name: "clustering", limit: "clusteringTimeout", usually: "10 to 60 minutes" },
 } as const satisfies Record<string, JobKind>;
 
-/** What a job usually takes, where that is known: the times are those of the real service, not of one on this machine. */
-export function usualTime(
-  { usualDuration }: JobKind,
-  { baseUrl }: Pick<Settings, "baseUrl">,
-): string | undefined {
-  return isOnThisMachine(baseUrl) ? undefined : usualDuration;
+/** Returns the usual duration of a job, or undefined for a service on this machine, which is much faster. */
+export function usualTime({ usually }: JobKind, { baseUrl }: Pick<Settings, "baseUrl">): string | undefined {
+  return isOnThisMachine(baseUrl) ? undefined : usually;
 }
 
-const longestPauseMs = 30_000;
-const growth = 1.2;
+const maxPollIntervalMs = 30_000;
+const pollIntervalGrowth = 1.2;
 
 const successWords = new Set(["SUCCEED", "SUCCEEDED", "SUCCESS"]);
 const failureWords = new Set([
@@ -43,7 +40,7 @@ const failureWords = new Set([
   "TIMED_OUT",
 ]);
 
-/** Whether a job has done what it was submitted for. */
+/** Whether a job has succeeded. */
 export function hasSucceeded(job: Job): boolean {
   return successWords.has(job.jobStatus.toUpperCase());
 }
@@ -54,18 +51,19 @@ export function hasFailed(job: Job, { failedJobStatuses }: Settings): boolean {
   return failureWords.has(word) || failedJobStatuses.includes(word);
 }
 
-/** Whether a job is at an end, for better or worse. */
+/** Whether a job has succeeded or failed. */
 export function hasEnded(job: Job, settings: Settings): boolean {
   return hasSucceeded(job) || hasFailed(job, settings);
 }
 
-/** Why a job failed, as far as the service says. */
+/** Returns the reason why a job failed, without a full stop. */
 export function failureReason(job: Job): string {
-  // The sentence around it has a full stop of its own.
-  return job.jobResult?.message?.replace(/\.+\s*$/, "") ?? `the service says ${job.jobStatus} and no more`;
+  return (
+    job.jobResult?.message?.replace(/\.+\s*$/, "") ?? `the service reports ${job.jobStatus} without a reason`
+  );
 }
 
-/** How far a job is, in words, as far as the service says. */
+/** Describes the progress of a job, or returns undefined if the service does not report it. */
 export function progressText({ jobData }: Job): string | undefined {
   const { phase, fraction, ndcgAt20 } = jobData?.progress ?? {};
   if (phase == null) return undefined;
@@ -73,28 +71,28 @@ export function progressText({ jobData }: Job): string | undefined {
   return `${phase}${share}${ndcgAt20 == null ? "" : `, NDCG@20 ${ndcgAt20.toFixed(4)} so far`}`;
 }
 
-/** How a job is watched. */
+/** How to wait for a job. */
 export interface Watch {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly limitMs: number;
-  /** Ends the watch with its reason. */
+  /** Ends the wait with the signal's reason. */
   readonly signal?: AbortSignal;
   readonly readJob: () => Promise<Job>;
-  /** Called with each status of a job that is not over. */
+  /** Called after each poll if the job has not ended. */
   readonly onPoll: (job: Job, elapsedMs: number) => void | Promise<void>;
 }
 
-/** Looks at a job, at first often and then ever less so, until it is over or the time is up; gives the last look. */
+/** Polls a job with growing intervals until it ends or the time limit is reached. Returns its last state. */
 export async function watchJob(first: Job, watch: Watch): Promise<Job> {
   const { settings, clock, limitMs, signal, readJob, onPoll } = watch;
   const began = clock.now();
-  let pauseMs: number = Math.min(settings.jobPollMs, longestPauseMs);
+  let intervalMs: number = Math.min(settings.jobPollMs, maxPollIntervalMs);
   for (let job = first; ; job = await readJob()) {
     const elapsedMs = clock.now() - began;
     if (hasEnded(job, settings) || elapsedMs >= limitMs) return job;
     await onPoll(job, elapsedMs);
-    await clock.sleep(Math.min(pauseMs, limitMs - elapsedMs), signal);
-    pauseMs = Math.min(longestPauseMs, pauseMs * growth);
+    await clock.sleep(Math.min(intervalMs, limitMs - elapsedMs), signal);
+    intervalMs = Math.min(maxPollIntervalMs, intervalMs * pollIntervalGrowth);
   }
 }

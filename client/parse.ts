@@ -1,6 +1,6 @@
 import ms, { type StringValue } from "ms";
 
-/** The value that a text holds as JSON; undefined where it is no JSON. */
+/** Parses JSON. Returns undefined if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -9,18 +9,18 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The milliseconds of a time with its unit, as in 90m; undefined for anything else. */
+/** Parses a duration with a unit, such as 90m, to milliseconds. Returns undefined if it is not valid. */
 export function parseDuration(text: string): number | undefined {
   const value = /^\d+$/.test(text) ? undefined : ms(text as StringValue);
   return value !== undefined && value > 0 ? value : undefined;
 }
 
-/** Whether a header of HTTP can carry a text: one line of Latin letters and signs. */
+/** Whether a text is allowed in an HTTP header: Latin-1 without control characters other than tab. */
 export function fitsHeader(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
-/** Whether a variable of the environment says yes. */
+/** Whether an environment variable is set to a value other than 0, false, no or off. */
 export function isEnabled(value: string | undefined): boolean {
   return !/^(|0|false|no|off)$/i.test(value?.trim() ?? "");
 }

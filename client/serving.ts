@@ -4,16 +4,16 @@ import type { Clock } from "./clock";
 import { meansNotServing } from "./error-meaning";
 import { isFinal, isForeign } from "./finality";
 
-/** What is asked of the recommendation call. */
+/** Input of the recommendation call. */
 export type RecommendationInput = Input<typeof routes.recommendItemsToUser>;
 
-/** What the recommendation call answers. */
+/** Reply of the recommendation call. */
 export type Recommendation = Reply<typeof routes.recommendItemsToUser>;
 
 /**
- * Calls for recommendations where a project serves.
- * The specification does not show how serving_uri and the call's address relate: the call is sent under serving_uri,
- * and under the base address where nothing answers it there.
+ * Gets recommendations from a project.
+ * The specification does not define how serving_uri relates to the address of the call. So the call is sent to
+ * serving_uri first, and then to the base address if the service does not respond there.
  */
 export async function recommendItems(
   client: Client,
@@ -29,23 +29,23 @@ export async function recommendItems(
     const options = { baseUrl, headers, mayBeElsewhere: true };
     return await client.call(routes.recommendItemsToUser, input, options);
   } catch (error) {
-    const isElsewhere =
+    const isWrongAddress =
       error instanceof ReplyError ||
       isForeign(error) ||
       (error instanceof ApiError && [404, 405].includes(error.status));
-    if (!isElsewhere) throw error;
+    if (!isWrongAddress) throw error;
     return client.call(routes.recommendItemsToUser, input, { headers });
   }
 }
 
-/** What is tried of a deployment, as it stands in the state. */
+/** Recommendations that a deployment must answer. */
 export interface ServingCheck {
   readonly userIds: readonly string[];
   readonly minResults: number;
   readonly maxLatencyMs?: number | undefined;
 }
 
-/** Whether a project serves: any answer of the service counts, except one that says that nothing is deployed. */
+/** Whether a project has a live deployment. Any response of the service proves it, except one that nothing is deployed. */
 export async function isServing(
   userId: string | undefined,
   servingUri: string | null | undefined,
@@ -61,33 +61,33 @@ export async function isServing(
   }
 }
 
-/** A deployment with its check, as the state has it. */
+/** A deployment with its check. */
 interface CheckedDeployment {
   readonly check?: ServingCheck | undefined;
   readonly qps: number;
 }
 
-/** What a check found, in words. `refused`: a call failed; `few`: too few results; `slow`: the answer came too late. */
+/** Why a check failed. `refused`: a call failed; `few`: too few results; `slow`: the response took too long. */
 interface CheckFailure {
   readonly kind: "refused" | "few" | "slow";
-  readonly words: string;
+  readonly reason: string;
 }
 
 /**
- * What is wrong with the serving, in words; undefined if the check passes or none is declared.
- * A user goes by the place in the check: the engine keeps the words in the state, and ids of users are personal data.
+ * Runs the check of a deployment. Returns the reason why it failed, or undefined if it passed or none is declared.
+ * The reason refers to users by their index, because it is stored in the stack state and user ids are personal data.
  */
 export async function runCheck(
   deployment: CheckedDeployment,
   servingUri: string | undefined,
   context: { readonly client: Client; readonly clock: Clock },
 ): Promise<string | undefined> {
-  return (await failureOf(deployment, servingUri, context))?.words;
+  return (await failureOf(deployment, servingUri, context))?.reason;
 }
 
 /**
- * Why the recommendation calls of a check fail or return too few results; undefined if they succeed.
- * Throws if that cannot be known now: the credentials are refused, or the service is overloaded or cannot be reached.
+ * Returns why the recommendation calls of a check fail or return too few results, or undefined if they succeed.
+ * Throws if that is unknown: the credentials are rejected, or the service is overloaded or cannot be reached.
  */
 export async function findServingFault(
   { check, qps }: { readonly check: ServingCheck; readonly qps: number },
@@ -102,12 +102,12 @@ async function failureOf(
   { check, qps }: CheckedDeployment,
   servingUri: string | undefined,
   { client, clock }: { readonly client: Client; readonly clock: Clock },
-  counts: (error: ApiError) => boolean = () => true,
+  isModelFault: (error: ApiError) => boolean = () => true,
 ): Promise<CheckFailure | undefined> {
   if (!check) return undefined;
   const { userIds, minResults = 1, maxLatencyMs } = check;
   for (const [index, userId] of userIds.entries()) {
-    // The deployment's own limit of queries per second would be counted as latency.
+    // Stays within the deployment's qps. Otherwise waiting for its rate limit would count as latency.
     if (index > 0) await clock.sleep(1000 / qps);
     const place = `check.userIds[${index}]`;
     const began = performance.now();
@@ -120,25 +120,25 @@ async function failureOf(
       const tookMs = Math.round(performance.now() - began);
       if (results.length < minResults) {
         const got = `${results.length} result${results.length === 1 ? "" : "s"}`;
-        const words = `the check failed: ${place} got ${got}, at least ${minResults} are asked for`;
-        return { kind: "few", words };
+        const reason = `the check failed: ${place} got ${got}, but at least ${minResults} are required`;
+        return { kind: "few", reason };
       }
       if (maxLatencyMs !== undefined && tookMs > maxLatencyMs) {
-        const words = `the check failed: the answer for ${place} took ${tookMs} ms, at most ${maxLatencyMs} are allowed`;
-        return { kind: "slow", words };
+        const reason = `the check failed: the response for ${place} took ${tookMs} ms, but the limit is ${maxLatencyMs} ms`;
+        return { kind: "slow", reason };
       }
     } catch (error) {
-      // Without a response nothing is known: only a response of the service counts against the models.
-      if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status) || !counts(error))
+      // Only an error response of the service means that the models are bad. An outage does not.
+      if (!(error instanceof ApiError) || [401, 403, 429].includes(error.status) || !isModelFault(error))
         throw error;
-      return { kind: "refused", words: `the check failed: ${place}: ${refusal(error, userId)}` };
+      return { kind: "refused", reason: `the check failed: ${place}: ${errorText(error, userId)}` };
     }
   }
   return undefined;
 }
 
-/** The refusal of a call for a user; what the service said is left out where it may name the user. */
-function refusal({ message, reason, status, code, requestId }: ApiError, userId: string): string {
+/** Describes the error of a call, without the message of the service if that contains the user id. */
+function errorText({ message, reason, status, code, requestId }: ApiError, userId: string): string {
   if (!reason.includes(userId)) return message;
   return [status, code, requestId && `(request ${requestId})`].filter(Boolean).join(" ");
 }

@@ -25,7 +25,7 @@ const floor = z.number().min(0).max(1);
 const qualityFloors = z.union([floor, z.record(z.string(), floor)]);
 const isTrue = (text: "true" | "false") => text === "true";
 
-/** The address that applies if none is given: a service on this machine. */
+/** Default address: an embedded service on this machine. */
 export const defaultBaseUrl = "embedded:.recommender";
 
 const baseUrlRule = "expected an address such as https://api.example.com, or embedded:DIR";
@@ -34,36 +34,36 @@ const url = z.url({ protocol: /^https?$/, error: "expected an address such as ht
 
 const credential = z
   .string()
-  .refine(fitsHeader, "no header of HTTP can carry it: it has a line break, or characters beyond Latin ones")
+  .refine(fitsHeader, "it contains characters that are not allowed in an HTTP header")
   .optional();
 
-/** Everything that can be configured, under the namespace `recommender:` or in the environment, which wins. */
+/** All settings. Environment variables override the stack configuration (`recommender:KEY`). */
 const schema = z.object({
-  /** Address of the service, or `embedded:DIR` for the one that keeps its data in DIR. */
+  /** Address of the service, or `embedded:DIR` for an embedded service with its data in DIR. */
   baseUrl: z.union([z.string().regex(/^embedded:./), url], { error: baseUrlRule }).default(defaultBaseUrl),
   /** The developer's key. */
   apiKey: credential,
-  /** One access token for every scope. */
+  /** Access token for all scopes. */
   accessToken: credential,
-  /** A command that prints a token for the scope in RECOMMENDER_SCOPE. */
+  /** Command that prints a token for the scope in RECOMMENDER_SCOPE. */
   tokenCommand: z.string().optional(),
-  /** Address of a token endpoint, OAuth 2 client credentials. */
+  /** Address of an OAuth 2 token endpoint for client credentials. */
   tokenUrl: url.optional(),
-  /** The client's name at the token endpoint. */
+  /** Client id for the token endpoint. */
   clientId: z.string().optional(),
-  /** The client's secret at the token endpoint. */
+  /** Client secret for the token endpoint. */
   clientSecret: z.string().optional(),
-  /** First pause between two looks at a job; later ones grow to 30 s. */
+  /** Interval of the first polls of a job. It grows to 30 s. */
   jobPollMs: count(1000, "a whole number of milliseconds"),
-  /** How long a training is waited for, such as 90m or 5h. */
+  /** How long to wait for a training, such as 90m or 5h. */
   trainingTimeout: duration("8h"),
-  /** How long a deployment is waited for, such as 90m or 5h. */
+  /** How long to wait for a deployment, such as 90m or 5h. */
   deploymentTimeout: duration("3h"),
-  /** How long a query about users is waited for, such as 90m or 5h. */
+  /** How long to wait for a user query, such as 90m or 5h. */
   queryingTimeout: duration("3h"),
-  /** How long a grouping of users is waited for, such as 90m or 5h. */
+  /** How long to wait for a clustering, such as 90m or 5h. */
   clusteringTimeout: duration("3h"),
-  /** Words of job_status, beside FAILED and its like, that mean a job has failed. */
+  /** Additional values of job_status that mean that a job has failed, separated by commas. */
   failedJobStatuses: z
     .string()
     .default("")
@@ -73,7 +73,7 @@ const schema = z.object({
         .map((word) => word.trim().toUpperCase())
         .filter(Boolean),
     ),
-  /** NDCG@20 that a training must reach for its model to be taken: one number, or one for each model by name. */
+  /** Minimum NDCG@20 of a trained model: one number, or one for each model by name. */
   minQuality: z
     .string()
     .default("{}")
@@ -83,27 +83,27 @@ const schema = z.object({
       context.addIssue('expected a number from 0 to 1, or one for each model as in {"weekly": 0.2}');
       return z.NEVER;
     }),
-  /** Whether a check that fails puts the former models back also where the deployment does not ask for it. */
+  /** Whether every deployment rolls back to the previous models if its check fails, not only those that declare it. */
   rollback: z.enum(["true", "false"], { error: "expected true or false" }).default("false").transform(isTrue),
-  /** Whether the service is told which stack and resource submit a job. */
+  /** Whether to send the stack and resource that submit a job to the service. */
   tellOrigin: z
     .enum(["true", "false"], { error: "expected true or false" })
     .default("true")
     .transform(isTrue),
-  /** Connections kept to the service at most. */
+  /** Maximum number of connections to the service. */
   parallel: count(64, "a whole number of connections"),
 });
 
-/** The configuration as it holds for one run. */
+/** Settings of one run. */
 export type Settings = z.output<typeof schema>;
 
-/** A key of the configuration. */
+/** Key of a setting. */
 export type SettingKey = keyof Settings;
 
-/** Every key of the configuration. */
+/** Keys of all settings. */
 export const settingKeys = Object.keys(schema.shape) as SettingKey[];
 
-/** Keys that must be stored encrypted. */
+/** Keys of settings that must be encrypted. */
 export const secretKeys = ["apiKey", "accessToken", "clientSecret"] as const satisfies SettingKey[];
 
 const tokenKeys = ["accessToken", "tokenCommand", "tokenUrl"] as const;
@@ -116,53 +116,52 @@ const environmentNames = new Map(
   ]),
 );
 
-/** The environment variable of a key: `baseUrl` is RECOMMENDER_BASE_URL. */
+/** Returns the environment variable of a setting: RECOMMENDER_BASE_URL for `baseUrl`. */
 export function environmentName(key: SettingKey): string {
   return environmentNames.get(key) as string;
 }
 
-/** Whether an address is that of a service on this machine. */
+/** Whether an address refers to a service on this machine. */
 export function isOnThisMachine(address: string): boolean {
   if (address.startsWith("embedded:")) return true;
   const host = URL.canParse(address) ? new URL(address).hostname : "";
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
 }
 
-/** A warning where credentials would go to another machine without encryption. */
+/** Returns a warning if credentials would be sent to another machine without TLS. */
 export function clearTextWarning(settings: Pick<Settings, "baseUrl" | "tokenUrl">): string | undefined {
   for (const key of ["baseUrl", "tokenUrl"] as const) {
     const address = settings[key];
     if (!address || !/^http:/i.test(address) || isOnThisMachine(address)) continue;
     const { origin } = new URL(address);
-    return `recommender:${key} is at ${origin}, without TLS: credentials are sent in the clear. Use an https: address.`;
+    return `recommender:${key} is at ${origin}, without TLS: credentials are sent unencrypted. Use an https: address.`;
   }
   return undefined;
 }
 
-/** The configuration is missing something or contradicts itself; the message shows the command that fixes it. */
+/** The settings are incomplete or contradictory. The message shows the command that fixes them. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
 
-/** An environment without the variables that the given keys replace; one source of tokens replaces all others. */
+/** Returns the environment without the variables that the given settings override. A token source overrides all others. */
 export function environmentWithout(
   given: readonly SettingKey[],
   environment: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
   const ofTokens = [...tokenKeys, ...endpointKeys];
   const replaced: SettingKey[] = tokenKeys.some((key) => given.includes(key)) ? [...ofTokens] : [];
-  // What the environment holds was given for the address that the environment holds.
+  // Credentials in the environment belong to the address in the environment.
   if (given.includes("baseUrl")) replaced.push("apiKey", ...ofTokens);
   const names = [...given, ...replaced].map(environmentName);
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)));
 }
 
 /**
- * Reads the configuration, each key from the environment before the stack. If the environment names another address than
- * the stack, the credentials of the stack are not used: they would be sent to a service that they are not meant for.
- * On a CI runner an address must be given.
+ * Reads the settings from the environment and the stack. If both set an address and the addresses differ, the credentials
+ * of the stack are ignored, because they belong to another service. On a CI runner, the address is required.
  *
- * @param addressFrom what the error calls the source of the address, if it is not the variable
+ * @param addressFrom name of the source of the address in errors, if it is not the environment variable
  */
 export function readSettings(
   fromStack: (key: SettingKey) => string | undefined,
@@ -172,14 +171,14 @@ export function readSettings(
   const values: Partial<Record<SettingKey, string | undefined>> = {};
   const fromEnvironment = (key: SettingKey) => environment[environmentName(key)] || undefined;
   const address = fromEnvironment("baseUrl");
-  const isElsewhere = address !== undefined && !isSameAddress(address, fromStack("baseUrl"));
-  // Credentials of the environment replace those of the stack as a whole: a token of one and an endpoint of the
-  // other would contradict each other although each of the two is complete.
-  const ownToken = tokenKeys.some(fromEnvironment);
-  const isKept = (key: SettingKey) =>
-    isTokenPart(key) ? !ownToken && !isElsewhere : key !== "apiKey" || !isElsewhere;
+  const isOtherAddress = address !== undefined && !isSameAddress(address, fromStack("baseUrl"));
+  // A token source in the environment replaces that of the stack completely. Mixing a token of one with an endpoint of
+  // the other would be a contradiction.
+  const hasEnvironmentToken = tokenKeys.some(fromEnvironment);
+  const usesStack = (key: SettingKey) =>
+    isTokenPart(key) ? !hasEnvironmentToken && !isOtherAddress : key !== "apiKey" || !isOtherAddress;
   for (const key of settingKeys)
-    values[key] = fromEnvironment(key) ?? (isKept(key) ? fromStack(key) : undefined);
+    values[key] = fromEnvironment(key) ?? (usesStack(key) ? fromStack(key) : undefined);
   if (values.baseUrl === undefined && isCiRunner(environment)) throw new SettingsError(noAddressOnCi);
   const read = schema.safeParse(values);
   if (!read.success) {
@@ -188,14 +187,14 @@ export function readSettings(
     throw new SettingsError(`recommender:${key}: ${issueText(issue)}. ${howToSet(key)}`);
   }
   const { apiKey, baseUrl } = read.data;
-  const isWithheld = isElsewhere && (fromStack("apiKey") || addressFrom !== environmentName("baseUrl"));
+  const isWithheld = isOtherAddress && (fromStack("apiKey") || addressFrom !== environmentName("baseUrl"));
   if (isWithheld && !apiKey && embeddedDirectory(baseUrl) === undefined)
     throw new SettingsError(noCredentialsFor(baseUrl, addressFrom));
   checkCredentials(read.data);
   return read.data;
 }
 
-/** Whether two texts name the same address. */
+/** Whether two addresses are the same, apart from trailing slashes. */
 export function isSameAddress(one: string, other: string | undefined): boolean {
   return one.replace(/\/+$/, "") === other?.replace(/\/+$/, "");
 }
@@ -208,7 +207,7 @@ function noCredentialsFor(baseUrl: string, addressFrom: string): string {
   const { origin } = new URL(baseUrl);
   const [address, key] = [environmentName("baseUrl"), environmentName("apiKey")];
   return (
-    `${addressFrom} is ${origin}, and no credentials are set for it: those of another address are not sent there. ` +
+    `${addressFrom} is ${origin}, but no credentials are set for it. Credentials of another address are not sent there. ` +
     `Set ${address} and ${key}.`
   );
 }
@@ -218,8 +217,8 @@ function checkCredentials(settings: Settings): void {
     const credential = ["apiKey" as const, ...tokenKeys].find((key) => settings[key]);
     if (!credential) return;
     throw new SettingsError(
-      `recommender:${credential} is set, but recommender:baseUrl names no service that would take it: it is ` +
-        `${settings.baseUrl}, which has a key of its own. ${howToSet("baseUrl")}`,
+      `recommender:${credential} is set, but recommender:baseUrl is ${settings.baseUrl}: an embedded service has its own ` +
+        `key. Remove recommender:${credential}, or set the address of your service. ${howToSet("baseUrl")}`,
     );
   }
   if (!settings.apiKey) throw new SettingsError(`recommender:apiKey is not set. ${howToSet("apiKey")}`);
@@ -238,20 +237,20 @@ function checkCredentials(settings: Settings): void {
   }
 }
 
-/** Whether it is settled where tokens come from; otherwise a service of this package gives them, and no other may. */
+/** Whether a token source is configured. If not, only a service of this package can issue tokens for its key. */
 export function hasTokenSource(settings: Settings): boolean {
   return embeddedDirectory(settings.baseUrl) !== undefined || tokenKeys.some((key) => settings[key]);
 }
 
-/** The error if no source of tokens is set and the service, which was asked instead, gave none. */
+/** Error message if no token source is set and the service did not issue a token. */
 export function noTokenSource(tried: string): string {
   return (
-    `${tried.replace(/\.$/, "")}. If the service does not give tokens for its key, set recommender:accessToken ` +
+    `${tried.replace(/\.$/, "")}. If the service does not issue tokens for its key, set recommender:accessToken ` +
     "(`pulumi config set --secret recommender:accessToken VALUE`), recommender:tokenCommand or recommender:tokenUrl."
   );
 }
 
-/** The error if the secret of a client is set as the key without the id of the client. */
+/** Error message if apiKey is the secret of a client but clientId is not set. */
 export function clientIdMissing(key: string, whoami = "recommender whoami"): string {
   return (
     `${key} is the secret of a client (rc_…), but recommender:clientId is not set. ${howToSet("clientId")} ` +
@@ -260,7 +259,7 @@ export function clientIdMissing(key: string, whoami = "recommender whoami"): str
 }
 
 function howToSet(key: SettingKey): string {
-  // The engine takes values of some names for secrets, and asks to be told.
+  // For names like these, the engine requires --secret or --plaintext.
   const secret = secretKeys.some((name) => name === key)
     ? "--secret "
     : /token/i.test(key)
@@ -269,22 +268,22 @@ function howToSet(key: SettingKey): string {
   return `Set it with \`pulumi config set ${secret}recommender:${key} VALUE\` or ${environmentName(key)}.`;
 }
 
-/** Prefix of the address of a service that keeps its data in a folder. */
+/** Prefix of the address of an embedded service. The rest is its data directory. */
 const embeddedPrefix = "embedded:";
 
-/** The folder of the embedded service that a configuration means; undefined for a service elsewhere. */
+/** Returns the data directory of an embedded service, or undefined for the address of another service. */
 export function embeddedDirectory(baseUrl: string): string | undefined {
   return baseUrl.startsWith(embeddedPrefix) ? baseUrl.slice(embeddedPrefix.length) : undefined;
 }
 
-/** The settings of a program that runs in another folder: one with the embedded service is relative to that. */
-export function relativeToProgram(settings: Settings, programFolder: string): Settings {
-  const folder = embeddedDirectory(settings.baseUrl);
-  if (folder === undefined) return settings;
-  return { ...settings, baseUrl: embeddedPrefix + resolve(programFolder, folder) };
+/** Resolves the data directory of an embedded service relative to the directory of the program. */
+export function relativeToProgram(settings: Settings, programDirectory: string): Settings {
+  const directory = embeddedDirectory(settings.baseUrl);
+  if (directory === undefined) return settings;
+  return { ...settings, baseUrl: embeddedPrefix + resolve(programDirectory, directory) };
 }
 
-/** A schema as the service at an address accepts it, as far as that is known: only the embedded one's limits are. */
+/** Returns the schema that applies to a service. Only the limits of an embedded service are known. */
 export function acceptedAt<T extends z.ZodType>(baseUrl: string, schema: T): T {
   return embeddedDirectory(baseUrl) === undefined ? tolerant(schema) : schema;
 }

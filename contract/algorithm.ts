@@ -7,6 +7,7 @@ import { route } from "./route";
 export const algorithmType = z.enum(["G1"], { error: "expected G1" });
 
 const eventWeight = z.number().min(0).max(1000);
+const optionalShare = z.number().min(0).max(1).optional();
 
 /**
  * Parameters of G1. The service chooses parameters that are not set, using held-out data.
@@ -17,12 +18,7 @@ export const g1Parameters = z.strictObject({
     .enum(["quick", "balanced", "thorough"], { error: "expected quick, balanced or thorough" })
     .optional()
     .describe("How much time to spend on choosing the parameters that are not set. Default: balanced."),
-  dimensions: z
-    .int()
-    .min(1)
-    .max(512)
-    .optional()
-    .describe("Number of dimensions of the user and item vectors."),
+  dimensions: z.int().min(1).max(512).optional().describe("Dimensions of the vectors."),
   regularization: z.number().positive().optional().describe("Strength of the regularization."),
   alpha: z
     .number()
@@ -40,24 +36,16 @@ export const g1Parameters = z.strictObject({
     .enum(["linear", "log"], { error: "expected linear or log" })
     .optional()
     .describe("How the event values of a user-item pair become its weight."),
-  damping: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe("How much the weight of a pair shrinks if the user has many items."),
+  damping: optionalShare.describe("How much the weight of a pair shrinks if the user has many items."),
   neighbours: z
     .number()
     .min(0)
     .max(1000)
     .optional()
     .describe("Weight of users with the same items, relative to the vectors. 0 uses only the vectors."),
-  popularity_exponent: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe("How much popular items are demoted in the scores from users with the same items."),
+  popularity_exponent: optionalShare.describe(
+    "How much popular items are demoted in the scores from users with the same items.",
+  ),
   event_weights: withTolerant(
     mapOf(eventWeight, { key: eventType, most: limits.eventWeights }),
     mapOf(eventWeight, { key: eventType }),
@@ -68,18 +56,12 @@ export const g1Parameters = z.strictObject({
     .boolean()
     .optional()
     .describe("Whether to recommend items for which the user has events of other types but no target event."),
-  diversity: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe("How much items are demoted that resemble higher-ranked ones. Default: 0."),
-  popularity_penalty: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe("How much an item's score shrinks with its number of users. Default: 0."),
+  diversity: optionalShare.describe(
+    "How much items are demoted that resemble higher-ranked ones. Default: 0.",
+  ),
+  popularity_penalty: optionalShare.describe(
+    "How much an item's score shrinks with its number of users. Default: 0.",
+  ),
 });
 
 /** Parameters of G1, as a caller passes them. */

@@ -8,7 +8,9 @@ export const attributeHandling = z.enum(["NUMERICAL", "CATEGORICAL"], {
   error: "expected NUMERICAL or CATEGORICAL",
 });
 
-/** How each attribute is interpreted. If null, the service infers it. */
+const handlingText = "How each attribute is interpreted. If null, the service infers it.";
+
+/** How each attribute is interpreted, by name. */
 export const attributeSchema = withTolerant(
   mapOf(attributeHandling, {
     key: attributeName.max(limits.nameCharacters),
@@ -23,18 +25,14 @@ export const datasetFields = z.strictObject({
   numShards: atMost(z.int().min(1), limits.shards).describe(
     "Number of shards. Each holds up to 100,000 records. Cannot be changed later.",
   ),
-  attributeSchema: attributeSchema
-    .default(null)
-    .describe("How each attribute is interpreted. If null, the service infers it."),
+  attributeSchema: attributeSchema.default(null).describe(handlingText),
 });
 
 /** Fields in replies. Attribute handling is any text, because some plans have more kinds than the specification. */
 const replyFields = {
   name: maybe(z.string()).describe("Name of the dataset."),
   numShards: maybe(z.int()).describe("Number of shards. Each holds up to 100,000 records."),
-  attributeSchema: maybe(mapOf(z.string())).describe(
-    "How each attribute is interpreted. If null, the service infers it.",
-  ),
+  attributeSchema: maybe(mapOf(z.string())).describe(handlingText),
 };
 
 const datasetId = id.describe("Id of the dataset.");
@@ -92,9 +90,7 @@ export const updateEventDataset = route({
   request: z.strictObject({
     eventDatasetId: eventDatasetRef.shape.eventDatasetId,
     name: datasetFields.shape.name,
-    attributeSchema: attributeSchema.describe(
-      "How each attribute is interpreted. If null, the service infers it.",
-    ),
+    attributeSchema: attributeSchema.describe(handlingText),
   }),
   reply: eventDataset,
 });

@@ -113,17 +113,15 @@ function editDistance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const above = rows[i - 1] as number[];
-      const change = (above[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const swap =
-        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-          ? ((rows[i - 2] as number[])[j - 2] as number) + 1
-          : change;
-      row.push(Math.min((above[j] as number) + 1, (row[j - 1] as number) + 1, change, swap));
+      const above = rows[i - 1];
+      const change = above[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwap ? rows[i - 2][j - 2] + 1 : change;
+      row.push(Math.min(above[j] + 1, row[j - 1] + 1, change, swap));
     }
     rows.push(row);
   }
-  return (rows[a.length] as number[])[b.length] as number;
+  return rows[a.length][b.length];
 }
 
 function boundText(

@@ -148,7 +148,7 @@ export const deployment = lifecycle({
     const fault = check && (await findServingFault({ check, qps }, servingUri, context).catch(cannotKnow));
     // A check that failed during `up` is not news: `up` runs it again.
     if (fault && !(fault.kind === "few" && state.checkFailed)) {
-      await log.warn(urn, `project ${projectId} does not serve: ${fault.words}`);
+      await log.warn(urn, `project ${projectId} does not serve: ${fault.reason}`);
       return undefined;
     }
     if (state.checkFailed) await log.warn(urn, "its check failed; `pulumi up` runs it again");

@@ -7,30 +7,30 @@ import { fitsHeader, parseJson } from "../parse";
 import { readErrorBody } from "./error-body";
 import { unreachableReason } from "./retry";
 
-/** An access token and how long it serves. */
+/** An access token and its lifetime. */
 interface Token {
   readonly value: string;
-  /** Milliseconds from its issue; unknown where the source does not say. */
+  /** Milliseconds from its issue, if known. */
   readonly lifetimeMs?: number | undefined;
 }
 
-/** A way to get an access token for a scope. */
+/** A source of access tokens. */
 export interface TokenSource {
-  /** What it is called when a token of it is refused. */
+  /** Name of the source in errors. */
   readonly origin: string;
-  /** Texts that must never be shown. */
+  /** Texts that must not appear in errors. */
   readonly secrets: readonly string[];
-  /** Whether it refuses a scope that the credentials lack; others give one token for all, or fail for any reason. */
+  /** Whether the source rejects scopes that the credentials do not have. Other sources return one token for all scopes. */
   readonly refusesScopes?: true;
   fetch(scope: string, http: Dispatcher): Promise<Token>;
 }
 
-/** One token for every scope. */
+/** Uses one token for every scope. */
 export function fixedToken(value: string, origin = "accessToken"): TokenSource {
   return { origin, secrets: [value], fetch: async () => ({ value }) };
 }
 
-/** A shell command that prints a token; it finds the scope in `RECOMMENDER_SCOPE`. */
+/** Runs a shell command that prints a token. The scope is in `RECOMMENDER_SCOPE`. */
 export function commandToken(
   command: string,
   { origin = "tokenCommand", timeoutMs = 60_000 } = {},
@@ -41,14 +41,16 @@ export function commandToken(
       exec(command, options, (error, stdout, stderr) => {
         const value = stdout.trim();
         if (error) {
-          const said = redactLongWords(stderr.trim().split("\n").at(-1) ?? "");
-          const how = error.killed ? `gave no token within ${timeoutMs} ms` : `exited with ${error.code}`;
-          // The command's own error is not passed on as the cause: it quotes the command, which may hold a secret.
-          reject(new TokenError(`${origin} ${how} for the scope ${scope}${said ? `: ${said}` : ""}`));
+          const complaint = redactLongWords(stderr.trim().split("\n").at(-1) ?? "");
+          const how = error.killed ? `printed no token within ${timeoutMs} ms` : `exited with ${error.code}`;
+          // The error of `exec` is not the cause, because it quotes the command, which may contain a secret.
+          reject(
+            new TokenError(`${origin} ${how} for the scope ${scope}${complaint ? `: ${complaint}` : ""}`),
+          );
         } else if (value === "" || /\s/.test(value)) {
           const what = value === "" ? "nothing" : "more than one word";
           reject(
-            new TokenError(`${origin} printed ${what} for the scope ${scope}; it must print the token alone`),
+            new TokenError(`${origin} printed ${what} for the scope ${scope}; it must print only the token`),
           );
         } else resolve({ value, lifetimeMs: jwtLifetimeMs(value) });
       });
@@ -56,15 +58,15 @@ export function commandToken(
   return { origin, secrets: [], fetch };
 }
 
-/** A token endpoint and the client that asks it. */
+/** A token endpoint, with the credentials of a client. */
 export interface TokenEndpoint {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly origin?: string;
-  /** What an error calls the credentials that the endpoint rejects; `clientId and clientSecret` unless given. */
+  /** Name of the credentials in errors. Default: `clientId and clientSecret`. */
   readonly credentials?: string;
-  /** The command that shows which credentials are used; `recommender whoami` unless given. */
+  /** Command that shows the credentials, for error messages. Default: `recommender whoami`. */
   readonly whoami?: string | undefined;
 }
 
@@ -73,10 +75,9 @@ const tokenReply = z.object({
   expires_in: z.coerce.number().nullish().catch(undefined),
 });
 
-/** OAuth 2 client credentials, with the path of the operation as the scope. */
+/** Requests tokens with OAuth 2 client credentials. The scope is the path of the operation. */
 export function endpointToken(endpoint: TokenEndpoint): TokenSource {
   const { url, clientId, clientSecret, origin = `tokenUrl ${url}` } = endpoint;
-  const { credentials = "clientId and clientSecret", whoami = "recommender whoami" } = endpoint;
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: clientSecret };
   const { origin: host, pathname, search } = new URL(url);
   const fetch = async (scope: string, http: Dispatcher): Promise<Token> => {
@@ -87,43 +88,21 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
       headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
       body: new URLSearchParams({ ...form, scope }).toString(),
     } as const;
-    const { statusCode, body } = await http.request(options).catch((error: Error) => {
-      const unreachable = unreachableReason(host, error);
-      throw new TokenError(unreachable ?? `${origin} did not answer: ${error.message}`, {
-        cause: error,
-        transient: true,
-        isUnreachable: unreachable !== undefined,
-      });
+    const { statusCode, body } = await http.request(options).catch((cause: Error) => {
+      const unreachable = unreachableReason(host, cause);
+      const message = unreachable ?? `${origin} did not respond: ${cause.message}`;
+      throw new TokenError(message, { cause, transient: true, isUnreachable: unreachable !== undefined });
     });
-    const text = await body.text().catch((error: Error) => {
-      throw new TokenError(`${origin} sent an incomplete response: ${error.message}`, {
-        cause: error,
-        transient: true,
-      });
+    const text = await body.text().catch((cause: Error) => {
+      const message = `${origin} sent an incomplete response: ${cause.message}`;
+      throw new TokenError(message, { cause, transient: true });
     });
-    if (statusCode >= 300) {
-      const { code = "", message } = readErrorBody(redactSecret(text, clientSecret));
-      const transient = statusCode === 429 || statusCode >= 500;
-      const said = `${statusCode}${code && ` ${code}`}`;
-      if (statusCode === 401 || code === "invalid_client") {
-        const rejected = `${origin} rejects ${credentials} (${said}). Check with \`${whoami}\`.`;
-        throw new TokenError(rejected, { refusal: "credentials" });
-      }
-      const reason = `${said}: ${withoutFullStop(message)}`;
-      if (statusCode === 403 || code === "invalid_scope") {
-        // A service that names the scope says who lacks it too.
-        const missing = message.includes(scope)
-          ? `${withoutFullStop(message)}.`
-          : `${origin} gives no token for the scope ${scope} (${reason}).`;
-        const hint = `See which scopes get a token with \`${whoami}\`.`;
-        throw new TokenError(`${missing} ${hint}`, { refusal: "scope" });
-      }
-      throw new TokenError(`${origin} refused a token for the scope ${scope} (${reason})`, { transient });
-    }
-    const reply = tokenReply.safeParse(parseJson(text)).data;
+    if (statusCode >= 300) throw endpointError({ ...endpoint, origin }, scope, statusCode, text);
+    const json = parseJson(text);
+    const reply = tokenReply.safeParse(json).data;
     if (!reply) {
-      const transient = parseJson(text) === undefined && text.trimStart().startsWith("{");
-      throw new TokenError(`${origin} answered ${statusCode} without an access_token`, { transient });
+      const transient = json === undefined && text.trimStart().startsWith("{");
+      throw new TokenError(`${origin} returned ${statusCode} without an access_token`, { transient });
     }
     const { access_token: value, expires_in: seconds } = reply;
     return { value, lifetimeMs: seconds == null ? jwtLifetimeMs(value) : seconds * 1000 };
@@ -131,10 +110,34 @@ export function endpointToken(endpoint: TokenEndpoint): TokenSource {
   return { origin, secrets: [clientSecret], refusesScopes: true, fetch };
 }
 
-/** Tokens of one source, kept per scope until shortly before they expire and fetched once under concurrency. */
+/** Describes an error response of a token endpoint: it rejects the credentials or the scope, or fails. */
+function endpointError(endpoint: TokenEndpoint, scope: string, statusCode: number, text: string): TokenError {
+  const { origin, credentials = "clientId and clientSecret", whoami = "recommender whoami" } = endpoint;
+  const { code = "", message } = readErrorBody(redactSecret(text, endpoint.clientSecret));
+  const status = `${statusCode}${code && ` ${code}`}`;
+  if (statusCode === 401 || code === "invalid_client") {
+    const rejected = `${origin} rejects ${credentials} (${status}). Check with \`${whoami}\`.`;
+    return new TokenError(rejected, { refusal: "credentials" });
+  }
+  const reason = `${status}: ${withoutFullStop(message)}`;
+  if (statusCode === 403 || code === "invalid_scope") {
+    // A message that names the scope also names the client, so it needs no introduction.
+    const missing = message.includes(scope)
+      ? `${withoutFullStop(message)}.`
+      : `${origin} issues no token for the scope ${scope} (${reason}).`;
+    const hint = `See which scopes get a token with \`${whoami}\`.`;
+    return new TokenError(`${missing} ${hint}`, { refusal: "scope" });
+  }
+  const transient = statusCode === 429 || statusCode >= 500;
+  return new TokenError(`${origin} rejected the token request for the scope ${scope} (${reason})`, {
+    transient,
+  });
+}
+
+/** Caches the tokens of a source per scope until shortly before they expire. Concurrent calls share one request. */
 export class TokenCache {
-  readonly #kept = new Map<string, { token: Promise<Token>; freshUntil: number }>();
-  readonly #seen = new Set<string>();
+  readonly #cache = new Map<string, { token: Promise<Token>; freshUntil: number }>();
+  readonly #issued = new Set<string>();
 
   constructor(
     readonly source: TokenSource,
@@ -143,50 +146,50 @@ export class TokenCache {
   ) {}
 
   async get(scope: string): Promise<string> {
-    const kept = this.#kept.get(scope);
-    if (kept && kept.freshUntil > this.clock.now()) return (await kept.token).value;
+    const cached = this.#cache.get(scope);
+    if (cached && cached.freshUntil > this.clock.now()) return (await cached.token).value;
     const entry = { token: this.source.fetch(scope, this.http), freshUntil: Number.POSITIVE_INFINITY };
-    this.#kept.set(scope, entry);
+    this.#cache.set(scope, entry);
     try {
       const { value, lifetimeMs } = await entry.token;
       if (!fitsHeader(value))
         throw new TokenError(
-          `the token from ${this.source.origin} has characters that an HTTP header cannot carry`,
+          `the token from ${this.source.origin} contains characters that are not allowed in an HTTP header`,
         );
-      this.#seen.add(value);
+      this.#issued.add(value);
       if (lifetimeMs !== undefined) {
         entry.freshUntil = this.clock.now() + lifetimeMs - Math.min(30_000, lifetimeMs * 0.1);
       }
       return value;
     } catch (error) {
-      if (this.#kept.get(scope) === entry) this.#kept.delete(scope);
+      if (this.#cache.get(scope) === entry) this.#cache.delete(scope);
       throw error;
     }
   }
 
-  /** Forgets a token that was refused, unless a newer one has taken its place. */
-  async drop(scope: string, refused: string): Promise<void> {
-    const kept = this.#kept.get(scope);
+  /** Removes a rejected token from the cache, unless it was replaced by a newer one. */
+  async drop(scope: string, rejected: string): Promise<void> {
+    const cached = this.#cache.get(scope);
     if (
-      kept &&
-      (await kept.token.catch(() => undefined))?.value === refused &&
-      this.#kept.get(scope) === kept
+      cached &&
+      (await cached.token.catch(() => undefined))?.value === rejected &&
+      this.#cache.get(scope) === cached
     ) {
-      this.#kept.delete(scope);
+      this.#cache.delete(scope);
     }
   }
 
-  /** The same text with every secret of the source and every token it gave masked. */
+  /** Masks the secrets of the source and all its tokens in a text. */
   redact(text: string): string {
     let redacted = text;
-    for (const secret of [...this.source.secrets, ...this.#seen]) {
+    for (const secret of [...this.source.secrets, ...this.#issued]) {
       redacted = redactSecret(redacted, secret);
     }
     return redacted;
   }
 }
 
-/** A JWT says when it expires; where the clocks disagree, its whole lifetime counts instead. */
+/** Returns the remaining lifetime of a JWT. If our clock is outside its validity, returns its whole lifetime. */
 function jwtLifetimeMs(token: string): number | undefined {
   const payload = parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const { iat, exp } = (payload ?? {}) as { iat?: unknown; exp?: unknown };
@@ -196,29 +199,32 @@ function jwtLifetimeMs(token: string): number | undefined {
   return (exp - (issued <= now && now < exp ? now : issued)) * 1000;
 }
 
-/** A text without its final full stop: the sentence around it has one. */
+/** Removes the final punctuation, because the text becomes part of a sentence. */
 function withoutFullStop(text: string): string {
   return text.replace(/[.;:\s]+$/, "");
 }
 
 const mask = "[secret]";
+/** Shorter secrets are masked only as whole words. */
+const minSecretLength = 8;
 
-/** A secret so short that it may be a part of any word. */
+/** Matches a short secret only as a whole word, because it may be part of ordinary words. */
 function wholeWord(secret: string): RegExp {
   const literal = secret.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`(?<!\\w)${literal}(?!\\w)`, "g");
 }
 
-/** The same text without a secret, as it is and as it stands in a form or an address. */
+/** Masks a secret in a text, both in plain and URL-encoded form. */
 export function redactSecret(text: string, secret: string): string {
   if (!secret) return text;
   return [secret, encodeURIComponent(secret)].reduce(
-    (left, form) => (secret.length < 8 ? left.replace(wholeWord(form), mask) : left.replaceAll(form, mask)),
+    (rest, form) =>
+      secret.length < minSecretLength ? rest.replace(wholeWord(form), mask) : rest.replaceAll(form, mask),
     text,
   );
 }
 
-/** Long unbroken words may be secrets that we cannot know. */
+/** Masks long words, because they may be unknown secrets. */
 function redactLongWords(text: string): string {
   return text.replace(/[\w+/=.-]{20,}/g, "[masked]");
 }

@@ -1,20 +1,25 @@
-/** Makes a text safe to show. */
-type Redact = (said: string) => string;
+import { truncate } from "../../contract/messages";
 
-/** What an error body says, and the form it has. */
+/** Maximum characters of each part of an error body in a message. */
+const maxCharacters = 500;
+
+/** Removes secrets from a text. */
+type Redact = (text: string) => string;
+
+/** Content of an error body. */
 export interface ErrorBody {
   readonly code?: string | undefined;
   readonly message: string;
-  /** `error`: JSON with an error code or text. Anything else did not come from an API, or says nothing. */
+  /** `error` is JSON with an error code or text. Other shapes do not come from an API. */
   readonly shape: "error" | "other JSON" | "HTML" | "text" | "empty";
 }
 
 /**
- * Reads an error body of any form: JSON of any shape, HTML, plain text, cut off, or empty. Secrets are removed before the
- * text is shortened: a shortened secret would no longer be found.
+ * Reads an error body: JSON of any shape, HTML, plain text, or empty. Secrets are removed before the text is truncated,
+ * because a truncated secret would not be recognized.
  */
-export function readErrorBody(body: string, redact: Redact = (said) => said): ErrorBody {
-  const show: Redact = (said) => shortened(redact(said));
+export function readErrorBody(body: string, redact: Redact = (text) => text): ErrorBody {
+  const show: Redact = (text) => truncate(redact(text), maxCharacters);
   const text = body.trim();
   if (text === "") return { message: "the response has no body", shape: "empty" };
   try {
@@ -56,8 +61,4 @@ function detailText(detail: unknown): string {
 function fromHtml(text: string, show: Redact): string {
   const title = /<title[^>]*>([^<]+)/i.exec(text)?.[1] ?? /<h1[^>]*>([^<]+)/i.exec(text)?.[1];
   return `an HTML page${title ? ` titled "${show(title.trim())}"` : ""} came instead of JSON`;
-}
-
-function shortened(text: string): string {
-  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
 }

@@ -2,41 +2,41 @@ import type { Clock } from "../clock";
 import { ConnectionError, TokenError } from "../errors";
 import { isUnreachable } from "../unreachable";
 
-/** An error reply, as far as its hint depends on it. */
+/** Properties of an error reply that determine its hint. */
 interface ErrorReply {
   readonly status: number;
   readonly isRecognised: boolean;
-  /** Where a redirect leads; empty if the reply does not say. */
+  /** Target of a redirect, or empty. */
   readonly location: string;
 }
 
-/** The call and the client that got the reply. */
+/** The call that got the reply, and its client. */
 interface CallContext {
   readonly origin: string;
-  /** Ids in the request, by their names on the wire. */
+  /** Ids in the request by wire name. */
   readonly ids: Readonly<Record<string, string>>;
   readonly tokensFrom: string;
-  /** The command that shows where address and credentials come from. */
+  /** Command that shows the source of address and credentials. */
   readonly whoami: string;
 }
 
-/** What to do about an error reply; empty if its own text is enough. */
-export function hintOf({ status, isRecognised, location }: ErrorReply, asked: CallContext): string {
-  const { origin, ids, tokensFrom, whoami } = asked;
+/** Returns what to do about an error reply, or an empty text if the error explains itself. */
+export function hintOf({ status, isRecognised, location }: ErrorReply, call: CallContext): string {
+  const { origin, ids, tokensFrom, whoami } = call;
   if (status < 400)
-    return `; it leads to ${location || "another place"}: is ${origin} the address of the service itself?`;
+    return `; it redirects to ${location || "an unknown address"}. Check that ${origin} is the address of the service.`;
   if (status === 401) return `; the token came from ${tokensFrom}. Check it with \`${whoami}\`.`;
   if (status === 403)
     return `; the token came from ${tokensFrom}. See the scopes it covers with \`${whoami}\`.`;
-  if (status === 404 && isRecognised) return `; the service asked was ${origin}`;
+  if (status === 404 && isRecognised) return `; the request was sent to ${origin}`;
   if (status >= 500 || isRecognised) return "";
   const [key, id] =
     Object.entries(ids).findLast(([name]) => name !== "project_id") ?? Object.entries(ids)[0] ?? [];
   const unknown = status === 404 && key ? `, so it is unknown whether ${key} ${id} exists` : "";
-  return `; the service itself did not send this${unknown}. Check that ${origin} is its address.`;
+  return `; the response did not come from the service${unknown}. Check that ${origin} is its address.`;
 }
 
-/** The error of a call that is not tried again, with how long it was tried. An error that calls share stays as it is. */
+/** Adds to an error how long the call was tried. A token error is not changed, because several calls can share it. */
 export function giveUpError(error: Error, attempts: number, spentMs: number, whoami: string): Error {
   const seconds = Math.round(spentMs / 1000);
   if (isUnreachable(error)) {
@@ -47,38 +47,39 @@ export function giveUpError(error: Error, attempts: number, spentMs: number, who
       : new ConnectionError(message, options);
   }
   if (!(error instanceof TokenError))
-    error.message += ` (given up after ${attempts} attempts in ${seconds} s)`;
+    error.message += ` (gave up after ${attempts} attempts in ${seconds} s)`;
   return error;
 }
 
-/** The error of a call that would have been tried again, if the run had not been told to stop. */
+/** Adds to an error that the call was not retried because the run was stopped. */
 export function stoppedError(error: Error, reason: Error): Error {
-  if (!(error instanceof TokenError)) error.message += `; not tried again, because ${reason.message}`;
+  if (!(error instanceof TokenError)) error.message += `; not retried, because ${reason.message}`;
   return error;
 }
 
-/** Waits shorter than this are not reported. */
-const silentMs = 2_000;
-/** Waits of at most this long are not reported either. */
-const shortMs = 5_000;
-/** Time between two reports, over all calls of a client. */
-const everyMs = 10_000;
+/** Waits are reported only after this time. */
+const firstReportMs = 2_000;
+/** Calls with a shorter time budget are not reported. */
+const minBudgetMs = 5_000;
+/** Time between two reports of a client. */
+const reportIntervalMs = 10_000;
 
-/** Reports that calls wait for the service, and for how long: one line for all calls that wait at the same time. */
+/** Reports that calls wait for the service, with one message for all concurrent calls. */
 export class WaitNotice {
-  #saidAt = Number.NEGATIVE_INFINITY;
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly clock: Clock,
-    private readonly tell: ((message: string) => void) | undefined,
+    private readonly onWait: ((message: string) => void) | undefined,
   ) {}
 
-  say(error: Error, waitedMs: number, budgetMs: number): void {
-    // A wait that ends that soon is reported by its error.
-    if (!this.tell || budgetMs < shortMs || waitedMs < silentMs || this.clock.now() - this.#saidAt < everyMs)
+  report(error: Error, waitedMs: number, budgetMs: number): void {
+    const now = this.clock.now();
+    // Calls with a short budget report their error soon anyway.
+    if (budgetMs < minBudgetMs || waitedMs < firstReportMs || now - this.#reportedAt < reportIntervalMs)
       return;
-    this.#saidAt = this.clock.now();
+    this.#reportedAt = now;
     const [waited, budget] = [waitedMs, budgetMs].map((ms) => Math.round(ms / 1000));
-    this.tell(`waiting for the service: ${error.message}; ${waited} s so far, at most ${budget} s`);
+    this.onWait?.(`waiting for the service: ${error.message}; ${waited} s so far, at most ${budget} s`);
   }
 }

@@ -2,60 +2,60 @@ import type { Clock } from "../clock";
 import type { TokenSource } from "./credentials";
 import type { RetryPolicy } from "./retry";
 
-/** Time limits of one attempt. */
+/** Time limits of an attempt. */
 export interface Timeouts {
-  /** To open a connection. */
+  /** Time to open a connection. Default: 10,000. */
   readonly connectMs: number;
-  /** From the request's end to the response's headers. */
+  /** Time from the end of the request to the headers of the response. Default: 60,000. */
   readonly headersMs: number;
-  /** From the response's headers to the end of its body. */
+  /** Time from the headers to the end of the response. Default: 60,000. */
   readonly bodyMs: number;
 }
 
-/** The options of a client. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Address of the service; a path in it is kept. */
+  /** Address of the service. A path in it is kept. */
   readonly baseUrl: string;
   /** The developer's key. */
   readonly apiKey: string;
-  /** Where access tokens come from. */
+  /** Source of access tokens. */
   readonly token: TokenSource;
-  /** Of the data of an embedded service, whose address may change. */
+  /** Id of the data of an embedded service, whose address may change between runs. */
   readonly instanceId?: string;
-  /** Whether bodies over 1 kB go compressed; true unless set. */
+  /** Whether to compress request bodies over 1 kB. Default: true. */
   readonly gzip?: boolean;
-  /** Connections kept to the service at most; 64 unless set. */
+  /** Maximum number of connections per address. Default: 64. */
   readonly connections?: number;
   readonly timeouts?: Partial<Timeouts>;
   readonly retry?: Partial<RetryPolicy>;
-  /** Called for every failed attempt that will be retried. */
+  /** Called for each failed attempt that will be retried. */
   readonly onRetry?: (message: string) => void;
-  /** Called with one sentence while calls wait for the service: after 2 s, and then every 10 s. */
+  /** Called with a message while calls wait for the service: after 2 s, then every 10 s. */
   readonly onWait?: ((message: string) => void) | undefined;
-  /** The command that shows where address and credentials come from, for hints; `recommender whoami` unless set. */
+  /** Command that shows the source of address and credentials, for error messages. Default: `recommender whoami`. */
   readonly whoami?: string | undefined;
-  /** Once it is aborted nothing is tried again, and calls that only read end; one that may change something is finished. */
+  /** When aborted, reads end and nothing is retried. Calls in progress that may change something are finished. */
   readonly stop?: AbortSignal;
-  /** Takes out of what the service says what no message may show, beside the credentials. */
-  readonly redact?: (said: string) => string;
+  /** Removes text that must not appear in errors from messages of the service. Credentials are always removed. */
+  readonly redact?: (text: string) => string;
   readonly clock?: Clock;
-  /** Between 0 and 1; spreads the retries. */
+  /** Returns a number between 0 and 1, for the jitter of retries. */
   readonly random?: () => number;
 }
 
-/** What one call may add. */
+/** Options of a call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Makes the same call under the same key one call, with a service that honours it. */
+  /** With a service that honours keys, calls with the same key have the effect of one. */
   readonly idempotencyKey?: string | undefined;
-  /** Address to call instead of the base address: a project's serving address. */
+  /** Address to call instead of the base address, such as a project's serving address. */
   readonly baseUrl?: string | undefined;
-  /** Whether the caller tries another address next: a reply that is not the service's own is not waited out then. */
+  /** Whether the caller tries another address next. Then a response that did not come from the service is not retried. */
   readonly hasFallback?: boolean | undefined;
-  /** Further headers, for what a service does beyond the specification. */
+  /** Additional headers, for extensions. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Called if the response is that of an earlier call under the same key. */
+  /** Called if the response belongs to an earlier call with the same key. */
   readonly onReplayed?: (() => void) | undefined;
-  /** Called for every failed attempt of this call that will be retried. */
+  /** Called for each failed attempt of this call that will be retried. */
   readonly onRetry?: ((error: Error) => void) | undefined;
 }

@@ -1,35 +1,42 @@
+import type { Dispatcher } from "undici";
 import { decode, type Route } from "../../contract";
 import { issuesText } from "../../contract/messages";
 import { ReplyError } from "../errors";
 import { readErrorBody } from "./error-body";
 
-/** A success as it arrived. */
+/** A response with a success status. */
 export interface Success {
   readonly status: number;
   readonly text: string;
   readonly requestId: string | undefined;
-  /** Whether the service has answered under this address before. */
-  readonly known: boolean;
+  /** Whether the service has responded at this address before. */
+  readonly isKnownAddress: boolean;
 }
 
-/** The reply of a call, validated by the contract; an empty body counts as an object without fields. */
+/** Parses and validates the reply of a call. An empty body counts as an empty object. */
 export function readReply(
   route: Route,
-  { status, text, requestId, known }: Success,
-  redact: (said: string) => string,
+  { status, text, requestId, isKnownAddress }: Success,
+  redact: (text: string) => string,
 ): unknown {
   let body: unknown;
   try {
     body = text.trim() === "" ? {} : JSON.parse(text);
   } catch {
-    const cutShort = /^\s*[[{]/.test(text);
-    const problem = cutShort ? "its JSON is incomplete" : readErrorBody(text, redact).message;
-    // A page for people under an address that has never answered is that of a wrong address, not of a bad day.
-    throw new ReplyError(route, status, problem, { requestId, passing: cutShort || known });
+    const isCutOff = /^\s*[[{]/.test(text);
+    const problem = isCutOff ? "the JSON is incomplete" : readErrorBody(text, redact).message;
+    // An HTML page may be a temporary error. At an address that has never worked, it means that the address is wrong.
+    throw new ReplyError(route, status, problem, { requestId, passing: isCutOff || isKnownAddress });
   }
   // A service that sends ids as numbers may have created the object: the message has to show its id.
   const reply = route.reply.safeParse(decode(route.reply, body), { reportInput: true });
   if (reply.success) return reply.data;
-  const problem = `the reply is not what it should be: ${issuesText(reply.error.issues)}`;
+  const problem = `the response is not valid: ${issuesText(reply.error.issues)}`;
   throw new ReplyError(route, status, redact(problem), { requestId });
+}
+
+/** Returns a response header, or the first one if it occurs several times. */
+export function header(response: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }

@@ -5,11 +5,11 @@ import { encode, type Route, tolerant } from "../../contract";
 import { InputError } from "../errors";
 import type { CallOptions, ClientOptions } from "./options";
 
-/** Bodies above this size are compressed. */
+/** Minimum size of compressed bodies. */
 const gzipAboveBytes = 1024;
 const compress = promisify(gzip);
 
-/** A call that is ready to be sent, as often as it takes. */
+/** A request that can be sent several times. */
 export interface PreparedRequest {
   readonly route: Route;
   readonly url: URL;
@@ -18,17 +18,17 @@ export interface PreparedRequest {
   readonly signal: AbortSignal | undefined;
   readonly onReplayed: (() => void) | undefined;
   readonly hasFallback: boolean;
-  /** Ids in the request, by their names on the wire: an error of the service names one of them. */
+  /** Ids in the request by wire name. An error reply that names one of them comes from the service. */
   readonly ids: Readonly<Record<string, string>>;
 }
 
-/** Turns calls of the API into requests, with the address and the key of a client. */
+/** Builds requests with the address and key of a client. */
 export class Requests {
   constructor(private readonly options: Pick<ClientOptions, "baseUrl" | "apiKey" | "gzip" | "stop">) {}
 
-  /** The request of a call; throws if the input does not fit the contract. */
+  /** Builds the request of a call. Throws if the input does not match the contract. */
   async fromInput(route: Route, input: unknown, options: CallOptions): Promise<PreparedRequest> {
-    // Limits that only our own service has are for another service to judge.
+    // The service validates its own limits. Other services may have other limits.
     const schema = tolerant(route.request);
     const checked = schema.safeParse(input);
     if (!checked.success) throw new InputError(route, checked.error.issues);
@@ -39,18 +39,18 @@ export class Requests {
     return prepared;
   }
 
-  /** The request of a call whose body is serialized already, in the form it has on the wire. */
+  /** Builds a request from a body that is already in wire format. */
   fromBody(route: Route, body: Buffer, options: CallOptions): Promise<PreparedRequest> {
     return this.#withBody(this.#envelope(route, options), body, options);
   }
 
   #envelope(route: Route, options: CallOptions): PreparedRequest {
     const { baseUrl = this.options.baseUrl, signal, onReplayed, hasFallback = false } = options;
-    const until = signal ?? (route.method === "GET" ? this.options.stop : undefined);
-    until?.throwIfAborted();
+    const abortSignal = signal ?? (route.method === "GET" ? this.options.stop : undefined);
+    abortSignal?.throwIfAborted();
     const url = new URL(baseUrl.replace(/\/+$/, "") + route.path);
     const headers = { ...options.headers, accept: "application/json", apikey: this.options.apiKey };
-    return { route, url, headers, signal: until, onReplayed, hasFallback, ids: {}, body: null };
+    return { route, url, headers, signal: abortSignal, onReplayed, hasFallback, ids: {}, body: null };
   }
 
   async #withBody(
@@ -63,13 +63,13 @@ export class Requests {
     const bytes = Buffer.byteLength(body);
     if (this.options.gzip === false || bytes <= gzipAboveBytes) return { ...prepared, headers, body };
     headers["content-encoding"] = "gzip";
-    // Each piece of the output costs a turn of the event loop: few and large ones.
+    // Large output chunks, because each chunk takes a round trip through the event loop.
     const packed = await compress(body, { level: 1, chunkSize: Math.max(1024, bytes >> 2) });
     return { ...prepared, headers, body: packed };
   }
 }
 
-/** Ids of objects in a request. Ids of users are left out: they are personal data, and errors show these ids. */
+/** Returns the ids in a request, for error messages. User ids are omitted, because they are personal data. */
 function idsIn(request: Record<string, unknown>): Record<string, string> {
   const isId = ([key, value]: [string, unknown]) =>
     key.endsWith("_id") && key !== "user_id" && typeof value === "string";

@@ -3,15 +3,15 @@ import { type ApiError, ConnectionError, ReplyError, TokenError } from "../error
 import { isForeign, outcomeOf } from "../finality";
 import { isUnreachable } from "../unreachable";
 
-/** How long and how patiently a call is tried again. */
+/** How long and how often a call is retried. */
 export interface RetryPolicy {
-  /** Time from the first attempt after which no further attempt begins. */
+  /** Time after the first attempt in which new attempts may start. */
   readonly budgetMs: number;
-  /** The same while no connection can be opened to a service that has not answered this client yet: is it running? */
+  /** The same, while no connection can be opened and the service has not responded before. */
   readonly unreachableMs: number;
-  /** The same while something other than the service answers below 500, such as a gateway with 404. */
+  /** The same, while something other than the service responds with a status below 500, such as a gateway with 404. */
   readonly foreignMs: number;
-  /** Upper bound of the first delay; each further bound is twice the one before. */
+  /** Upper bound of the first delay. It doubles with each attempt. */
   readonly baseMs: number;
   /** Upper bound of any delay. */
   readonly capMs: number;
@@ -26,24 +26,24 @@ export const defaultRetry: RetryPolicy = {
   capMs: 20_000,
 };
 
-/** What one failed attempt means for the next. */
+/** A failed attempt. */
 export interface Failure {
   readonly error: Error;
-  /** Whether trying again may help. */
+  /** Whether a retry may help. */
   readonly transient: boolean;
-  /** Whether the call may have succeeded all the same. */
+  /** Whether the call may have succeeded anyway. */
   readonly mayHaveRun: boolean;
-  /** How long the service asked to be left alone. */
+  /** Time that the service asked to wait before a retry. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The time that a failure leaves for further attempts. */
-export function budgetMs(policy: RetryPolicy, { error }: Failure, hasAnswered: boolean): number {
-  if (isUnreachable(error) && !hasAnswered) return Math.min(policy.budgetMs, policy.unreachableMs);
+/** Returns the time after the first attempt in which new attempts may start. */
+export function budgetMs(policy: RetryPolicy, { error }: Failure, hasResponded: boolean): number {
+  if (isUnreachable(error) && !hasResponded) return Math.min(policy.budgetMs, policy.unreachableMs);
   return isForeign(error) ? Math.min(policy.budgetMs, policy.foreignMs) : policy.budgetMs;
 }
 
-/** Full jitter, and never earlier than the service asked for. */
+/** Returns the delay before the next attempt: full jitter, after the time that the service asked to wait. */
 export function delayMs(
   policy: RetryPolicy,
   attempt: number,
@@ -55,24 +55,24 @@ export function delayMs(
 }
 
 /**
- * What an error reply means for the next attempt.
+ * Decides whether to retry after an error reply.
  *
- * @param hasAnswered whether the service has answered under this address before: something else that answers below 500
- * may then be passing, and otherwise shows that the address is wrong
+ * @param hasResponded whether the service has responded at this address before. If so, a reply below 500 from something
+ * else may be temporary. If not, the address is probably wrong
  */
 export function errorReplyFailure(
   error: ApiError,
   retryAfterMs: number | undefined,
-  hasAnswered: boolean,
+  hasResponded: boolean,
 ): Failure {
   const { status } = error;
-  const standing = outcomeOf(error);
-  const isPassing = standing === "open" && (status >= 500 || status === 408 || hasAnswered);
+  const outcome = outcomeOf(error);
+  const isTransient = outcome === "unknown" && (status >= 500 || status === 408 || hasResponded);
   const isDelayed = status === 503 && retryAfterMs !== undefined;
   return {
     error,
-    transient: status === 429 || status === 425 || isPassing,
-    mayHaveRun: standing === "open" && !isDelayed,
+    transient: status === 429 || status === 425 || isTransient,
+    mayHaveRun: outcome === "unknown" && !isDelayed,
     retryAfterMs,
   };
 }
@@ -86,10 +86,10 @@ const neverSent = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** What went wrong while a connection was opened, in words; undefined if it was open. */
+/** Returns why a connection could not be opened, or undefined if it was open. */
 export function unreachableReason(origin: string, cause: NodeJS.ErrnoException): string | undefined {
   const code = cause.code ?? "";
-  // On a connection that was kept, an unreachable host may show after the request was sent.
+  // On a reused connection, these errors can occur after the request was sent.
   const connecting = cause.syscall === undefined || ["connect", "getaddrinfo"].includes(cause.syscall);
   if (!neverSent.has(code) || !connecting) return undefined;
   return code === "ECONNREFUSED"
@@ -97,7 +97,7 @@ export function unreachableReason(origin: string, cause: NodeJS.ErrnoException):
     : `${origin} cannot be reached (${code})`;
 }
 
-/** What an error below HTTP means for the next attempt. */
+/** Decides whether to retry after a connection error. */
 export function connectionFailure(call: Route, origin: string, cause: NodeJS.ErrnoException): Failure {
   const code = cause.code ?? "";
   const unreachable = unreachableReason(origin, cause);
@@ -115,14 +115,14 @@ export function connectionFailure(call: Route, origin: string, cause: NodeJS.Err
   };
 }
 
-/** What any error of one attempt means for the next; errors of the caller's own making are final. */
+/** Decides whether to retry after an error that an attempt threw. Errors of the caller are not retried. */
 export function thrownFailure(error: Error): Failure {
   if (error instanceof TokenError) return { error, transient: error.transient, mayHaveRun: false };
   if (error instanceof ReplyError) return { error, transient: error.passing, mayHaveRun: true };
   return { error, transient: false, mayHaveRun: false };
 }
 
-/** `Retry-After` in seconds or as a date; anything else is as if it were not there. */
+/** Parses `Retry-After`, in seconds or as a date. Returns undefined if it is not valid. */
 export function retryAfterMs(header: unknown, now: number): number | undefined {
   if (typeof header !== "string" || header.trim() === "") return undefined;
   const seconds = Number(header);

@@ -149,7 +149,8 @@ async function start(settings: Settings, urn: Urn): Promise<Session> {
     if (hint) await log.info(undefined, hint);
   }
   const client = new Client({
-    ...{ ...reached, connections: settings.parallel },
+    ...reached,
+    connections: settings.parallel,
     onRetry: (message) => log.debug(undefined, message),
     onWait: (message) => log.info(undefined, message),
     whoami,

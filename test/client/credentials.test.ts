@@ -16,7 +16,7 @@ async function start(...answers: Answer[]): Promise<Server> {
 const ok = reply(200, { event_datasets: [], event_dataset_id: "d" });
 const list = routes.listEventDatasets;
 
-/** A service that takes only the newest token it is told of. */
+/** A service that accepts only the current token. */
 function guarded(valid: () => string): Answer {
   return (request, response) =>
     (request.headers.authorization === `Bearer ${valid()}` ? ok : reply(401))(request, response);
@@ -27,7 +27,7 @@ function endpointOf(server: Server) {
 }
 
 describe("a token endpoint", () => {
-  test("is asked with client credentials and the path as the scope, once per scope", async () => {
+  test("gets client credentials and the path as the scope, once per scope", async () => {
     const service = await start(ok);
     const endpoint = await start(reply(200, { access_token: "t", expires_in: 3600 }));
     const { client } = clientOf(service, { token: endpointOf(endpoint) });
@@ -47,7 +47,7 @@ describe("a token endpoint", () => {
     expect(service.arrived[0].headers.authorization).toBe("Bearer t");
   });
 
-  test("is asked once by 1,000 calls at the same time", async () => {
+  test("gets one request for 1,000 concurrent calls", async () => {
     const service = await start(ok);
     const endpoint = await start(reply(200, { access_token: "t", expires_in: 3600 }));
     const { client } = clientOf(service, { token: endpointOf(endpoint) });
@@ -57,7 +57,7 @@ describe("a token endpoint", () => {
     await client.close();
   });
 
-  test("is asked anew shortly before the token expires", async () => {
+  test("gets another request shortly before the token expires", async () => {
     const service = await start(ok);
     const endpoint = await start(reply(200, { access_token: "t", expires_in: 600 }));
     const { client, clock } = clientOf(service, { token: endpointOf(endpoint) });
@@ -70,7 +70,7 @@ describe("a token endpoint", () => {
     expect(endpoint.arrived).toHaveLength(2);
   });
 
-  test("is asked anew once when a token is refused, also by many calls at once", async () => {
+  test("gets one more request if a token is rejected, even for many concurrent calls", async () => {
     let issued = 0;
     const service = await start(guarded(() => "t2"));
     const endpoint = await start((request, response) => {
@@ -83,7 +83,7 @@ describe("a token endpoint", () => {
     await client.close();
   });
 
-  test("whose new token is refused too ends the call with the source named", async () => {
+  test("whose new token is also rejected ends the call, and the error names the source", async () => {
     let issued = 0;
     const service = await start(guarded(() => "never"));
     const endpoint = await start((request, response) => {
@@ -96,7 +96,7 @@ describe("a token endpoint", () => {
     expect(service.arrived).toHaveLength(2);
   });
 
-  test("that is down for a moment is asked again, and a create waits for it", async () => {
+  test("that is down for a moment is retried, and a create waits for it", async () => {
     const service = await start(reply(200, { event_dataset_id: "d" }));
     const endpoint = await start(reply(503), reply(200, { access_token: "t" }));
     const { client } = clientOf(service, { token: endpointOf(endpoint) });
@@ -106,12 +106,12 @@ describe("a token endpoint", () => {
 
   test.each<[string, Answer, RegExp]>([
     [
-      "refuses the client",
+      "rejects the client",
       reply(401, { error: "invalid_client" }),
       /rejects clientId and clientSecret \(401 invalid_client\)\. Check with `recommender whoami`\.$/,
     ],
-    ["answers without a token", reply(200, { token: "t" }), /answered 200 without an access_token/],
-    ["answers HTML", reply(200, "<html>"), /answered 200 without an access_token/],
+    ["returns no token", reply(200, { token: "t" }), /returned 200 without an access_token/],
+    ["returns HTML", reply(200, "<html>"), /returned 200 without an access_token/],
   ])("that %s ends the call before anything is sent to the service", async (_, answer, message) => {
     const service = await start(ok);
     const endpoint = await start(answer);
@@ -122,7 +122,7 @@ describe("a token endpoint", () => {
     expect(service.arrived).toHaveLength(0);
   });
 
-  test("that quotes the secret in its refusal does not get it shown", async () => {
+  test("that quotes the secret in an error does not expose it", async () => {
     const service = await start(ok);
     const endpoint = await start((request, response) =>
       reply(400, `what is ${request.body}?`)(request, response),
@@ -134,14 +134,14 @@ describe("a token endpoint", () => {
 });
 
 describe("a token command", () => {
-  test("finds the scope in its environment and its output is the token", async () => {
+  test("gets the scope in its environment, and its output is the token", async () => {
     const service = await start(ok);
     const { client } = clientOf(service, { token: commandToken('echo "token-for$RECOMMENDER_SCOPE"') });
     await client.call(list, {});
     expect(service.arrived[0].headers.authorization).toBe("Bearer token-for/list-event-datasets");
   });
 
-  test("that prints a signed web token is run again shortly before that expires", async () => {
+  test("that prints a JWT is run again shortly before the JWT expires", async () => {
     const now = Math.floor(Date.now() / 1000);
     const claims = Buffer.from(JSON.stringify({ iat: now, exp: now + 600 })).toString("base64url");
     const service = await start(ok);
@@ -157,22 +157,22 @@ describe("a token command", () => {
 
   test.each([
     ["fails", "echo 'log in again, please' >&2; exit 3", /tokenCommand exited with 3 .*log in again, please/],
-    ["prints nothing", "true", /tokenCommand printed nothing .*it must print the token alone/],
+    ["prints nothing", "true", /tokenCommand printed nothing .*it must print only the token/],
     ["prints more than the token", "echo your token is x", /tokenCommand printed more than one word/],
-  ])("that %s ends the call and says so", async (_, command, message) => {
+  ])("that %s ends the call with a clear error", async (_, command, message) => {
     const service = await start(ok);
     const { client } = clientOf(service, { token: commandToken(command) });
     await expect(client.call(list, {})).rejects.toThrow(message);
     expect(service.arrived).toHaveLength(0);
   });
 
-  test("that hangs is ended", async () => {
+  test("that hangs is killed", async () => {
     const service = await start(ok);
     const { client } = clientOf(service, { token: commandToken("sleep 60", { timeoutMs: 200 }) });
-    await expect(client.call(list, {})).rejects.toThrow(/gave no token within 200 ms/);
+    await expect(client.call(list, {})).rejects.toThrow(/printed no token within 200 ms/);
   });
 
-  test("that fails does not get its command line or a token in its complaint shown", async () => {
+  test("that fails exposes neither its command line nor a token in its output", async () => {
     const service = await start(ok);
     const secret = "abcdefghijklmnopqrstuvwxyz123456";
     const { client } = clientOf(service, { token: commandToken(`echo bad ${secret} >&2; exit 1`) });
@@ -181,16 +181,18 @@ describe("a token command", () => {
   });
 });
 
-test("a token that no header can carry is named by its source, and nothing is sent or tried again", async () => {
+test("a token with characters that are not allowed in a header fails with its source, and nothing is sent or retried", async () => {
   const service = await start(ok);
   const { client } = clientOf(service, { token: commandToken("echo hunter2-😀", { origin: "my command" }) });
   const error = (await client.call(list, {}).catch((reason) => reason)) as Error;
   expect(error).toBeInstanceOf(TokenError);
-  expect(error.message).toBe("the token from my command has characters that an HTTP header cannot carry");
+  expect(error.message).toBe(
+    "the token from my command contains characters that are not allowed in an HTTP header",
+  );
   expect(service.arrived).toEqual([]);
 });
 
-test("a fixed token that is refused is not tried a second time, and the error names where it came from", async () => {
+test("a rejected fixed token is not tried again, and the error names its source", async () => {
   const service = await start(reply(401, { error: { code: "EXPIRED", message: "token expired" } }));
   const { client } = clientOf(service);
   await expect(client.call(list, {})).rejects.toThrow(

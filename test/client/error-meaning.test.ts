@@ -6,7 +6,7 @@ import {
   undefinedIfMissing,
 } from "../../client/error-meaning";
 
-const refused = (status: number, message: string, code?: string, path: `/${string}` = "/delete-model") =>
+const rejection = (status: number, message: string, code?: string, path: `/${string}` = "/delete-model") =>
   new ApiError({ method: "POST", path }, { status, message, ...(code && { code }) });
 const foreign = (status: number, message = "no Route matched") =>
   new ApiError({ method: "DELETE", path: "/delete-model" }, { status, message, isRecognised: false });
@@ -16,8 +16,8 @@ test.each([
   [410, "it was deleted"],
   [400, "no such model"],
   [400, "dataset does not exist"],
-])("a refusal that says so is taken for absence: %i %s", async (status, message) => {
-  expect(await undefinedIfMissing(Promise.reject(refused(status, message)))).toBeUndefined();
+])("an error that an object does not exist means that it is missing: %i %s", async (status, message) => {
+  expect(await undefinedIfMissing(Promise.reject(rejection(status, message)))).toBeUndefined();
 });
 
 test.each([
@@ -25,8 +25,8 @@ test.each([
   [400, "unknown attribute age"],
   [403, "not found for you"],
   [500, "not found"],
-])("a refusal that says something else is not taken for absence: %i %s", async (status, message) => {
-  await expect(undefinedIfMissing(Promise.reject(refused(status, message)))).rejects.toThrow(message);
+])("another error does not mean that an object is missing: %i %s", async (status, message) => {
+  await expect(undefinedIfMissing(Promise.reject(rejection(status, message)))).rejects.toThrow(message);
 });
 
 test.each([
@@ -38,37 +38,40 @@ test.each([
   [404, "", "no user u1 in the live index", false],
   [404, "USER_NOT_FOUND", "u1 is not in the deployment", false],
   [409, "NOT_DEPLOYED", "ask for user u1 later", true],
-])("an answer tells whether a project serves: %i %s %s", (status, code, message, notServing) => {
-  const answer = refused(status, message, code, "/recommend-items-to-user");
-  expect(meansNotServing(answer)).toBe(notServing);
-});
+])(
+  "an error shows whether a project has a live deployment: %i %s %s",
+  (status, code, message, notServing) => {
+    const error = rejection(status, message, code, "/recommend-items-to-user");
+    expect(meansNotServing(error)).toBe(notServing);
+  },
+);
 
 test.each([
   [409, "Only a model that is not deployed can be deleted", true],
   [400, "model is in use", true],
   [404, "no such model", false],
   [500, "the deployed model could not be deleted", false],
-])("a refusal to delete a model tells whether it serves: %i %s", (status, message, inUse) => {
-  expect(meansInUse(refused(status, message))).toBe(inUse);
+])("a failed deletion shows whether the model is deployed: %i %s", (status, message, inUse) => {
+  expect(meansInUse(rejection(status, message))).toBe(inUse);
 });
 
-describe("a 404 that the service may not have sent", () => {
-  test("is an error, not absence", async () => {
+describe("a 404 that may come from a gateway", () => {
+  test("is an error and does not mean that the object is missing", async () => {
     await expect(undefinedIfMissing(Promise.reject(foreign(404)))).rejects.toThrow("no Route matched");
   });
 
-  test("is absence if further evidence says so, and an error if that fails", async () => {
+  test("means that the object is missing only if another check confirms it", async () => {
     const call = () => Promise.reject(foreign(404));
     expect(await undefinedIfMissing(call(), async () => true)).toBeUndefined();
     await expect(undefinedIfMissing(call(), async () => false)).rejects.toThrow("404");
     await expect(undefinedIfMissing(call(), () => Promise.reject(new Error("down")))).rejects.toThrow("404");
   });
 
-  test("does not need evidence for another status", async () => {
+  test("is the only status that is checked", async () => {
     await expect(undefinedIfMissing(Promise.reject(foreign(410)), async () => true)).rejects.toThrow("410");
   });
 
-  test("is backed by an empty list, or by the same read of another object in the list", async () => {
+  test("is confirmed by an empty list, or by a read of another object in the list", async () => {
     const read = (works: boolean) => (works ? Promise.resolve({}) : Promise.reject(foreign(404)));
     expect(await listConfirmsAbsence(new Map(), () => read(false))).toBe(true);
     expect(await listConfirmsAbsence(new Map([["other", {}]]), () => read(true))).toBe(true);

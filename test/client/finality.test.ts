@@ -3,7 +3,7 @@ import { readErrorBody } from "../../client/http/error-body";
 
 const json = (body: unknown) => JSON.stringify(body);
 
-describe("an error reply is the service's own", () => {
+describe("an error reply comes from the service", () => {
   test.each<[number, string]>([
     [404, json({ error: { code: "NOT_FOUND", message: 'There is no event dataset "d1"; see /list.' } })],
     [404, json({ message: "no such model" })],
@@ -19,7 +19,7 @@ describe("an error reply is the service's own", () => {
   });
 });
 
-describe("an error reply is not the service's own", () => {
+describe("an error reply does not come from the service", () => {
   test.each<[string, number, string]>([
     ["a page for people", 404, "<html><title>404 Not Found</title></html>"],
     ["a page about a model", 404, "<html><title>No such model</title></html>"],
@@ -51,29 +51,29 @@ describe("an error reply is not the service's own", () => {
   });
 });
 
-/** Status, whether recognised, what the first attempt gets, and what an attempt gets after one that may have run. */
+/** Status, whether recognised, reason, and the outcome without and with an earlier attempt that may have run. */
 test.each<[number, boolean, string, Outcome, Outcome]>([
-  [400, true, "name is missing", "final", "final"],
-  [404, true, "no such project", "final", "open"],
-  [409, true, "the plan allows 10 shards", "final", "open"],
-  [409, true, "a request with this key is still being processed", "open", "open"],
-  [409, true, "IDEMPOTENCY_KEY_IN_PROGRESS", "open", "open"],
-  [410, true, "it was deleted", "final", "final"],
-  [413, true, "too large", "final", "final"],
-  [422, true, "other body under this key", "final", "final"],
-  [302, false, "", "open", "open"],
-  [400, false, "", "open", "open"],
-  [404, false, "no Route matched", "open", "open"],
-  [405, false, "", "open", "open"],
-  [409, false, "", "open", "open"],
-  [410, false, "", "open", "open"],
-  [413, false, "", "turned away", "turned away"],
-  [401, true, "expired", "turned away", "turned away"],
-  [403, false, "", "turned away", "turned away"],
-  [429, true, "slow down", "turned away", "turned away"],
-  [408, true, "too slow", "open", "open"],
-  [500, true, "oops", "open", "open"],
-  [503, false, "", "open", "open"],
+  [400, true, "name is missing", "rejected", "rejected"],
+  [404, true, "no such project", "rejected", "unknown"],
+  [409, true, "the plan allows 10 shards", "rejected", "unknown"],
+  [409, true, "a request with this key is still being processed", "unknown", "unknown"],
+  [409, true, "IDEMPOTENCY_KEY_IN_PROGRESS", "unknown", "unknown"],
+  [410, true, "it was deleted", "rejected", "rejected"],
+  [413, true, "too large", "rejected", "rejected"],
+  [422, true, "other body under this key", "rejected", "rejected"],
+  [302, false, "", "unknown", "unknown"],
+  [400, false, "", "unknown", "unknown"],
+  [404, false, "no Route matched", "unknown", "unknown"],
+  [405, false, "", "unknown", "unknown"],
+  [409, false, "", "unknown", "unknown"],
+  [410, false, "", "unknown", "unknown"],
+  [413, false, "", "not run", "not run"],
+  [401, true, "expired", "not run", "not run"],
+  [403, false, "", "not run", "not run"],
+  [429, true, "slow down", "not run", "not run"],
+  [408, true, "too slow", "unknown", "unknown"],
+  [500, true, "oops", "unknown", "unknown"],
+  [503, false, "", "unknown", "unknown"],
 ])("%i, recognised %s, %j: %s, and after a lost attempt %s", (status, isOwn, reason, first, later) => {
   const evidence: Evidence = { status, code: undefined, reason, isRecognised: isOwn };
   expect([outcomeOf(evidence), outcomeOf(evidence, true)]).toEqual([first, later]);

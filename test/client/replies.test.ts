@@ -8,7 +8,7 @@ const ref = { eventDatasetId: "d1" };
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 afterEach(() => server?.close());
 
-async function refusedWith(answer: Answer): Promise<ApiError> {
+async function errorOf(answer: Answer): Promise<ApiError> {
   server = await scriptedServer(answer);
   const { client } = clientOf(server);
   const error = await client.call(routes.getEventDataset, ref).catch((thrown) => thrown);
@@ -16,10 +16,10 @@ async function refusedWith(answer: Answer): Promise<ApiError> {
   return error;
 }
 
-describe("a refusal becomes an ApiError with what can be read", () => {
+describe("an error response becomes an ApiError with the readable parts of its body", () => {
   test.each<[string, unknown, { code?: string; message: RegExp }]>([
     [
-      "our own shape",
+      "the shape of the service in this package",
       {
         error: {
           code: "NOT_FOUND",
@@ -42,10 +42,10 @@ describe("a refusal becomes an ApiError with what can be read", () => {
     ["null", "null", { message: /null/ }],
     ["HTML", "<html><title>Bad Gateway</title><body>…", { message: /HTML page titled "Bad Gateway"/ }],
     ["nothing", "", { message: /the response has no body/ }],
-    ["JSON that breaks off", '{"error":{"code":"NOT', { message: /\{"error":\{"code":"NOT/ }],
+    ["incomplete JSON", '{"error":{"code":"NOT', { message: /\{"error":\{"code":"NOT/ }],
     ["plain text", "nope", { message: /404: nope/ }],
   ])("%s", async (_, body, expected) => {
-    const error = await refusedWith(reply(404, body, { "x-request-id": "r-1" }));
+    const error = await errorOf(reply(404, body, { "x-request-id": "r-1" }));
     expect(error).toMatchObject({ status: 404, method: "GET", path: "/get-event-dataset", requestId: "r-1" });
     expect(error.code).toBe("code" in expected ? expected.code : error.code);
     expect(error.message).toMatch(expected.message);
@@ -53,24 +53,24 @@ describe("a refusal becomes an ApiError with what can be read", () => {
     expect(error.message).toMatch(/\(request r-1\)/);
   });
 
-  test("a megabyte of text is cut", async () => {
-    expect((await refusedWith(reply(400, "x".repeat(1_000_000)))).message.length).toBeLessThan(700);
+  test("a megabyte of text is truncated", async () => {
+    expect((await errorOf(reply(400, "x".repeat(1_000_000)))).message.length).toBeLessThan(700);
   });
 });
 
-describe("a success that is not what the contract says becomes a ReplyError", () => {
+describe("a success that does not match the contract becomes a ReplyError", () => {
   test.each<[string, Answer, RegExp]>([
     [
       "HTML",
       reply(200, "<html><h1>Log in</h1>", { "content-type": "text/html" }),
       /HTML page titled "Log in"/,
     ],
-    ["plain text", reply(200, "OK", { "content-type": "text/plain" }), /answered 200, but OK/],
+    ["plain text", reply(200, "OK", { "content-type": "text/plain" }), /returned 200, but OK/],
     ["no id", reply(200, { name: "n" }), /eventDatasetId/],
     ["a list instead of an object", reply(200, []), /expected an object/],
     ["null", reply(200, "null"), /expected an object/],
     ["nothing", reply(200, ""), /eventDatasetId/],
-    ["wrong kinds", reply(200, { event_dataset_id: 5 }), /eventDatasetId: expected text, received 5$/],
+    ["wrong types", reply(200, { event_dataset_id: 5 }), /eventDatasetId: expected text, received 5$/],
     [
       "a number that JSON rounds",
       reply(200, '{"event_dataset_id":12345678901234567890}'),
@@ -86,13 +86,13 @@ describe("a success that is not what the contract says becomes a ReplyError", ()
     expect(server.arrived).toHaveLength(1);
   });
 
-  test("but a wrong content type around the right JSON is read", async () => {
+  test("but valid JSON with a wrong content type is accepted", async () => {
     server = await scriptedServer(reply(200, '{"event_dataset_id":"d1"}', { "content-type": "text/plain" }));
     const { client } = clientOf(server);
     await expect(client.call(routes.getEventDataset, ref)).resolves.toEqual({ eventDatasetId: "d1" });
   });
 
-  test("and an empty success is enough where nothing in it is needed", async () => {
+  test("and an empty success is enough if no field is required", async () => {
     server = await scriptedServer((_, response) => response.writeHead(204).end());
     const { client } = clientOf(server);
     await expect(client.call(routes.deleteEventDataset, ref)).resolves.toEqual({});
@@ -100,7 +100,7 @@ describe("a success that is not what the contract says becomes a ReplyError", ()
 });
 
 describe("a request", () => {
-  test("carries the key, the token and JSON with the wire's names", async () => {
+  test("contains the key, the token and JSON with wire names", async () => {
     server = await scriptedServer(reply(200, { event_dataset_id: "d1" }));
     const { client } = clientOf(server);
     await client.call(routes.updateEventDataset, {
@@ -120,7 +120,7 @@ describe("a request", () => {
     });
   });
 
-  test("puts the parameters of a GET into the query and the body of a DELETE into JSON", async () => {
+  test("puts the parameters of a GET into the query and those of a DELETE into a JSON body", async () => {
     server = await scriptedServer(reply(200, { event_dataset_id: "ä &=?" }));
     const { client } = clientOf(server);
     await client.call(routes.getEventDataset, { eventDatasetId: "ä &=?" });
@@ -129,7 +129,7 @@ describe("a request", () => {
     expect(server.arrived[1]).toMatchObject({ query: {}, body: { event_dataset_id: "ä &=?" } });
   });
 
-  test("keeps a path in the base address, and calls another address when one is given", async () => {
+  test("keeps a path in the base address, and calls another address if one is given", async () => {
     server = await scriptedServer(reply(200, { results: [], event_datasets: [] }));
     const { client } = clientOf({ url: `${server.url}/api/v2/` });
     await client.call(routes.listEventDatasets, {});
@@ -142,9 +142,9 @@ describe("a request", () => {
 
   const users = Array.from({ length: 200 }, (_, index) => ({ userId: `u${index}`, attributes: {} }));
   test.each([
-    ["over 1 kB goes compressed", {}, users, "gzip"],
-    ["under 1 kB goes as it is", {}, users.slice(0, 3), undefined],
-    ["over 1 kB goes as it is where compression is switched off", { gzip: false }, users, undefined],
+    ["over 1 kB is compressed", {}, users, "gzip"],
+    ["under 1 kB is not compressed", {}, users.slice(0, 3), undefined],
+    ["over 1 kB is not compressed if compression is turned off", { gzip: false }, users, undefined],
   ])("%s", async (_, options, batch, encoding) => {
     server = await scriptedServer(reply(200, { succeed_ids: [], failed_ids: [] }));
     const { client } = clientOf(server, options);
@@ -158,7 +158,7 @@ describe("a request", () => {
     });
   });
 
-  test("that does not fit the contract is refused before anything is sent", async () => {
+  test("that does not match the contract is rejected before anything is sent", async () => {
     server = await scriptedServer(reply(200));
     const { client } = clientOf(server);
     const error = await client
@@ -169,7 +169,7 @@ describe("a request", () => {
     expect(server.arrived).toHaveLength(0);
   });
 
-  test("carries parameters of an algorithm that only another service knows", async () => {
+  test("can contain algorithm parameters that only other services know", async () => {
     server = await scriptedServer(reply(200, { algorithm_id: "a" }));
     const { client } = clientOf(server);
     const algorithmParameters = { learningRate: 0.1, layers: [64, 32] };
@@ -177,7 +177,7 @@ describe("a request", () => {
     expect(server.arrived[0].body).toMatchObject({ algorithm_parameters: algorithmParameters });
   });
 
-  test("many at once share a bounded number of kept connections", async () => {
+  test("many concurrent requests share a limited number of connections", async () => {
     const ports = new Set<number | undefined>();
     server = await scriptedServer((request, response) => {
       ports.add(response.socket?.remotePort);
@@ -192,7 +192,7 @@ describe("a request", () => {
 });
 
 describe("an abort", () => {
-  test("before, during the wait for an answer and between attempts ends the call with its reason", async () => {
+  test("before the call and during the wait for a response ends the call with its reason", async () => {
     const reason = new Error("enough");
     const before = AbortSignal.abort(reason);
     server = await scriptedServer(() => undefined);
@@ -207,7 +207,7 @@ describe("an abort", () => {
     await check;
   });
 
-  test("during a create leaves its outcome unknown and says so", async () => {
+  test("during a create leaves its outcome unknown", async () => {
     server = await scriptedServer(() => undefined);
     const { client } = clientOf(server);
     const abort = new AbortController();
@@ -223,55 +223,55 @@ describe("an abort", () => {
   });
 });
 
-describe("a client that is told to stop", () => {
-  test("ends calls that read, and tries nothing again, but finishes a call that may change something", async () => {
+describe("a client that is stopped", () => {
+  test("ends reads and retries nothing, but finishes a call that may change something", async () => {
     let release = () => {};
     server = await scriptedServer((request, response) => {
       if (request.method === "POST")
         release = () => reply(201, { event_dataset_id: "d", name: "n", num_shards: 1 })(request, response);
     });
-    const told = new AbortController();
-    const { client } = clientOf(server, { stop: told.signal });
+    const stop = new AbortController();
+    const { client } = clientOf(server, { stop: stop.signal });
     const reads = expect(client.call(routes.listEventDatasets, {})).rejects.toThrow("enough");
     const creates = client.call(routes.createEventDataset, { name: "n", numShards: 1 });
     while (server.arrived.length < 2) await new Promise(setImmediate);
-    told.abort(new Error("enough"));
+    stop.abort(new Error("enough"));
     await reads;
     release();
     expect(await creates).toMatchObject({ eventDatasetId: "d" });
   });
 
-  test("says what went wrong with a call that it would have tried again", async () => {
-    const told = new AbortController();
+  test("reports the error of a call that it would have retried", async () => {
+    const stop = new AbortController();
     server = await scriptedServer(reply(429));
     const retry = { baseMs: 60_000, capMs: 60_000 };
-    const { client } = clientOf(server, { stop: told.signal, clock: systemClock, retry });
+    const { client } = clientOf(server, { stop: stop.signal, clock: systemClock, retry });
     const call = client.call(routes.createEventDataset, { name: "n", numShards: 1 });
-    const check = expect(call).rejects.toThrow(/429.*not tried again, because enough/);
+    const check = expect(call).rejects.toThrow(/429.*not retried, because enough/);
     while (server.arrived.length === 0) await new Promise(setImmediate);
-    setTimeout(() => told.abort(new Error("enough")), 50);
+    setTimeout(() => stop.abort(new Error("enough")), 50);
     await check;
   });
 });
 
-test("a redirection is refused with the place that it leads to", async () => {
+test("a redirect is an error that names its target", async () => {
   server = await scriptedServer(reply(302, "", { location: "https://login.example.com/start" }));
   await expect(clientOf(server).client.call(routes.listEventDatasets, {})).rejects.toThrow(
-    `302: the response has no body; it leads to https://login.example.com/start: is ${server.url} the address of the`,
+    `302: the response has no body; it redirects to https://login.example.com/start. Check that ${server.url} is the address`,
   );
 });
 
-test("a secret of a few characters is masked as a word, and not within others", async () => {
+test("a short secret is masked only as a whole word", async () => {
   server = await scriptedServer(reply(400, { message: "that t is no token" }));
   const { client } = clientOf(server, { token: fixedToken("t") });
   await expect(client.call(routes.listEventDatasets, {})).rejects.toThrow("400: that [secret] is no token");
 });
 
-test("no key and no token is in an error, its stack, its cause or a printed client", async () => {
+test("an error, its stack, its cause and a printed client contain neither key nor token", async () => {
   const echo: Answer = (request, response) => {
     const { authorization, apikey } = request.headers;
-    const said = `bad headers ${authorization} ${apikey}`;
-    reply(400, { error: said, code: said })(request, response);
+    const quoted = `bad headers ${authorization} ${apikey}`;
+    reply(400, { error: quoted, code: quoted })(request, response);
   };
   server = await scriptedServer(echo);
   const { client } = clientOf(server, { token: fixedToken("token-abcdef") });

@@ -6,7 +6,7 @@ const dataset = { event_dataset_id: "d1", name: "n", num_shards: 1, attribute_sc
 const honoured = { "accept-idempotency-key": "POST" };
 const hang: Answer = () => undefined;
 
-/** A body that never ends, piece by piece. */
+/** Sends a body that never ends, one byte at a time. */
 const drip: Answer = (_, response) => {
   response.writeHead(200, { "content-type": "application/json" });
   const timer = setInterval(() => response.write(" "), 20);
@@ -26,7 +26,7 @@ const repeatable = {
 };
 type Calls = ReturnType<typeof clientOf>["client"]["call"];
 
-describe.each(Object.entries(repeatable))("%s is made again", (_, make) => {
+describe.each(Object.entries(repeatable))("%s is retried", (_, make) => {
   test.each<[string, Answer]>([
     ["a 429", reply(429)],
     ["a 500", reply(500, "<html>oops</html>")],
@@ -34,10 +34,10 @@ describe.each(Object.entries(repeatable))("%s is made again", (_, make) => {
     ["a 503", reply(503)],
     ["a 504", reply(504)],
     ["a reset", reset],
-    ["an answer that breaks off", cutOff],
-    ["an answer whose JSON breaks off", reply(200, '{"event_dataset_id":')],
-    ["headers that never come", hang],
-    ["a body that drips", drip],
+    ["a truncated response", cutOff],
+    ["a response with incomplete JSON", reply(200, '{"event_dataset_id":')],
+    ["headers that never arrive", hang],
+    ["a body that never ends", drip],
   ])("after %s", async (_name, fault) => {
     server = await scriptedServer(fault, reply(200, dataset));
     const { client } = clientOf(server, { timeouts: { headersMs: 300, bodyMs: 300 } });
@@ -46,7 +46,7 @@ describe.each(Object.entries(repeatable))("%s is made again", (_, make) => {
   });
 });
 
-test("an upsert and a recommendation are made again after a reset, under the same key", async () => {
+test("retries an upsert and a recommendation after a reset, with the same key", async () => {
   server = await scriptedServer(reset, reply(200, { succeed_ids: ["u"], failed_ids: [], results: [] }));
   const { client } = clientOf(server);
   await client.call(routes.upsertDatasetUsers, { userDatasetId: "d", users: [{ userId: "u" }] });
@@ -59,7 +59,7 @@ describe("a create", () => {
   test.each<[string, Answer]>([
     ["a 429", reply(429)],
     ["a 503 with Retry-After", reply(503, {}, { "retry-after": "1" })],
-  ])("is made again after %s, which cannot have been carried out", async (_, fault) => {
+  ])("is retried after %s, because it cannot have run", async (_, fault) => {
     server = await scriptedServer(fault, reply(200, dataset));
     const { client } = clientOf(server);
     await expect(client.call(routes.createEventDataset, create)).resolves.toMatchObject({
@@ -71,15 +71,15 @@ describe("a create", () => {
 
   test.each<[string, Answer]>([
     ["a reset", reset],
-    ["an answer that breaks off", cutOff],
-    ["a success whose JSON breaks off", reply(200, '{"event_data')],
+    ["a truncated response", cutOff],
+    ["a success with incomplete JSON", reply(200, '{"event_data')],
     ["a success without the id", reply(200, { name: "n" })],
     ["a 408", reply(408)],
     ["a 500", reply(500)],
     ["a 502", reply(502, "<html>Bad gateway</html>")],
     ["a 503 without Retry-After", reply(503)],
-    ["headers that never come", hang],
-  ])("is sent once and its outcome is called unknown after %s", async (_, fault) => {
+    ["headers that never arrive", hang],
+  ])("is sent once and has an unknown outcome after %s", async (_, fault) => {
     server = await scriptedServer(fault, reply(200, { event_datasets: [] }));
     const { client } = clientOf(server, { timeouts: { headersMs: 300 } });
     const error = await client.call(routes.createEventDataset, create).catch((thrown) => thrown);
@@ -92,9 +92,9 @@ describe("a create", () => {
 
   test.each<[string, Answer]>([
     ["a reset", reset],
-    ["an answer that breaks off", cutOff],
+    ["a truncated response", cutOff],
     ["a 500", reply(500)],
-  ])("is repeated under its key after %s where the service says that it honours keys", async (_, fault) => {
+  ])("is repeated with its key after %s if the service honours keys", async (_, fault) => {
     const list = reply(200, { event_datasets: [] }, honoured);
     server = await scriptedServer(list, fault, reply(200, dataset, honoured));
     const { client } = clientOf(server);
@@ -106,7 +106,7 @@ describe("a create", () => {
     expect(keys).toEqual([keys[0], keys[0]]);
   });
 
-  test("that is lost before the service ever answered makes the client ask by a read whether keys are honoured", async () => {
+  test("that is lost before the service has responded makes the client send a read to find out whether keys are honoured", async () => {
     const list = reply(200, { event_datasets: [] }, honoured);
     server = await scriptedServer(reset, list, reply(200, dataset, honoured));
     const { client } = clientOf(server);
@@ -120,7 +120,7 @@ describe("a create", () => {
     ]);
   });
 
-  test("fails within 5 s if the service never answered and no connection can be opened, with the address first", async () => {
+  test("fails within 5 s if the service has never responded and no connection can be opened, and the message starts with the address", async () => {
     server = await scriptedServer(reply(200, dataset));
     await server.close();
     for (const [url, reason] of [
@@ -140,29 +140,29 @@ describe("a create", () => {
     }
   });
 
-  test("waits two minutes for a service that has answered before, and reports the wait", async () => {
+  test("waits two minutes for a service that has responded before, and reports the wait", async () => {
     server = await scriptedServer(reply(200, { event_datasets: [] }));
-    const said: string[] = [];
-    const { client, clock } = clientOf(server, { onWait: (message) => said.push(message) });
+    const messages: string[] = [];
+    const { client, clock } = clientOf(server, { onWait: (message) => messages.push(message) });
     await client.call(routes.listEventDatasets, {});
     await server.close();
     const began = clock.now();
     await expect(client.call(routes.createEventDataset, create)).rejects.toThrow(/refuses connections/);
     expect(clock.now() - began).toBeGreaterThan(90_000);
-    expect(said[0]).toMatch(
+    expect(messages[0]).toMatch(
       /^waiting for the service: http:\S+ refuses connections \(ECONNREFUSED\); \d+ s so far, at most 120 s$/,
     );
-    expect(said.length).toBeLessThan(15);
+    expect(messages.length).toBeLessThan(15);
   });
 
   const gateway = [
     ["a gateway's JSON 404", reply(404, { message: "no Route matched with those values" })],
     ["a default backend", reply(404, "default backend - 404")],
-    ["a page with 404", reply(404, "<html><title>Not Found</title>")],
+    ["an HTML page with 404", reply(404, "<html><title>Not Found</title>")],
     ["a redirect", reply(302, "", { location: "https://login.example.com" })],
     ["an empty 404", reply(404, "")],
     ["an empty 409", reply(409, "")],
-    ["a page with 400", reply(400, "<html>Bad Request</html>")],
+    ["an HTML page with 400", reply(400, "<html>Bad Request</html>")],
     ["a 409 for a key in progress", reply(409, { message: "this key is still being processed" })],
   ] as const;
 
@@ -172,7 +172,7 @@ describe("a create", () => {
     ["a 409 of the service", reply(409, { error: { code: "CONFLICT", message: "a dataset has this name" } })],
   ] as const;
 
-  test.each(refusals)("that was lost has an unknown outcome although %s follows", async (_, answer) => {
+  test.each(refusals)("that was lost has an unknown outcome even if %s follows", async (_, answer) => {
     server = await scriptedServer(reply(200, { event_datasets: [] }, honoured), reset, answer);
     const { client } = clientOf(server);
     await client.call(routes.listEventDatasets, {});
@@ -180,7 +180,7 @@ describe("a create", () => {
     expect(error).toBeInstanceOf(OutcomeUnknownError);
   });
 
-  test.each(gateway)("is repeated under its key after %s", async (_, answer) => {
+  test.each(gateway)("is repeated with its key after %s", async (_, answer) => {
     server = await scriptedServer(
       reply(200, { event_datasets: [] }, honoured),
       answer,
@@ -194,7 +194,7 @@ describe("a create", () => {
   });
 
   test.each(gateway.slice(0, 5))(
-    "whose address gives every call %s fails: the address is wrong",
+    "fails if every call to its address gets %s, because the address is wrong",
     async (_, answer) => {
       server = await scriptedServer(answer);
       const { client, clock } = clientOf(server);
@@ -205,7 +205,7 @@ describe("a create", () => {
     },
   );
 
-  test("that is refused by the service itself is final, also after a lost attempt", async () => {
+  test("that the service rejects is final, even after a lost attempt", async () => {
     const refused = reply(422, { error: { code: "BAD_REQUEST", message: "name is taken" } });
     server = await scriptedServer(reply(200, { event_datasets: [] }, honoured), reset, refused);
     const { client } = clientOf(server);
@@ -213,7 +213,7 @@ describe("a create", () => {
     await expect(client.call(routes.createEventDataset, create)).rejects.toThrow(ApiError);
   });
 
-  test("uses the key that it is given", async () => {
+  test("uses the given key", async () => {
     server = await scriptedServer(reply(200, dataset));
     const { client } = clientOf(server);
     await client.call(routes.createEventDataset, create, { idempotencyKey: "mine" });
@@ -221,17 +221,17 @@ describe("a create", () => {
   });
 });
 
-describe("the time between attempts", () => {
-  test("doubles its upper bound up to the cap and ends with the budget", async () => {
+describe("the delay between attempts", () => {
+  test("has an upper bound that doubles up to the cap, and attempts end with the budget", async () => {
     server = await scriptedServer(reply(500, { error: { message: "down" } }));
     const { client, clock } = clientOf(server, { retry: { baseMs: 100, capMs: 400, budgetMs: 2000 } });
     const error = await client.call(routes.listEventDatasets, {}).catch((thrown) => thrown);
     expect(clock.slept).toEqual([100, 200, 400, 400, 400, 400]);
     expect(error).toBeInstanceOf(ApiError);
-    expect(error.message).toMatch(/500: down.*given up after 7 attempts in 2 s/);
+    expect(error.message).toMatch(/500: down.*gave up after 7 attempts in 2 s/);
   });
 
-  test("is spread over the whole range below its bound", async () => {
+  test("is random between 0 and its upper bound", async () => {
     server = await scriptedServer(reply(500), reply(500), reply(200, { event_datasets: [] }));
     const { client, clock } = clientOf(server, { random: () => 0.25, retry: { baseMs: 100 } });
     await client.call(routes.listEventDatasets, {});
@@ -250,7 +250,7 @@ describe("the time between attempts", () => {
     expect(clock.slept).toEqual([7000]);
   });
 
-  test("is not waited out when Retry-After goes beyond the budget", async () => {
+  test("is not waited for if Retry-After exceeds the budget", async () => {
     server = await scriptedServer(reply(429, {}, { "retry-after": "86400" }));
     const { client, clock } = clientOf(server);
     await expect(client.call(routes.listEventDatasets, {})).rejects.toThrow(ApiError);
@@ -258,22 +258,22 @@ describe("the time between attempts", () => {
   });
 });
 
-test.each([400, 403, 404, 409, 413, 422])("a %i of the service is final", async (status) => {
+test.each([400, 403, 404, 409, 413, 422])("a %i from the service is final", async (status) => {
   server = await scriptedServer(reply(status, { error: { code: "X", message: "no such dataset" } }));
   const { client } = clientOf(server);
   await expect(client.call(routes.getEventDataset, ref)).rejects.toMatchObject({ status });
   expect(server.arrived).toHaveLength(1);
 });
 
-test("a read is made again after a gateway's 404 for 20 s, and then names the object that may exist", async () => {
+test("a read is retried for 20 s after a gateway's 404, and the error names the object that may exist", async () => {
   const missing = reply(404, { message: "no Route matched with those values" });
   server = await scriptedServer(reply(200, { event_datasets: [] }), missing);
   const { client, clock } = clientOf(server);
   await client.call(routes.listEventDatasets, {});
   const began = clock.now();
   await expect(client.call(routes.getEventDataset, ref)).rejects.toThrow(
-    `404: no Route matched with those values; the service itself did not send this, so it is unknown whether ` +
-      `event_dataset_id d1 exists. Check that ${server.url} is its address. (given up after `,
+    `404: no Route matched with those values; the response did not come from the service, so it is unknown whether ` +
+      `event_dataset_id d1 exists. Check that ${server.url} is its address. (gave up after `,
   );
   expect(clock.now() - began).toBeLessThanOrEqual(20_000);
   expect(server.arrived.length).toBeGreaterThan(3);

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { Client, type ClientOptions, fixedToken } from "../../client/client";
 import type { Clock } from "../../client/clock";
 
-/** A request as it arrived. */
+/** A recorded request. */
 export interface Arrived {
   readonly method: string;
   readonly path: string;
@@ -14,10 +14,10 @@ export interface Arrived {
   readonly body: unknown;
 }
 
-/** Answers one request. */
+/** Responds to a request. */
 export type Answer = (request: Arrived, response: ServerResponse) => unknown;
 
-/** A real HTTP server that keeps what arrived and answers by script; the last answer goes for all that follow. */
+/** Starts an HTTP server that records requests and responds in the given order. The last response repeats. */
 export async function scriptedServer(...answers: Answer[]) {
   const arrived: Arrived[] = [];
   const server = createServer(async (message, response) => {
@@ -51,7 +51,7 @@ export async function scriptedServer(...answers: Answer[]) {
   };
 }
 
-/** An answer with a status, a body and headers. */
+/** Responds with a status, a body and headers. */
 export function reply(status: number, body: unknown = {}, headers: Record<string, string> = {}): Answer {
   return (_, response) => {
     const text = typeof body === "string" ? body : JSON.stringify(body);
@@ -59,16 +59,16 @@ export function reply(status: number, body: unknown = {}, headers: Record<string
   };
 }
 
-/** Takes the request and breaks the connection instead of answering. */
+/** Resets the connection instead of responding. */
 export const reset: Answer = (_, response) => response.socket?.resetAndDestroy();
 
-/** Answers success and breaks off in the middle of the body. */
+/** Responds with a success, and closes the connection in the middle of the body. */
 export const cutOff: Answer = (_, response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
   response.write('{"event_dataset_id":"d', () => response.socket?.destroy());
 };
 
-/** A clock that stands still except when somebody sleeps. */
+/** A clock that advances only when something sleeps. */
 export class TestClock implements Clock {
   readonly slept: number[] = [];
   time = 1_800_000_000_000;
@@ -84,7 +84,7 @@ export class TestClock implements Clock {
   }
 }
 
-/** A client for a scripted server, on a clock of its own and with the longest jitter. */
+/** Creates a client for a scripted server, with a test clock and maximum jitter. */
 export function clientOf(server: { url: string }, options: Partial<ClientOptions> = {}) {
   const clock = new TestClock();
   const client = new Client({

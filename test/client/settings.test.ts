@@ -6,26 +6,26 @@ function read(stack: Record<string, string>, environment: NodeJS.ProcessEnv = {}
   return readSettings((key) => stack[key], environment);
 }
 
-function complaint(stack: Record<string, string>, environment: NodeJS.ProcessEnv = {}): string {
+function errorOf(stack: Record<string, string>, environment: NodeJS.ProcessEnv = {}): string {
   try {
     read(stack, environment);
   } catch (error) {
     expect(error).toBeInstanceOf(SettingsError);
     return (error as Error).message;
   }
-  throw new Error("nothing was complained about");
+  throw new Error("no error was thrown");
 }
 
 describe("configuration", () => {
-  test("of nothing at all means the embedded service in .recommender", () => {
+  test("defaults to the embedded service in .recommender", () => {
     expect(read({})).toMatchObject({ baseUrl: "embedded:.recommender", jobPollMs: 1000, parallel: 64 });
   });
 
   test.each(["CI", "TF_BUILD", "JENKINS_URL"])(
-    "without an address is refused on a CI runner, by %s",
+    "without an address is rejected on a CI runner, detected by %s",
     (name) => {
       const runner = { [name]: "true" };
-      const words = complaint({}, runner);
+      const words = errorOf({}, runner);
       expect(words).toMatch(/recommender:baseUrl is not set, and this is a CI runner/);
       expect(words).toMatch(/RECOMMENDER_BASE_URL.*`pulumi config set recommender:baseUrl embedded:/);
       expect(read({ baseUrl: "embedded:.recommender" }, runner).baseUrl).toBe("embedded:.recommender");
@@ -35,7 +35,7 @@ describe("configuration", () => {
     },
   );
 
-  test("comes from the environment before it comes from the stack", () => {
+  test("is read from the environment first, then from the stack", () => {
     const environment = { RECOMMENDER_API_KEY: "rotated", RECOMMENDER_PARALLEL: "3" };
     const { baseUrl, accessToken } = complete;
     expect(read(complete, environment)).toMatchObject({
@@ -50,13 +50,13 @@ describe("configuration", () => {
     { accessToken: "t" },
     { tokenCommand: "echo t" },
     { tokenUrl: "https://t.example.com", clientId: "c", clientSecret: "s" },
-  ])("of an address in the environment leaves the credentials of the stack unused: %j", (tokens) => {
+  ])("with another address in the environment ignores the credentials of the stack: %j", (tokens) => {
     const { baseUrl, apiKey } = complete;
     const stack = { baseUrl, apiKey, ...tokens };
     const elsewhere = { RECOMMENDER_BASE_URL: "https://other.example.com" };
-    expect(complaint(stack, elsewhere)).toBe(
-      "RECOMMENDER_BASE_URL is https://other.example.com, and no credentials are set for it: those of another " +
-        "address are not sent there. Set RECOMMENDER_BASE_URL and RECOMMENDER_API_KEY.",
+    expect(errorOf(stack, elsewhere)).toBe(
+      "RECOMMENDER_BASE_URL is https://other.example.com, but no credentials are set for it. Credentials of " +
+        "another address are not sent there. Set RECOMMENDER_BASE_URL and RECOMMENDER_API_KEY.",
     );
     const settings = read(stack, { ...elsewhere, RECOMMENDER_API_KEY: "of-other" });
     expect(settings).toMatchObject({ baseUrl: "https://other.example.com", apiKey: "of-other" });
@@ -64,17 +64,17 @@ describe("configuration", () => {
       expect(settings[key]).toBeUndefined();
   });
 
-  test("of the same address in the environment keeps the credentials of the stack", () => {
+  test("with the same address in the environment uses the credentials of the stack", () => {
     const same = { RECOMMENDER_BASE_URL: `${complete.baseUrl}/` };
     expect(read(complete, same)).toMatchObject({ apiKey: "k", accessToken: "t" });
   });
 
-  test("of an embedded service in the environment needs none of the stack's credentials", () => {
+  test("with an embedded service in the environment ignores the credentials of the stack", () => {
     const settings = read(complete, { RECOMMENDER_BASE_URL: "embedded:data" });
     expect([settings.baseUrl, settings.apiKey]).toEqual(["embedded:data", undefined]);
   });
 
-  test("of a token in the environment replaces the whole token source of the stack", () => {
+  test("with a token in the environment ignores the whole token source of the stack", () => {
     const stack = {
       ...complete,
       accessToken: "",
@@ -86,7 +86,7 @@ describe("configuration", () => {
     expect({ accessToken, tokenUrl, clientSecret }).toEqual({ accessToken: "env" });
   });
 
-  test("of an address and a key is enough: a service of this package gives tokens for its key", () => {
+  test("needs only an address and a key, because a service of this package issues tokens for its key", () => {
     const { baseUrl, apiKey } = complete;
     expect(read({ baseUrl, apiKey })).toMatchObject({ baseUrl, apiKey });
     expect(read({}, { RECOMMENDER_BASE_URL: baseUrl, RECOMMENDER_API_KEY: apiKey })).toMatchObject({
@@ -94,7 +94,7 @@ describe("configuration", () => {
     });
   });
 
-  test("names an environment variable for each key", () => {
+  test("has an environment variable for each key", () => {
     expect(environmentName("baseUrl")).toBe("RECOMMENDER_BASE_URL");
     expect(environmentName("deploymentTimeout")).toBe("RECOMMENDER_DEPLOYMENT_TIMEOUT");
   });
@@ -114,20 +114,20 @@ describe("configuration", () => {
   });
 
   test.each(["https://api.example.com", "http://127.0.0.1:8080", "http://localhost/v1", "embedded:data"])(
-    "with TLS or on this machine gets none: %s",
+    "with TLS or on this machine gets no warning: %s",
     (baseUrl) => {
       expect(clearTextWarning({ baseUrl })).toBeUndefined();
     },
   );
 
-  test("reads times as people write them", () => {
+  test("reads durations with units", () => {
     expect(read({ ...complete, trainingTimeout: "90m" }).trainingTimeout).toBe(5_400_000);
-    expect(complaint({ ...complete, trainingTimeout: "90" })).toMatch(
+    expect(errorOf({ ...complete, trainingTimeout: "90" })).toMatch(
       /trainingTimeout: expected a time such as 90m/,
     );
   });
 
-  test("asks for a least quality of all models by one number, or of each by its name", () => {
+  test("takes a minimum quality for all models, or for each model by name", () => {
     expect(read({ ...complete, minQuality: "0.25" }).minQuality).toEqual({ "*": 0.25 });
     expect(read({ ...complete, minQuality: '{"weekly":0.2}' }).minQuality).toEqual({ weekly: 0.2 });
     expect(read(complete)).toMatchObject({ minQuality: {}, rollback: false });
@@ -159,7 +159,7 @@ describe("configuration", () => {
     [{ ...complete, rollback: "yes" }, /recommender:rollback: expected true or false/],
     [{ ...complete, tellOrigin: "no" }, /recommender:tellOrigin: expected true or false/],
     [{ ...complete, jobPollMs: "0" }, /recommender:jobPollMs: expected a whole number of milliseconds/],
-  ])("that is missing something or contradicts itself says so and how to mend it: %j", (stack, message) => {
-    expect(complaint(stack)).toMatch(message);
+  ])("that is incomplete or contradictory is rejected with a fix: %j", (stack, message) => {
+    expect(errorOf(stack)).toMatch(message);
   });
 });

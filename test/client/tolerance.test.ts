@@ -11,7 +11,7 @@ const folder = new Folder();
 let server: Awaited<ReturnType<typeof scriptedServer>>;
 let client: Client;
 
-// Our own service refuses all of this.
+// The service in this package rejects all of these requests.
 beforeAll(async () => {
   const ids = { succeed_ids: ["u".repeat(300)], failed_ids: [] };
   const answer = { user_dataset_id: "d", algorithm_id: "a", job_id: "j", results: [], ...ids };
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const received = () => server.arrived.at(-1)?.body;
 
-test("the client sends what is over the limits of our own service: another one may accept it", async () => {
+test("the client sends requests beyond the limits of the service in this package, because other services may accept them", async () => {
   await client.call(routes.createUserDataset, { name: "n".repeat(300), numShards: 20_000 });
   expect(received()).toMatchObject({ name: "n".repeat(300), num_shards: 20_000 });
 
@@ -57,20 +57,27 @@ test("the client sends what is over the limits of our own service: another one m
   expect(received()).toMatchObject({ limit: 5000, attributes: [] });
 });
 
-test("an upload sends such records too, except to the embedded service", async () => {
+test("an upload also sends records beyond these limits, except to an embedded service", async () => {
   const line = JSON.stringify({ user_id: "u".repeat(300), attributes: { text: "x".repeat(100_000) } });
   const files = await findFiles(folder.write("users.ndjson", `${line}\n`));
   const uploadTo = async (baseUrl: string) =>
     upload({
-      ...{ client, files, kind: recordKindAt(baseUrl, recordKinds.users), datasetId: "d", mapping: {} },
-      ...{ owner: baseUrl, rejectsFile: `${folder.path}/rejects`, maxFailures: 0, parallel: 1 },
+      client,
+      files,
+      kind: recordKindAt(baseUrl, recordKinds.users),
+      datasetId: "d",
+      mapping: {},
+      owner: baseUrl,
+      rejectsFile: `${folder.path}/rejects`,
+      maxFailures: 0,
+      parallel: 1,
       contentHash: await contentHash(files, {}),
     });
   expect(await uploadTo(server.url)).toMatchObject({ recordCount: 1, failedCount: 0 });
   await expect(uploadTo("embedded:data")).rejects.toThrow("user_id: expected at most 256 characters");
 });
 
-test("what the specification says binds every service", async () => {
+test("limits of the specification apply to every service", async () => {
   const event = { eventId: "e", userId: "u", itemId: "i", ts: 1, eventType: "t" };
   const events = Array.from({ length: limits.recordsPerUpsert + 1 }, () => event);
   const upsert = (sent: object[]) =>
@@ -81,16 +88,18 @@ test("what the specification says binds every service", async () => {
   expect(recordKindAt(server.url, recordKinds.events).mostBytes).toBe(limits.eventBytes);
 });
 
-test("a schema stays what it is for our own service, in programs and on the wire", () => {
+test("the original schema stays strict, in programs and on the wire", () => {
   const event = {
     event_id: "e".repeat(limits.eventIdBytes + 1),
     user_id: "u".repeat(limits.idCharacters + 1),
-    ...{ item_id: "i", ts: 1, event_type: "t".repeat(limits.nameCharacters + 1) },
+    item_id: "i",
+    ts: 1,
+    event_type: "t".repeat(limits.nameCharacters + 1),
     event_value: -2 * limits.eventValue,
   };
   const { issues = [] } = wireSchema(eventRecord).safeParse(event).error ?? {};
-  const refused = new Set(issues.map(({ path }) => path[0]));
-  expect([...refused]).toEqual(["event_id", "user_id", "event_type", "event_value"]);
+  const rejected = new Set(issues.map(({ path }) => path[0]));
+  expect([...rejected]).toEqual(["event_id", "user_id", "event_type", "event_value"]);
   expect(wireSchema(tolerant(eventRecord)).parse(event)).toEqual({ ...event, attributes: {} });
   const algorithm = { projectId: "p", name: "a", algorithmParameters: { factors: 64 } };
   expect(algorithmFields.safeParse(algorithm).success).toBe(false);

@@ -18,7 +18,7 @@ const awkwardJson = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** A map with awkward keys, each of them a property of its own, `__proto__` too. */
+/** A map with awkward keys. Each is an own property, including `__proto__`. */
 export function mapWith(value: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unknown>> {
   return fc
     .array(fc.tuple(awkwardKey, value), { maxLength: 4 })
@@ -78,7 +78,7 @@ function accepts(schema: z.ZodType): (value: unknown) => boolean {
   return (value) => schema.safeParse(value).success;
 }
 
-/** The contract's own maps and JSON values tell what they hold in their JSON schema. */
+/** Generates values for maps and JSON values of the contract, based on their JSON schema. */
 function mapOrJson(schema: z.ZodType): fc.Arbitrary<unknown> {
   const { type, additionalProperties } = (schema.meta()?.override ?? {}) as {
     type?: string;
@@ -92,7 +92,7 @@ function mapOrJson(schema: z.ZodType): fc.Arbitrary<unknown> {
     const { minimum: min = 0, maximum: max = 1 } = additionalProperties;
     return mapWith(fc.double({ min, max, noNaN: true })).filter(accepts(schema));
   }
-  // On the wire an inlined map shares its keys with its siblings, so theirs are not free.
+  // On the wire, an inlined map is on the level of its siblings, so it cannot use their keys.
   return inlined.has(schema)
     ? mapWith(awkwardJson).map(({ item_id: _, ...rest }) => rest)
     : mapWith(awkwardJson);

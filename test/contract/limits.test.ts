@@ -61,7 +61,7 @@ describe("limits of requests", () => {
       limits.queries,
     ],
   ] as [z.ZodType, object, string, number][])(
-    "a request over one is refused at its place, and the limit is told: %#",
+    "a request over a limit is rejected, and the message has the path and the limit: %#",
     (schema, value, place, limit) => {
       expect(faults(schema, value)).toEqual([
         expect.stringMatching(new RegExp(`^${place}: .*\\b${limit}\\b`)),
@@ -76,11 +76,11 @@ describe("limits of requests", () => {
       { ...dataset, attributeSchema: { "": "NUMERICAL" } },
       "attributeSchema.: expected a name, received empty text",
     ],
-  ])("a name that nobody could read is refused: %#", (value, fault) => {
+  ])("an unreadable name is rejected: %#", (value, fault) => {
     expect(faults(createEventDataset.request, value)).toEqual([fault]);
   });
 
-  test("a request at each of them passes", () => {
+  test("a request at its limits is accepted", () => {
     const name = "n".repeat(limits.nameCharacters);
     expect(faults(createEventDataset.request, { name, numShards: limits.shards })).toEqual([]);
     expect(faults(submitDeploymentJob.request, { ...deployment, qps: limits.qps })).toEqual([]);
@@ -92,7 +92,7 @@ describe("limits of requests", () => {
     expect(faults(recommendItemsToUser.request, { userId: "u", ...most })).toEqual([]);
   });
 
-  test("an event id is bounded in bytes, and one that is built of the longest ids fits", () => {
+  test("an event id is limited in bytes, and one built from the longest ids fits", () => {
     for (const character of ["a", ":", "€", "😀"]) {
       const id = character.repeat(limits.idCharacters / character.length);
       const built = buildEventId(id, id, Number.MAX_SAFE_INTEGER);
@@ -103,7 +103,7 @@ describe("limits of requests", () => {
     ]);
   });
 
-  test("an id that names something existing is bounded like the id of something new", () => {
+  test("ids of existing objects have the same limit as ids of new ones", () => {
     const userId = "u".repeat(limits.idCharacters + 1);
     const fault = expect.stringContaining(`${limits.idCharacters} characters`);
     expect(faults(recommendItemsToUser.request, { userId })).toEqual([fault]);
@@ -111,16 +111,18 @@ describe("limits of requests", () => {
   });
 });
 
-test("the documentation names each limit", () => {
+test("the documentation lists each limit", () => {
   const text = readFileSync(join(__dirname, "..", "..", "docs", "service-policy.md"), "utf8");
   const rows = [...text.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm)];
-  const told = Object.fromEntries(rows.map(([, name, value]) => [name, Number(value?.replaceAll(",", ""))]));
+  const documented = Object.fromEntries(
+    rows.map(([, name, value]) => [name, Number(value?.replaceAll(",", ""))]),
+  );
   const { recordsPerShard, quickStartShards, defaultBins, defaultQps, jobRetries, ...ofRequests } = limits;
-  expect(told).toMatchObject(ofRequests);
+  expect(documented).toMatchObject(ofRequests);
 });
 
 describe("bounds of usage", () => {
-  test("lie between 0 and 1, and a percentage is refused with the reason", () => {
+  test("are between 0 and 1, and a percentage is rejected with an explanation", () => {
     expect(faults(usageCondition, { ...condition, lowerBound: 2, upperBound: 3 })).toEqual([
       "lowerBound: usage is a share between 0 and 1, not a percentage: 0.2 means 20 %",
       "upperBound: usage is a share between 0 and 1, not a percentage: 0.2 means 20 %",
@@ -129,7 +131,7 @@ describe("bounds of usage", () => {
     expect(faults(usageCondition, { ...condition, lowerBound: 0, upperBound: 1 })).toEqual([]);
   });
 
-  test("have the lower one below, in programs and on the wire", () => {
+  test("must be in order, in programs and on the wire", () => {
     expect(faults(usageCondition, { ...condition, lowerBound: 0.5, upperBound: 0.1 })).toEqual([
       "lowerBound: the lower bound 0.5 is above the upper bound 0.1",
     ]);
@@ -145,7 +147,7 @@ describe("parameters of G1", () => {
   const request = routes.createAlgorithm.request;
   const algorithm = (algorithmParameters: object) => ({ projectId: "p", name: "n", algorithmParameters });
 
-  test("are checked, and a key that is none of them is refused", () => {
+  test("are validated, and an unknown key is rejected", () => {
     expect(faults(request, algorithm({ dimension: 8 }))).toEqual([
       expect.stringMatching(/^algorithmParameters: .*dimension/),
     ]);
@@ -153,12 +155,12 @@ describe("parameters of G1", () => {
     expect(faults(request, algorithm({ dimensions: 8, regularization_exponent: 1 }))).toEqual([]);
   });
 
-  test("of another service's algorithm are read whatever they are", () => {
+  test("of other services are accepted in replies", () => {
     const reply = { algorithmId: "a", algorithmParameters: { layers: [1, 2] } };
     expect(routes.createAlgorithm.reply.parse(reply)).toEqual(reply);
   });
 
-  test("stand in the OpenAPI document", () => {
+  test("are in the OpenAPI document", () => {
     const { paths } = JSON.parse(JSON.stringify(openApiDocument()));
     const { schema } = paths["/create-algorithm"].post.requestBody.content["application/json"];
     expect(schema.properties.algorithm_parameters).toMatchObject({

@@ -46,6 +46,6 @@ test.each([
   ["base", "baseUrl"],
   ["region", undefined],
   ["x".repeat(1_000_000), undefined],
-])("what was meant by a mistyped key", (word, meant) => {
+])("suggests the closest known key", (word, meant) => {
   expect(closestMatch(word, ["baseUrl", "apiKey", "rollback"])).toBe(meant);
 });

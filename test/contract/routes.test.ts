@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Route, routes, wireName } from "../../contract";
 import { openApiDocument } from "../../tools/openapi";
 
-/** The operations of the specification, written here by hand so that the contract cannot vouch for itself. */
+/** Operations of the specification, written by hand, so this test does not depend on the contract. */
 const specification = `
 POST /create-user-dataset
 POST /upsert-dataset-users
@@ -34,7 +34,7 @@ POST /recommend-items-to-user`
   .split("\n")
   .sort();
 
-/** The operations beyond it, by hand as well. */
+/** Extensions, also written by hand. */
 const extended = `
 DELETE /delete-dataset-user
 DELETE /delete-orphan
@@ -65,13 +65,13 @@ describe("routes", () => {
     expect(operations(true)).toEqual(extended);
   });
 
-  test("a route is called what its path is called", () => {
+  test("the name of a route matches its path", () => {
     for (const [name, route] of Object.entries(routes)) {
       expect(`/${wireName(name).replaceAll("_", "-")}`).toBe(route.path);
     }
   });
 
-  test("exactly the calls that create or submit are not repeatable", () => {
+  test("only creates and submits are not repeatable", () => {
     const once = Object.values(routes).filter((route) => !route.repeatable);
     expect(once.map((route) => route.path).sort()).toEqual(
       specification
@@ -83,7 +83,7 @@ describe("routes", () => {
 });
 
 describe("openapi.json", () => {
-  test("is what `npm run openapi` writes", () => {
+  test("is up to date with `npm run openapi`", () => {
     const written = JSON.parse(readFileSync(join(__dirname, "..", "..", "openapi.json"), "utf8"));
     expect(JSON.parse(JSON.stringify(openApiDocument()))).toEqual(written);
   });

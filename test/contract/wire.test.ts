@@ -6,7 +6,7 @@ import { arbitraryOf } from "./arbitrary";
 const names = Object.keys(routes) as RouteName[];
 
 describe("names on the wire", () => {
-  test.each(names)("%s: a request that is encoded and decoded is the same request", (name) => {
+  test.each(names)("%s: encoding and decoding a request returns the same request", (name) => {
     const schema: z.ZodType = routes[name].request;
     fc.assert(
       fc.property(arbitraryOf(schema), (input) => {
@@ -18,7 +18,7 @@ describe("names on the wire", () => {
     );
   });
 
-  test.each(names)("%s: a reply that is encoded and decoded is the same reply", (name) => {
+  test.each(names)("%s: encoding and decoding a reply returns the same reply", (name) => {
     const schema: z.ZodType = routes[name].reply;
     fc.assert(
       fc.property(arbitraryOf(schema), (reply) => {
@@ -36,7 +36,7 @@ describe("names on the wire", () => {
     expect(wireName("minUserNum")).toBe("min_user_num");
   });
 
-  test("keys of user-owned maps keep their names at any depth", () => {
+  test("keys of maps with user-chosen keys are not renamed at any depth", () => {
     const attributes = JSON.parse(
       '{"someKey":{"innerKey":[{"deepKey":1}],"snake_key":2},"__proto__":{"a":1},"":0,"名":1}',
     );
@@ -45,7 +45,7 @@ describe("names on the wire", () => {
     expect(JSON.stringify(body.attributes)).toBe(JSON.stringify(attributes));
   });
 
-  test("item attributes lie beside item_id on the wire and under attributes in programs", () => {
+  test("item attributes are next to item_id on the wire and under attributes in programs", () => {
     const body = JSON.parse('{"results":[{"item":{"item_id":"i1","itemId":"attribute","__proto__":7}}]}');
     const reply = decode(routes.recommendItemsToUser.reply, body) as {
       results: { item: { itemId: string; attributes: Record<string, unknown> } }[];
@@ -66,12 +66,12 @@ describe("replies are read tolerantly", () => {
     ["createEventDataset", "eventDatasetId"],
     ["getEventDataset", "eventDatasetId"],
     ["deleteEventDataset", "eventDatasetId"],
-  ] as const)("%s takes the id from user_dataset_id where its own key is missing", (name, key) => {
+  ] as const)("%s takes the id from user_dataset_id if its own key is missing", (name, key) => {
     expect(read(name, { user_dataset_id: "d1" })).toMatchObject({ [key]: "d1" });
     expect(read(name, { user_dataset_id: "other", [wireName(key)]: "d1" })).toMatchObject({ [key]: "d1" });
   });
 
-  test("unknown keys are left out", () => {
+  test("unknown keys are dropped", () => {
     expect(read("createProject", { project_id: "p", new_thing: { a: 1 }, __proto__: null })).toEqual({
       projectId: "p",
     });
@@ -84,20 +84,20 @@ describe("replies are read tolerantly", () => {
     ).toMatchObject({ attributeSchema: { geo: "GEOGRAPHICAL" } });
   });
 
-  test("a reply without its id is refused", () => {
+  test("a reply without its id is rejected", () => {
     expect(
       routes.createProject.reply.safeParse(decode(routes.createProject.reply, { name: "n" })).success,
     ).toBe(false);
   });
 });
 
-describe("requests are written strictly", () => {
+describe("requests are validated strictly", () => {
   const faults = (name: RouteName, input: unknown) =>
     routes[name].request
       .safeParse(input)
       .error?.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
 
-  test("an unknown key, a wrong kind and a missing field are named", () => {
+  test("an unknown key, a wrong type and a missing field are reported", () => {
     expect(
       faults("createEventDataset", { numShards: 1.5, nmae: "x", attributeSchema: { age: "NUMBER" } }),
     ).toEqual([
@@ -108,7 +108,7 @@ describe("requests are written strictly", () => {
     ]);
   });
 
-  test("an attribute named __proto__ is checked like any other", () => {
+  test("an attribute named __proto__ is validated like any other", () => {
     const attributeSchema = JSON.parse('{"__proto__":"NUMBER"}');
     expect(faults("createEventDataset", { name: "n", numShards: 1, attributeSchema })).toEqual([
       "attributeSchema.__proto__: expected NUMERICAL or CATEGORICAL",
@@ -120,21 +120,21 @@ describe("requests are written strictly", () => {
     [undefined, "expected a JSON value, received undefined"],
     [new Date(0), "expected a JSON value, received Date"],
     [() => 1, "expected a JSON value, received function"],
-  ])("a value that JSON would drop or alter is refused: %p", (value, message) => {
+  ])("a value that JSON would drop or change is rejected: %p", (value, message) => {
     const users = [{ userId: "u", attributes: { a: [{ b: value }] } }];
     expect(faults("upsertDatasetUsers", { userDatasetId: "d", users })).toEqual([
       `users.0.attributes.a.0.b: ${message}`,
     ]);
   });
 
-  test("more than 1000 records in one call are refused", () => {
+  test("more than 1000 records in a call are rejected", () => {
     const users = Array.from({ length: 1001 }, (_, index) => ({ userId: `u${index}` }));
     expect(faults("upsertDatasetUsers", { userDatasetId: "d", users })).toHaveLength(1);
     expect(faults("upsertDatasetUsers", { userDatasetId: "d", users: users.slice(1) })).toBeUndefined();
   });
 });
 
-/** Jest's own equality stumbles over keys such as `constructor` and `__proto__`; the text shows every one. */
+/** Serializes a value, because Jest's equality ignores keys such as `constructor` and `__proto__`. */
 function textOf(value: unknown): string {
   return JSON.stringify(value, null, 1);
 }

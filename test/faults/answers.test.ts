@@ -42,7 +42,7 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 /** The ids of what a call is about, as an error names them. */
-const named = /the service itself did not send this, so it is unknown whether \w+_id \S+ exists/;
+const named = /the response did not come from the service, so it is unknown whether \w+_id \S+ exists/;
 
 test("no operation takes a gateway's 404 for an answer: each fails, and the next run does it once", async () => {
   for (const [at, scene] of all.entries()) {

@@ -126,7 +126,7 @@ test("a page in place of the very first response fails at once: the address may 
   const before = stack.clock.now();
   const adopted = { name: "events", numShards: 1, existingId: world.eventDatasetId };
   await expect(stack.up("EventDataset", "events", adopted)).rejects.toThrow(
-    /GET \/list-event-datasets: answered 200, but an HTML page titled \\"Bad day\\" came instead of JSON"/,
+    /GET \/list-event-datasets: returned 200, but an HTML page titled \\"Bad day\\" came instead of JSON"/,
   );
   expect(stack.clock.now()).toBe(before);
 });

@@ -44,7 +44,7 @@ describe("a deployment", () => {
     const check = { userIds: ["u1"], minResults: 1000 };
     const error = await deploy({ generatorModelId: models[0], check }).catch((thrown) => thrown);
     const reason =
-      /Deployment live: it is deployed, but the check failed: check\.userIds\[0\] got \d+ results, at least 1000/;
+      /Deployment live: it is deployed, but the check failed: check\.userIds\[0\] got \d+ results, but at least 1000/;
     expect(error.message).toMatch(reason);
     const { state, reasons } = partialState(error);
     expect(reasons).toEqual([expect.stringMatching(/^it is deployed, but the check failed: check\.userIds/)]);
@@ -148,7 +148,7 @@ describe("a deployment", () => {
   test("whose answers are too slow fails its check", async () => {
     const check = { userIds: ["u1"], minResults: 1, maxLatencyMs: 0.001 };
     await expect(deploy({ generatorModelId: models[0], check })).rejects.toThrow(
-      /the check failed: the answer for check\.userIds\[0\] took \d+ ms, at most 0.001 are allowed/,
+      /the check failed: the response for check\.userIds\[0\] took \d+ ms, but the limit is 0.001 ms/,
     );
   });
 });

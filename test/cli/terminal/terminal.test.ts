@@ -163,7 +163,7 @@ test("credentials beside another address in the environment are not sent to --se
   expect({ code, err }).toEqual({
     code: 1,
     err:
-      "--service is https://other.invalid, and no credentials are set for it: those of another address are not " +
+      "--service is https://other.invalid, but no credentials are set for it. Credentials of another address are not " +
       "sent there. Set RECOMMENDER_BASE_URL and RECOMMENDER_API_KEY.\n",
   });
 });

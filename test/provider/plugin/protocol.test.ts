@@ -163,9 +163,12 @@ test("a process that is given no engine serves all the same", async () => {
   expect((await once(child, "exit"))[0]).toBe(0);
 });
 
-test.each(["Modle", "constructor", "__proto__"])("a resource of the unknown type %s is rejected", async (type) => {
-  await expect(plugin.check(type, {})).rejects.toThrow(/The resource type .* is unknown/);
-});
+test.each(["Modle", "constructor", "__proto__"])(
+  "a resource of the unknown type %s is rejected",
+  async (type) => {
+    await expect(plugin.check(type, {})).rejects.toThrow(/The resource type .* is unknown/);
+  },
+);
 
 test("what comes before the configuration is refused in words", async () => {
   const early = await PluginProcess.start();

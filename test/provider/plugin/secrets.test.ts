@@ -193,7 +193,7 @@ test("a secret address of the service is neither in messages nor in the state in
   const adopted = { ...deployed, existingId: projectId };
   expect((await own.create("Deployment", adopted)).state.servingUri).toEqual(secret(url));
   const lost = own.create("Algorithm", { name: "it", projectId: "p", algorithmType: "G1" });
-  await expect(lost).rejects.toThrow(/404.*the service asked was \[secret\]$/);
+  await expect(lost).rejects.toThrow(/404.*the request was sent to \[secret\]$/);
   const moved = { ...byPlugin.state, __service: secret("https://hush.example.com") };
   await expect(own.diff("EventDataset", byPlugin.id, moved, dataset)).rejects.toThrow(
     /the service at \[secret\], but \[secret\] is configured/,
