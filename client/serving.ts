@@ -26,7 +26,7 @@ export async function recommendItems(
     return client.call(routes.recommendItemsToUser, input, { headers });
   const baseUrl = servingUri.endsWith(path) ? servingUri.slice(0, -path.length) : servingUri;
   try {
-    const options = { baseUrl, headers, mayBeElsewhere: true };
+    const options = { baseUrl, headers, hasFallback: true };
     return await client.call(routes.recommendItemsToUser, input, options);
   } catch (error) {
     const isWrongAddress =

@@ -15,7 +15,7 @@ const model = z.object({
     "When the model was created, in milliseconds since 1970. Other services may use another unit.",
   ),
   quality: maybe(quality).describe(
-    "What its training measured, if the service reports it; beyond the specification.",
+    "Quality measured by the training, if the service reports it (extension).",
   ),
 });
 const projectId = recordId.describe("Id of the project.");

@@ -121,7 +121,9 @@ describe("why an item is recommended", () => {
     await expect(ask("u1", "4")).rejects.toMatchObject({
       status: 400,
       error: {
-        details: [{ path: explainHeader, message: "expected 1, 2 or 3: the maximum number of reasons per item" }],
+        details: [
+          { path: explainHeader, message: "expected 1, 2 or 3: the maximum number of reasons per item" },
+        ],
       },
     });
   });
