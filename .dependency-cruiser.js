@@ -79,10 +79,10 @@ const forbidden = [
     to: { path: "^service/", pathNot: "^service/(index|embedded)\\.ts$" },
   },
   {
-    name: "page-by-its-answers",
-    comment: "The page runs in a browser: of the service it takes the types of its answers alone.",
+    name: "page-imports-only-response-types",
+    comment: "The page runs in a browser, so it imports only the types of the service's responses.",
     from: { path: "^console/" },
-    to: { path: "^(service|contract)/", pathNot: "^service/console/answers\\.ts$" },
+    to: { path: "^(service|contract)/", pathNot: "^service/console/responses\\.ts$" },
   },
   {
     name: "page-is-reached-by-http",

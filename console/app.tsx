@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect, useErrorBoundary } from "preact/hooks";
-import { titled } from "./format";
-import { connection, follow, latest } from "./live";
+import { capitalize } from "./format";
+import { connection, liveStatus, startLiveUpdates } from "./live";
 import { Copy, Name } from "./parts/basics";
 import { Failed, Skeleton } from "./parts/load";
-import { choose, place, project, to } from "./router";
-import { readSession, signedIn, signOut } from "./session";
+import { hrefTo, route, selectedProject, selectProject } from "./router";
+import { readSession, signInState, signOut } from "./session";
 
-/** Each screen is loaded when it is first looked at. */
+/** The screens in the order of the menu. Each one is loaded when it is first opened. */
 const screens: Readonly<Record<string, { title: string; load: () => Promise<{ Screen: ComponentType }> }>> = {
   overview: { title: "Overview", load: () => import("./screens/overview") },
   try: { title: "Try it", load: () => import("./screens/try/try") },
@@ -20,70 +20,70 @@ const screens: Readonly<Record<string, { title: string; load: () => Promise<{ Sc
   api: { title: "API", load: () => import("./screens/api") },
 };
 
-/** The whole page. */
+/** The whole page: the screens if somebody is signed in, otherwise how to sign in. */
 export function App() {
-  const now = signedIn.value;
-  if (now.state === "asking") return <Skeleton lines={3} />;
-  return now.state === "in" ? <Shell /> : <Outside {...now} />;
+  const now = signInState.value;
+  if (now.state === "loading") return <Skeleton lines={3} />;
+  return now.state === "in" ? <Shell /> : <SignInPage {...now} />;
 }
 
-/** What anybody sees who is not signed in: how to get in, and nothing of the service. */
-function Outside({ why }: { why?: string }) {
+/** Shown to visitors who are not signed in. It reveals nothing about the service. */
+function SignInPage({ reason }: { reason?: string }) {
   return (
     <main class="outside">
       <img src="console/icon.svg" alt="" width="44" height="44" />
       <h1>Recommender console</h1>
-      {why && (
+      {reason && (
         <p class="note warn" role="alert">
-          {why}
+          {reason}
         </p>
       )}
-      <p>To look inside, run this where the service's stack or folder is:</p>
+      <p>To sign in, run this in the directory of your Pulumi project or of the service:</p>
       <div class="command">
         <code>npx recommender open</code>
         <Copy text="npx recommender open" />
       </div>
       <p class="muted">
-        It opens this page with a link that works once, for a minute. For the service of a stack, add{" "}
-        <code>--stack NAME</code>; in a clone of pulumi-recommender run{" "}
-        <code>npm run recommender -- open --stack local</code>. A session holds for one tab: another tab needs
-        a link of its own.
+        It opens this page with a link that works once, within a minute. For the service of a stack, add{" "}
+        <code>--stack NAME</code>. In a clone of pulumi-recommender, run{" "}
+        <code>npm run recommender -- open --stack local</code>. A session is valid in one tab only. Run the
+        command again for another tab.
       </p>
     </main>
   );
 }
 
 function Shell() {
-  const now = signedIn.value;
-  useEffect(follow, []);
-  const { version } = latest.value ?? {};
+  const now = signInState.value;
+  useEffect(startLiveUpdates, []);
+  const { version } = liveStatus.value ?? {};
   useEffect(() => {
     if (version !== undefined) void readSession().catch(() => undefined);
   }, [version]);
-  const current = Object.hasOwn(screens, place.value.screen) ? place.value.screen : "overview";
+  const current = Object.hasOwn(screens, route.value.screen) ? route.value.screen : "overview";
   useEffect(() => {
     document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [current]);
   if (now.state !== "in") return null;
   const { session } = now;
-  const running = (latest.value?.counts.running ?? 0) + (latest.value?.counts.pending ?? 0);
+  const running = (liveStatus.value?.counts.running ?? 0) + (liveStatus.value?.counts.pending ?? 0);
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <nav aria-label="Screens">
-        <a class="brand" href={to("overview")} aria-label="Recommender">
+        <a class="brand" href={hrefTo("overview")} aria-label="Recommender">
           <img src="console/icon.svg" alt="" width="26" height="26" />
           <span>Recommender</span>
         </a>
         <ul>
           {Object.entries(screens).map(([name, { title }]) => (
             <li key={name}>
-              <a href={to(name)} aria-current={name === current ? "page" : undefined}>
+              <a href={hrefTo(name)} aria-current={name === current ? "page" : undefined}>
                 {title}
                 {name === "jobs" && running > 0 && (
-                  <span class="count" title={`${running} under way`}>
+                  <span class="count" title={`${running} running or pending`}>
                     {running}
                   </span>
                 )}
@@ -97,7 +97,8 @@ function Shell() {
         <footer>
           <Connection />
           <span class="muted" title={session.service.place}>
-            {session.access === "read" ? "Looking only" : "May change things"}, as <Name>{session.name}</Name>
+            {session.access === "read" ? "Read-only" : "Read and write"} · signed in as{" "}
+            <Name>{session.name}</Name>
           </span>
           <SignOut />
         </footer>
@@ -121,8 +122,8 @@ function SignOut() {
 const connections = {
   live: "Live",
   connecting: "Connecting",
-  paused: "Paused while hidden",
-  lost: "Connection lost, trying again",
+  paused: "Paused: tab hidden",
+  lost: "Connection lost. Retrying…",
 };
 
 function Connection() {
@@ -135,16 +136,19 @@ function Connection() {
 }
 
 function ProjectChooser() {
-  const now = signedIn.value;
+  const now = signInState.value;
   if (now.state !== "in" || now.session.projects.length < 2) return null;
   return (
     <label class="project">
       <span>Project</span>
-      <select value={project.value?.id} onChange={(event) => choose(event.currentTarget.value)}>
+      <select
+        value={selectedProject.value?.id}
+        onChange={(event) => selectProject(event.currentTarget.value)}
+      >
         {now.session.projects.map(({ id, name, isDeployed }) => (
           <option key={id} value={id}>
             {name.slice(0, 60)}
-            {isDeployed ? "" : " (does not serve)"}
+            {isDeployed ? "" : " (not deployed)"}
           </option>
         ))}
       </select>
@@ -155,8 +159,8 @@ function ProjectChooser() {
 function CurrentScreen({ name }: { name: string }) {
   const loaded = useSignal<ComponentType | undefined>(undefined);
   const failed = useSignal(false);
-  const [broken, again] = useErrorBoundary();
-  useEffect(again, [place.value]);
+  const [error, reset] = useErrorBoundary();
+  useEffect(reset, [route.value]);
   useEffect(() => {
     const { title, load } = screens[name] as (typeof screens)[string];
     document.title = `${title} · Recommender`;
@@ -173,10 +177,9 @@ function CurrentScreen({ name }: { name: string }) {
   if (failed.value)
     return (
       <p class="note bad" role="alert">
-        {titled(name)} cannot be loaded: the service does not answer, or another version runs by now. Load the
-        page again.
+        Cannot load {capitalize(name)}: the service does not respond, or it was updated. Reload the page.
       </p>
     );
-  if (broken) return <Failed error={broken} again={again} />;
+  if (error) return <Failed error={error} retry={reset} />;
   return Screen ? <Screen /> : <Skeleton lines={6} />;
 }

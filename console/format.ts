@@ -9,25 +9,25 @@ const dayTime = new Intl.DateTimeFormat(undefined, {
 });
 const yearTime = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
 
-/** A number with its thousands apart. */
-export const grouped = (count: number): string => whole.format(Math.round(count));
+/** Formats a whole number with thousands separators: 12,400. */
+export const formatNumber = (count: number): string => whole.format(Math.round(count));
 
-/** A number in few characters: 12.4K. */
-export const compact = (count: number): string => short.format(count);
+/** Formats a number in a few characters: 12.4K. */
+export const formatCompact = (count: number): string => short.format(count);
 
-/** A count with its noun. */
-export const counted = (count: number, noun: string): string =>
-  `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+/** Formats a count with its noun: 1 user, 2 users. */
+export const plural = (count: number, noun: string): string =>
+  `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** A share as percent. */
-export function percent(share: number | null | undefined): string {
+/** Formats a share between 0 and 1 as a percentage. */
+export function formatPercent(share: number | null | undefined): string {
   if (share == null) return "–";
   const value = share * 100;
   return `${value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : Math.round(value)} %`;
 }
 
-/** How long something takes. */
-export function lasting(ms: number): string {
+/** Formats a duration: 5 ms, 3.2 s, 4 min 10 s. */
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
@@ -37,8 +37,8 @@ export function lasting(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} days`;
 }
 
-/** A time as seen from now. */
-export function fromNow(ts: number, now: number): string {
+/** Formats a time relative to now, or as a date if it is older than a week or in the future. */
+export function formatRelativeTime(ts: number, now: number): string {
   const ago = now - ts;
   if (ago < 5000 && ago > -60_000) return "just now";
   if (ago < 0 || ago > 7 * 86_400_000)
@@ -49,39 +49,40 @@ export function fromNow(ts: number, now: number): string {
   return dayTime.format(ts);
 }
 
-/** A time to the second, in the reader's own zone. */
-export const exact = (ts: number): string => exactTime.format(ts);
+/** Formats a time to the second, in the time zone of the browser. */
+export const formatExactTime = (ts: number): string => exactTime.format(ts);
 
-/** The day of a time. */
-export const day = (ts: number): string => yearTime.format(ts);
+/** Formats the day of a time. */
+export const formatDate = (ts: number): string => yearTime.format(ts);
 
-/** A score or a measure of quality. */
-export function measure(value: number | null | undefined, digits = 3): string {
+/** Formats a score or a metric with a fixed number of digits. Scores below -1e29 mark missing values. */
+export function formatDecimal(value: number | null | undefined, digits = 3): string {
   return value == null || value < -1e29 ? "–" : value.toFixed(digits);
 }
 
-/** A number of any size, to four digits. */
-export function rounded(value: number): string {
+/** Formats a number of any size with four significant digits. */
+export function toFourDigits(value: number): string {
   const few = Number(value.toPrecision(4));
   return String(Number.isFinite(few) ? few : value);
 }
 
-/** The beginning of a text, without half a sign at its end. */
-export const firstOf = (text: string, most: number): string =>
+/** Returns the first characters of a text. It never ends with half of a surrogate pair. */
+export const prefixOf = (text: string, most: number): string =>
   text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 
-/** A text of somebody else's, cut so that it cannot fill the page. */
-export function cut(text: string, most = 120): string {
-  return text.length > most ? `${firstOf(text, most)}…` : text;
+/** Shortens user-provided text, so that it cannot fill the page. */
+export function truncate(text: string, most = 120): string {
+  return text.length > most ? `${prefixOf(text, most)}…` : text;
 }
 
-/** A value of an attribute as people read it. */
-export function shown(value: unknown): string {
+/** Formats an attribute value for people. */
+export function displayValue(value: unknown): string {
   if (value === null || value === undefined) return "–";
-  if (Array.isArray(value)) return cut(value.map(shown).join(", "));
-  if (typeof value === "object") return cut(JSON.stringify(value));
-  return cut(String(value));
+  if (Array.isArray(value)) return truncate(value.map(displayValue).join(", "));
+  if (typeof value === "object") return truncate(JSON.stringify(value));
+  return truncate(String(value));
 }
 
-/** A word of the service with its first letter large: TRAINING is Training. */
-export const titled = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();
+/** Capitalizes a constant of the API: TRAINING becomes Training. */
+export const capitalize = (word: string): string =>
+  word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();

@@ -1,40 +1,40 @@
 import { signal } from "@preact/signals";
-import type { LiveLine } from "../service/console/answers";
-import { request, signedIn } from "./session";
+import type { LiveLine } from "../service/console/responses";
+import { request, signInState } from "./session";
 
-/** How the jobs stand now; undefined before the first line has come. */
-export const latest = signal<LiveLine | undefined>(undefined);
+/** The current status of the jobs, or undefined until the first line arrives. */
+export const liveStatus = signal<LiveLine | undefined>(undefined);
 
-/** Whether lines come in. */
+/** The state of the connection that delivers live updates. */
 export const connection = signal<"connecting" | "live" | "paused" | "lost">("connecting");
 
 let stop: AbortController | undefined;
 
-/** Follows the service as long as the page is looked at. */
-export function follow(): void {
-  document.addEventListener("visibilitychange", () => (document.hidden ? pause() : begin()));
-  begin();
+/** Receives live updates while the page is visible. */
+export function startLiveUpdates(): void {
+  document.addEventListener("visibilitychange", () => (document.hidden ? stopReading() : startReading()));
+  startReading();
 }
 
-function pause(): void {
+function stopReading(): void {
   stop?.abort();
   stop = undefined;
   connection.value = "paused";
 }
 
-function begin(): void {
+function startReading(): void {
   if (stop) return;
   stop = new AbortController();
   void keepReading(stop.signal);
 }
 
 async function keepReading(signal: AbortSignal): Promise<void> {
-  for (let failures = 0; !signal.aborted && signedIn.value.state === "in"; ) {
+  for (let failures = 0; !signal.aborted && signInState.value.state === "in"; ) {
     try {
       const answer = await request("console/api/live", { signal });
       failures = 0;
       connection.value = "live";
-      for await (const line of linesOf(answer)) latest.value = JSON.parse(line) as LiveLine;
+      for await (const line of linesOf(answer)) liveStatus.value = JSON.parse(line) as LiveLine;
     } catch {
       if (signal.aborted) return;
       failures++;

@@ -1,4 +1,4 @@
-// The console: a page that looks at a service. What it shows comes from service/console; it holds no key.
+// The console: a web page that shows the state of a service. Its data comes from service/console. It never has the API key.
 
 import { render } from "preact";
 import { App } from "./app";

@@ -1,8 +1,8 @@
 import { computed, signal } from "@preact/signals";
-import { signedIn } from "./session";
+import { signInState } from "./session";
 
-/** Where the page is: `#/jobs/ID?type=TRAINING`. */
-export interface Place {
+/** The screen and its parameters, from the URL's fragment: `#/jobs/ID?type=TRAINING`. */
+export interface Route {
   readonly screen: string;
   readonly rest: readonly string[];
   readonly query: URLSearchParams;
@@ -13,7 +13,7 @@ addEventListener("hashchange", () => {
   hash.value = location.hash;
 });
 
-export const place = computed<Place>(() => {
+export const route = computed<Route>(() => {
   const [path = "", query = ""] = hash.value.replace(/^#\/?/, "").split("?");
   const [screen = "", ...rest] = path.split("/").map(decoded);
   return { screen: screen || "overview", rest, query: new URLSearchParams(query) };
@@ -27,22 +27,26 @@ function decoded(text: string): string {
   }
 }
 
-/** The address of a screen. */
-export function to(screen: string, rest: readonly string[] = [], query: Record<string, string> = {}): string {
+/** Returns the link to a screen. */
+export function hrefTo(
+  screen: string,
+  rest: readonly string[] = [],
+  query: Record<string, string> = {},
+): string {
   const text = new URLSearchParams(query).toString();
   return `#/${[screen, ...rest].map(encodeURIComponent).join("/")}${text && `?${text}`}`;
 }
 
-/** Goes somewhere. */
-export function go(address: string): void {
+/** Opens a link from {@link hrefTo}. */
+export function navigate(address: string): void {
   location.hash = address;
 }
 
 const chosen = signal(sessionStorage.getItem("recommender-console-project"));
 
-/** The project that the screens are about: the chosen one, or the newest that serves. */
-export const project = computed(() => {
-  const now = signedIn.value;
+/** The project that the screens show: the selected one, or else the newest deployed one. */
+export const selectedProject = computed(() => {
+  const now = signInState.value;
   const projects = now.state === "in" ? now.session.projects : [];
   return (
     projects.find(({ id }) => id === chosen.value) ??
@@ -53,18 +57,18 @@ export const project = computed(() => {
 
 const orphansKey = "recommender-console-orphans";
 
-/** Whether orphaned objects are shown, in this tab. */
+/** Whether this tab shows orphaned objects. */
 export const orphansShown = signal(sessionStorage.getItem(orphansKey) === "shown");
 
-/** Shows orphaned objects, or hides them. */
+/** Shows or hides orphaned objects. */
 export function showOrphans(isOn: boolean): void {
   orphansShown.value = isOn;
   if (isOn) sessionStorage.setItem(orphansKey, "shown");
   else sessionStorage.removeItem(orphansKey);
 }
 
-/** Chooses the project that the screens are about. */
-export function choose(id: string): void {
+/** Selects the project that the screens show. */
+export function selectProject(id: string): void {
   chosen.value = id;
   sessionStorage.setItem("recommender-console-project", id);
 }

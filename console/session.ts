@@ -1,24 +1,24 @@
 import { signal } from "@preact/signals";
-import type { SessionAnswer } from "../service/console/answers";
+import type { SessionResponse } from "../service/console/responses";
 
-/** Under which the header's half of a session is kept, for this origin and this tab alone. */
+/** Key in sessionStorage for the session's token, which is sent as a header. Only this origin and this tab can read it. */
 const storageKey = "recommender-console-token";
 
-/** Whether somebody is signed in, and who; `why` says what kept him out. */
-export type SignedIn =
-  | { readonly state: "asking" }
-  | { readonly state: "out"; readonly why?: string }
-  | { readonly state: "in"; readonly session: SessionAnswer };
+/** Whether somebody is signed in, and who. `reason` says why a sign-in failed or a session ended. */
+export type SignInState =
+  | { readonly state: "loading" }
+  | { readonly state: "out"; readonly reason?: string }
+  | { readonly state: "in"; readonly session: SessionResponse };
 
-export const signedIn = signal<SignedIn>({ state: "asking" });
+export const signInState = signal<SignInState>({ state: "loading" });
 
-/** An answer that says no: by the service, or because it cannot be reached. */
-export class Refused extends Error {
+/** A failed request: the service rejected it, or could not be reached (status 0). */
+export class RequestError extends Error {
   constructor(
     readonly status: number,
     message: string,
     readonly code = "",
-    /** What is wrong with which field, where the service says so. */
+    /** The invalid fields of the request, if the service named them. */
     readonly details: readonly { readonly path: string; readonly message: string }[] = [],
   ) {
     super(message);
@@ -27,36 +27,39 @@ export class Refused extends Error {
 
 const base = new URL(".", location.href.split("#")[0]);
 
-/** The address of a part of the service, which may lie under a path of a proxy. */
-export function addressOf(path: string): string {
+/** Returns the URL of a path of the service. Behind a proxy, the service may itself be under a path. */
+export function urlOf(path: string): string {
   return new URL(path.replace(/^\//, ""), base).href;
 }
 
-/** Calls the service as the one who is signed in. */
+/**
+ * Calls the service in the current session.
+ * @throws RequestError if the service rejects the request or cannot be reached
+ */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const token = sessionStorage.getItem(storageKey);
   const headers = new Headers(init.headers);
   if (token !== null) headers.set("x-console-token", token);
-  const answer = await fetch(addressOf(path), { ...init, headers, redirect: "error" }).catch((error) => {
+  const answer = await fetch(urlOf(path), { ...init, headers, redirect: "error" }).catch((error) => {
     if (init.signal?.aborted) throw error;
-    throw new Refused(0, "The service does not answer. It may have been stopped, or it restarts.");
+    throw new RequestError(0, "The service does not respond. It may be stopped or restarting.");
   });
   if (answer.ok) return answer;
   const body = (await answer.json().catch(() => ({}))) as {
-    error?: { code?: string; message?: string; details?: Refused["details"] };
+    error?: { code?: string; message?: string; details?: RequestError["details"] };
   };
-  const refused = new Refused(
+  const refused = new RequestError(
     answer.status,
-    body.error?.message ?? `The service answered ${answer.status}.`,
+    body.error?.message ?? `The service responded with status ${answer.status}.`,
     body.error?.code,
     body.error?.details,
   );
-  if (answer.status === 401 && signedIn.value.state === "in") signOutHere(refused.message);
+  if (answer.status === 401 && signInState.value.state === "in") clearSession(refused.message);
   throw refused;
 }
 
-/** A part of what the console shows. */
-export async function view<T>(
+/** Reads the data of a screen from `console/api`. */
+export async function fetchView<T>(
   name: string,
   query: Record<string, string | undefined> = {},
   signal?: AbortSignal,
@@ -66,8 +69,8 @@ export async function view<T>(
   return (await answer.json()) as T;
 }
 
-/** Sends JSON and reads the answer. */
-export async function send<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+/** Sends JSON with POST and returns the response. */
+export async function postJson<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   const answer = await request(path, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -77,36 +80,36 @@ export async function send<T>(path: string, body: unknown, signal?: AbortSignal)
   return (await answer.json()) as T;
 }
 
-/** Signs in by the code of the address, which is taken out of it first, or by the session that is there already. */
+/** Signs in with the code in the URL, or continues the session of this tab. The code is first removed from the URL. */
 export async function signIn(): Promise<void> {
   const [, code] = /^#code=([\w-]+)$/.exec(location.hash) ?? [];
-  if (code !== undefined) history.replaceState(null, "", addressOf(""));
+  if (code !== undefined) history.replaceState(null, "", urlOf(""));
   try {
     if (code !== undefined) {
-      const { token } = await send<{ token: string }>("console/session", { code });
+      const { token } = await postJson<{ token: string }>("console/session", { code });
       sessionStorage.setItem(storageKey, token);
     } else if (sessionStorage.getItem(storageKey) === null) {
-      signedIn.value = { state: "out" };
+      signInState.value = { state: "out" };
       return;
     }
     await readSession();
   } catch (error) {
-    signOutHere((error as Error).message);
+    clearSession((error as Error).message);
   }
 }
 
-/** Reads who is signed in, and the projects. */
+/** Reads the session: who is signed in, and the projects. */
 export async function readSession(): Promise<void> {
-  signedIn.value = { state: "in", session: await view<SessionAnswer>("session") };
+  signInState.value = { state: "in", session: await fetchView<SessionResponse>("session") };
 }
 
-/** Ends the session in the service too. */
+/** Ends the session, here and in the service. */
 export async function signOut(): Promise<void> {
   await request("console/session", { method: "DELETE" }).catch(() => undefined);
-  signOutHere();
+  clearSession();
 }
 
-function signOutHere(why?: string): void {
+function clearSession(reason?: string): void {
   sessionStorage.removeItem(storageKey);
-  signedIn.value = why === undefined ? { state: "out" } : { state: "out", why };
+  signInState.value = reason === undefined ? { state: "out" } : { state: "out", reason };
 }

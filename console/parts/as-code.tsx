@@ -1,28 +1,28 @@
 import { useSignal } from "@preact/signals";
-import type { Origin } from "../../service/console/answers";
-import { latest } from "../live";
-import { addressOf, signedIn } from "../session";
+import type { Origin } from "../../service/console/responses";
+import { liveStatus } from "../live";
+import { signInState, urlOf } from "../session";
 import { Block, Copy } from "./basics";
-import { command, type Texts, word } from "./code";
+import { type CodeSamples, command, shellWord } from "./code";
 
-/** What a text does, where the language says something else than a program. */
+/** Notes on what the samples do, for programs, the CLI and curl. */
 type Notes = Readonly<Partial<Record<"program" | "CLI" | "curl", string>>>;
 
-/** What would declare or do this, in the languages that there are. */
+/** Shows code that declares or does what the screen shows, in each language of `texts`. */
 export function AsCode({
   texts,
   notes = {},
   projectId,
 }: {
-  texts: Texts;
+  texts: CodeSamples;
   notes?: Notes;
-  /** The project that the command is about. */
+  /** The project of the command; without it, the command refers to the stack of the last job of any project. */
   projectId?: string | undefined;
 }) {
-  const names = Object.keys(texts) as (keyof Texts)[];
-  const chosen = useSignal<keyof Texts>(names[0] ?? "CLI");
-  const now = names.includes(chosen.value) ? chosen.value : (names[0] as keyof Texts);
-  const text = whole(now, texts[now] ?? "");
+  const names = Object.keys(texts) as (keyof CodeSamples)[];
+  const chosen = useSignal<keyof CodeSamples>(names[0] ?? "CLI");
+  const now = names.includes(chosen.value) ? chosen.value : (names[0] as keyof CodeSamples);
+  const text = completeFile(now, texts[now] ?? "");
   return (
     <details class="code">
       <summary>As code</summary>
@@ -37,11 +37,11 @@ export function AsCode({
       <p class="muted">
         {notes[now === "CLI" || now === "curl" ? now : "program"]}{" "}
         {now === "CLI" ? (
-          <AboutCommands of={originOf(projectId)} />
+          <AboutCommands of={lastOrigin(projectId)} />
         ) : now === "curl" ? (
           <AboutKeys />
         ) : (
-          "It is part of a Pulumi program; docs/configuration.md says how a program is told which service to use."
+          "Add it to a Pulumi program. docs/configuration.md explains how to connect a program to a service."
         )}
       </p>
       <Block label={`${now} text`} text={text} />
@@ -49,8 +49,8 @@ export function AsCode({
   );
 }
 
-/** A text as a file may begin with it. */
-function whole(language: keyof Texts, text: string): string {
+/** Adds the import or the heading that makes a sample a complete file. */
+function completeFile(language: keyof CodeSamples, text: string): string {
   if (language === "TypeScript") return `import * as recommender from "pulumi-recommender";\n\n${text}`;
   if (language === "Python") return `import pulumi_recommender as recommender\n\n${text}`;
   if (language !== "YAML" || text.startsWith("variables:")) return text;
@@ -61,52 +61,54 @@ function AboutCommands({ of }: { of: Origin | undefined }) {
   if (of)
     return (
       <>
-        Run it with npx in the folder of the Pulumi project <bdi>{of.project}</bdi>; in a clone of
-        pulumi-recommender put <code>npm run recommender --</code> in place of <code>recommender</code>.
+        Run it with npx in the directory of the Pulumi project <bdi>{of.project}</bdi>. In a clone of
+        pulumi-recommender, write <code>npm run recommender --</code> instead of <code>recommender</code>.
       </>
     );
-  if (folder() !== undefined) return "Run it with npx on the machine of the service.";
-  return "Run it with npx. It takes credentials from the environment, as docs/configuration.md says.";
+  if (dataDirectory() !== undefined) return "Run it with npx on the machine of the service.";
+  return "Run it with npx. It reads credentials from the environment; see docs/configuration.md.";
 }
 
 function AboutKeys() {
-  const place = folder();
-  if (place === undefined) return "RECOMMENDER_API_KEY is the key of the service.";
+  const place = dataDirectory();
+  if (place === undefined) return "Set RECOMMENDER_API_KEY to the API key of the service.";
   return (
     <>
-      The key lies in the folder of the service:{" "}
-      <code>{`RECOMMENDER_API_KEY="$(cat ${word(`${place}/key`)})"`}</code>
+      The API key is in the data directory of the service:{" "}
+      <code>{`RECOMMENDER_API_KEY="$(cat ${shellWord(`${place}/key`)})"`}</code>
     </>
   );
 }
 
-/** The stack that last submitted a job, of a project or at all. */
-function originOf(projectId: string | undefined): Origin | undefined {
-  const jobs = latest.value?.jobs ?? [];
+/** Returns the stack that submitted the latest job, of one project or of any. */
+function lastOrigin(projectId: string | undefined): Origin | undefined {
+  const jobs = liveStatus.value?.jobs ?? [];
   const from = jobs.find((job) => job.origin && (projectId === undefined || job.projectId === projectId));
   return from?.origin ?? undefined;
 }
 
-/** The folder of the service, where it has one and is on this machine. */
-function folder(): string | undefined {
-  const now = signedIn.value;
+/** Returns the service's data directory, if it has one and runs on this machine. */
+function dataDirectory(): string | undefined {
+  const now = signInState.value;
   if (now.state !== "in") return undefined;
   const { url, place } = now.session.service;
   const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
   return isHere && !place.includes("://") ? place : undefined;
 }
 
-/** The options by which a command finds this service, and what belongs to it. */
-export function ofService(projectId?: string): { readonly stack: string } | { readonly service: string } {
-  const origin = originOf(projectId);
+/** Returns the CLI options that select this service. */
+export function serviceOptions(
+  projectId?: string,
+): { readonly stack: string } | { readonly service: string } {
+  const origin = lastOrigin(projectId);
   if (origin) return { stack: origin.stack };
-  const place = folder();
+  const place = dataDirectory();
   return { service: place === undefined ? serviceUrl() : `embedded:${place}` };
 }
 
-/** Commands that tell what the service holds. */
+/** Returns commands that list the contents of the service. */
 export function statusCommands(): string {
-  const [place, of] = [folder(), ofService()];
+  const [place, of] = [dataDirectory(), serviceOptions()];
   return [
     ...(place === undefined ? [] : [command("status", { data: place })]),
     command("datasets list", of),
@@ -114,8 +116,8 @@ export function statusCommands(): string {
   ].join("\n");
 }
 
-/** The address that others reach the service at. */
+/** Returns the public URL of the service. */
 export function serviceUrl(): string {
-  const now = signedIn.value;
-  return now.state === "in" ? now.session.service.url : addressOf("").replace(/\/$/, "");
+  const now = signInState.value;
+  return now.state === "in" ? now.session.service.url : urlOf("").replace(/\/$/, "");
 }

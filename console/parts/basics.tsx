@@ -1,26 +1,26 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import type { Origin } from "../../service/console/answers";
-import { cut, exact, fromNow, titled } from "../format";
+import type { Origin } from "../../service/console/responses";
+import { capitalize, formatExactTime, formatRelativeTime, truncate } from "../format";
 
-/** The minute hand of all relative times. */
+/** The clock of all relative times, which makes them update. */
 const now = signal(Date.now());
 setInterval(() => {
   now.value = Date.now();
 }, 10_000);
 
-/** A time as seen from now; the exact one on hover, and for machines. */
+/** A relative time. The exact time appears on hover and in the `dateTime` attribute. */
 export function Time({ ts }: { ts: number | null | undefined }) {
   if (ts == null) return <span class="muted">–</span>;
   if (Number.isNaN(new Date(ts).getTime())) return <span>{ts} ms</span>;
   return (
-    <time dateTime={new Date(ts).toISOString()} title={exact(ts)}>
-      {fromNow(ts, Math.max(now.value, Date.now()))}
+    <time dateTime={new Date(ts).toISOString()} title={formatExactTime(ts)}>
+      {formatRelativeTime(ts, Math.max(now.value, Date.now()))}
     </time>
   );
 }
 
-/** A part of a screen. */
+/** A section of a screen. */
 export function Card({
   title,
   aside,
@@ -45,18 +45,18 @@ export function Card({
   );
 }
 
-/** A name of somebody else's: shown apart from the text around it, and never longer than its place. */
+/** A user-provided name. It is isolated, so right-to-left text does not affect its surroundings, and shortened. */
 export function Name({ children }: { children: string }) {
   return (
-    <bdi class="name" title={children.length > 60 ? cut(children, 1000) : undefined}>
-      {cut(children)}
+    <bdi class="name" title={children.length > 60 ? truncate(children, 1000) : undefined}>
+      {truncate(children)}
     </bdi>
   );
 }
 
-/** An id that can be copied. */
+/** An id, optionally as a link. */
 export function Id({ children, href, onClick }: { children: string; href?: string; onClick?: () => void }) {
-  const text = <bdi>{cut(children, 60)}</bdi>;
+  const text = <bdi>{truncate(children, 60)}</bdi>;
   return href ? (
     <a class="id" href={href} onClick={onClick}>
       {text}
@@ -66,39 +66,39 @@ export function Id({ children, href, onClick }: { children: string; href?: strin
   );
 }
 
-/** What tells things of one name apart: the id, and the release that made it if that is known. */
-export function Apart({ id, origin }: { id: string; origin: Origin | null }) {
+/** Distinguishes objects with the same name: the id, and the release that created the object if known. */
+export function IdAndRelease({ id, origin }: { id: string; origin: Origin | null }) {
   return (
-    <div class="apart">
+    <div class="id-and-release">
       <Id>{id}</Id>
       {origin?.release && (
         <span>
-          release <bdi>{cut(origin.release, 60)}</bdi>
+          release <bdi>{truncate(origin.release, 60)}</bdi>
         </span>
       )}
     </div>
   );
 }
 
-/** The states of jobs, in words. */
+/** The display names of job states. */
 export const states: Readonly<Record<string, string>> = {
-  PENDING: "waits",
-  RUNNING: "runs",
-  SUCCEED: "done",
+  PENDING: "pending",
+  RUNNING: "running",
+  SUCCEED: "succeeded",
   FAILED: "failed",
 };
 
-/** The state of a job, by word and by colour. */
+/** The state of a job, as a word with a colour. */
 export function State({ of }: { of: string }) {
   return (
     <span class={`state ${of.toLowerCase()}`}>
       <i aria-hidden="true" />
-      {states[of] ?? titled(of)}
+      {states[of] ?? capitalize(of)}
     </span>
   );
 }
 
-/** How full something is. */
+/** A bar that shows `value` as a share of `of`. */
 export function Meter({
   value,
   of,
@@ -118,7 +118,7 @@ export function Meter({
   );
 }
 
-/** A figure with its name. */
+/** A named figure, for example in a list of metrics. */
 export function Figure({
   name,
   children,
@@ -136,24 +136,24 @@ export function Figure({
   );
 }
 
-/** The stack, the resource and the release that something comes from, where that was told. */
+/** The stack, the resource and the release that created an object, if known. */
 export function OriginFigure({ name, of }: { name: string; of: Origin | null }) {
   if (!of) return null;
   return (
     <Figure name={name}>
-      <Name>{stackOf(of)}</Name>{" "}
+      <Name>{stackName(of)}</Name>{" "}
       <small>
-        resource <bdi>{cut(of.resource)}</bdi>
-        {of.release && `, release ${cut(of.release)}`}
+        resource <bdi>{truncate(of.resource)}</bdi>
+        {of.release && `, release ${truncate(of.release)}`}
       </small>
     </Figure>
   );
 }
 
-/** A stack as Pulumi names it beside its project. */
-export const stackOf = ({ project, stack }: Origin): string => `${project}/${stack}`;
+/** Returns the name of a stack as Pulumi writes it: `project/stack`. */
+export const stackName = ({ project, stack }: Origin): string => `${project}/${stack}`;
 
-/** A button that copies a text and says so. */
+/** A button that copies a text and then confirms it. */
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
   const done = useSignal(false);
   const copy = async () => {
@@ -170,7 +170,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
   );
 }
 
-/** The way to the next page of a list. */
+/** A button that loads the next page of a list. */
 export function More({ next, onMore }: { next: string | null; onMore: (next: string) => void }) {
   if (next === null) return null;
   return (
@@ -182,11 +182,11 @@ export function More({ next, onMore }: { next: string | null; onMore: (next: str
   );
 }
 
-/** A text of several lines, which scrolls sideways. */
+/** A block of code or JSON that scrolls sideways. */
 export function Block({ label, text }: { label: string; text: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
-    // biome-ignore lint/a11y/useSemanticElements: a section would be listed among the parts of the page.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
+    // biome-ignore lint/a11y/useSemanticElements: screen readers would list a section as a region of the page.
     <div class="block" role="group" aria-label={label} tabIndex={0}>
       <pre>
         <code>{text}</code>

@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { compact, exact } from "../format";
+import { formatCompact, formatExactTime } from "../format";
 import { ticksFor } from "./ticks";
 
 const height = 210;
 const pad = { left: 44, right: 14, top: 14, bottom: 26 };
 
-/** A point of a series; it may lead somewhere. */
+/** A point of a series, optionally a link. */
 export interface Point {
   readonly x: number;
   readonly y: number;
@@ -18,14 +18,14 @@ export interface Point {
 export interface Series {
   readonly name: string;
   readonly points: readonly Point[];
-  /** A line without dots, or dots without a line; both unless it says otherwise. */
+  /** How the series is drawn. Default: a line with dots. */
   readonly drawn?: "line" | "dashes" | "dots";
 }
 
-/** The colour of the nth series. */
+/** Returns the colour of a series. */
 const colour = (at: number): string => `var(--series-${(at % 6) + 1})`;
 
-/** How wide a chart may be, so that its text is as large as all other text. */
+/** Measures the available width. A chart of that width does not scale its text. */
 function useWidth(): [RefObject<HTMLElement | null>, number] {
   const ref = useRef<HTMLElement>(null);
   const width = useSignal(640);
@@ -39,17 +39,17 @@ function useWidth(): [RefObject<HTMLElement | null>, number] {
   return [ref, width.value];
 }
 
-/** Series over time, or over what `place` says; each point with its words on hover. */
+/** A line chart over time. With `xLabel`, x is not a time. Hovering over a point shows its label. */
 export function LineChart({
   title,
   series,
   format,
-  place,
+  xLabel,
 }: {
   title: string;
   series: readonly Series[];
   format: (y: number) => string;
-  place?: (x: number) => string;
+  xLabel?: (x: number) => string;
 }) {
   const id = useId();
   const [ref, width] = useWidth();
@@ -64,7 +64,7 @@ export function LineChart({
   const y = (value: number) => height - pad.bottom - (value / most) * (height - pad.top - pad.bottom);
   return (
     <figure ref={ref}>
-      {/* biome-ignore lint/a11y/useSemanticElements: a drawing whose points are links. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: the points of this drawing are links. */}
       <svg class="chart" viewBox={`0 0 ${width} ${height}`} role="group" aria-labelledby={id}>
         <title id={id}>{title}</title>
         {marks.map((mark) => (
@@ -82,7 +82,7 @@ export function LineChart({
             y={height - 6}
             text-anchor={last === first ? "middle" : at === 0 ? "start" : "end"}
           >
-            {place?.(value) ??
+            {xLabel?.(value) ??
               new Date(value).toLocaleDateString(undefined, { month: "short", day: "numeric" })}
           </text>
         ))}
@@ -103,7 +103,7 @@ export function LineChart({
               one.points.map((point) => {
                 const dot = (
                   <circle cx={x(point.x)} cy={y(point.y)} r="4">
-                    <title>{`${point.label}, ${(place ?? exact)(point.x)}: ${format(point.y)}`}</title>
+                    <title>{`${point.label}, ${(xLabel ?? formatExactTime)(point.x)}: ${format(point.y)}`}</title>
                   </circle>
                 );
                 return point.href ? (
@@ -122,14 +122,14 @@ export function LineChart({
   );
 }
 
-/** A single point is drawn as a level. */
+/** Returns the path of a line. A single point becomes a horizontal line. */
 function pathOf(points: readonly (readonly [number, number])[], width: number): string {
   const [only, ...others] = points;
   if (only && others.length === 0) return `M${pad.left} ${only[1]}H${width - pad.right}`;
   return points.map(([x, y], at) => `${at === 0 ? "M" : "L"}${x} ${y}`).join("");
 }
 
-/** Columns of stacked counts, one for each day or bin. */
+/** A column chart of stacked counts, with one column for each day or bin. */
 export function Columns({
   title,
   names,
@@ -162,7 +162,7 @@ export function Columns({
               y2={height - pad.bottom - tall(mark)}
             />
             <text x={pad.left - 8} y={height - pad.bottom - tall(mark) + 4} text-anchor="end">
-              {compact(mark)}
+              {formatCompact(mark)}
             </text>
           </g>
         ))}
@@ -171,7 +171,7 @@ export function Columns({
           return (
             <g key={label}>
               <title>
-                {`${label}: ${counts.map((count, index) => `${compact(count)} ${names[index] ?? unit}`).join(", ")}`}
+                {`${label}: ${counts.map((count, index) => `${formatCompact(count)} ${names[index] ?? unit}`).join(", ")}`}
               </title>
               {counts.map((count, index) => {
                 base -= tall(count);
@@ -208,7 +208,7 @@ export function Columns({
   );
 }
 
-/** Which colour is which. */
+/** Lists the names of the series with their colours. */
 function Legend({ names }: { names: readonly string[] }) {
   return (
     <ul class="legend">

@@ -1,17 +1,17 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
-import type { Suggestion } from "../../service/console/answers";
-import { shown } from "../format";
-import { Refused, view } from "../session";
+import type { Suggestion } from "../../service/console/responses";
+import { displayValue } from "../format";
+import { fetchView, RequestError } from "../session";
 
-/** A field for the id of a user or an item, with suggestions of the service. */
+/** An input for the id of a user or an item, with suggestions from the service. */
 export function Combo({
   kind,
   projectId,
   label,
   value,
   placeholder,
-  adds,
+  addMode,
   onPick,
 }: {
   kind: "user" | "item";
@@ -19,8 +19,8 @@ export function Combo({
   label: string;
   value: string;
   placeholder?: string;
-  /** Set where it adds to a list and is emptied then: only what is stored, or any id. */
-  adds?: "stored" | "any";
+  /** Set if picked ids are added to a list, which clears the input. `stored` accepts only existing ids. */
+  addMode?: "stored" | "any";
   onPick: (id: string) => void;
 }) {
   const id = useId();
@@ -28,16 +28,16 @@ export function Combo({
   const found = useSignal<readonly Suggestion[]>([]);
   const isOpen = useSignal(false);
   const at = useSignal(-1);
-  const refused = useSignal("");
+  const message = useSignal("");
   const asked = useRef<AbortController>(undefined);
   useEffect(() => {
     text.value = value;
   }, [value, text]);
 
   const suggestions = (typed: string, signal?: AbortSignal) =>
-    view<Suggestion[]>("suggest", { project: projectId, kind, text: typed }, signal);
+    fetchView<Suggestion[]>("suggest", { project: projectId, kind, text: typed }, signal);
   const failed = (error: unknown) => {
-    if (error instanceof Refused) refused.value = `No suggestions: ${error.message}`;
+    if (error instanceof RequestError) message.value = `No suggestions: ${error.message}`;
   };
   const ask = (typed: string) => {
     asked.current?.abort();
@@ -55,20 +55,20 @@ export function Combo({
     asked.current?.abort();
     isOpen.value = false;
     if (!chosen.trim()) return;
-    text.value = adds ? "" : chosen;
-    refused.value = "";
+    text.value = addMode ? "" : chosen;
+    message.value = "";
     onPick(chosen);
   };
   const enter = async () => {
     const typed = text.value.trim();
     const marked = found.value[at.value]?.id;
-    if (marked !== undefined || adds !== "stored" || !typed) return pick(marked ?? text.value);
+    if (marked !== undefined || addMode !== "stored" || !typed) return pick(marked ?? text.value);
     const rows = await suggestions(typed).catch(failed);
     if (!rows) return;
-    const known = rows.find(({ id }) => id === typed) ?? only(rows.filter(isNamed(typed))) ?? only(rows);
+    const known =
+      rows.find(({ id }) => id === typed) ?? onlyOne(rows.filter(hasAttributeText(typed))) ?? onlyOne(rows);
     if (known) pick(known.id);
-    else
-      refused.value = rows.length > 0 ? `Several ${kind}s match: choose one.` : `There is no such ${kind}.`;
+    else message.value = rows.length > 0 ? `Several ${kind}s match. Choose one.` : `No such ${kind}.`;
   };
   const onKey = (event: KeyboardEvent) => {
     const last = found.value.length - 1;
@@ -98,7 +98,7 @@ export function Combo({
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value;
-          refused.value = "";
+          message.value = "";
           isOpen.value = true;
           ask(text.value);
         }}
@@ -111,8 +111,8 @@ export function Combo({
       />
       <div id={`${id}-list`} role="listbox" aria-label={label} class="list" hidden={!isShown}>
         {found.value.map((row, index) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the field has the focus and names the chosen row.
-          // biome-ignore lint/a11y/useKeyWithClickEvents: keys are those of the field.
+          // biome-ignore lint/a11y/useFocusableInteractive: the input keeps the focus and names the active option.
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the input handles the keys.
           <div
             key={row.id}
             id={`${id}-${index}`}
@@ -121,22 +121,24 @@ export function Combo({
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => pick(row.id)}
           >
-            <bdi class="id">{shown(row.id)}</bdi>
-            <span class="muted">{Object.values(row.attributes).slice(0, 3).map(shown).join(" · ")}</span>
+            <bdi class="id">{displayValue(row.id)}</bdi>
+            <span class="muted">
+              {Object.values(row.attributes).slice(0, 3).map(displayValue).join(" · ")}
+            </span>
           </div>
         ))}
       </div>
       <p class="muted" role="status">
-        {refused.value}
+        {message.value}
       </p>
     </div>
   );
 }
 
-const only = <T,>(rows: readonly T[]): T | undefined => (rows.length === 1 ? rows[0] : undefined);
+const onlyOne = <T,>(rows: readonly T[]): T | undefined => (rows.length === 1 ? rows[0] : undefined);
 
-/** Whether something has a text for one of its attributes, as people type it. */
-const isNamed =
+/** Returns a test for records that have the typed text as an attribute value, in any case. */
+const hasAttributeText =
   (typed: string) =>
   ({ attributes }: Suggestion): boolean =>
     Object.values(attributes).some((value) => String(value).toLowerCase() === typed.toLowerCase());

@@ -1,6 +1,9 @@
-import type { JobRow } from "../../service/console/answers";
+import type { JobRow } from "../../service/console/responses";
 
-/** Whether each deployment, newest first, rolled back: it put a model into service again after another one had served. */
+/**
+ * Returns the ids of the deployments that were rollbacks: they deployed a model that had been live before the previous one.
+ * @param history - deployment jobs, newest first
+ */
 export function rollbacks(history: readonly Pick<JobRow, "id" | "status" | "modelId">[]): Set<string> {
   const served = history.filter(({ status, modelId }) => status === "SUCCEED" && modelId !== null);
   return new Set(

@@ -1,22 +1,22 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect } from "preact/hooks";
-import type { Page } from "../../service/console/answers";
-import { Refused, view } from "../session";
+import type { Page } from "../../service/console/responses";
+import { fetchView, RequestError } from "../session";
 
-/** Something that is being read, was read, or could not be. */
+/** The state of data that a component loads. */
 export type Loaded<T> =
   | { readonly state: "loading"; readonly value?: T }
   | { readonly state: "ready"; readonly value: T }
-  | { readonly state: "failed"; readonly error: Refused; readonly value?: T };
+  | { readonly state: "failed"; readonly error: RequestError; readonly value?: T };
 
-/** Reads something whenever what it depends on changes; what was read before stays while it is read anew. */
+/** Loads data, and loads it again when `deps` change. The previous value stays available while loading. */
 export function useLoad<T>(
   read: (signal: AbortSignal) => Promise<T>,
-  on: readonly unknown[],
-): { readonly loaded: Loaded<T>; readonly again: () => void } {
+  deps: readonly unknown[],
+): { readonly loaded: Loaded<T>; readonly reload: () => void } {
   const loaded = useSignal<Loaded<T>>({ state: "loading" });
-  const turn = useSignal(0);
+  const attempt = useSignal(0);
   useEffect(() => {
     const stop = new AbortController();
     const before = loaded.peek();
@@ -27,50 +27,50 @@ export function useLoad<T>(
       },
       (failure) => {
         if (stop.signal.aborted) return;
-        const error = failure instanceof Refused ? failure : new Refused(0, String(failure));
+        const error = failure instanceof RequestError ? failure : new RequestError(0, String(failure));
         loaded.value = { state: "failed", error };
       },
     );
     return () => stop.abort();
-  }, [...on, turn.value]);
-  const again = useCallback(() => {
-    turn.value++;
-  }, [turn]);
-  return { loaded: loaded.value, again };
+  }, [...deps, attempt.value]);
+  const reload = useCallback(() => {
+    attempt.value++;
+  }, [attempt]);
+  return { loaded: loaded.value, reload };
 }
 
-/** A list that is read page by page; it begins anew whenever what it depends on changes. */
+/** Loads a list page by page. It starts over when `deps` change. */
 export function usePages<T>(
   name: string,
   filter: Record<string, string>,
-  on: readonly unknown[],
+  deps: readonly unknown[],
 ): {
   readonly first: ReturnType<typeof useLoad<Page<T>>>;
   readonly older: readonly T[];
   readonly next: string | null;
-  readonly more: (page: string) => Promise<void>;
+  readonly loadMore: (page: string) => Promise<void>;
 } {
   const older = useSignal<readonly T[]>([]);
   const next = useSignal<string | null>(null);
-  const first = useLoad<Page<T>>((signal) => view(name, filter, signal), on);
+  const first = useLoad<Page<T>>((signal) => fetchView(name, filter, signal), deps);
   const { value } = first.loaded;
   useEffect(() => {
     older.value = [];
     next.value = value?.next ?? null;
   }, [value, older, next]);
-  const more = async (page: string) => {
-    const read = await view<Page<T>>(name, { ...filter, page });
-    // What was asked for may be another list by now.
+  const loadMore = async (page: string) => {
+    const read = await fetchView<Page<T>>(name, { ...filter, page });
+    // The list may have changed while this page was loading.
     if (next.value !== page) return;
     older.value = [...older.value, ...read.rows];
     next.value = read.next;
   };
-  return { first, older: older.value, next: next.value, more };
+  return { first, older: older.value, next: next.value, loadMore };
 }
 
-/** Shows what was read; while it is read a quiet outline, and where it cannot be, why and what to do. */
+/** Shows loaded data, a placeholder while loading, or the error with a button to retry. */
 export function Load<T>({
-  of: { loaded, again },
+  of: { loaded, reload },
   lines = 4,
   children,
 }: {
@@ -78,13 +78,13 @@ export function Load<T>({
   lines?: number;
   children: (value: T) => ComponentChildren;
 }) {
-  if (loaded.state === "failed") return <Failed error={loaded.error} again={again} />;
-  // What was read may be that there is nothing.
+  if (loaded.state === "failed") return <Failed error={loaded.error} retry={reload} />;
+  // A loaded value may be undefined, so the key decides.
   if (!("value" in loaded)) return <Skeleton lines={lines} />;
   return <div aria-busy={loaded.state === "loading"}>{children(loaded.value as T)}</div>;
 }
 
-/** The outline of what is to come. */
+/** A placeholder for content that is loading. */
 export function Skeleton({ lines = 4 }: { lines?: number }) {
   return (
     <div class="skeleton" role="status" aria-label="Loading">
@@ -95,16 +95,16 @@ export function Skeleton({ lines = 4 }: { lines?: number }) {
   );
 }
 
-/** Why something cannot be shown. */
-export function Failed({ error, again }: { error: Error; again?: () => void }) {
+/** An error message with a button to retry. */
+export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   return (
     <div class="note bad" role="alert">
       <strong>
-        {error instanceof Refused && error.status === 0 ? "No connection" : "This cannot be shown"}
+        {error instanceof RequestError && error.status === 0 ? "No connection" : "Cannot show this"}
       </strong>
       <p>{error.message}</p>
-      {again && (
-        <button type="button" onClick={again}>
+      {retry && (
+        <button type="button" onClick={retry}>
           Try again
         </button>
       )}
@@ -112,7 +112,7 @@ export function Failed({ error, again }: { error: Error; again?: () => void }) {
   );
 }
 
-/** Says that there is nothing yet, and how something comes there. */
+/** A message for an empty list, with advice on how to fill it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

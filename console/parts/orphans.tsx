@@ -1,17 +1,17 @@
-import { counted } from "../format";
+import { plural } from "../format";
 import { orphansShown, showOrphans } from "../router";
 
-/** What the overview is asked for: orphaned objects only if they are shown. */
-export function orphansAsked(): { orphans?: string } {
+/** Returns the query of the overview: it requests orphaned objects only if they are shown. */
+export function orphanQuery(): { orphans?: string } {
   return orphansShown.value ? { orphans: "shown" } : {};
 }
 
-/** Marks something that a replacement or a deletion left behind. */
+/** Marks an orphaned object: one that a replacement or a deletion left behind. */
 export function OrphanTag({ of }: { of: { readonly isOrphaned: boolean } }) {
   return of.isOrphaned ? <span class="tag">orphaned</span> : null;
 }
 
-/** The switch that shows orphaned objects; nothing if there are none. */
+/** A switch that shows orphaned objects. It is hidden if there are none. */
 export function OrphanSwitch({ count }: { count: number }) {
   if (count === 0) return null;
   return (
@@ -22,12 +22,12 @@ export function OrphanSwitch({ count }: { count: number }) {
           checked={orphansShown.value}
           onChange={(event) => showOrphans(event.currentTarget.checked)}
         />{" "}
-        Show {counted(count, "orphaned object")}
+        Show {plural(count, "orphaned object")}
       </label>
       {orphansShown.value && (
         <>
           {" "}
-          · <code>recommender orphans delete --all</code> deletes them
+          · To delete them, run <code>recommender orphans delete --all</code>
         </>
       )}
     </p>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** The head of a screen: what it is, and what can be done there. */
+/** The heading of a screen, with an introduction and buttons. */
 export function ScreenHead({
   title,
   lead,

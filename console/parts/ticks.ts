@@ -1,14 +1,14 @@
-/** Round steps of a chart's axis, from nothing to at least the most. */
+/** The tick marks of a chart's axis, from 0 to at least the maximum. */
 export interface Ticks {
   readonly marks: readonly number[];
-  /** A mark with as many digits as tell it from the next one. */
+  /** Formats a mark with just enough digits to distinguish all marks. */
   label(mark: number): string;
 }
 
-/** The marks of an axis; counts are never divided, so their marks are whole numbers. */
-export function ticksFor(most: number, isCount = false): Ticks {
-  const step = stepFor(most > 0 ? most : 1, isCount);
-  const count = Math.max(1, Math.ceil((most > 0 ? most : 1) / step - 1e-9));
+/** Returns the tick marks of an axis. Axes of counts have only whole numbers. */
+export function ticksFor(max: number, isCount = false): Ticks {
+  const step = stepFor(max > 0 ? max : 1, isCount);
+  const count = Math.max(1, Math.ceil((max > 0 ? max : 1) / step - 1e-9));
   const digits = digitsOf(step);
   return {
     marks: Array.from({ length: count + 1 }, (_, at) => Number((at * step).toFixed(digits))),
@@ -16,8 +16,8 @@ export function ticksFor(most: number, isCount = false): Ticks {
   };
 }
 
-function stepFor(most: number, isCount: boolean): number {
-  const rough = most / 4;
+function stepFor(max: number, isCount: boolean): number {
+  const rough = max / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
   const factors = isCount && power < 10 ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10];
   const step = (factors.find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10) * power;

@@ -4,8 +4,8 @@ import { Block, Card } from "../parts/basics";
 import { curl } from "../parts/code";
 import { Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
-import { project } from "../router";
-import { Refused, request, signedIn } from "../session";
+import { selectedProject } from "../router";
+import { RequestError, request, signInState } from "../session";
 
 interface Operation {
   readonly summary?: string;
@@ -30,7 +30,7 @@ interface OpenApi {
   readonly servers: readonly { readonly url: string }[];
 }
 
-/** The operations of the API, each to be tried out with what this session may do. */
+/** The operations of the API. You can call those that the session is allowed to use. */
 export function Screen() {
   const api = useLoad<OpenApi>(
     async (signal) => (await request("openapi.json", { signal })).json() as Promise<OpenApi>,
@@ -53,7 +53,10 @@ export function Screen() {
               Object.entries(methods).map(([method, operation]) => (
                 <OneOperation
                   key={method + path}
-                  {...{ path, method: method.toUpperCase(), operation, url: servers[0]?.url ?? "" }}
+                  path={path}
+                  method={method.toUpperCase()}
+                  operation={operation}
+                  url={servers[0]?.url ?? ""}
                 />
               )),
             )}
@@ -82,29 +85,29 @@ function OneOperation(of: { path: string; method: string; operation: Operation; 
   );
 }
 
-/** An example with this service's own ids, as far as they are known; what may be left out is left out. */
+/** Returns an example request with the required fields. It uses the ids of this service where possible. */
 function exampleOf({ parameters = [], requestBody }: Operation): unknown {
   const body = requestBody?.content?.["application/json"]?.schema;
-  if (body) return exampleBy("", body);
+  if (body) return exampleFor("", body);
   const asked = parameters.filter((one) => one.in === "query");
-  return Object.fromEntries(asked.map(({ name, schema = {} }) => [name, exampleBy(name, schema)]));
+  return Object.fromEntries(asked.map(({ name, schema = {} }) => [name, exampleFor(name, schema)]));
 }
 
-function exampleBy(name: string, schema: Schema): unknown {
+function exampleFor(name: string, schema: Schema): unknown {
   const { properties, required = [], items, enum: [first] = [], const: only } = schema;
   const [choice] = schema.oneOf ?? schema.anyOf ?? [];
-  if (choice) return exampleBy(name, choice);
+  if (choice) return exampleFor(name, choice);
   if (properties)
-    return Object.fromEntries(required.map((one) => [one, exampleBy(one, properties[one] ?? {})]));
-  if (schema.type === "array") return items ? [exampleBy(name, items)] : [];
+    return Object.fromEntries(required.map((one) => [one, exampleFor(one, properties[one] ?? {})]));
+  if (schema.type === "array") return items ? [exampleFor(name, items)] : [];
   if (schema.type === "object") return {};
   if (schema.type === "integer" || schema.type === "number") return schema.minimum ?? 1;
   if (schema.type === "boolean") return true;
-  if (name === "project_id" && project.value) return project.value.id;
-  return only ?? first ?? known[name] ?? name.toUpperCase();
+  if (name === "project_id" && selectedProject.value) return selectedProject.value.id;
+  return only ?? first ?? exampleValues[name] ?? name.toUpperCase();
 }
 
-const known: Readonly<Record<string, string>> = { user_id: "ada", name: "example" };
+const exampleValues: Readonly<Record<string, string>> = { user_id: "ada", name: "example" };
 
 function TryOut({
   path,
@@ -119,11 +122,11 @@ function TryOut({
 }) {
   const text = useSignal(JSON.stringify(exampleOf(operation), null, 2));
   const answer = useSignal<string | undefined>(undefined);
-  const now = signedIn.value;
+  const now = signInState.value;
   const isAllowed = now.state === "in" && now.session.scopes.includes(path);
   const changes = method !== "GET" && path !== "/recommend-items-to-user";
   const call = async () => {
-    if (changes && !confirm(`${method} ${path} changes the service. Go on?`)) return;
+    if (changes && !confirm(`${method} ${path} changes data. Continue?`)) return;
     try {
       const given = JSON.parse(text.value) as Record<string, string>;
       const asked =
@@ -137,7 +140,7 @@ function TryOut({
       answer.value = JSON.stringify(await asked.json(), null, 2).slice(0, 20_000);
     } catch (error) {
       answer.value =
-        error instanceof Refused
+        error instanceof RequestError
           ? [
               `${error.status} ${error.code}`,
               error.message,
@@ -150,7 +153,7 @@ function TryOut({
   return (
     <div class="stack">
       <div class="field stack">
-        <label for={path}>{method === "GET" ? "Parameters" : "Body"}, as JSON</label>
+        <label for={path}>{method === "GET" ? "Parameters" : "Body"} as JSON</label>
         <textarea
           id={path}
           rows={6}
@@ -161,15 +164,16 @@ function TryOut({
       </div>
       <p>
         <button type="button" disabled={!isAllowed} onClick={() => void call()}>
-          Call it
+          Send request
         </button>{" "}
         {!isAllowed && (
           <span class="muted">
-            This page was opened for looking; <code>recommender open --write</code> allows more.
+            This session cannot call this operation. For write access, run{" "}
+            <code>recommender open --write</code>.
           </span>
         )}
       </p>
-      {answer.value !== undefined && <Block label="Answer" text={answer.value} />}
+      {answer.value !== undefined && <Block label="Response" text={answer.value} />}
       <Card>
         <AsCode
           texts={{

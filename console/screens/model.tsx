@@ -1,16 +1,24 @@
-import type { ModelRow, QualityAnswer } from "../../service/console/answers";
-import { counted, grouped, lasting, measure, percent, rounded, shown } from "../format";
-import { AsCode, ofService, serviceUrl } from "../parts/as-code";
+import type { ModelQuality, ModelRow } from "../../service/console/responses";
+import {
+  displayValue,
+  formatDecimal,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  plural,
+  toFourDigits,
+} from "../format";
+import { AsCode, serviceOptions, serviceUrl } from "../parts/as-code";
 import { Card, Figure, Id, Name, OriginFigure, Time } from "../parts/basics";
-import { command, curl, declared } from "../parts/code";
+import { command, curl, declarations } from "../parts/code";
 import { Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
-import { to } from "../router";
-import { view } from "../session";
+import { hrefTo } from "../router";
+import { fetchView } from "../session";
 
-/** One model: what it was trained with, and what was measured. */
+/** One model: its metrics and its parameters. */
 export function OneModel({ id }: { id: string }) {
-  const model = useLoad<ModelRow>((signal) => view("model", { id }, signal), [id]);
+  const model = useLoad<ModelRow>((signal) => fetchView("model", { id }, signal), [id]);
   return (
     <Load of={model} lines={8}>
       {(one) => (
@@ -19,45 +27,47 @@ export function OneModel({ id }: { id: string }) {
             title={one.name.slice(0, 120)}
             lead={
               <>
-                <Id>{one.id}</Id> · <a href={to("models")}>all models</a>
+                <Id>{one.id}</Id> · <a href={hrefTo("models")}>all models</a>
               </>
             }
           >
-            {one.isServing && <span class="tag good">serves</span>}
+            {one.isLive && <span class="tag good">live</span>}
           </ScreenHead>
           <div class="stack">
-            <Card title="Quality" aside="measured on users whom the parameters were not chosen by">
+            <Card title="Quality" aside="on test users, who were not used to choose the parameters">
               <dl class="figures">
                 <Figure name="NDCG@20">
-                  {measure(one.quality?.ndcgAt20)}{" "}
-                  <small>popular items {measure(one.quality?.popularityNdcgAt20)}</small>
+                  {formatDecimal(one.quality?.ndcgAt20)}{" "}
+                  <small>popular items {formatDecimal(one.quality?.popularityNdcgAt20)}</small>
                 </Figure>
                 <Figure name="Recall@20">
-                  {measure(one.quality?.recallAt20)}{" "}
-                  <small>popular items {measure(one.quality?.popularityRecallAt20)}</small>
+                  {formatDecimal(one.quality?.recallAt20)}{" "}
+                  <small>popular items {formatDecimal(one.quality?.popularityRecallAt20)}</small>
                 </Figure>
                 <Figure name="Held out">
-                  {one.quality?.heldOutPairs == null ? "–" : grouped(one.quality.heldOutPairs)}{" "}
+                  {one.quality?.heldOutPairs == null ? "–" : formatNumber(one.quality.heldOutPairs)}{" "}
                   <small>
                     pairs of{" "}
-                    {one.quality?.heldOutUsers == null ? "–" : counted(one.quality.heldOutUsers, "user")}
+                    {one.quality?.heldOutUsers == null ? "–" : plural(one.quality.heldOutUsers, "user")}
                   </small>
                 </Figure>
                 <Figure name="Trained">
                   <Time ts={one.createdTs} />
                 </Figure>
-                <Figure name="Took">{one.trainingMs === null ? "–" : lasting(one.trainingMs)}</Figure>
-                <OriginFigure name="Made by stack" of={one.origin} />
+                <Figure name="Training time">
+                  {one.trainingMs === null ? "–" : formatDuration(one.trainingMs)}
+                </Figure>
+                <OriginFigure name="Created by stack" of={one.origin} />
               </dl>
               <p class="muted">
-                The training kept some of the latest items of these users to itself, and chose its parameters
-                by other users. Recall@20 is the share of these items that is among the first 20 recommended.
-                NDCG@20 counts an item more the higher it is ranked. A perfect model reaches 1.
+                The training held out some of the latest items of these users. It chose the parameters with
+                other users. Recall@20 is the share of held-out items among the top 20 recommendations.
+                NDCG@20 also counts how high they rank. A perfect model scores 1.
               </p>
               {(one.quality?.heldOutPairs ?? 100) < 100 && (
                 <div class="note warn">
-                  <strong>Few pairs were held out</strong>
-                  <p>Figures that rest on fewer than 100 pairs are uncertain.</p>
+                  <strong>Small held-out set</strong>
+                  <p>Metrics from fewer than 100 pairs are uncertain.</p>
                 </div>
               )}
             </Card>
@@ -67,7 +77,7 @@ export function OneModel({ id }: { id: string }) {
             </Card>
             {one.jobId && (
               <p>
-                <a href={to("jobs", [one.jobId])}>The job that trained it</a>
+                <a href={hrefTo("jobs", [one.jobId])}>Training job</a>
               </p>
             )}
             <ModelCode models={[one]} />
@@ -78,23 +88,25 @@ export function OneModel({ id }: { id: string }) {
   );
 }
 
-/** What adopts or reads models. */
+/** Code that adopts or reads models. */
 export function ModelCode({ models }: { models: readonly ModelRow[] }) {
   return (
     <AsCode
       projectId={models[0]?.projectId}
       notes={{
-        program: `With existingId a program adopts ${models.length > 1 ? "both as they are" : "this model as it is"}; nothing is trained.`,
+        program: `Adopts ${models.length > 1 ? "the existing models" : "the existing model"} without training.`,
       }}
       texts={{
-        ...declared(
+        ...declarations(
           models.map(({ id: existingId, name, projectId }) => ({
-            ...{ type: "Model", name, fields: { existingId, projectId } },
+            type: "Model",
+            name,
+            fields: { existingId, projectId },
           })),
         ),
         CLI: models
           .map(({ id, projectId }) =>
-            command("models get", { ...ofService(projectId), project: projectId }, id),
+            command("models get", { ...serviceOptions(projectId), project: projectId }, id),
           )
           .join("\n"),
         curl: models
@@ -108,43 +120,48 @@ export function ModelCode({ models }: { models: readonly ModelRow[] }) {
   );
 }
 
-/** What the model shows to users; trainings by older versions did not measure it. */
-function Exposure({ of }: { of: QualityAnswer }) {
+/** Metrics of the recommended items. Trainings by older versions did not measure them. */
+function Exposure({ of }: { of: ModelQuality }) {
   return (
-    <Card title="What it shows" aside="the first 20 items for up to 1,000 users">
+    <Card title="Recommended items" aside="top 20 for up to 1,000 users">
       <dl class="figures">
-        <Figure name="Coverage" hint="Share of all items that at least one of the users is shown">
-          {percent(of.coverageAt20)}
+        <Figure name="Coverage" hint="Share of all items that are recommended to at least one of the users">
+          {formatPercent(of.coverageAt20)}
         </Figure>
-        <Figure name="Cold items" hint="Share of the results that fewer than 5 users chose">
-          {percent(of.coldItemsAt20)}
+        <Figure name="Cold items" hint="Share of the recommended items that fewer than 5 users chose">
+          {formatPercent(of.coldItemsAt20)}
         </Figure>
-        <Figure name="Diversity" hint="How unlike the items of a list are; 0 where all are the same">
-          {measure(of.diversityAt20)}
+        <Figure
+          name="Diversity"
+          hint="How different the items of a list are from each other; 0 if all are the same"
+        >
+          {formatDecimal(of.diversityAt20)}
         </Figure>
-        <Figure name="How popular" hint="Mean place in the order of popularity; 1 for the most popular item">
-          {measure(of.shownPopularityAt20)} <small>of what users chose {measure(of.chosenPopularity)}</small>
+        <Figure name="Popularity" hint="Mean popularity rank from 0 to 1; 1 is the most popular item">
+          {formatDecimal(of.shownPopularityAt20)}{" "}
+          <small>chosen items {formatDecimal(of.chosenPopularity)}</small>
         </Figure>
       </dl>
     </Card>
   );
 }
 
-/** What models were trained with. */
+/** The parameters of models: those that the program set, and those that the training chose. */
 export function Parameters({ models }: { models: readonly ModelRow[] }) {
   const all = models.map((model) => ({ ...model.chosenParameters, ...model.algorithmParameters }));
   const names = [...new Set(all.flatMap(Object.keys))].sort();
-  if (names.length === 0) return <p class="muted">None were given, and what was chosen is not known.</p>;
+  if (names.length === 0)
+    return <p class="muted">No parameters were set, and the chosen ones are unknown.</p>;
   const textOf = (name: string) => (model: ModelRow) => {
     const given = model.algorithmParameters[name];
     const value = given ?? model.chosenParameters?.[name];
-    return `${typeof value === "number" ? rounded(value) : shown(value)}${given === undefined ? "" : " (given)"}`;
+    return `${typeof value === "number" ? toFourDigits(value) : displayValue(value)}${given === undefined ? "" : " (set)"}`;
   };
-  return <Rows models={models} rows={names.map((name) => [name, textOf(name)])} />;
+  return <ModelColumns models={models} rows={names.map((name) => [name, textOf(name)])} />;
 }
 
-/** A table with a column for each model; what differs is marked. */
-export function Rows({
+/** A table with a column for each model. Differences are highlighted. */
+export function ModelColumns({
   models,
   rows,
 }: {
@@ -160,13 +177,13 @@ export function Rows({
             {models.map((model) => (
               <th key={model.id}>
                 {models.length > 1 ? (
-                  <a href={to("models", [model.id])}>
+                  <a href={hrefTo("models", [model.id])}>
                     <Name>{model.name}</Name>
                   </a>
                 ) : (
                   "Value"
                 )}{" "}
-                {models.length > 1 && model.isServing && <span class="tag good">serves</span>}
+                {models.length > 1 && model.isLive && <span class="tag good">live</span>}
               </th>
             ))}
           </tr>

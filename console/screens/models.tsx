@@ -1,30 +1,34 @@
 import { useSignal } from "@preact/signals";
-import type { ModelRow, Origin } from "../../service/console/answers";
-import { counted, cut, lasting, measure } from "../format";
-import { latest } from "../live";
-import { AsCode, ofService, serviceUrl } from "../parts/as-code";
-import { Apart, Card, More, Name, stackOf, Time } from "../parts/basics";
+import type { ModelRow, Origin } from "../../service/console/responses";
+import { formatDecimal, formatDuration, plural, truncate } from "../format";
+import { liveStatus } from "../live";
+import { AsCode, serviceOptions, serviceUrl } from "../parts/as-code";
+import { Card, IdAndRelease, More, Name, stackName, Time } from "../parts/basics";
 import { LineChart } from "../parts/charts";
-import { command, curl, declared } from "../parts/code";
+import { command, curl, declarations } from "../parts/code";
 import { Empty, Load, usePages } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
-import { go, place, project, to } from "../router";
-import { Compared } from "./compared";
+import { hrefTo, navigate, route, selectedProject } from "../router";
+import { ModelComparison } from "./comparison";
 import { OneModel } from "./model";
 
-/** The models of a project, how good they were over time, and how two differ. */
+/** The models of a project with their quality over time, one model, or a comparison of two. */
 export function Screen() {
-  const [one, two] = place.value.rest;
-  if (one && two) return <Compared key={`${one} ${two}`} ids={[one, two]} />;
+  const [one, two] = route.value.rest;
+  if (one && two) return <ModelComparison key={`${one} ${two}`} ids={[one, two]} />;
   return one ? <OneModel key={one} id={one} /> : <AllModels />;
 }
 
 function AllModels() {
-  const chosen = project.value;
+  const chosen = selectedProject.value;
   const search = useSignal("");
   const picked = useSignal<readonly string[]>([]);
   const filter = { project: chosen?.id ?? "", search: search.value };
-  const models = usePages<ModelRow>("models", filter, [filter.project, filter.search, latest.value?.version]);
+  const models = usePages<ModelRow>("models", filter, [
+    filter.project,
+    filter.search,
+    liveStatus.value?.version,
+  ]);
   const pick = (id: string) => {
     const others = picked.value.filter((one) => one !== id);
     picked.value = others.length < picked.value.length ? others : [...others, id].slice(-2);
@@ -33,15 +37,15 @@ function AllModels() {
     <>
       <ScreenHead
         title="Models"
-        lead="The quality of each model, measured on held-out items of users whom its parameters were not chosen by. NDCG@20 counts an item more the higher it is ranked; a perfect model reaches 1. Choose two to compare them."
+        lead="The quality of each model, measured on held-out items of test users. NDCG@20 counts correct items, the higher they rank the more. A perfect model scores 1. Select two models to compare them."
       >
         <button
           type="button"
           class="primary"
           disabled={picked.value.length !== 2}
-          onClick={() => go(to("models", picked.value))}
+          onClick={() => navigate(hrefTo("models", picked.value))}
         >
-          Compare {picked.value.length === 2 ? "these two" : "two"}
+          Compare two models
         </button>
       </ScreenHead>
       <Load of={models.first} lines={8}>
@@ -50,10 +54,9 @@ function AllModels() {
           if (rows.length === 0 && !search.value)
             return (
               <Card>
-                <Empty title="No model yet">
+                <Empty title="No models yet">
                   <p>
-                    A Model of a program is trained by <code>pulumi up</code>, and shows here with its
-                    quality.
+                    Declare a Model in a program. <code>pulumi up</code> trains it.
                   </p>
                 </Empty>
               </Card>
@@ -72,7 +75,7 @@ function AllModels() {
                   />
                 </div>
                 <ModelTable rows={rows} picked={picked.value} onPick={pick} />
-                <More next={models.next} onMore={models.more} />
+                <More next={models.next} onMore={models.loadMore} />
               </Card>
               <Code models={rows} projectId={filter.project} />
             </div>
@@ -91,20 +94,20 @@ function QualityChart({ models }: { models: readonly ModelRow[] }) {
       const y = of(model);
       return y == null
         ? []
-        : [{ x: model.createdTs, y, label: model.name.slice(0, 60), href: to("models", [model.id]) }];
+        : [{ x: model.createdTs, y, label: model.name.slice(0, 60), href: hrefTo("models", [model.id]) }];
     });
   return (
     <Card
       title="Quality over time"
-      aside="NDCG@20 on each model's own hold-out; figures on different data cannot be compared"
+      aside="NDCG@20 on the held-out set of each model; values on different data are not comparable"
     >
       <LineChart
-        title="NDCG@20 of the models over time, beside popular items"
-        format={(y) => measure(y, 2)}
+        title="NDCG@20 of the models over time, compared with popular items"
+        format={(y) => formatDecimal(y, 2)}
         series={[
           { name: "Model", points: points(({ quality }) => quality?.ndcgAt20) },
           {
-            name: "Popular items, on the same hold-out",
+            name: "Popular items, on the same held-out set",
             points: points(({ quality }) => quality?.popularityNdcgAt20),
             drawn: "dashes",
           },
@@ -139,7 +142,7 @@ function ModelTable({
             <th class="num">Recall@20</th>
             <th>Held out</th>
             <th>Trained</th>
-            <th class="num">Took</th>
+            <th class="num">Training time</th>
           </tr>
         </thead>
         <tbody>
@@ -154,30 +157,30 @@ function ModelTable({
                 />
               </td>
               <td>
-                <a href={to("models", [model.id])}>
+                <a href={hrefTo("models", [model.id])}>
                   <Name>{model.name}</Name>
                 </a>{" "}
-                {model.isServing && <span class="tag good">serves</span>}
-                <Apart {...model} />
+                {model.isLive && <span class="tag good">live</span>}
+                <IdAndRelease {...model} />
               </td>
               {hasOrigin && <td>{model.origin && <StackName of={model.origin} />}</td>}
               <td class="num" data-name="NDCG@20">
-                <strong>{measure(model.quality?.ndcgAt20)}</strong>
+                <strong>{formatDecimal(model.quality?.ndcgAt20)}</strong>
               </td>
               <td class="num" data-name="popular items">
-                {measure(model.quality?.popularityNdcgAt20)}
+                {formatDecimal(model.quality?.popularityNdcgAt20)}
               </td>
               <td class="num" data-name="Recall@20">
-                {measure(model.quality?.recallAt20)}
+                {formatDecimal(model.quality?.recallAt20)}
               </td>
               <td data-name="held out">
-                {model.quality?.heldOutPairs == null ? "–" : counted(model.quality.heldOutPairs, "pair")}
+                {model.quality?.heldOutPairs == null ? "–" : plural(model.quality.heldOutPairs, "pair")}
               </td>
               <td data-name="trained">
                 <Time ts={model.createdTs} />
               </td>
-              <td class="num" data-name="took">
-                {model.trainingMs === null ? "–" : lasting(model.trainingMs)}
+              <td class="num" data-name="training time">
+                {model.trainingMs === null ? "–" : formatDuration(model.trainingMs)}
               </td>
             </tr>
           ))}
@@ -188,7 +191,7 @@ function ModelTable({
 }
 
 function StackName({ of }: { of: Origin }) {
-  return <bdi>{cut(stackOf(of), 60)}</bdi>;
+  return <bdi>{truncate(stackName(of), 60)}</bdi>;
 }
 
 function Code({ models, projectId }: { models: readonly ModelRow[]; projectId: string }) {
@@ -198,11 +201,11 @@ function Code({ models, projectId }: { models: readonly ModelRow[]; projectId: s
     <AsCode
       projectId={projectId}
       notes={{
-        program: "With existingId a program adopts a model that is there; with algorithmId it trains one.",
+        program: "Adopts the newest model. Use algorithmId instead of existingId to train a new one.",
       }}
       texts={{
-        ...declared([{ type: "Model", name: model.name, fields: { existingId: model.id, projectId } }]),
-        CLI: command("models list", { ...ofService(projectId), project: projectId }),
+        ...declarations([{ type: "Model", name: model.name, fields: { existingId: model.id, projectId } }]),
+        CLI: command("models list", { ...serviceOptions(projectId), project: projectId }),
         curl: curl(serviceUrl(), `/list-models?${new URLSearchParams({ project_id: projectId })}`),
       }}
     />

@@ -1,37 +1,37 @@
-import type { Attention, JobRow, OverviewAnswer, OverviewProject } from "../../service/console/answers";
-import { compact, counted, grouped, measure, titled } from "../format";
-import { latest } from "../live";
+import type { Attention, JobRow, OverviewProject, OverviewResponse } from "../../service/console/responses";
+import { capitalize, formatCompact, formatDecimal, formatNumber, plural } from "../format";
+import { liveStatus } from "../live";
 import { AsCode, serviceUrl, statusCommands } from "../parts/as-code";
 import { Card, Meter, Name, Time } from "../parts/basics";
-import { curl, type Declared, declared, quoted } from "../parts/code";
+import { curl, type Declaration, declarations, quoted } from "../parts/code";
 import { Empty, Load, useLoad } from "../parts/load";
-import { OrphanSwitch, OrphanTag, orphansAsked } from "../parts/orphans";
+import { OrphanSwitch, OrphanTag, orphanQuery } from "../parts/orphans";
 import { ScreenHead } from "../parts/screen";
-import { choose, orphansShown, to } from "../router";
-import { view } from "../session";
+import { hrefTo, orphansShown, selectProject } from "../router";
+import { fetchView } from "../session";
 import { JobTable } from "./jobs/job-table";
 
-/** Everything at a glance. */
+/** All projects with their datasets, models and deployments, running jobs, and problems. */
 export function Screen() {
-  const { version, counts } = latest.value ?? {};
-  const overview = useLoad<OverviewAnswer>(
-    (signal) => view("overview", orphansAsked(), signal),
+  const { version, counts } = liveStatus.value ?? {};
+  const overview = useLoad<OverviewResponse>(
+    (signal) => fetchView("overview", orphanQuery(), signal),
     [version, counts?.failed, counts?.running, counts?.pending, orphansShown.value],
   );
   return (
     <>
-      <ScreenHead title="Overview" lead="What is here, what runs, and what needs attention." />
+      <ScreenHead title="Overview" lead="Projects, running jobs, and problems that need attention." />
       <Load of={overview}>
         {(all) => (
           <div class="stack">
             <AttentionList all={all.attention} hasProjects={all.projects.length > 0} />
-            {all.running.length > 0 && <Running jobs={latest.value?.jobs ?? all.running} />}
+            {all.running.length > 0 && <Running jobs={liveStatus.value?.jobs ?? all.running} />}
             {all.projects.length === 0 ? (
               <Card>
-                <Empty title="Nothing is here yet">
+                <Empty title="No projects yet">
                   <p>
-                    A program that declares datasets, a project and a model fills this page: see the quick
-                    start, and run <code>pulumi up</code>.
+                    Declare datasets, a project and a model in a program, and run <code>pulumi up</code>. The
+                    quick start has an example.
                   </p>
                 </Empty>
               </Card>
@@ -39,22 +39,21 @@ export function Screen() {
               all.projects.map((project) => <ProjectStrip key={project.id} project={project} />)
             )}
             {all.otherProjects > 0 && (
-              <p class="muted">Not shown: {counted(all.otherProjects, "older project")}.</p>
+              <p class="muted">Not shown: {plural(all.otherProjects, "older project")}.</p>
             )}
             <OrphanSwitch count={all.orphans} />
             <AsCode
               texts={{
-                ...declared(
-                  all.projects.filter(({ isOrphaned }) => !isOrphaned).flatMap(declaredIn),
-                  leftOut(all),
+                ...declarations(
+                  all.projects.filter(({ isOrphaned }) => !isOrphaned).flatMap(projectDeclarations),
+                  omissions(all),
                 ),
                 CLI: statusCommands(),
                 curl: curl(serviceUrl(), "/list-event-datasets"),
               }}
               notes={{
-                program:
-                  "Adopts what is here into a program by its ids; nothing is created or changed by it.",
-                CLI: "Tells what the service holds.",
+                program: "Adopts the existing objects by their ids. It does not create or change anything.",
+                CLI: "Lists the contents of the service.",
                 curl: "Lists the event datasets.",
               }}
             />
@@ -69,7 +68,7 @@ function AttentionList({ all, hasProjects }: { all: readonly Attention[]; hasPro
   if (all.length === 0)
     return hasProjects ? (
       <p class="note">
-        <strong>All is well.</strong> Nothing failed, nothing is full, and what serves is up to date.
+        <strong>No problems.</strong> No job failed, no dataset is full, and live models are up to date.
       </p>
     ) : null;
   return (
@@ -80,7 +79,7 @@ function AttentionList({ all, hasProjects }: { all: readonly Attention[]; hasPro
             <bdi>{one.title.slice(0, 200)}</bdi>
           </strong>
           <p>
-            <bdi>{one.text.slice(0, 600)}</bdi> {one.href && <a href={one.href}>Look</a>}
+            <bdi>{one.text.slice(0, 600)}</bdi> {one.href && <a href={one.href}>Show</a>}
           </p>
         </div>
       ))}
@@ -89,11 +88,11 @@ function AttentionList({ all, hasProjects }: { all: readonly Attention[]; hasPro
 }
 
 function Running({ jobs }: { jobs: readonly JobRow[] }) {
-  const underWay = jobs.filter(({ finishedTs }) => finishedTs === null);
-  if (underWay.length === 0) return null;
+  const unfinished = jobs.filter(({ finishedTs }) => finishedTs === null);
+  if (unfinished.length === 0) return null;
   return (
-    <Card title="Under way" aside={<a href={to("jobs")}>All jobs</a>}>
-      <JobTable rows={underWay} />
+    <Card title="Running jobs" aside={<a href={hrefTo("jobs")}>All jobs</a>}>
+      <JobTable rows={unfinished} />
     </Card>
   );
 }
@@ -116,20 +115,22 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
           {project.datasets.map((dataset) =>
             "isDeleted" in dataset ? (
               <p key={dataset.id} class="muted">
-                {titled(dataset.kind)}s: deleted
+                {capitalize(dataset.kind)}s: deleted
               </p>
             ) : (
               <div key={dataset.id}>
                 <div class="line">
-                  <a href={to("datasets", [dataset.id])}>{titled(dataset.kind)}s</a>
-                  <span title={`${grouped(dataset.records)} of ${grouped(dataset.capacity)} records`}>
-                    {compact(dataset.records)}
+                  <a href={hrefTo("datasets", [dataset.id])}>{capitalize(dataset.kind)}s</a>
+                  <span
+                    title={`${formatNumber(dataset.records)} of ${formatNumber(dataset.capacity)} records`}
+                  >
+                    {formatCompact(dataset.records)}
                   </span>
                 </div>
                 <Meter
                   value={dataset.records}
                   of={dataset.capacity}
-                  label={`${grouped(dataset.records)} of ${grouped(dataset.capacity)} records`}
+                  label={`${formatNumber(dataset.records)} of ${formatNumber(dataset.capacity)} records`}
                   tone={dataset.records > dataset.capacity * 0.9 ? "warn" : ""}
                 />
               </div>
@@ -139,31 +140,29 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
         <li>
           <h3>Project</h3>
           <p>
-            optimised for <Name>{project.targetEventType}</Name>
+            optimized for <Name>{project.targetEventType}</Name>
           </p>
-          <p class="muted">{counted(project.models, "model")}</p>
+          <p class="muted">{plural(project.models, "model")}</p>
         </li>
         <li>
           <h3>Model</h3>
           {newest ? (
             <>
               <p>
-                <a href={to("models", [(deployment?.generator ?? newest).id])}>
+                <a href={hrefTo("models", [(deployment?.generator ?? newest).id])}>
                   <Name>{(deployment?.generator ?? newest).name}</Name>
                 </a>
               </p>
-              <p title="On held-out items of users whom the parameters were not chosen by; a perfect model reaches 1">
-                NDCG@20 <strong>{measure(quality?.ndcgAt20)}</strong>{" "}
-                <span class="muted">popular items {measure(quality?.popularityNdcgAt20)}</span>
+              <p title="On held-out items of test users; a perfect model scores 1">
+                NDCG@20 <strong>{formatDecimal(quality?.ndcgAt20)}</strong>{" "}
+                <span class="muted">popular items {formatDecimal(quality?.popularityNdcgAt20)}</span>
               </p>
               <p class="muted">
                 trained <Time ts={(deployment?.generator ?? newest).createdTs} />
               </p>
             </>
           ) : (
-            <p class="muted">
-              {project.isTraining ? "The first one is being trained" : "None is trained yet"}
-            </p>
+            <p class="muted">{project.isTraining ? "First model in training" : "No model yet"}</p>
           )}
         </li>
         <li>
@@ -171,27 +170,27 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
           {deployment ? (
             <>
               <p>
-                <a href={to("serving")} onClick={() => choose(project.id)}>
-                  {deployment.isLoaded ? "Serves" : "Loads"}
-                </a>{" "}
-                up to {counted(deployment.qps, "query").replace("querys", "queries")} per second
+                <a href={hrefTo("serving")} onClick={() => selectProject(project.id)}>
+                  {deployment.isLoaded ? "Live" : "Loading"}
+                </a>
+                , up to {plural(deployment.qps, "query").replace("querys", "queries")} per second
               </p>
               <p class="muted">
                 deployed <Time ts={deployment.deployedTs} />
               </p>
               <p>
                 {deployment.eventsSince
-                  ? `${grouped(deployment.eventsSince.count)}${deployment.eventsSince.isMore ? " or more" : ""} events since it was trained`
-                  : "How many events came since it was trained is not known"}
+                  ? `${formatNumber(deployment.eventsSince.count)}${deployment.eventsSince.isMore ? " or more" : ""} events since it was trained`
+                  : "Number of events since it was trained: unknown"}
               </p>
               <p>
-                <a href={to("try")} onClick={() => choose(project.id)}>
+                <a href={hrefTo("try")} onClick={() => selectProject(project.id)}>
                   Try it
                 </a>
               </p>
             </>
           ) : (
-            <p class="muted">Does not serve</p>
+            <p class="muted">Not deployed</p>
           )}
         </li>
       </ol>
@@ -199,21 +198,27 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
   );
 }
 
-/** What the program lacks of all that is there. */
-function leftOut({ projects, otherProjects }: OverviewAnswer): string[] {
+/** Remarks on the objects that the program leaves out. */
+function omissions({ projects, otherProjects }: OverviewResponse): string[] {
   return [
     ...projects
       .filter(({ otherAlgorithms }) => otherAlgorithms > 0)
       .map(
         ({ name, otherAlgorithms }) =>
-          `Left out: ${counted(otherAlgorithms, "further algorithm")} of ${quoted(name)}.`,
+          `Left out: ${plural(otherAlgorithms, "more algorithm")} of ${quoted(name)}.`,
       ),
-    ...(otherProjects > 0 ? [`Left out: ${counted(otherProjects, "older project")}.`] : []),
+    ...(otherProjects > 0 ? [`Left out: ${plural(otherProjects, "older project")}.`] : []),
   ];
 }
 
-/** A project and its algorithms, as they are; datasets, models and deployments have screens of their own. */
-function declaredIn({ id, name, datasets, targetEventType, algorithms }: OverviewProject): Declared[] {
+/** Declares a project and its algorithms. Datasets, models and deployments are declared on their own screens. */
+function projectDeclarations({
+  id,
+  name,
+  datasets,
+  targetEventType,
+  algorithms,
+}: OverviewProject): Declaration[] {
   const [userDatasetId, itemDatasetId, eventDatasetId] = datasets.map((dataset) => dataset.id);
   const fields = { existingId: id, userDatasetId, itemDatasetId, eventDatasetId, targetEventType };
   return [

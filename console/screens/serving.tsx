@@ -1,39 +1,39 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { ModelRow, ServingAnswer } from "../../service/console/answers";
-import { exact, grouped, lasting, measure } from "../format";
-import { latest } from "../live";
-import { AsCode, ofService, serviceUrl } from "../parts/as-code";
-import { Apart, Card, Figure, Id, Meter, Name, State, Time } from "../parts/basics";
+import type { ModelRow, ServingResponse } from "../../service/console/responses";
+import { formatDecimal, formatDuration, formatExactTime, formatNumber } from "../format";
+import { liveStatus } from "../live";
+import { AsCode, serviceOptions, serviceUrl } from "../parts/as-code";
+import { Card, Figure, Id, IdAndRelease, Meter, Name, State, Time } from "../parts/basics";
 import { Columns } from "../parts/charts";
-import { command, curl, declared } from "../parts/code";
+import { command, curl, declarations } from "../parts/code";
 import { rollbacks } from "../parts/deployments";
 import { Empty, Load, useLoad } from "../parts/load";
 import { ScreenHead } from "../parts/screen";
-import { project, to } from "../router";
-import { view } from "../session";
+import { hrefTo, selectedProject } from "../router";
+import { fetchView } from "../session";
 
-const everyMs = 10_000;
+const refreshMs = 10_000;
 
-/** What serves a project, how it has answered lately, and what served before. */
+/** The live deployment of a project, its traffic in the last hour, and earlier deployments. */
 export function Screen() {
-  const chosen = project.value;
+  const chosen = selectedProject.value;
   const turn = useSignal(0);
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden) turn.value++;
-    }, everyMs);
+    }, refreshMs);
     return () => clearInterval(timer);
   }, [turn]);
-  const serving = useLoad<ServingAnswer | undefined>(
-    async (signal) => (chosen?.isDeployed ? view("serving", { project: chosen.id }, signal) : undefined),
-    [chosen?.id, chosen?.isDeployed, latest.value?.version, turn.value],
+  const serving = useLoad<ServingResponse | undefined>(
+    async (signal) => (chosen?.isDeployed ? fetchView("serving", { project: chosen.id }, signal) : undefined),
+    [chosen?.id, chosen?.isDeployed, liveStatus.value?.version, turn.value],
   );
   return (
     <>
       <ScreenHead
         title="Serving"
-        lead="What serves, how it answered over the last hour, and what served before."
+        lead="The live deployment, its traffic in the last hour, and earlier deployments."
       />
       <Load of={serving} lines={8}>
         {(now) =>
@@ -41,8 +41,8 @@ export function Screen() {
             <Serving now={now} />
           ) : (
             <Card>
-              <Empty title="Nothing serves">
-                <p>A Deployment of a program puts a trained model into service.</p>
+              <Empty title="No live deployment">
+                <p>Declare a Deployment in a program to deploy a trained model.</p>
               </Empty>
             </Card>
           )
@@ -52,7 +52,7 @@ export function Screen() {
   );
 }
 
-function Serving({ now }: { now: ServingAnswer }) {
+function Serving({ now }: { now: ServingResponse }) {
   const { recent } = now;
   const rolledBack = rollbacks(now.history);
   const busiest = Math.max(...recent.minutes.map(({ answered }) => answered)) / 60;
@@ -60,46 +60,48 @@ function Serving({ now }: { now: ServingAnswer }) {
     <div class="stack">
       <Card title={now.projectName.slice(0, 120)} aside={<Id>{now.servingUri}</Id>}>
         <dl class="figures">
-          <Served name="Model" model={now.generator} />
-          {now.ranker && <Served name="Ranker" model={now.ranker} />}
+          <LiveModel name="Model" model={now.generator} />
+          {now.ranker && <LiveModel name="Ranker" model={now.ranker} />}
           <Figure name="Deployed">
             <Time ts={now.deployedTs} />
           </Figure>
-          <Figure name="In memory">{now.isLoaded ? "yes" : "not yet"}</Figure>
-          <Figure name="Events since it was trained">
-            {now.eventsSince ? `${grouped(now.eventsSince.count)}${now.eventsSince.isMore ? " +" : ""}` : "–"}
+          <Figure name="Loaded">{now.isLoaded ? "yes" : "not yet"}</Figure>
+          <Figure name="Events since training">
+            {now.eventsSince
+              ? `${formatNumber(now.eventsSince.count)}${now.eventsSince.isMore ? " +" : ""}`
+              : "–"}
           </Figure>
         </dl>
       </Card>
-      <Card title="The last hour" aside="answers of this process, minute by minute">
+      <Card title="Last hour" aside="calls to this process per minute">
         <dl class="figures">
-          <Figure name="Answered">{grouped(recent.answered)}</Figure>
-          <Figure name="Refused" hint="Over the allowed queries per second">
-            {grouped(recent.refused)}
+          <Figure name="Answered">{formatNumber(recent.answered)}</Figure>
+          <Figure name="Rejected" hint="Over the limit of queries per second">
+            {formatNumber(recent.refused)}
           </Figure>
-          <Figure name="Failed">{grouped(recent.failed)}</Figure>
-          <Figure name="p50" hint="Half of the answers took no longer">
-            {recent.p50Ms === null ? "–" : lasting(recent.p50Ms)}
+          <Figure name="Failed">{formatNumber(recent.failed)}</Figure>
+          <Figure name="p50" hint="Median latency of a recommendation">
+            {recent.p50Ms === null ? "–" : formatDuration(recent.p50Ms)}
           </Figure>
-          <Figure name="p99" hint="99 of 100 answers took no longer">
-            {recent.p99Ms === null ? "–" : lasting(recent.p99Ms)}
+          <Figure name="p99" hint="99th percentile of the latency of a recommendation">
+            {recent.p99Ms === null ? "–" : formatDuration(recent.p99Ms)}
           </Figure>
-          <Figure name="Busiest minute" hint="Queries per second, averaged over the minute">
-            {measure(busiest, 2)} <small>of {grouped(now.qps)} per second</small>
+          <Figure name="Busiest minute" hint="Average queries per second in that minute">
+            {formatDecimal(busiest, 2)} <small>of {formatNumber(now.qps)} per second</small>
             <Meter
               value={busiest}
               of={now.qps}
-              label={`${measure(busiest, 2)} of ${now.qps} queries per second`}
+              label={`${formatDecimal(busiest, 2)} of ${now.qps} queries per second`}
               tone={busiest > now.qps * 0.8 ? "warn" : ""}
             />
           </Figure>
         </dl>
         <Columns
-          title="Answers and refusals of the last hour by minute"
-          names={["answered", "refused"]}
-          unit="answers"
+          title="Answered and rejected calls of the last hour by minute"
+          names={["answered", "rejected"]}
+          unit="calls"
           columns={recent.minutes.map(({ ts, answered, refused }) => ({
-            label: exact(ts).replace(/^.* at /, ""),
+            label: formatExactTime(ts).replace(/^.* at /, ""),
             counts: [answered, refused],
           }))}
         />
@@ -119,24 +121,24 @@ function Serving({ now }: { now: ServingAnswer }) {
               {now.history.map((job) => (
                 <tr key={job.id}>
                   <td>
-                    <a href={to("jobs", [job.id])}>
+                    <a href={hrefTo("jobs", [job.id])}>
                       <Name>{job.name}</Name>
                     </a>{" "}
-                    {job.id === now.jobId && <span class="tag good">serves</span>}{" "}
+                    {job.id === now.jobId && <span class="tag good">live</span>}{" "}
                     {rolledBack.has(job.id) && <span class="tag">rollback</span>}
-                    <Apart {...job} />
+                    <IdAndRelease {...job} />
                   </td>
                   <td>
                     <State of={job.status} />
                   </td>
                   <td>
                     {job.modelId && (
-                      <a href={to("models", [job.modelId])}>
+                      <a href={hrefTo("models", [job.modelId])}>
                         <Name>{now.modelNames[job.modelId] ?? job.modelId}</Name>
                       </a>
                     )}
                     {job.modelId && now.modelNames[job.modelId] && (
-                      <div class="apart">
+                      <div class="id-and-release">
                         <Id>{job.modelId}</Id>
                       </div>
                     )}
@@ -155,11 +157,11 @@ function Serving({ now }: { now: ServingAnswer }) {
   );
 }
 
-function Served({ name, model }: { name: string; model: ModelRow | null }) {
+function LiveModel({ name, model }: { name: string; model: ModelRow | null }) {
   return (
     <Figure name={name}>
       {model ? (
-        <a href={to("models", [model.id])}>
+        <a href={hrefTo("models", [model.id])}>
           <Name>{model.name}</Name>
         </a>
       ) : (
@@ -169,20 +171,20 @@ function Served({ name, model }: { name: string; model: ModelRow | null }) {
   );
 }
 
-function Code({ now }: { now: ServingAnswer }) {
+function Code({ now }: { now: ServingResponse }) {
   const { projectId, jobId, qps, generator, ranker } = now;
-  const of = { ...ofService(projectId), project: projectId };
+  const of = { ...serviceOptions(projectId), project: projectId };
   const models = { generatorModelId: generator?.id ?? "", ...(ranker && { rankerModelId: ranker.id }) };
   return (
     <AsCode
       projectId={projectId}
       notes={{
-        program: "With existingId a program adopts what serves now, without deploying anew.",
-        CLI: "Shows the job that deployed it.",
-        curl: "Reads the job that deployed it; the API has no call that reads a deployment.",
+        program: "Adopts the live deployment without deploying again.",
+        CLI: "Shows the deployment job.",
+        curl: "Reads the deployment job. The API cannot read a deployment.",
       }}
       texts={{
-        ...declared([
+        ...declarations([
           { type: "Deployment", name: "live", fields: { existingId: projectId, projectId, ...models, qps } },
         ]),
         CLI: `${command("jobs get", of, jobId)}\n\n# This takes the project out of service:\n# ${command("shutdown", of)}`,

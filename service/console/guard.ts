@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isLoopback } from "../base/addresses";
 import { ServiceError } from "../base/error";
 
-/** The origins under which a service's own page is loaded: that which it gives others, and this machine's names. */
+/** Returns the origins of the service's own page. For a loopback address these include all names of this machine. */
 export function ownOrigins(urls: readonly string[]): ReadonlySet<string> {
   return new Set(
     urls
@@ -15,26 +15,26 @@ export function ownOrigins(urls: readonly string[]): ReadonlySet<string> {
   );
 }
 
-/** Refuses requests that were sent to another name, as after DNS rebinding; the port may be that of a forwarding. */
+/** Rejects requests for another host name, which protects against DNS rebinding. Any port is fine, as it may be forwarded. */
 export function checkHost({ host = "" }: IncomingHttpHeaders, own: ReadonlySet<string>): void {
   const [, name = ""] = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host.toLowerCase()) ?? [];
   const known = new Set([...own].map((origin) => new URL(origin).hostname));
   if (known.has(name) || isLoopback(name)) return;
   throw new ServiceError(
     "FORBIDDEN",
-    "The console answers under its own names only; where people reach it under another one, start the service with " +
-      "--public-url and that address.",
+    "The console does not respond under this host name. To use another address, start the service with --public-url " +
+      "and that address.",
   );
 }
 
-/** Refuses what another page had the browser send. */
+/** Rejects requests that another web page made the browser send. */
 export function checkOrigin(method: string, headers: IncomingHttpHeaders, own: ReadonlySet<string>): void {
   const { origin, "sec-fetch-site": site } = headers;
   const isOwn = origin === undefined ? method === "GET" : own.has(origin);
   if (isOwn && (site === undefined || site === "same-origin")) return;
   throw new ServiceError(
     "FORBIDDEN",
-    `Only the console's own page may call this. It is at ${[...own][0]}; where people reach it under another address, ` +
-      "start the service with --public-url and that address.",
+    `Only the console's own page can send this request. The page is at ${[...own][0]}. To use another address, start the ` +
+      "service with --public-url and that address.",
   );
 }

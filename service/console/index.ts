@@ -1,5 +1,5 @@
-// console/ answers the web page that looks at a service: signing in, and what its screens show. It is loaded when a
-// page is first asked for.
+// console/ serves the web console: its files, the sign-in, and the data of its screens. It is loaded when somebody first
+// opens the page.
 
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
@@ -12,115 +12,116 @@ import type { Context } from "../handlers/handler";
 import { withoutPassword } from "../store/address";
 import type { Db } from "../store/database";
 import { untilAborted } from "../store/postgres-pool";
-import type { ModelRow, SessionAnswer } from "./answers";
-import { besideAnswer } from "./beside";
-import { datasetAnswer } from "./datasets/dataset";
-import { recordAnswer, recordsPage } from "./datasets/records";
+import { compareModels } from "./compare";
+import { datasetResponse } from "./datasets/dataset";
+import { recordResponse, recordsPage } from "./datasets/records";
 import { checkHost, checkOrigin, ownOrigins } from "./guard";
-import { jobAnswer, live } from "./jobs";
+import { jobResponse, liveLines } from "./jobs";
 import { overview } from "./overview/overview";
 import { sendPage } from "./pages";
-import { askingAnswer, resultAnswer } from "./questions";
+import { askingResponse, resultResponse } from "./questions";
+import type { ModelRow, SessionResponse } from "./responses";
 import { jobsOf, modelsById, modelsOf, projectChoices } from "./rows";
-import { servingAnswer } from "./serving";
-import { type Access, refuseBeyond, Sessions, type Visitor } from "./sessions";
+import { servingResponse } from "./serving";
+import { type Access, requireScope, Sessions, type Visitor } from "./sessions";
 import { suggest, tryOut } from "./try";
 
-/** What the console answers with. */
+/** The context that the console's handlers use. */
 export interface ConsoleContext extends Context {
   readonly startedTs: number;
 }
 
-/** The header of a session's second half. */
+/** The header with the session's token, which is required in addition to the cookie. */
 const tokenHeader = "x-console-token";
 
 type Query = Readonly<Record<string, string | undefined>>;
-/** The signal says that nobody waits for the answer any more. */
+/** Returns the data of a screen. The signal aborts when the caller disconnects. */
 type View = (context: ConsoleContext, query: Query, signal: AbortSignal, body: unknown) => Promise<unknown>;
 
-/** A whole number from one up that every database takes. */
-function number(text: string | undefined): number | undefined {
+/** Parses a positive integer that fits into an integer column of every database. */
+function positiveInteger(text: string | undefined): number | undefined {
   if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);
   throw new ServiceError("BAD_REQUEST", `${shortened(text)} must be a whole number from 1 to 999999999.`);
 }
-/** A list of texts as JSON; ids may have commas in them. */
-function textsIn(json: string): string[] {
+/** Parses a JSON list of texts. Ids may contain commas, so they are not separated by commas. */
+function parseTexts(json: string): string[] {
   try {
     return (JSON.parse(json) as unknown[]).map(String);
   } catch {
-    throw new ServiceError("BAD_REQUEST", "users must be a list as JSON.");
+    throw new ServiceError("BAD_REQUEST", "users must be a JSON list.");
   }
 }
 
-/** What an address asks for: a name that is given twice is a list, and no database takes a NUL character. */
-function textsOf(query: unknown): Query {
+/** Returns the query parameters as texts. Repeated names are joined, and NUL is removed because no database accepts it. */
+function queryTexts(query: unknown): Query {
   const given = Object.entries(query as object);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value).replaceAll("\0", "")]));
 }
 
 const kindOf = (text: string | undefined) => (text === "item" ? "item" : "user");
 
-/** What tells the same in the API, or what is nearest to it: no operation reads records. */
-const [health, records, result, recommend] = [
-  "/status",
-  routes.getEventDataset.path,
-  routes.getJob.path,
-  routes.recommendItemsToUser.path,
-];
+const statusScope = "/status";
+/** No API operation reads records, so reading a dataset is the closest scope. */
+const recordsScope = routes.getEventDataset.path;
+const jobScope = routes.getJob.path;
+const recommendScope = routes.recommendItemsToUser.path;
 
-/** What the screens read, each with the scope that it takes. Counts and health take no more than that of the status. */
+/** The data of the screens, each with the scope that it requires: the scope that shows the same in the API. */
 const views: Readonly<Record<string, readonly [scope: string, view: View]>> = {
-  "GET overview": [health, (context, { orphans }) => overview(context, { withOrphans: orphans === "shown" })],
-  "GET jobs": [
-    health,
-    ({ store }, { project, type, status, search, page }) =>
-      jobsOf(store.db, { projectId: project, type, status, search, before: number(page) }),
+  "GET overview": [
+    statusScope,
+    (context, { orphans }) => overview(context, { withOrphans: orphans === "shown" }),
   ],
-  "GET job": [result, (context, { id = "" }) => jobAnswer(context, id)],
+  "GET jobs": [
+    statusScope,
+    ({ store }, { project, type, status, search, page }) =>
+      jobsOf(store.db, { projectId: project, type, status, search, before: positiveInteger(page) }),
+  ],
+  "GET job": [jobScope, (context, { id = "" }) => jobResponse(context, id)],
   "GET models": [
-    health,
+    statusScope,
     ({ store }, { project = "", search, page, limit }) =>
       modelsOf(store.db, {
         projectId: project,
         search,
-        before: number(page),
-        limit: Math.min(200, number(limit) ?? 50),
+        before: positiveInteger(page),
+        limit: Math.min(200, positiveInteger(limit) ?? 50),
       }),
   ],
-  "GET model": [health, ({ store }, { id = "" }) => modelAnswer(store.db, id)],
-  "GET beside": [
-    recommend,
+  "GET model": [statusScope, ({ store }, { id = "" }) => modelResponse(store.db, id)],
+  "GET compare": [
+    recommendScope,
     (context, { models = "", users = "[]" }, signal) =>
-      besideAnswer(context, models.split(","), textsIn(users), signal),
+      compareModels(context, models.split(","), parseTexts(users), signal),
   ],
-  "GET asking": [records, (context, { project = "" }) => askingAnswer(context, project)],
-  "GET result": [result, (context, { id = "" }) => resultAnswer(context, id)],
-  "GET serving": [health, (context, { project = "" }) => servingAnswer(context, project)],
-  "GET dataset": [records, (context, { id = "" }) => datasetAnswer(context, id)],
+  "GET asking": [recordsScope, (context, { project = "" }) => askingResponse(context, project)],
+  "GET result": [jobScope, (context, { id = "" }) => resultResponse(context, id)],
+  "GET serving": [statusScope, (context, { project = "" }) => servingResponse(context, project)],
+  "GET dataset": [recordsScope, (context, { id = "" }) => datasetResponse(context, id)],
   "GET records": [
-    records,
+    recordsScope,
     (context, { id = "", search, page }, signal) => recordsPage(context, { id, search, after: page }, signal),
   ],
   "GET record": [
-    records,
+    recordsScope,
     (context, { dataset = "", kind, id = "" }, signal) =>
-      recordAnswer(context, dataset, kindOf(kind), id, signal),
+      recordResponse(context, dataset, kindOf(kind), id, signal),
   ],
   "GET suggest": [
-    records,
+    recordsScope,
     (context, { project = "", kind, text = "" }) => suggest(context, project, kindOf(kind), text),
   ],
-  "POST try": [recommend, (context, _query, _signal, body) => tryOut(context, body)],
+  "POST try": [recommendScope, (context, _query, _signal, body) => tryOut(context, body)],
 };
 
-async function modelAnswer(db: Db, id: string): Promise<ModelRow> {
+async function modelResponse(db: Db, id: string): Promise<ModelRow> {
   const model = (await modelsById(db, [id])).get(id);
   if (!model) throw notFound("model", id, "it may have been deleted");
   return model;
 }
 
-/** Answers whatever is asked under `/` and `/console/`. */
-export async function answer(
+/** Handles all requests for `/` and `/console/`. */
+export async function handleRequest(
   context: ConsoleContext,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -132,32 +133,35 @@ export async function answer(
   if (method === "GET" && !path.startsWith("api/")) return sendPage(path || "index.html", request, reply);
   checkOrigin(method, headers, own);
   reply.header("cache-control", "no-store");
-  if (path === "session" && method === "POST") return open(context, request, reply);
+  if (path === "session" && method === "POST") return openSession(context, request, reply);
   const visitor = await visitorOf(context, request);
   if (path === "session" && method === "DELETE") {
     const token = tokenIn(request) as string;
     await new Sessions(context).end(token);
-    reply.header("set-cookie", expired(cookieName(context, token)));
+    reply.header("set-cookie", expiredCookie(cookieName(context, token)));
     return {};
   }
-  if (path === "api/session") return sessionAnswer(context, visitor);
-  refuseBeyond(visitor, health);
-  if (path === "api/live") return stream(context, request, reply);
+  if (path === "api/session") return sessionResponse(context, visitor);
+  requireScope(visitor, statusScope);
+  if (path === "api/live") return streamLive(context, request, reply);
   const [scope, view] = views[`${method} ${path.replace(/^api\//, "")}`] ?? [];
-  if (!scope || !view) throw new ServiceError("NOT_FOUND", "There is no such part of the console.");
-  refuseBeyond(visitor, scope);
+  if (!scope || !view) throw new ServiceError("NOT_FOUND", "The console has no such path.");
+  requireScope(visitor, scope);
   const body = (request.body as { json?: unknown } | undefined)?.json;
-  const left = leavingOf(reply.raw);
-  return untilAborted(left, () => view(context, textsOf(request.query), left, body));
+  const disconnected = leavingOf(reply.raw);
+  return untilAborted(disconnected, () => view(context, queryTexts(request.query), disconnected, body));
 }
 
-/** A one-time code for a session, for a caller who has shown a secret. */
+/** Creates a one-time code that opens a session, for a caller that was authenticated. */
 export function newCode(context: ConsoleContext, clientId: string | undefined, access: Access) {
   return new Sessions(context).newCode(clientId, access);
 }
 
-/** Who makes a call of the API from the page, and may; the page has no key. */
-export async function callerOf(
+/**
+ * Authorizes an API call from the page by its session.
+ * @throws ServiceError if the session or the scope is missing, or another page sent the call
+ */
+export async function authorize(
   context: ConsoleContext,
   request: FastifyRequest,
   scope: string,
@@ -166,7 +170,7 @@ export async function callerOf(
   checkHost(request.headers, own);
   checkOrigin(request.method, request.headers, own);
   const visitor = await visitorOf(context, request);
-  refuseBeyond(visitor, scope);
+  requireScope(visitor, scope);
   return visitor;
 }
 
@@ -179,7 +183,7 @@ function tokenIn({ headers }: FastifyRequest): string | undefined {
   return typeof token === "string" ? token : undefined;
 }
 
-/** Cookies are shared by all ports of a host, and anybody there can add one of the same name: all of them are tried. */
+/** Finds the session. All ports of a host share cookies, so another server may set the same name: all values are tried. */
 async function visitorOf(context: ConsoleContext, request: FastifyRequest): Promise<Visitor> {
   const token = tokenIn(request);
   const name = token === undefined ? "" : cookieName(context, token);
@@ -190,7 +194,7 @@ async function visitorOf(context: ConsoleContext, request: FastifyRequest): Prom
   );
 }
 
-/** With the port in its name, as other ports have consoles too, and the session, as other tabs have sessions too. */
+/** Returns the cookie's name. It contains the port and the session, because other ports and tabs have their own sessions. */
 function cookieName({ addresses }: ConsoleContext, token = ""): string {
   const { port, protocol } = new URL(addresses.url);
   const session = token && createHash("sha256").update(token).digest("hex").slice(0, 8);
@@ -204,28 +208,28 @@ function cookiesIn({ headers }: FastifyRequest): [name: string, value: string][]
   });
 }
 
-const expired = (name: string) => `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`;
+const expiredCookie = (name: string) => `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`;
 
-/** Sessions of a browser that keep their cookies; without an end to them, no header would hold all. */
-const mostSessions = 20;
+/** Number of session cookies per browser. Without a limit, the cookie header would become too long. */
+const maxSessions = 20;
 
-async function open(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply) {
+async function openSession(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply) {
   const body = (request.body as { json?: { code?: unknown } } | undefined)?.json;
   const code = typeof body?.code === "string" ? body.code : "";
   const { cookie, token, maxAgeSec } = await new Sessions(context).open(code);
-  // Browsers other than Chromium take no Secure cookie over http, not even on this machine.
+  // Browsers other than Chromium reject Secure cookies over http, even on localhost.
   const secure = context.addresses.url.startsWith("https:") ? "; Secure" : "";
-  // Browsers send the oldest first.
+  // Browsers send the oldest cookies first, so the first ones expire.
   const names = cookiesIn(request).map(([name]) => name);
   const own = names.filter((name) => name.startsWith(cookieName(context)) && /^\w+$/.test(name));
   reply.header("set-cookie", [
     `${cookieName(context, token)}=${cookie}; Path=/; Max-Age=${maxAgeSec}; HttpOnly; SameSite=Strict${secure}`,
-    ...own.slice(0, 1 - mostSessions).map(expired),
+    ...own.slice(0, 1 - maxSessions).map(expiredCookie),
   ]);
   return { token };
 }
 
-async function sessionAnswer(context: ConsoleContext, visitor: Visitor): Promise<SessionAnswer> {
+async function sessionResponse(context: ConsoleContext, visitor: Visitor): Promise<SessionResponse> {
   const { store, addresses, clock, startedTs, folder } = context;
   return {
     ...visitor,
@@ -239,13 +243,13 @@ async function sessionAnswer(context: ConsoleContext, visitor: Visitor): Promise
   };
 }
 
-function stream(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function streamLive(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isSignedIn = () =>
-    callerOf(context, request, "/status").then(
+    authorize(context, request, "/status").then(
       () => true,
       () => false,
     );
   return reply
     .type("application/x-ndjson")
-    .send(Readable.from(live(context, leavingOf(reply.raw), isSignedIn)));
+    .send(Readable.from(liveLines(context, leavingOf(reply.raw), isSignedIn)));
 }

@@ -3,15 +3,15 @@ import { notFound } from "../base/error";
 import type { Context } from "../handlers/handler";
 import type { Db } from "../store/database";
 import type { Job } from "../store/tables";
-import type { JobAnswer, JobRow, LiveLine } from "./answers";
-import { jobCounts, jobRow, jobsOf, modelsById, namedJobs } from "./rows";
+import type { JobResponse, JobRow, LiveLine } from "./responses";
+import { jobCounts, jobRow, jobsOf, jobsWithProject, modelsById } from "./rows";
 
-/** How many jobs of the same kind say how long one takes. */
-const compared = 20;
+/** Number of earlier jobs that the usual duration is based on. */
+const comparedJobs = 20;
 
-/** One job with its request, its result, and how long such jobs take. */
-export async function jobAnswer({ store: { db } }: Context, id: string): Promise<JobAnswer> {
-  const job = await namedJobs(db).where("jobs.id", "=", id).executeTakeFirst();
+/** Returns a job with its request, its result, and the usual duration of such jobs. */
+export async function jobResponse({ store: { db } }: Context, id: string): Promise<JobResponse> {
+  const job = await jobsWithProject(db).where("jobs.id", "=", id).executeTakeFirst();
   if (!job) throw notFound("job", id, "it may have been removed a year after it ended");
   const took = await durations(db, job);
   const {
@@ -19,17 +19,20 @@ export async function jobAnswer({ store: { db } }: Context, id: string): Promise
     trials = [],
     origin: _,
     ...data
-  } = JSON.parse(job.data) as JobAnswer["data"] & Partial<JobAnswer>;
+  } = JSON.parse(job.data) as JobResponse["data"] & Partial<JobResponse>;
   const row = jobRow(job, job.project_name);
   const model = (await modelsById(db, row.modelId === null ? [] : [row.modelId])).get(row.modelId ?? "");
   return {
     ...row,
-    ...{ data, retries, trials, modelName: model?.name ?? null },
+    data,
+    retries,
+    trials,
+    modelName: model?.name ?? null,
     result: job.result === null ? null : JSON.parse(job.result),
     requestId: job.request_id,
     worker: job.worker,
-    usualMs: took[Math.floor(took.length / 2)] ?? null,
-    usualOf: took.length,
+    medianMs: took[Math.floor(took.length / 2)] ?? null,
+    medianOf: took.length,
   };
 }
 
@@ -43,39 +46,41 @@ async function durations(db: Db, { project_id, job_type, number }: Job): Promise
     .where("finished_ts", "is not", null)
     .where("number", "!=", number)
     .orderBy("finished_ts", "desc")
-    .limit(compared)
+    .limit(comparedJobs)
     .execute();
   return rows.map((row) => (row.finished_ts as number) - row.created_ts).sort((a, b) => a - b);
 }
 
-const [lookMs, signMs, streamMs] = [1000, 15_000, 5 * 60_000];
+const pollMs = 1000;
+const heartbeatMs = 15_000;
+const maxStreamMs = 5 * 60_000;
 
 /**
- * How the jobs stand, said again whenever that has changed. It ends with the session, and after some minutes; then the
- * page asks anew.
+ * Yields the status of the jobs whenever it changes, and as a heartbeat. It ends with the session, or after five minutes;
+ * then the page reconnects.
  */
-export async function* live(
+export async function* liveLines(
   context: Context,
-  left: AbortSignal,
+  disconnected: AbortSignal,
   isSignedIn: () => Promise<boolean>,
 ): AsyncGenerator<string> {
   const { store, closing } = context;
-  const signal = AbortSignal.any([closing, left]);
+  const signal = AbortSignal.any([closing, disconnected]);
   const began = Date.now();
-  let [said, saidAt] = ["", 0];
-  while (!signal.aborted && Date.now() < began + streamMs && (await isSignedIn())) {
+  let [sentLine, sentAt] = ["", 0];
+  while (!signal.aborted && Date.now() < began + maxStreamMs && (await isSignedIn())) {
     const line = JSON.stringify(await liveLine(store.db));
-    if (line !== said || Date.now() > saidAt + signMs) {
-      [said, saidAt] = [line, Date.now()];
+    if (line !== sentLine || Date.now() > sentAt + heartbeatMs) {
+      [sentLine, sentAt] = [line, Date.now()];
       yield `${line}\n`;
     }
-    await pause(lookMs, signal);
+    await sleep(pollMs, signal);
   }
 }
 
 async function liveLine(db: Db): Promise<LiveLine> {
   const { rows } = await jobsOf(db, { limit: 30 });
-  const { rows: there } = await sql<object>`select
+  const { rows: versions } = await sql<object>`select
     (select max(number) from models) as "lastModel",
     (select count(*) from models) as models,
     (select max(number) from datasets) as "lastDataset",
@@ -88,12 +93,12 @@ async function liveLine(db: Db): Promise<LiveLine> {
   return {
     jobs: rows,
     counts: await jobCounts(db),
-    version: [JSON.stringify(there), ...deployed.map(({ job_id }) => job_id)].join(" "),
+    version: [JSON.stringify(versions), ...deployed.map(({ job_id }) => job_id)].join(" "),
   };
 }
 
-/** A real pause, whatever clock the service goes by: a page is looked at by people. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits in real time, even if a test gives the service a manual clock, because a browser is waiting. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const end = () => {
@@ -106,7 +111,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The deployments of a project, newest first. */
+/** Returns the deployment jobs of a project, newest first. */
 export async function deploymentJobs(db: Db, projectId: string): Promise<readonly JobRow[]> {
   return (await jobsOf(db, { projectId, type: "DEPLOYMENT", limit: 20 })).rows;
 }

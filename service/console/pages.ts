@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../base/error";
 import { builtFolder } from "../base/own-file";
 
-/** Nothing but the page's own files: no script in the text, nothing from elsewhere, not inside another page. */
-const policy = [
+/** Allows only the page's own files: no inline scripts, nothing from other sites, no embedding in another page. */
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -20,7 +20,7 @@ const policy = [
 ].join("; ");
 
 const headers = {
-  "content-security-policy": policy,
+  "content-security-policy": contentSecurityPolicy,
   "x-frame-options": "DENY",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -39,12 +39,12 @@ const types: Readonly<Record<string, string>> = {
 interface Asset {
   readonly type: string;
   readonly plain: Buffer;
-  readonly packed: Buffer | undefined;
+  readonly gzipped: Buffer | undefined;
 }
 
 let assets: Promise<Map<string, Asset>> | undefined;
 
-/** Sends a file of the page; those but the first have a hash of their content in their names. */
+/** Sends a file of the page. All files except index.html have a content hash in their names, so they are cached forever. */
 export async function sendPage(
   name: string,
   request: FastifyRequest,
@@ -52,17 +52,17 @@ export async function sendPage(
 ): Promise<FastifyReply> {
   assets ??= readAssets();
   const asset = (await assets).get(name);
-  if (!asset) throw new ServiceError("NOT_FOUND", "There is no such file of the console.");
-  const isPacked = asset.packed && /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  if (!asset) throw new ServiceError("NOT_FOUND", "The console has no such file.");
+  const isGzipped = asset.gzipped && /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
   return reply
     .headers({
       ...headers,
       "content-type": asset.type,
       "cache-control": name === "index.html" ? "no-cache" : "public, max-age=31536000, immutable",
       vary: "accept-encoding",
-      ...(isPacked && { "content-encoding": "gzip" }),
+      ...(isGzipped && { "content-encoding": "gzip" }),
     })
-    .send(isPacked ? asset.packed : asset.plain);
+    .send(isGzipped ? asset.gzipped : asset.plain);
 }
 
 async function readAssets(): Promise<Map<string, Asset>> {
@@ -72,8 +72,11 @@ async function readAssets(): Promise<Map<string, Asset>> {
   return new Map(
     plain.map((name) => {
       const read = (file: string) => readFileSync(join(folder, file));
-      const packed = names.includes(`${name}.gz`) ? read(`${name}.gz`) : undefined;
-      return [name, { type: types[name.split(".").at(-1) ?? ""] ?? "text/plain", plain: read(name), packed }];
+      const gzipped = names.includes(`${name}.gz`) ? read(`${name}.gz`) : undefined;
+      return [
+        name,
+        { type: types[name.split(".").at(-1) ?? ""] ?? "text/plain", plain: read(name), gzipped },
+      ];
     }),
   );
 }

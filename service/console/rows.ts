@@ -1,44 +1,42 @@
 import type { ExpressionBuilder } from "kysely";
 import { limits } from "../../contract";
-import { type Db, isPostgres, unindexed } from "../store/database";
-import { hasEventsBySeq } from "../store/indexes";
+import type { Db } from "../store/database";
 import { orphanIds } from "../store/orphans";
 import type { Dataset, Job, Model, Tables } from "../store/tables";
 import { trainingsOf } from "../store/trainings";
 import type {
-  Counted,
-  DatasetShort,
+  DatasetSummary,
   JobRow,
+  ModelQuality,
   ModelRow,
   Origin,
   Page,
   ProjectChoice,
-  QualityAnswer,
-} from "./answers";
+} from "./responses";
 
 const rowsPerPage = 50;
-/** Jobs that one page looks through for those of a type or name, which no index finds; the next page goes on from there. */
-const mostLookedThrough = 20_000;
-/** Jobs of each state that are counted; more would take longer than a page may wait. */
-const mostJobsCounted = 10_000;
+/** Jobs that one request scans for a type or a name, because no index covers them. The next page continues from there. */
+const maxScannedJobs = 20_000;
+/** Limit for counting the jobs of a state. Counting more would take too long for a page. */
+const maxCountedJobs = 10_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Which jobs are listed. */
+/** Filter of a list of jobs. */
 export interface JobFilter {
   readonly projectId?: string | undefined;
-  /** One type or several, with commas between. */
+  /** One or more job types, separated by commas. */
   readonly type?: string | undefined;
   readonly status?: string | undefined;
   readonly isUnfinished?: boolean;
   readonly search?: string | undefined;
-  /** The number of the last job of the page before. */
+  /** The number of the last job on the previous page. */
   readonly before?: number | undefined;
   readonly limit?: number;
 }
 
-/** Jobs, each with the name of its project. */
-export function namedJobs(db: Db) {
+/** Selects jobs with the names of their projects. */
+export function jobsWithProject(db: Db) {
   return db
     .selectFrom("jobs")
     .leftJoin("projects", "projects.id", "jobs.project_id")
@@ -46,12 +44,12 @@ export function namedJobs(db: Db) {
     .select("projects.name as project_name");
 }
 
-/** Jobs, newest first. A page may be short, or empty, though more are to come: so many were looked through. */
+/** Returns jobs, newest first. A page may be short or empty even if more follow, because a scan is limited. */
 export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
   const limit = filter.limit ?? rowsPerPage;
-  const looked = indexedJobs(db, filter);
+  const scanned = indexedJobs(db, filter);
   let query = db
-    .selectFrom(looked.as("jobs"))
+    .selectFrom(scanned.as("jobs"))
     .leftJoin("projects", "projects.id", "jobs.project_id")
     .selectAll("jobs")
     .select("projects.name as project_name")
@@ -60,7 +58,7 @@ export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
   if (filter.type) query = query.where("job_type", "in", filter.type.split(",") as Job["job_type"][]);
   if (filter.status) query = query.where("status", "=", filter.status as Job["status"]);
   if (filter.search) {
-    const like = `%${escaped(filter.search)}%`;
+    const like = `%${escapeLike(filter.search)}%`;
     query = query.where((of) =>
       of.or([of("jobs.id", "=", filter.search as string), of("jobs.name", "like", like)]),
     );
@@ -72,13 +70,13 @@ export async function jobsOf(db: Db, filter: JobFilter): Promise<Page<JobRow>> {
   if (!filter.type && !filter.search && !(filter.projectId && filter.status))
     return { rows: shown, next: null };
   const { last, count } = await db
-    .selectFrom(looked.as("looked"))
+    .selectFrom(scanned.as("looked"))
     .select((of) => [of.fn.min("number").as("last"), of.fn.countAll<number>().as("count")])
     .executeTakeFirstOrThrow();
-  return { rows: shown, next: Number(count) < mostLookedThrough ? null : String(last) };
+  return { rows: shown, next: Number(count) < maxScannedJobs ? null : String(last) };
 }
 
-/** The newest jobs of a project or a state, as far as an index finds them. */
+/** Selects the newest jobs, using only the filters that an index supports. */
 function indexedJobs(db: Db, { isUnfinished, projectId, status, before }: JobFilter) {
   return db
     .selectFrom("jobs")
@@ -88,10 +86,10 @@ function indexedJobs(db: Db, { isUnfinished, projectId, status, before }: JobFil
     .$if(Boolean(status) && !projectId, (jobs) => jobs.where("status", "=", status as Job["status"]))
     .$if(before !== undefined, (jobs) => jobs.where("number", "<", before as number))
     .orderBy("number", "desc")
-    .limit(mostLookedThrough);
+    .limit(maxScannedJobs);
 }
 
-/** A job as lists show it. */
+/** Converts a job for the page. */
 export function jobRow(job: Job, projectName: string | null): JobRow {
   const data = JSON.parse(job.data) as Json;
   const result = job.result === null ? null : (JSON.parse(job.result) as Json);
@@ -109,12 +107,12 @@ export function jobRow(job: Job, projectName: string | null): JobRow {
     progress: job.finished_ts === null ? ((data.progress as JobRow["progress"]) ?? null) : null,
     message: typeof result?.message === "string" ? result.message : null,
     modelId: (result?.modelId ?? data.modelId ?? data.generatorModelId ?? null) as string | null,
-    quality: (data.quality as QualityAnswer | undefined) ?? null,
+    quality: (data.quality as ModelQuality | undefined) ?? null,
     origin: (data.origin as Origin | undefined) ?? null,
   };
 }
 
-/** How many jobs there are in each state, up to 10,000 of each. */
+/** Counts the jobs in each state, up to 10,000 of each. */
 export async function jobCounts(db: Db) {
   const of = async (status: Job["status"]) => {
     const some = db
@@ -122,7 +120,7 @@ export async function jobCounts(db: Db) {
       .select("number")
       .where("status", "=", status)
       .orderBy("number", "desc")
-      .limit(mostJobsCounted);
+      .limit(maxCountedJobs);
     const { count } = await db
       .selectFrom(some.as("some"))
       .select((all) => all.fn.countAll<number>().as("count"))
@@ -137,7 +135,7 @@ export async function jobCounts(db: Db) {
   };
 }
 
-/** Models of a project, newest first, with what their trainings measured. */
+/** Returns the models of a project, newest first, with their quality. */
 export async function modelsOf(
   db: Db,
   filter: { projectId: string; search?: string | undefined; before?: number | undefined; limit?: number },
@@ -151,7 +149,7 @@ export async function modelsOf(
     .limit(limit + 1);
   if (filter.before !== undefined) query = query.where("number", "<", filter.before);
   if (filter.search) {
-    const like = `%${escaped(filter.search)}%`;
+    const like = `%${escapeLike(filter.search)}%`;
     query = query.where((of) => of.or([of("id", "=", filter.search as string), of("name", "like", like)]));
   }
   const rows = await query.execute();
@@ -160,7 +158,7 @@ export async function modelsOf(
   return { rows: await modelRows(db, page), next };
 }
 
-/** Models with what their trainings measured. */
+/** Converts models for the page and adds the quality that their trainings measured. */
 export async function modelRows(db: Db, models: readonly Model[]): Promise<ModelRow[]> {
   if (models.length === 0) return [];
   const projects = [...new Set(models.map(({ project_id }) => project_id))];
@@ -183,26 +181,26 @@ export async function modelRows(db: Db, models: readonly Model[]): Promise<Model
       chosenParameters: (data.chosenParameters as Json | undefined) ?? null,
       createdTs: model.created_ts,
       seenSeq: model.seen_seq,
-      quality: (data.quality as QualityAnswer | undefined) ?? null,
+      quality: (data.quality as ModelQuality | undefined) ?? null,
       origin: (data.origin as Origin | undefined) ?? null,
       jobId: job?.id ?? null,
       trainingMs: job?.finished_ts == null ? null : job.finished_ts - job.created_ts,
-      isServing: inUse.has(model.id),
+      isLive: inUse.has(model.id),
     };
   });
 }
 
-/** Some models by their ids. */
+/** Returns models by their ids. */
 export async function modelsById(db: Db, ids: readonly string[]): Promise<Map<string, ModelRow>> {
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("models").selectAll().where("id", "in", ids).execute();
   return new Map((await modelRows(db, rows)).map((row) => [row.id, row]));
 }
 
-/** Projects, as people choose among them. */
+/** Returns the newest projects for a list of choices: those of a dataset, or all that are not orphaned. */
 export async function projectChoices(
   db: Db,
-  { over, limit }: { over?: string; limit: number },
+  { datasetId, limit }: { datasetId?: string; limit: number },
 ): Promise<ProjectChoice[]> {
   let query = db
     .selectFrom("projects")
@@ -211,15 +209,15 @@ export async function projectChoices(
     .orderBy("created_ts", "desc")
     .limit(limit);
   query =
-    over === undefined
+    datasetId === undefined
       ? query.where("projects.id", "not in", ["", ...(await orphanIds(db))])
-      : query.where((of) => isOver(of, over));
+      : query.where((of) => usesDataset(of, datasetId));
   const rows = await query.execute();
   return rows.map((row) => ({ id: row.id, name: row.name, isDeployed: row.job_id !== null }));
 }
 
-/** Whether a project is over a dataset. */
-export function isOver(of: ExpressionBuilder<Tables, "projects">, datasetId: string) {
+/** Matches projects that use a dataset. */
+export function usesDataset(of: ExpressionBuilder<Tables, "projects">, datasetId: string) {
   return of.or([
     of("user_dataset_id", "=", datasetId),
     of("item_dataset_id", "=", datasetId),
@@ -227,8 +225,8 @@ export function isOver(of: ExpressionBuilder<Tables, "projects">, datasetId: str
   ]);
 }
 
-/** Datasets with how full they are. */
-export async function datasetsShort(db: Db, datasets: readonly Dataset[]): Promise<DatasetShort[]> {
+/** Converts datasets for the page and adds their sizes. */
+export async function datasetSummaries(db: Db, datasets: readonly Dataset[]): Promise<DatasetSummary[]> {
   const orphans = await orphanIds(db);
   const shards = await db
     .selectFrom("shards")
@@ -247,27 +245,7 @@ export async function datasetsShort(db: Db, datasets: readonly Dataset[]): Promi
   }));
 }
 
-const mostCounted = 200_000;
-
-/** How many events of a dataset came after one; null while the index that counts them is being made. */
-export async function eventsSince(db: Db, dataset: number, seq: number): Promise<Counted | null> {
-  const isShared = isPostgres(db);
-  if (isShared && !(await hasEventsBySeq(db))) return null;
-  const newer = db
-    .selectFrom("events")
-    .select("seq")
-    .where("seq", ">", seq)
-    .where(isShared ? "dataset" : unindexed("dataset"), "=", dataset)
-    .$if(isShared, (events) => events.orderBy("seq"))
-    .limit(mostCounted + 1);
-  const { count } = await db
-    .selectFrom(newer.as("newer"))
-    .select((of) => of.fn.countAll<number>().as("count"))
-    .executeTakeFirstOrThrow();
-  return { count: Math.min(Number(count), mostCounted), isMore: Number(count) > mostCounted };
-}
-
-/** A text as `like` takes it for itself; both dialects of SQL take the backslash only where it is declared, so signs become single wildcards. */
-function escaped(text: string): string {
+/** Prepares a text for `like`. Special characters become `_`, which matches any character: SQLite has no default escape character. */
+function escapeLike(text: string): string {
   return text.replace(/[%_\\]/g, "_").slice(0, 200);
 }

@@ -1,13 +1,13 @@
 import type { Context } from "../handlers/handler";
 import { notDeployed } from "../serving/deployed-context";
 import { projectOf } from "../store/find";
-import type { ServingAnswer } from "./answers";
 import { deploymentJobs } from "./jobs";
 import { deploymentsOf } from "./overview/overview";
+import type { ServingResponse } from "./responses";
 import { modelsById } from "./rows";
 
-/** What serves a project, how it has answered over the last hour, and what served before. */
-export async function servingAnswer(context: Context, projectId: string): Promise<ServingAnswer> {
+/** Returns the live deployment of a project, its traffic in the last hour, and earlier deployments. */
+export async function servingResponse(context: Context, projectId: string): Promise<ServingResponse> {
   const { db } = context.store;
   await projectOf(db, projectId);
   const deployment = (await deploymentsOf(context, [projectId])).get(projectId);
@@ -18,7 +18,7 @@ export async function servingAnswer(context: Context, projectId: string): Promis
     .where("project_id", "!=", projectId)
     .limit(1)
     .execute();
-  // A call that names no project is answered by the only one there is.
+  // Calls without a project go to the only deployment, so they count as its traffic.
   const keys = others.length === 0 ? [projectId, ""] : [projectId];
   const history = await deploymentJobs(db, projectId);
   const models = await modelsById(

@@ -8,30 +8,31 @@ import { keyName } from "../store/clients";
 import type { Db } from "../store/database";
 import { timeSql } from "../store/time";
 
-/** A link into the console holds for a minute, a session for a working day. */
-const [codeMs, sessionMs] = [60_000, 12 * 60 * 60 * 1000];
+/** A link to the console is valid for a minute, a session for a working day. */
+const codeMs = 60_000;
+const sessionMs = 12 * 60 * 60 * 1000;
 
-/** What a session may do: look, or change as well. */
+/** Whether a session can only read, or also change data. */
 export type Access = "read" | "write";
 
-/** Who looks at the console, and what he may do there. */
+/** A signed-in user of the console, with the scopes of the session. */
 export interface Visitor {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly access: Access;
 }
 
-/** A session at its beginning, with both of its secrets. */
-export interface Opened {
-  /** For the HttpOnly cookie. */
+/** A new session with both of its secrets. */
+export interface NewSession {
+  /** Value of the HttpOnly cookie. */
   readonly cookie: string;
-  /** For the header; the page keeps it for its own origin, since cookies are shared by all ports of a host. */
+  /** Value of the header. Only the page's origin can read it, while all ports of a host share cookies. */
   readonly token: string;
   readonly maxAgeSec: number;
 }
 
-/** What a session may do that was opened for looking: read, recommend, and ask about users. */
-const reading: ReadonlySet<string> = new Set([
+/** Scopes that a read-only session keeps: reading, recommendations, and questions about users. */
+const readOnlyScopes: ReadonlySet<string> = new Set([
   ...(scopeGroups.read ?? []),
   ...(scopeGroups.recommend ?? []),
   ...(scopeGroups.metrics ?? []),
@@ -39,11 +40,11 @@ const reading: ReadonlySet<string> = new Set([
   routes.submitClusteringJob.path,
 ]);
 
-/** Opens, checks and ends sessions of the console. They lie in the store, so that each process of a service knows them. */
+/** Opens, checks and ends sessions of the console. They are in the store, so every process of a service knows them. */
 export class Sessions {
   constructor(private readonly context: Pick<Basis, "store" | "clock">) {}
 
-  /** A code that opens one session, once. */
+  /** Creates a code that opens one session. */
   async newCode(clientId: string | undefined, access: Access): Promise<{ code: string; validSec: number }> {
     const code = newSecret();
     await this.context.store.transaction(async (db) => {
@@ -63,8 +64,8 @@ export class Sessions {
     return { code, validSec: codeMs / 1000 };
   }
 
-  /** Opens a session by a code, which is used up by it. */
-  async open(code: string): Promise<Opened> {
+  /** Opens a session with a code. The code cannot be used again. */
+  async open(code: string): Promise<NewSession> {
     const [cookie, token] = [newSecret(), newSecret()];
     await this.context.store.transaction(async (db) => {
       const now = this.nowIn(db);
@@ -77,7 +78,7 @@ export class Sessions {
         .executeTakeFirst();
       if (!link)
         throw notSignedIn(
-          "This link was used already or is older than a minute; run `recommender open` again.",
+          "This link was already used or is older than a minute. Run `recommender open` again.",
         );
       await db
         .insertInto("console_sessions")
@@ -92,7 +93,7 @@ export class Sessions {
     return { cookie, token, maxAgeSec: sessionMs / 1000 };
   }
 
-  /** Whose session it is; both halves are needed. */
+  /** Returns the user of a session. Both the cookie and the token are required. */
   async visitorOf(cookies: readonly string[], token: string | undefined): Promise<Visitor> {
     const { db } = this.context.store;
     const session =
@@ -108,13 +109,13 @@ export class Sessions {
             .executeTakeFirst();
     const isOpen =
       session !== undefined &&
-      // One whose client was revoked ends with it.
+      // A session ends when its client is revoked.
       (session.client_id === null || session.name !== null);
-    if (!isOpen) throw notSignedIn("You are not signed in; run `recommender open`.");
+    if (!isOpen) throw notSignedIn("You are not signed in. Run `recommender open`.");
     const scopes = session.client_id === null ? [...everyScope] : (session.scopes as string).split(" ");
     return {
       name: session.name ?? keyName,
-      scopes: session.access === "write" ? scopes : scopes.filter((scope) => reading.has(scope)),
+      scopes: session.access === "write" ? scopes : scopes.filter((scope) => readOnlyScopes.has(scope)),
       access: session.access,
     };
   }
@@ -131,14 +132,17 @@ export class Sessions {
   }
 }
 
-/** Refuses what a visitor may not do. */
-export function refuseBeyond({ name, scopes, access }: Visitor, scope: string): void {
+/**
+ * Checks that a session has a scope.
+ * @throws ServiceError if it does not, with the command that grants the scope
+ */
+export function requireScope({ name, scopes, access }: Visitor, scope: string): void {
   if (scopes.includes(scope)) return;
   throw new ServiceError(
     "FORBIDDEN",
-    access === "read" && !reading.has(scope)
-      ? `This page was opened for looking only, and ${scope} changes something; open it with \`recommender open --write\`.`
-      : `The client ${name} does not have the scope ${scope}; whoever runs the service allows it with \`recommender clients update\`.`,
+    access === "read" && !readOnlyScopes.has(scope)
+      ? `This session is read-only, and ${scope} changes data. For write access, run \`recommender open --write\`.`
+      : `The client ${name} does not have the scope ${scope}. An operator can add it with \`recommender clients update\`.`,
   );
 }
 

@@ -4,9 +4,9 @@ import { ServiceError } from "../base/error";
 import type { Context } from "../handlers/handler";
 import { whatIf } from "../serving/what-if";
 import { findDataset, projectOf } from "../store/find";
-import type { Suggestion, TryAnswer } from "./answers";
+import type { Suggestion, TryResponse } from "./responses";
 
-const asked = z.strictObject({
+const tryRequest = z.strictObject({
   projectId: id,
   userId: recordId.optional(),
   attributes: attributes.optional(),
@@ -18,30 +18,30 @@ const asked = z.strictObject({
   limit: z.int().min(1).max(100).default(10),
 });
 
-/** Attributes that people know an item by, in this order. */
-const labels = /^(title|name|label|headline|product_?name|item_?name)$/i;
+/** Attributes that hold the title or name of an item. */
+const labelAttributes = /^(title|name|label|headline|product_?name|item_?name)$/i;
 
-/** What people know an item by, where an attribute says so. */
+/** Returns the title or name of an item, or null if it has none. */
 export function labelOf(attributes: Readonly<Record<string, unknown>>): string | null {
-  const name = Object.keys(attributes).find((one) => labels.test(one));
+  const name = Object.keys(attributes).find((one) => labelAttributes.test(one));
   const value = name === undefined ? undefined : attributes[name];
   return typeof value === "string" ? value : null;
 }
 
-/** What the deployment would answer to a user, with why; nothing of it is stored or counts as a call. */
-export async function tryOut(context: Context, body: unknown): Promise<TryAnswer> {
-  const parsed = asked.safeParse(body);
+/** Computes the recommendations for a user, with reasons. Nothing is stored, and it does not count as an API call. */
+export async function tryOut(context: Context, body: unknown): Promise<TryResponse> {
+  const parsed = tryRequest.safeParse(body);
   if (!parsed.success) throw new ServiceError("BAD_REQUEST", z.prettifyError(parsed.error));
   const given = parsed.data;
   const deployed = await context.serving.find(given.projectId);
   const began = performance.now();
   const { basis, own, items, modelId, rankedBy } = await whatIf(deployed, given);
   const ms = performance.now() - began;
-  const ids = [...own.slice(0, mostOwn), ...items].map(({ itemId }) => itemId);
+  const ids = [...own.slice(0, maxUserItems), ...items].map(({ itemId }) => itemId);
   const known = await deployed.attributesOf([...new Set(ids)]);
   const of = (id: string) => known.get(id) ?? {};
   const labelledBy =
-    items.flatMap(({ itemId }) => Object.keys(of(itemId))).find((name) => labels.test(name)) ?? null;
+    items.flatMap(({ itemId }) => Object.keys(of(itemId))).find((name) => labelAttributes.test(name)) ?? null;
   const label = (id: string) => {
     const value = labelledBy === null ? undefined : of(id)[labelledBy];
     return typeof value === "string" ? value : null;
@@ -52,16 +52,16 @@ export async function tryOut(context: Context, body: unknown): Promise<TryAnswer
     userId: given.userId ?? null,
     isKnown: record !== undefined || own.some(({ itemId }) => !added.has(itemId)),
     basis,
-    attributes: (record as TryAnswer["attributes"]) ?? null,
+    attributes: (record as TryResponse["attributes"]) ?? null,
     own: own
-      .slice(0, mostOwn)
+      .slice(0, maxUserItems)
       .map(({ itemId, weight }) => ({ itemId, weight, attributes: of(itemId), isAdded: added.has(itemId) })),
     items: items.map(({ reasons, byAttributes: _, ...item }) => ({
       ...item,
       attributes: of(item.itemId),
-      reasons: reasons.slice(0, mostReasons).map((reason) => ({ ...reason, label: label(reason.itemId) })),
-      // What is left out is not lost: the parts still sum to the score.
-      rest: item.rest + reasons.slice(mostReasons).reduce((sum, { adds }) => sum + adds, 0),
+      reasons: reasons.slice(0, maxReasons).map((reason) => ({ ...reason, label: label(reason.itemId) })),
+      // Omitted reasons are added to the rest, so the parts still sum to the score.
+      rest: item.rest + reasons.slice(maxReasons).reduce((sum, { adds }) => sum + adds, 0),
     })),
     ms,
     modelId,
@@ -71,10 +71,10 @@ export async function tryOut(context: Context, body: unknown): Promise<TryAnswer
   };
 }
 
-const mostOwn = 300;
-const mostReasons = 12;
+const maxUserItems = 300;
+const maxReasons = 12;
 
-/** Users or items of a project whose ids begin with a text, or whose names hold it. */
+/** Finds users or items of a project whose ids begin with a text, or whose attributes contain it. */
 export async function suggest(
   { store: { db } }: Context,
   projectId: string,
@@ -97,7 +97,7 @@ export async function suggest(
     .where("record_id", ">=", begin)
     .where("record_id", "<", `${begin}\u{10ffff}`)
     .execute();
-  // People know items by their titles; among the first few thousand they are looked for there too.
+  // People search for items by title, so the attributes of the first few thousand records are searched too.
   const byName =
     byId.length < 8 && begin.length >= 2
       ? (

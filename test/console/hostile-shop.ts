@@ -3,10 +3,10 @@ import { folderAt } from "../../service";
 import { connect } from "../../service/store/database";
 import { hostile, type Shop } from "./page";
 
-/** An id that means something in every language that a screen writes. */
+/** An id with characters that are special in every language of the code samples. */
 export const odd = `--it's "$(id)" \`x\` \${y} \\ \u202E<b>\u2028`;
 
-/** Puts a project into the shop whose every name and id is hostile, long or many. */
+/** Adds a project with hostile and long names and ids, and many records. */
 export async function addHostile({ caller, service }: Shop) {
   const name = hostile.slice(0, 256);
   const { userDatasetId } = await caller.call("createUserDataset", { name, numShards: 1 });
@@ -39,7 +39,7 @@ export async function addHostile({ caller, service }: Shop) {
   });
   const event = { eventId: "e", userId: odd, itemId: name, ts: 1, eventType: name };
   await caller.call("upsertDatasetEvents", { eventDatasetId, events: [event, { ...event, eventId: "far" }] });
-  // An earlier version took times that are no date.
+  // An earlier version accepted timestamps that are not valid dates.
   const db = connect(folderAt(service.dataDir).database, { writes: true });
   await sql`update events set ts = ${Number.MAX_SAFE_INTEGER} where event_id = 'far'`.execute(db);
   await db.destroy();

@@ -6,7 +6,7 @@ const labels = (most: number, isCount = false) => {
   return marks.map(label);
 };
 
-test("the labels of an axis are its marks, and not rounded to others", () => {
+test("axis labels show the exact values of their marks", () => {
   expect(labels(1)).toEqual(["0.00", "0.25", "0.50", "0.75", "1.00"]);
   expect(labels(0.3)).toEqual(["0.0", "0.1", "0.2", "0.3"]);
   expect(labels(0.04)).toEqual(["0.00", "0.01", "0.02", "0.03", "0.04"]);
@@ -20,14 +20,14 @@ test("the labels of an axis are its marks, and not rounded to others", () => {
   }
 });
 
-test("the marks of counts are whole numbers", () => {
+test("axis marks of counts are whole numbers", () => {
   expect(labels(1, true)).toEqual(["0", "1"]);
   expect(labels(3, true)).toEqual(["0", "1", "2", "3"]);
   expect(labels(10, true)).toEqual(["0", "5", "10"]);
   expect(labels(1000, true)).toEqual(["0", "250", "500", "750", "1000"]);
 });
 
-test("a deployment is a rollback if its model served before another one did", () => {
+test("a deployment is a rollback if its model was live before the previous one", () => {
   const job = (id: string, modelId: string, status = "SUCCEED") => ({ id, modelId, status });
   const found = rollbacks([
     job("5", "a"),

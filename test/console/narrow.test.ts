@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.close());
 
-/** Texts that a table or the menu shows only after scrolling sideways. */
+/** Returns the texts that are visible only after scrolling sideways. */
 async function outOfSight(page: Page, within: string): Promise<string[]> {
   return page.evaluate<string[]>(`[...document.querySelectorAll(${JSON.stringify(within)})]
     .filter((one) => one.getClientRects().length > 0)
@@ -15,7 +15,7 @@ async function outOfSight(page: Page, within: string): Promise<string[]> {
     .map((one) => one.textContent)`);
 }
 
-test("deployments of one name are told apart by ids and releases, and a rollback is called one", async () => {
+test("deployments show their ids and releases, and rollbacks are marked", async () => {
   const { caller, projectId } = shop;
   const [first] = (await caller.call("listModels", { projectId })).models;
   const { algorithmId } = await caller.call("createAlgorithm", {
@@ -43,7 +43,7 @@ test("deployments of one name are told apart by ids and releases, and a rollback
   await rows.nth(1).waitFor();
   const [newest = "", before = ""] = await rows.allTextContents();
   expect([newest.includes(jobIds[1] as string), before.includes(jobIds[0] as string)]).toEqual([true, true]);
-  expect(newest).toMatch(/serves.*rollback.*release prod-1/);
+  expect(newest).toMatch(/live.*rollback.*release prod-1/);
   expect(before).toContain("release prod-2");
   expect(before).not.toContain("rollback");
   await page.getByText("p50", { exact: true }).waitFor();
@@ -68,7 +68,7 @@ test("deployments of one name are told apart by ids and releases, and a rollback
   await context.close();
 });
 
-test("on a narrow page the menu shows the current screen, and what a user can change comes before the code", async () => {
+test("on a narrow page the menu shows the current screen, and What if comes before As code", async () => {
   const { page, context } = await shop.signIn({ viewport: { width: 390, height: 844 } });
   for (const [place, heading] of [
     ["api", "API"],
@@ -98,12 +98,12 @@ test("on a narrow page the menu shows the current screen, and what a user can ch
   await context.close();
 });
 
-test("a dataset says where records are that were rejected before the upload", async () => {
+test("a dataset says where to find records that were rejected before the upload", async () => {
   const { eventDatasets } = await shop.caller.call("listEventDatasets", {});
   const { page, context } = await shop.signIn();
   await show(page, `datasets/${eventDatasets[0]?.eventDatasetId}`, "record-shop");
-  const refused = page.getByRole("region", { name: "Refused records" });
-  await refused.getByText("The service refused none.").waitFor();
-  await refused.getByText("in the rejects file on the machine that uploaded").waitFor();
+  const rejected = page.getByRole("region", { name: "Rejected records" });
+  await rejected.getByText("The service rejected no records.").waitFor();
+  await rejected.getByText("in the rejects file on the machine that ran the upload").waitFor();
   await context.close();
 });

@@ -6,7 +6,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.close());
 
-test("orphans are hidden, do not ask for attention, and a switch shows them", async () => {
+test("orphans are hidden and need no attention, and a switch shows them", async () => {
   const { caller } = shop;
   const shape = { numShards: 1 };
   const { userDatasetId } = await caller.call("createUserDataset", { name: "left-users", ...shape });

@@ -8,18 +8,18 @@ import { recordShop } from "./shop";
 
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-/** A name that would do harm wherever it is taken for more than text. */
+/** A name that would do harm if a page interpreted it as HTML. */
 export const hostile = `<b>bold</b><img src=x onerror=alert(1)> \u202Eesrever ${"x".repeat(200)}`;
 
-/** A page that is looked at. */
+/** An open page of the console. */
 interface Look {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the page complained of, and what it asked of others. */
+  /** Errors and console messages of the page, and its requests to other sites. */
   readonly faults: string[];
 }
 
-/** A service with the record shop, and a browser, for all tests of a file. */
+/** A service with the data of the record shop, and a browser, for all tests of a file. */
 export class Shop {
   private constructor(
     readonly service: Service,
@@ -41,7 +41,7 @@ export class Shop {
     await this.service.close();
   }
 
-  /** A link into the console, by the key or by the secret of a client. */
+  /** Returns a link that signs in with the API key or with the secret of a client. */
   async link(more: { readonly write?: boolean } = {}, apikey: string = this.service.key): Promise<string> {
     const { body } = await this.caller.raw("/console/code", {
       method: "POST",
@@ -69,13 +69,16 @@ export class Shop {
   }
 }
 
-/** Goes to a screen. */
+/** Opens a screen. */
 export async function show(page: Page, place: string, heading: string | RegExp): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
 }
 
-/** What keeps people out of a page, as axe finds it; the page itself allows no script from elsewhere, the debugger's own world does. */
+/**
+ * Returns the accessibility problems that axe finds. The page's policy blocks foreign scripts, so axe runs in an isolated
+ * world of the debugger.
+ */
 export async function barriers({ page, context }: Look): Promise<string[]> {
   const world = await context.newCDPSession(page);
   const { frameTree } = await world.send("Page.getFrameTree");
@@ -87,13 +90,15 @@ export async function barriers({ page, context }: Look): Promise<string[]> {
     expression: `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(
       violations.filter(({ impact }) => impact === "serious" || impact === "critical")
         .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | "))))`,
-    ...{ contextId, awaitPromise: true, returnByValue: true },
+    contextId,
+    awaitPromise: true,
+    returnByValue: true,
   });
   await world.detach();
   return JSON.parse(String(result.value)) as string[];
 }
 
-/** Words and figures that are broken in the middle; ids and names of others may be, and what no line has room for. */
+/** Returns words and figures that are broken across lines. Ids, user-provided names and very long words may be. */
 export async function broken(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
@@ -113,7 +118,7 @@ export async function broken(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** How far a page, or what does not scroll by itself, is wider than its place. */
+/** Returns by how many pixels the page, or an element that cannot scroll, is too wide. */
 export async function overhang(page: Page): Promise<number> {
   return page.evaluate<number>(`(() => {
     const scrolls = (one) => getComputedStyle(one).overflowX !== "visible";
@@ -123,7 +128,7 @@ export async function overhang(page: Page): Promise<number> {
   })()`);
 }
 
-/** Keeps a picture of a page in the folder that RECOMMENDER_SCREENSHOTS names, to be looked at. */
+/** Saves a screenshot in the directory that RECOMMENDER_SCREENSHOTS names, if it is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.RECOMMENDER_SCREENSHOTS;
   if (!folder) return;
@@ -131,7 +136,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
-/** Looks at a page as it is at other widths too. */
+/** Checks that a page fits three widths and is accessible. */
 export async function check(look: Look, name: string): Promise<void> {
   const { page } = look;
   for (const width of [390, 1024, 1600]) {

@@ -19,18 +19,18 @@ beforeAll(async () => {
 });
 afterAll(() => shop?.close());
 
-/** What screens gave, to be compiled at the end. */
+/** Programs that the screens showed, to be compiled at the end. */
 const programs: Record<string, string> = {};
 const pythons: string[] = [];
 
-test("a question asks before it is submitted, is answered by a chart, and can be had as text", async () => {
+test("a question needs confirmation, is answered with a chart, and is available as code", async () => {
   const look = await shop.signIn();
   const { page, context, faults } = look;
   await show(page, "questions", "Questions");
   const ask = async () => {
     await page.getByRole("button", { name: "Ask", exact: true }).click();
-    await page.getByText("No dataset and no model changes").waitFor();
-    await page.getByRole("button", { name: "Start the job" }).click();
+    await page.getByText("It does not change datasets or models").waitFor();
+    await page.getByRole("button", { name: "Start job" }).click();
   };
   await page.getByLabel("Item attribute").fill("genre");
   await page.getByRole("combobox", { name: "Value", exact: true }).fill("jazz");
@@ -40,7 +40,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
   expect(drawn).toBe(20);
   await check(look, "distribution");
   programs.distribution = await codeOf(page, "TypeScript");
-  // The command asks the same, of the same model.
+  // The command asks the same question about the same model.
   const said = await inShell(`${await codeOf(page, "CLI")} --json`);
   const bins = JSON.parse(said).result.queries[0].bins as { users: number }[];
   const titles = await page.locator(".chart g > title").allTextContents();
@@ -60,7 +60,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
   expect(shownUsers.slice(0, 100)).toEqual(listed.result.queries[0].user_ids.slice(0, 100));
 
   await show(page, "questions", "Questions");
-  // What a condition of the command cannot say is asked by a file.
+  // Conditions that the command line cannot express are passed in a file.
   await page.getByLabel("Question").selectOption("list");
   for (const [attribute, value, least] of [
     ["a=b", "c\u0015", "0.5"],
@@ -77,7 +77,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
     const conditions = [{ attribute, value, ...bound }];
     expect(JSON.parse(readFileSync(join(folder, "query.json"), "utf8"))).toEqual([{ conditions }]);
   }
-  // A name ends with a whole sign, and a distribution that no command can ask for has none.
+  // A shortened name ends with a whole character. A distribution that no command can express has no CLI sample.
   await page.getByLabel("Question").selectOption("distribution");
   await page.getByLabel("Item attribute").fill("a=b");
   await page.getByRole("combobox", { name: "Value", exact: true }).fill(`${"x".repeat(84)}😀`);
@@ -96,7 +96,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
   await page.locator("tbody tr").first().waitFor();
   expect(await page.locator("tbody .name").allTextContents()).toEqual(expect.arrayContaining(asked));
 
-  // What reads a job and what serves runs as it stands, and does no more than read.
+  // The commands that read a job and a deployment run unchanged, and only read.
   await show(page, "jobs", "Jobs");
   await page.locator("details.code").waitFor();
   expect(await inShell(await codeOf(page, "CLI"))).toContain("SUCCEED");
@@ -118,7 +118,7 @@ test("a question asks before it is submitted, is answered by a chart, and can be
   await context.close();
 });
 
-test("two models are compared by figures, parameters, and what they recommend to the same users", async () => {
+test("two models are compared by metrics, parameters and recommendations for the same users", async () => {
   const { caller, projectId } = shop;
   const trained = async (name: string, algorithmParameters: Record<string, number>) => {
     const { algorithmId } = await caller.call("createAlgorithm", { projectId, name, algorithmParameters });
@@ -134,11 +134,11 @@ test("two models are compared by figures, parameters, and what they recommend to
   const look = await shop.signIn();
   const { page, context, faults } = look;
   await show(page, `models/${one}/${two}`, "Two models");
-  await page.getByText("on the same hold-out").waitFor();
-  await page.getByRole("combobox", { name: "Another user" }).fill("ada");
+  await page.getByText("on the same held-out set").waitFor();
+  await page.getByRole("combobox", { name: "Add a user" }).fill("ada");
   await page.keyboard.press("Enter");
-  expect(await page.getByRole("combobox", { name: "Another user" }).inputValue()).toBe("");
-  const ada = page.locator(".beside").filter({ hasText: "ada" });
+  expect(await page.getByRole("combobox", { name: "Add a user" }).inputValue()).toBe("");
+  const ada = page.locator(".comparison").filter({ hasText: "ada" });
   await ada.locator("li").first().waitFor();
   const had = recordShop().events.filter(({ userId }) => userId === "ada");
   const lists = await Promise.all(
@@ -158,9 +158,9 @@ test("two models are compared by figures, parameters, and what they recommend to
   await show(page, `models/${one}`, "wide");
   await page.getByText("resource wide, release prod-7").waitFor();
   await check(look, "model");
-  const figures = page.getByRole("region", { name: "What it shows" });
+  const figures = page.getByRole("region", { name: "Recommended items" });
   expect(await figures.count()).toBe(1);
-  // A training by an older version did not measure what its model shows.
+  // Trainings by older versions did not measure the recommended items.
   const db = connect(folderAt(shop.service.dataDir).database, { writes: true });
   await sql`update jobs set data = json_remove(data, '$.quality.coverageAt20') where name = 'narrow'`.execute(
     db,
@@ -169,18 +169,18 @@ test("two models are compared by figures, parameters, and what they recommend to
   await show(page, `models/${two}`, "narrow");
   await page.getByRole("region", { name: "Quality" }).waitFor();
   expect(await figures.count()).toBe(0);
-  // An item that has no label is shown by its id, whatever that is.
+  // An item without a label is shown by its id, even if that is the name of an object method.
   const odd = [{ isKnown: true, itemIds: ["toString"] }];
-  await page.route("**/console/api/beside*", (route) =>
+  await page.route("**/console/api/compare*", (route) =>
     route.fulfill({ json: { users: ["ada"], models: [odd, odd], labels: {} } }),
   );
   await show(page, `models/${one}/${two}`, "Two models");
-  await page.locator(".beside li").getByText("toString", { exact: true }).first().waitFor();
+  await page.locator(".comparison li").getByText("toString", { exact: true }).first().waitFor();
   expect(faults).toEqual([]);
   await context.close();
 });
 
-test("hostile names are harmless on every screen, and in every text", async () => {
+test("hostile names are harmless on every screen and in every code sample", async () => {
   const { caller } = shop;
   const { projectId, userDatasetId, itemDatasetId, eventDatasetId } = await addHostile(shop);
   const look = await shop.signIn({ viewport: { width: 390, height: 800 } });
@@ -201,10 +201,10 @@ test("hostile names are harmless on every screen, and in every text", async () =
     programs[id] = await codeOf(page, "TypeScript");
     if (place === "overview") {
       expect(programs[id]?.match(/new recommender\.Algorithm\(/g)?.length).toBeGreaterThan(2);
-      expect(programs[id]).toMatch(/^\/\/ Left out: 2 further algorithms of "<b>bold.*"\.$/m);
-      // What is created meanwhile shows by itself.
+      expect(programs[id]).toMatch(/^\/\/ Left out: 2 more algorithms of "<b>bold.*"\.$/m);
+      // New objects appear without a reload.
       await caller.call("createAlgorithm", { projectId, name: "another" });
-      await page.locator("details.code").getByText("Left out: 3 further algorithms").waitFor();
+      await page.locator("details.code").getByText("Left out: 3 more algorithms").waitFor();
     }
     pythons.push(await codeOf(page, "Python"));
     const yaml = parse(await codeOf(page, "YAML"));
@@ -212,14 +212,14 @@ test("hostile names are harmless on every screen, and in every text", async () =
     const { arguments: given } = yaml.variables.datasets["fn::invoke"];
     expect([given, await page.locator("main .scroll").count()]).toEqual([{}, 0]);
   }
-  // A project that does not serve.
+  // A project without a deployment.
   await page.locator(".project select").selectOption(projectId);
   await show(page, "serving", "Serving");
-  await page.getByText("Nothing serves").waitFor();
+  await page.getByText("No live deployment").waitFor();
   await show(page, "try", "Try it");
-  await page.getByText("The project does not serve").waitFor();
+  await page.getByText("The project is not deployed").waitFor();
   await page.locator(".project select").selectOption(shop.projectId);
-  // Its records page by page, what is found among them, and what was refused.
+  // The records page by page, a search, and rejected records.
   await show(page, `datasets/${userDatasetId}`, /^<b>bold/);
   const records = page.getByRole("region", { name: "All records" });
   const rows = records.locator("tbody tr");
@@ -229,7 +229,7 @@ test("hostile names are harmless on every screen, and in every text", async () =
   await records.getByText("100 records shown").waitFor();
   await records.getByRole("searchbox").fill("u11");
   await records.getByText("11 records shown").waitFor();
-  // A click leads to the look-up, which shows it; also where it was shown already, and after a look elsewhere.
+  // A click on an id moves the focus to the lookup, which shows the record, also for the id that it already shows.
   const [lookUp, field] = [
     page.getByRole("region", { name: "Look up" }),
     page.getByLabel("Id", { exact: true }),
@@ -240,18 +240,17 @@ test("hostile names are harmless on every screen, and in every text", async () =
     await link.click();
     await lookUp.locator(".name").filter({ hasText: id }).waitFor();
     await lookUp.getByText("city Oslo").waitFor();
-    expect([await field.inputValue(), await page.evaluate("document.activeElement.ariaLabel")]).toEqual([
-      ...[id, "Id"],
-    ]);
+    expect(await field.inputValue()).toBe(id);
+    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Id");
     const { y = -1 } = (await field.boundingBox()) ?? {};
     expect(y > 0 && y < 800).toBe(true);
   }
-  const refused = page.getByRole("region", { name: "Refused records" });
-  await refused.locator("tbody tr").first().waitFor();
-  expect(await refused.locator("tbody tr").count()).toBe(20);
-  await refused.getByText("and 1 more reason", { exact: true }).waitFor();
-  await refused.getByText("takes more than").waitFor();
-  // Rounded to four digits, it would be larger than any number.
+  const rejected = page.getByRole("region", { name: "Rejected records" });
+  await rejected.locator("tbody tr").first().waitFor();
+  expect(await rejected.locator("tbody tr").count()).toBe(20);
+  await rejected.getByText("and 1 more reason", { exact: true }).waitFor();
+  await rejected.getByText("takes more than").waitFor();
+  // Rounding this mean to four digits would overflow.
   await page.getByText("mean 1.79769313486231").waitFor();
   await check(look, "dataset");
   await page.setViewportSize({ width: 390, height: 800 });
@@ -263,7 +262,7 @@ test("hostile names are harmless on every screen, and in every text", async () =
   await lookUp.getByText(`${Number.MAX_SAFE_INTEGER} ms`).waitFor();
   expect([await overhang(page), await page.locator("main b, main img").count()]).toEqual([0, 0]);
 
-  // A user of the shop that serves has that id: whatever the language, it means the same.
+  // Code in every language refers to the same user, even with this id.
   const asked = { userId: odd, limit: 10 };
   const { results } = await caller.call("recommendItemsToUser", asked);
   const ids = results.map(({ item }) => item.itemId);
@@ -286,7 +285,7 @@ test("hostile names are harmless on every screen, and in every text", async () =
 });
 
 testUnless(isThere("python3") ? undefined : "there is no `python3` on PATH")(
-  "the programs that screens give in Python are Python",
+  "the Python samples of the screens compile",
   async () => {
     expect(pythons.length).toBeGreaterThan(5);
     writeFileSync(join(folder, "texts.json"), JSON.stringify(pythons));
@@ -295,7 +294,7 @@ testUnless(isThere("python3") ? undefined : "there is no `python3` on PATH")(
   },
 );
 
-test("the programs that screens give pass the compiler", () => {
+test("the TypeScript samples of the screens compile", () => {
   expect(Object.keys(programs).length).toBeGreaterThan(5);
   expect(faultsOf(programs)).toEqual([]);
 });

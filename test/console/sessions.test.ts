@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => shop?.close());
 
 describe("signing in", () => {
-  test("a link opens a session whose two halves are both needed, and nobody else's", async () => {
+  test("a link opens a session that needs both the cookie and the token, from the page itself", async () => {
     const { page, context, faults } = await shop.signIn();
     expect(page.url()).toBe(`${service.url}/`);
     const [cookie, ...others] = await context.cookies();
@@ -41,7 +41,7 @@ describe("signing in", () => {
     expect(await ask({ ...whole, host: "evil.test" })).toBe(403);
     expect(await ask({ ...whole, origin: "http://evil.test" })).toBe(403);
     expect(await ask({ ...whole, "sec-fetch-site": "same-site" })).toBe(403);
-    // It is for looking: what changes something is refused, what asks is not.
+    // The session is read-only: it can recommend, but not change data.
     const call = async (path: string, body: object) =>
       caller.raw(path, {
         method: "POST",
@@ -60,7 +60,7 @@ describe("signing in", () => {
     await context.close();
   });
 
-  test("a link works once; without a session the page says how to get in and nothing else", async () => {
+  test("a link works once, and without a session the page shows only how to sign in", async () => {
     const used = await shop.link();
     const first = await browser.newContext({ locale: "en-US" });
     const page = await first.newPage();
@@ -69,16 +69,16 @@ describe("signing in", () => {
     const second = await browser.newContext({ locale: "en-US" });
     const stranger = await second.newPage();
     await stranger.goto(used);
-    await stranger.getByText("was used already or is older than a minute").waitFor();
+    await stranger.getByText("was already used or is older than a minute").waitFor();
     const text = await stranger.evaluate<string>("document.body.innerText");
     expect(text).toContain("npx recommender open");
-    expect(text).toContain("A session holds for one tab");
+    expect(text).toContain("A session is valid in one tab only");
     for (const told of ["record-shop", projectId, service.dataDir]) expect(text).not.toContain(told);
     await first.close();
     await second.close();
   });
 
-  test("pages of other sites, ports and names get nothing", async () => {
+  test("pages from other sites, ports and host names get no data", async () => {
     const { context, page: own } = await shop.signIn();
     const seen: string[] = [];
     const other = createServer((asked, answer) => {
@@ -92,7 +92,7 @@ describe("signing in", () => {
       page.evaluate(
         `fetch(${JSON.stringify(url)}, ${JSON.stringify(init)}).then((a) => a.text(), (e) => "refused: " + e.message)`,
       );
-    // Another port of this host gets the cookie, and that is not enough.
+    // Another port of this host gets the cookie, but the cookie is not enough.
     await page.goto(`http://127.0.0.1:${port}/`);
     expect(seen[0]).toContain("recommender_console_");
     expect(await steal(`${service.url}/console/api/overview`, { credentials: "include" })).toMatch(
@@ -103,11 +103,11 @@ describe("signing in", () => {
       mode: "no-cors",
       credentials: "include",
     });
-    // Another name for this host: the page is not even shown.
+    // Under another host name, the service does not even send the page.
     const rebound = `http://evil.test:${new URL(service.url).port}`;
     const answer = await page.goto(`${rebound}/`);
     expect(answer?.status()).toBe(403);
-    // A frame around it stays empty.
+    // The page cannot be embedded in a frame.
     await page.goto(`http://127.0.0.1:${port}/`);
     await page.evaluate(
       `new Promise((done) => { const frame = document.createElement("iframe"); frame.src = ${JSON.stringify(service.url)}; frame.onload = done; document.body.append(frame); })`,
@@ -122,7 +122,7 @@ describe("signing in", () => {
   });
 });
 
-test("a session is told what it may not do or see, and a screen that fails says so", async () => {
+test("the page names missing scopes, and a screen that fails shows an error", async () => {
   const { dataDir } = shop.service;
   const { secret } = await withClients({ dataDir }, (all) =>
     all.add("looker", ["/status", "/get-event-dataset"]),
@@ -132,12 +132,12 @@ test("a session is told what it may not do or see, and a screen that fails says 
   await page.getByText("The client looker does not have the scope /recommend-items-to-user").waitFor();
   await page.route("**/console/api/overview*", (route) => route.fulfill({ json: {} }));
   await page.evaluate("location.hash = '#/toString'");
-  await page.getByRole("alert").getByText("This cannot be shown").waitFor();
+  await page.getByRole("alert").getByText("Cannot show this").waitFor();
   await page.unroute("**/console/api/overview*");
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   await show(page, "questions", "Questions");
-  await page.getByText("This session may not ask").waitFor();
+  await page.getByText("This session cannot ask questions").waitFor();
   expect(await page.getByRole("button", { name: "Ask", exact: true }).isDisabled()).toBe(true);
   const status = await page.evaluate(
     `fetch("submit-clustering-job", { method: "POST", body: "{}", headers: { "content-type": "application/json",
@@ -147,7 +147,7 @@ test("a session is told what it may not do or see, and a screen that fails says 
   await context.close();
 });
 
-test("the page is small, and held by a strict policy", async () => {
+test("the page is small and has a strict content security policy", async () => {
   const answer = await request(`${service.url}/`);
   const text = await answer.body.text();
   const { "content-security-policy": policy, "x-frame-options": frames } = answer.headers;
@@ -161,11 +161,11 @@ test("the page is small, and held by a strict policy", async () => {
     0,
   );
   expect(scripts.length).toBeGreaterThan(4);
-  // All screens together are below what the first load may be.
+  // Even all screens together stay below the limit for the first load.
   expect(bytes).toBeLessThan(60_000);
 });
 
-test("is off where others than this machine reach the service, unless asked for", async () => {
+test("the console is off by default if other machines can reach the service", async () => {
   const open = await startService({ log: "none", publicUrl: "https://shop.example" });
   const asked = await request(`${open.url}/`);
   expect(asked.statusCode).toBe(404);

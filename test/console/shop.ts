@@ -9,7 +9,7 @@ function rows(file: string): Record<string, string>[] {
   return parse(readFileSync(join(folder, file)), { columns: true });
 }
 
-/** The record shop of the quick start. */
+/** Returns the data of the quick start's record shop. */
 export function recordShop(): Seed {
   return {
     name: "record-shop",

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import ts from "typescript";
 import { command } from "../service/process";
 
-/** The text that a screen gives in a language. */
+/** Returns the code sample of a screen in a language. */
 export async function codeOf(page: Page, language: string): Promise<string> {
   const code = page.locator("details.code").last();
   if ((await code.getAttribute("open")) === null) await code.locator("summary").click();
@@ -14,24 +14,24 @@ export async function codeOf(page: Page, language: string): Promise<string> {
   return (await code.locator("pre").textContent()) ?? "";
 }
 
-/** What a shell prints for a text, which names the command as users have it. */
+/** Runs commands in bash, with `recommender` as a command, and returns the output. */
 export async function inShell(text: string): Promise<string> {
   const whole = `recommender() { '${process.execPath}' '${command}' "$@"; }\n${text}`;
   return (await promisify(execFile)("bash", ["-c", whole], { cwd: folder })).stdout;
 }
 
-/** What curl gets, with the key from where the screen says that it lies. */
+/** Runs the curl sample of a screen, with the key from the place that the screen names. */
 export async function byCurl(page: Page): Promise<Record<string, unknown>> {
   const text = await codeOf(page, "curl");
   const key = await page.locator("details.code").last().locator("p code").textContent();
   return JSON.parse(await inShell(`${key}\n${text}`)) as Record<string, unknown>;
 }
 
-/** Where texts are run, for all tests of a file. */
+/** The directory in which commands run, for all tests of a file. */
 export const folder = mkdtempSync(join(__dirname, "texts-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What the compiler says of programs. */
+/** Returns the compiler errors of programs. */
 export function faultsOf(programs: Readonly<Record<string, string>>): string[] {
   const root = join(__dirname, "../..");
   const files = Object.entries(programs).map(([name, text]) => {

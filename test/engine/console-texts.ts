@@ -1,10 +1,10 @@
-import { type Declared, declared, invoked } from "../../console/parts/code";
+import { type Declaration, declarations, invocation } from "../../console/parts/code";
 
 const odd = `--it's "$(id)" \`x\` \${y} \\ \u202E<b>\u2028`;
 const of = { projectId: "p", modelId: odd };
 const conditions = [{ attribute: "fooBar", value: odd, lowerBound: 0.2 }];
-/** What screens of the console declare. */
-export const resources: Declared[] = [
+/** Resources as the console's screens declare them. */
+export const resources: Declaration[] = [
   { type: "EventDataset", name: odd, fields: { existingId: odd, numShards: 3 } },
   {
     type: "UserDataset",
@@ -29,24 +29,28 @@ export const resources: Declared[] = [
     fields: { existingId: "p", projectId: "p", generatorModelId: "m", qps: 3 },
   },
   {
-    ...{ type: "UserQuery", component: "UserQueryResult", name: "who" },
+    type: "UserQuery",
+    component: "UserQueryResult",
+    name: "who",
     fields: { ...of, queryType: "user_list", queries: [{ conditions }] },
   },
   {
-    ...{ type: "UserClustering", component: "UserClusteringResult", name: "groups" },
+    type: "UserClustering",
+    component: "UserClusteringResult",
+    name: "groups",
     fields: { ...of, parameters: { minUserNum: 2 } },
   },
 ];
-/** What a screen asks for. */
+/** The arguments of a recommendation call. */
 export const asked = { userId: odd, limit: 10, servingUri: "http://127.0.0.1" };
-/** All of it as the console gives it in Python. */
+/** All samples in Python, as the console writes them. */
 export const consoleText = [
-  declared(resources).Python,
-  invoked("forUser", "recommend", asked).Python,
-  invoked("datasets", "listEventDatasets", {}).Python,
+  declarations(resources).Python,
+  invocation("forUser", "recommend", asked).Python,
+  invocation("datasets", "listEventDatasets", {}).Python,
 ].join("\n");
 
-/** Runs the program in console.py and prints what its SDK asks of the engine. */
+/** A Python script that runs console.py and prints the requests that its SDK sends to the engine. */
 export const spokenTo = `
 import json
 import pulumi

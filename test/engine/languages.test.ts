@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { EngineEvent, StepEventMetadata } from "@pulumi/pulumi/automation";
 import { compareStack } from "../../cli/drift/compare";
 import { OpenStack } from "../../cli/stack/open";
-import { invoked } from "../../console/parts/code";
+import { invocation } from "../../console/parts/code";
 import { routes } from "../../contract";
 import { provideHosts } from "../../tools/engine/provide.js";
 import { generateSdks } from "../../tools/sdk/generate.js";
@@ -251,7 +251,7 @@ testUnless(withoutGo, compileMs)("what the console gives as YAML means the same 
   const texts = { of: asked.userId, more: "$${y} $$ $5 $", maps: [{ "${z}": "$$" }] };
   const workspace = await exampleWorkspace("yaml", { PATH: [hosts, process.env.PATH].join(delimiter) });
   // As it is written, for a parser's own writer may escape less.
-  const [, said] = invoked("said", "recommend", texts).YAML?.split("arguments:") ?? [];
+  const [, said] = invocation("said", "recommend", texts).YAML?.split("arguments:") ?? [];
   const program = `name: record-shop-yaml\nruntime: yaml\noutputs:\n  said:${said}\n`;
   await writeFile(join(workspace.directory, "examples/yaml/Pulumi.yaml"), program);
   const up = await workspace.stack.up();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await ask(`insert into events (dataset, event_id, user_id, item_id, ts, event_type, event_value, attributes)
     select number, 'more' || n, 'u' || n % 2000, 'i' || n % 300, n, 'view', 1, '{}'
     from datasets, generate_series(1, 200000) n where kind = 'event'`);
-  // Of a project that is busier than the one that is looked at.
+  // Jobs and models of a much busier project, which the pages must not scan.
   await ask(`insert into jobs (number, id, project_id, job_type, name, data, result, status, retry_count, created_ts, finished_ts)
     select 1000 + n, 'job-of-others-' || n, 'others', 'CLUSTERING', 'hourly', '{}', '{}', 'SUCCEED', 0, n, n
     from generate_series(1, 200000) n`);
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Rows that whole scans of large tables have read, as sessions report when they end. */
+/** Returns the number of rows read by sequential scans of large tables. PostgreSQL updates it when sessions end. */
 async function scanned(): Promise<number> {
   await eventually(
     async () =>
@@ -41,7 +41,7 @@ async function scanned(): Promise<number> {
   return Number(row?.rows);
 }
 
-test("no page of the console scans all events or jobs of a database", async () => {
+test("no page of the console scans the whole events or jobs table", async () => {
   const api = await start();
   await eventually(
     async () =>
@@ -51,7 +51,7 @@ test("no page of the console scans all events or jobs of a database", async () =
   await api.end();
   const [first] = await ask<{ id: string }>("select id from jobs order by number limit 1");
   const [model] = await ask<{ id: string }>("select id from models order by number limit 1");
-  // A start and a sign-in without any page; a start tidies up, and may scan.
+  // Measures a start and a sign-in without any page, because the cleanup at the start may scan.
   const before = await scanned();
   const unseen = await start();
   await signIn(unseen);
@@ -86,7 +86,7 @@ test("no page of the console scans all events or jobs of a database", async () =
   expect((await scanned()) - before - 2 * ofStart).toBe(0);
 });
 
-test("a page that nobody waits for any more ends its statement", async () => {
+test("cancels the SQL statement of a page when its caller disconnects", async () => {
   const api = await start();
   const headers = await signIn(api);
   const blocking = new (await import("pg")).Client({ connectionString: database.url });

@@ -1,16 +1,24 @@
 import type {
-  AttributeAnswer,
-  DatasetAnswer,
-  EventsAnswer,
-  RefusalsAnswer,
-} from "../../../service/console/answers";
-import { compact, counted, grouped, percent, rounded, shown, titled } from "../../format";
+  AttributeSummary,
+  DatasetResponse,
+  EventsSummary,
+  Rejections,
+} from "../../../service/console/responses";
+import {
+  capitalize,
+  displayValue,
+  formatCompact,
+  formatNumber,
+  formatPercent,
+  plural,
+  toFourDigits,
+} from "../../format";
 import { Card, Id, Meter, Name, Time } from "../../parts/basics";
 import { Columns } from "../../parts/charts";
 import { Empty } from "../../parts/load";
 
-/** The attributes of the records: their kinds, their values and their shares. */
-export function Attributes({ of }: { of: DatasetAnswer }) {
+/** The attributes of the records: types, and how often each value occurs. */
+export function Attributes({ of }: { of: DatasetResponse }) {
   if (of.attributes.length === 0)
     return (
       <Card title="Attributes">
@@ -18,7 +26,7 @@ export function Attributes({ of }: { of: DatasetAnswer }) {
       </Card>
     );
   return (
-    <Card title="Attributes" aside={`in ${counted(of.sampled, "record")}`}>
+    <Card title="Attributes" aside={`in ${plural(of.sampled, "record")}`}>
       <div class="columns">
         {of.attributes.map((attribute) => (
           <Attribute key={attribute.name} of={attribute} records={of.sampled} />
@@ -28,17 +36,17 @@ export function Attributes({ of }: { of: DatasetAnswer }) {
   );
 }
 
-function Attribute({ of, records }: { of: AttributeAnswer; records: number }) {
+function Attribute({ of, records }: { of: AttributeSummary; records: number }) {
   return (
     <div>
       <h3>
-        <Name>{of.name}</Name> <span class="tag">{titled(of.handling)}</span>{" "}
+        <Name>{of.name}</Name> <span class="tag">{capitalize(of.handling)}</span>{" "}
         <span class="muted">{of.isDeclared ? "declared" : "inferred"}</span>
       </h3>
       <p class="muted">
-        {percent(of.filled / Math.max(1, records))} have it, {counted(of.distinct, "value")}
+        in {formatPercent(of.filled / Math.max(1, records))} of records, {plural(of.distinct, "value")}
         {of.range &&
-          `, from ${shown(of.range.min)} to ${shown(of.range.max)}, mean ${rounded(of.range.mean)}`}
+          `, from ${displayValue(of.range.min)} to ${displayValue(of.range.max)}, mean ${toFourDigits(of.range.mean)}`}
       </p>
       <div class="bars">
         {of.values.slice(0, 8).map(({ value, count }, at) => (
@@ -49,7 +57,7 @@ function Attribute({ of, records }: { of: AttributeAnswer; records: number }) {
   );
 }
 
-/** A share; its bar is full where it is as large as the longest one, the whole unless it says otherwise. */
+/** A label with a bar and a share of `of`. The bar is full at `longest`. */
 function Bar({
   label,
   count,
@@ -63,23 +71,23 @@ function Bar({
 }) {
   return (
     <>
-      <bdi title={label}>{shown(label)}</bdi>
-      <Meter value={count} of={longest} label={`${shown(label)}: ${grouped(count)}`} />
-      <span class="num muted" title={grouped(count)}>
-        {percent(count / Math.max(1, of))}
+      <bdi title={label}>{displayValue(label)}</bdi>
+      <Meter value={count} of={longest} label={`${displayValue(label)}: ${formatNumber(count)}`} />
+      <span class="num muted" title={formatNumber(count)}>
+        {formatPercent(count / Math.max(1, of))}
       </span>
     </>
   );
 }
 
-/** What the newest events show. */
-export function Events({ of }: { of: EventsAnswer }) {
+/** Charts of the newest events: per day, per item and per user. */
+export function Events({ of }: { of: EventsSummary }) {
   if (of.sampled === 0)
     return (
       <Card title="Events">
-        <Empty title="No event yet">
+        <Empty title="No events yet">
           <p>
-            EventRecords of a program or <code>recommender import</code> add some.
+            Declare EventRecords in a program, or run <code>recommender import</code>.
           </p>
         </Empty>
       </Card>
@@ -89,7 +97,7 @@ export function Events({ of }: { of: EventsAnswer }) {
     <>
       <Card
         title="Events per day"
-        aside={`${counted(of.days.length, "day")}, of the newest ${counted(of.sampled, "event")}, by type`}
+        aside={`${plural(of.days.length, "day")}, by type, from the newest ${plural(of.sampled, "event")}`}
       >
         <Columns
           title="Events per day by type"
@@ -99,14 +107,14 @@ export function Events({ of }: { of: EventsAnswer }) {
         />
       </Card>
       <div class="columns">
-        <Card title="Most chosen items" aside={`${counted(of.distinctItems, "item")} in these events`}>
+        <Card title="Most chosen items" aside={`${plural(of.distinctItems, "item")} in these events`}>
           <div class="bars">
             {of.items.map(({ id, count }) => (
               <Bar key={id} label={id} count={count} of={of.sampled} longest={most} />
             ))}
           </div>
         </Card>
-        <Card title="Most active users" aside={`${counted(of.distinctUsers, "user")} in these events`}>
+        <Card title="Most active users" aside={`${plural(of.distinctUsers, "user")} in these events`}>
           <div class="bars">
             {of.users.map(({ id, count }) => (
               <Bar key={id} label={id} count={count} of={of.sampled} longest={of.users[0]?.count} />
@@ -115,11 +123,11 @@ export function Events({ of }: { of: EventsAnswer }) {
         </Card>
       </div>
       <Card
-        title="The long tail"
-        aside={`events of each item, most chosen first; the first has ${compact(most)}`}
+        title="Long tail"
+        aside={`events per item, most chosen first; the first item has ${formatCompact(most)}`}
       >
         <Columns
-          title="Events of each item, most chosen first"
+          title="Events per item, most chosen first"
           names={["events"]}
           unit="events"
           columns={of.tail.map((count, at) => ({ label: `${at + 1}`, counts: [count] }))}
@@ -129,22 +137,22 @@ export function Events({ of }: { of: EventsAnswer }) {
   );
 }
 
-/** What upserts refused, and why; the most frequent reasons first. */
-export function Refusals({ of: { days, reasons, otherReasons } }: { of: RefusalsAnswer }) {
+/** Records that the service rejected, by reason, the most frequent reason first. */
+export function RejectedRecords({ of: { days, reasons, otherReasons } }: { of: Rejections }) {
   return (
-    <Card title="Refused records" aside={`of the last ${days} days, by reason`}>
+    <Card title="Rejected records" aside={`last ${days} days, by reason`}>
       <p class="muted">
-        These are records that the service refused. Records that were rejected before the upload never reach
-        it: they are in the rejects file on the machine that uploaded.
+        Records that the service rejected. Records that were rejected before the upload are in the rejects
+        file on the machine that ran the upload.
       </p>
       {reasons.length === 0 ? (
-        <p>The service refused none.</p>
+        <p>The service rejected no records.</p>
       ) : (
         <div class="scroll">
           <table>
             <thead>
               <tr>
-                <th class="num">Times</th>
+                <th class="num">Count</th>
                 <th>Reason</th>
                 <th>Latest records</th>
                 <th>When</th>
@@ -153,14 +161,14 @@ export function Refusals({ of: { days, reasons, otherReasons } }: { of: Refusals
             <tbody>
               {reasons.map(({ reason, records, lastTs, last }) => (
                 <tr key={reason}>
-                  <td class="num">{grouped(records)}</td>
+                  <td class="num">{formatNumber(records)}</td>
                   <td class="prose">
                     <bdi>{reason}</bdi>
                   </td>
                   <td class="prose">
                     {last.map((one, at) => (
                       <div key={at} title={one.reason}>
-                        {one.id === null ? <span class="muted">without an id</span> : <Id>{one.id}</Id>}
+                        {one.id === null ? <span class="muted">no id</span> : <Id>{one.id}</Id>}
                       </div>
                     ))}
                   </td>
@@ -171,7 +179,7 @@ export function Refusals({ of: { days, reasons, otherReasons } }: { of: Refusals
               ))}
             </tbody>
           </table>
-          {otherReasons > 0 && <p class="muted">and {counted(otherReasons, "more reason")}</p>}
+          {otherReasons > 0 && <p class="muted">and {plural(otherReasons, "more reason")}</p>}
         </div>
       )}
     </Card>

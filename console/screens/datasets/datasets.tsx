@@ -1,28 +1,28 @@
 import { useRef } from "preact/hooks";
-import type { DatasetAnswer, OverviewAnswer } from "../../../service/console/answers";
-import { compact, counted, day, grouped, percent, titled } from "../../format";
-import { latest } from "../../live";
-import { AsCode, ofService, serviceUrl, statusCommands } from "../../parts/as-code";
+import type { DatasetResponse, OverviewResponse } from "../../../service/console/responses";
+import { capitalize, formatCompact, formatDate, formatNumber, formatPercent, plural } from "../../format";
+import { liveStatus } from "../../live";
+import { AsCode, serviceOptions, serviceUrl, statusCommands } from "../../parts/as-code";
 import { Card, Figure, Id, Meter, Name, Time } from "../../parts/basics";
-import { command, curl, declared, invoked } from "../../parts/code";
+import { command, curl, declarations, invocation } from "../../parts/code";
 import { Empty, Load, useLoad } from "../../parts/load";
-import { OrphanSwitch, OrphanTag, orphansAsked } from "../../parts/orphans";
+import { OrphanSwitch, OrphanTag, orphanQuery } from "../../parts/orphans";
 import { ScreenHead } from "../../parts/screen";
-import { orphansShown, place, to } from "../../router";
-import { view } from "../../session";
-import { Attributes, Events, Refusals } from "./content";
+import { hrefTo, orphansShown, route } from "../../router";
+import { fetchView } from "../../session";
+import { Attributes, Events, RejectedRecords } from "./content";
 import { LookUp, Records } from "./records";
 
-/** Datasets, and what is in one. */
+/** The list of datasets, or the contents of one. */
 export function Screen() {
-  const [id] = place.value.rest;
+  const [id] = route.value.rest;
   return id ? <OneDataset key={id} id={id} /> : <AllDatasets />;
 }
 
 function AllDatasets() {
-  const overview = useLoad<OverviewAnswer>(
-    (signal) => view("overview", orphansAsked(), signal),
-    [latest.value?.version, orphansShown.value],
+  const overview = useLoad<OverviewResponse>(
+    (signal) => fetchView("overview", orphanQuery(), signal),
+    [liveStatus.value?.version, orphansShown.value],
   );
   return (
     <>
@@ -31,8 +31,8 @@ function AllDatasets() {
         {({ datasets, orphans }) => (
           <Card aside={orphans > 0 && <OrphanSwitch count={orphans} />}>
             {datasets.length === 0 ? (
-              <Empty title="No dataset yet">
-                <p>A UserDataset, an ItemDataset and an EventDataset of a program show here.</p>
+              <Empty title="No datasets yet">
+                <p>Declare a UserDataset, an ItemDataset and an EventDataset in a program.</p>
               </Empty>
             ) : (
               <table class="fits">
@@ -48,20 +48,20 @@ function AllDatasets() {
                   {datasets.map((dataset) => (
                     <tr key={dataset.id}>
                       <td>
-                        <a href={to("datasets", [dataset.id])}>
+                        <a href={hrefTo("datasets", [dataset.id])}>
                           <Name>{dataset.name}</Name>
                         </a>{" "}
-                        <span class="muted">{titled(dataset.kind)}s</span> <OrphanTag of={dataset} />
+                        <span class="muted">{capitalize(dataset.kind)}s</span> <OrphanTag of={dataset} />
                       </td>
-                      <td class="num">{grouped(dataset.records)}</td>
+                      <td class="num">{formatNumber(dataset.records)}</td>
                       <td>
                         <Meter
                           value={dataset.records}
                           of={dataset.capacity}
-                          label={`${percent(dataset.records / dataset.capacity)} of ${grouped(dataset.capacity)}`}
+                          label={`${formatPercent(dataset.records / dataset.capacity)} of ${formatNumber(dataset.capacity)}`}
                         />
                       </td>
-                      <td class="num">{grouped(dataset.numShards)}</td>
+                      <td class="num">{formatNumber(dataset.numShards)}</td>
                     </tr>
                   ))}
                 </tbody>
@@ -73,7 +73,7 @@ function AllDatasets() {
       <AsCode
         notes={{ program: onlyEvents, curl: onlyEvents }}
         texts={{
-          ...invoked("datasets", "listEventDatasets", {}),
+          ...invocation("datasets", "listEventDatasets", {}),
           CLI: statusCommands(),
           curl: curl(serviceUrl(), "/list-event-datasets"),
         }}
@@ -83,11 +83,11 @@ function AllDatasets() {
 }
 
 const onlyEvents =
-  "The API lists event datasets alone; user and item datasets have programs on screens of their own.";
+  "The API lists only event datasets. For user and item datasets, open the dataset to see its code.";
 
 function OneDataset({ id }: { id: string }) {
   const lookUp = useRef<HTMLInputElement>(null);
-  const dataset = useLoad<DatasetAnswer>((signal) => view("dataset", { id }, signal), [id]);
+  const dataset = useLoad<DatasetResponse>((signal) => fetchView("dataset", { id }, signal), [id]);
   return (
     <Load of={dataset} lines={10}>
       {(one) => (
@@ -96,19 +96,19 @@ function OneDataset({ id }: { id: string }) {
             title={one.name.slice(0, 120)}
             lead={
               <>
-                {titled(one.kind)}s · <Id>{one.id}</Id> · <a href={to("datasets")}>all datasets</a>
+                {capitalize(one.kind)}s · <Id>{one.id}</Id> · <a href={hrefTo("datasets")}>all datasets</a>
               </>
             }
           />
           <div class="stack">
             <Card>
               <dl class="figures">
-                <Figure name="Records">{grouped(one.records)}</Figure>
-                <Figure name="Room for">
-                  {grouped(one.capacity)} <small>in {counted(one.numShards, "shard")}</small>
+                <Figure name="Records">{formatNumber(one.records)}</Figure>
+                <Figure name="Capacity">
+                  {formatNumber(one.capacity)} <small>in {plural(one.numShards, "shard")}</small>
                 </Figure>
-                <Figure name="Full">{percent(one.records / one.capacity)}</Figure>
-                <Figure name="Fullest shard">{grouped(Math.max(...one.shards, 0))}</Figure>
+                <Figure name="Full">{formatPercent(one.records / one.capacity)}</Figure>
+                <Figure name="Fullest shard">{formatNumber(Math.max(...one.shards, 0))}</Figure>
                 <FullOn of={one} />
                 <Figure name="Created">
                   <Time ts={one.createdTs} />
@@ -120,7 +120,7 @@ function OneDataset({ id }: { id: string }) {
             </Card>
             {one.kind !== "event" && <Attributes of={one} />}
             {one.events && <Events of={one.events} />}
-            <Refusals of={one.refusals} />
+            <RejectedRecords of={one.refusals} />
             <LookUp dataset={one} field={lookUp} />
             <Records dataset={one} lookUp={lookUp} />
             <Code of={one} />
@@ -131,27 +131,27 @@ function OneDataset({ id }: { id: string }) {
   );
 }
 
-/** When it is full at the rate of the last days, where that can be said. */
-function FullOn({ of: { growth, records, capacity } }: { of: DatasetAnswer }) {
+/** The day on which the dataset will be full at its recent growth, if that can be estimated. */
+function FullOn({ of: { growth, records, capacity } }: { of: DatasetResponse }) {
   if (records >= capacity) return null;
   if (growth === null)
     return (
-      <Figure name="Full on" hint="Shown once three days or more show steady growth">
-        <small>not known</small>
+      <Figure name="Full on" hint="Available after at least three days of steady growth">
+        <small>unknown</small>
       </Figure>
     );
   return (
     <Figure name="Full on">
-      {growth.fullTs === null ? "in over 10 years" : day(growth.fullTs)}{" "}
+      {growth.fullTs === null ? "in over 10 years" : formatDate(growth.fullTs)}{" "}
       <small>
-        at {growth.perDay < 1 ? "less than one" : compact(growth.perDay)} a day, as in the last{" "}
-        {counted(Math.round(growth.days), "day")}
+        at {growth.perDay < 1 ? "less than one" : formatCompact(growth.perDay)} per day, as in the last{" "}
+        {plural(Math.round(growth.days), "day")}
       </small>
     </Figure>
   );
 }
 
-function Code({ of }: { of: DatasetAnswer }) {
+function Code({ of }: { of: DatasetResponse }) {
   const declaredOnes = of.attributes.filter(({ isDeclared }) => isDeclared);
   const attributeSchema =
     declaredOnes.length === 0
@@ -165,24 +165,24 @@ function Code({ of }: { of: DatasetAnswer }) {
   return (
     <AsCode
       notes={{
-        program: "With existingId a program adopts the dataset that is there, with all of its records.",
-        CLI: "The first lists datasets; the second adds the records of a file to this one.",
+        program: "Adopts the existing dataset with all its records.",
+        CLI: "The first command lists datasets. The second adds the records of a file to this one.",
         curl:
           of.kind === "event"
-            ? "Reads what the dataset is."
-            : `The API has no call that reads ${of.kind} datasets; this one writes a record.`,
+            ? "Reads the dataset's description."
+            : `The API cannot read ${of.kind} datasets. This call writes a record.`,
       }}
       texts={{
-        ...declared([
+        ...declarations([
           {
-            type: `${titled(of.kind)}Dataset`,
+            type: `${capitalize(of.kind)}Dataset`,
             name: of.name,
             fields: { existingId, numShards, attributeSchema },
           },
         ]),
         CLI: [
-          command("datasets list", ofService()),
-          command(`import ${of.kind}s`, { ...ofService(), dataset: of.id }, `${of.kind}s.csv`),
+          command("datasets list", serviceOptions()),
+          command(`import ${of.kind}s`, { ...serviceOptions(), dataset: of.id }, `${of.kind}s.csv`),
         ].join("\n"),
         curl:
           of.kind === "event"

@@ -1,21 +1,26 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect } from "preact/hooks";
-import type { DatasetAnswer, EventRow, RecordAnswer, Suggestion } from "../../../service/console/answers";
-import { counted, shown } from "../../format";
+import type {
+  DatasetResponse,
+  EventRow,
+  RecordResponse,
+  Suggestion,
+} from "../../../service/console/responses";
+import { displayValue, plural } from "../../format";
 import { Card, Id, More, Name, Time } from "../../parts/basics";
 import { Empty, Load, useLoad, usePages } from "../../parts/load";
-import { go, place, to } from "../../router";
-import { view } from "../../session";
+import { hrefTo, navigate, route } from "../../router";
+import { fetchView } from "../../session";
 
-/** Where an id is looked up. */
+/** The input of the lookup. */
 type LookUpField = RefObject<HTMLInputElement | null>;
 
-/** So that not every letter is searched for. */
+/** Delay before a search, so typing does not start one for every letter. */
 const searchDelayMs = 200;
 
-/** The records, page by page in the order of their ids; a click on one looks it up. */
-export function Records({ dataset, lookUp }: { dataset: DatasetAnswer; lookUp: LookUpField }) {
+/** The records, page by page in the order of their ids. A click on an id looks it up. */
+export function Records({ dataset, lookUp }: { dataset: DatasetResponse; lookUp: LookUpField }) {
   const [typed, search] = [useSignal(""), useSignal("")];
   useEffect(() => {
     const timer = setTimeout(() => (search.value = typed.value.trim()), searchDelayMs);
@@ -25,12 +30,12 @@ export function Records({ dataset, lookUp }: { dataset: DatasetAnswer; lookUp: L
   const records = usePages<Suggestion | EventRow>("records", filter, Object.values(filter));
   const isEvents = dataset.kind === "event";
   return (
-    <Card title={isEvents ? "All events" : "All records"} aside="in the order of their ids">
+    <Card title={isEvents ? "All events" : "All records"} aside="ordered by id">
       <div class="filters">
         <input
           type="search"
           aria-label="Search the records"
-          placeholder={isEvents ? "An event, a user, an item or a type" : "Part of an id or of an attribute"}
+          placeholder={isEvents ? "Event, user, item or type" : "Part of an id or an attribute"}
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
@@ -50,13 +55,13 @@ export function Records({ dataset, lookUp }: { dataset: DatasetAnswer; lookUp: L
                 </div>
               )}
               {rows.length === 0 && records.next === null && (
-                <Empty title={search.value ? "No record matches" : "No record yet"} />
+                <Empty title={search.value ? "No matching records" : "No records yet"} />
               )}
               <p class="muted" role="status">
-                {rows.length > 0 && `${counted(rows.length, "record")} shown. `}
-                {records.next !== null && search.value && "Not all records were searched yet."}
+                {rows.length > 0 && `${plural(rows.length, "record")} shown. `}
+                {records.next !== null && search.value && "Some records have not been searched yet."}
               </p>
-              <More next={records.next} onMore={records.more} />
+              <More next={records.next} onMore={records.loadMore} />
             </>
           );
         }}
@@ -71,10 +76,10 @@ function RecordTable({
   lookUp,
 }: {
   rows: readonly Suggestion[];
-  dataset: DatasetAnswer;
+  dataset: DatasetResponse;
   lookUp: LookUpField;
 }) {
-  const goThere = () => {
+  const focusLookUp = () => {
     lookUp.current?.scrollIntoView({ block: "center" });
     lookUp.current?.focus({ preventScroll: true });
   };
@@ -90,12 +95,12 @@ function RecordTable({
         {rows.map(({ id, attributes }) => (
           <tr key={id}>
             <td>
-              <Id href={to("datasets", [dataset.id], { record: id })} onClick={goThere}>
+              <Id href={hrefTo("datasets", [dataset.id], { record: id })} onClick={focusLookUp}>
                 {id}
               </Id>
             </td>
             <td class="prose">
-              <bdi>{told(attributes)}</bdi>
+              <bdi>{attributesText(attributes)}</bdi>
             </td>
           </tr>
         ))}
@@ -107,7 +112,7 @@ function RecordTable({
 const eventColumns = {
   Id: ({ eventId }) => <Id>{eventId}</Id>,
   When: ({ ts }) => <Time ts={ts} />,
-  Type: ({ eventType }) => <bdi>{shown(eventType)}</bdi>,
+  Type: ({ eventType }) => <bdi>{displayValue(eventType)}</bdi>,
   User: ({ userId }) => <Id>{userId}</Id>,
   Item: ({ itemId }) => <Id>{itemId}</Id>,
   Value: ({ eventValue }) => eventValue,
@@ -148,24 +153,24 @@ function EventTable({
   );
 }
 
-/** Attributes as one line. */
-const told = (attributes: Readonly<Record<string, unknown>>): string =>
+/** Formats attributes as one line. */
+const attributesText = (attributes: Readonly<Record<string, unknown>>): string =>
   Object.entries(attributes)
-    .map(([key, value]) => `${key} ${shown(value)}`)
+    .map(([key, value]) => `${key} ${displayValue(value)}`)
     .join(" · ")
     .slice(0, 400);
 
-/** Finds the user or the item that the address names, with its events. */
-export function LookUp({ dataset, field }: { dataset: DatasetAnswer; field: LookUpField }) {
+/** Shows the user or the item whose id is in the URL, with its events. */
+export function LookUp({ dataset, field }: { dataset: DatasetResponse; field: LookUpField }) {
   const kind = useSignal<"user" | "item">(dataset.kind === "item" ? "item" : "user");
-  const asked = place.value.query.get("record") ?? "";
+  const asked = route.value.query.get("record") ?? "";
   const text = useSignal(asked);
   useEffect(() => {
     text.value = asked;
   }, [asked, text]);
-  const found = useLoad<RecordAnswer | undefined>(
+  const found = useLoad<RecordResponse | undefined>(
     async (signal) =>
-      asked ? view("record", { dataset: dataset.id, kind: kind.value, id: asked }, signal) : undefined,
+      asked ? fetchView("record", { dataset: dataset.id, kind: kind.value, id: asked }, signal) : undefined,
     [asked, kind.value],
   );
   return (
@@ -174,7 +179,7 @@ export function LookUp({ dataset, field }: { dataset: DatasetAnswer; field: Look
         class="filters"
         onSubmit={(event) => {
           event.preventDefault();
-          go(to("datasets", [dataset.id], { record: text.value }));
+          navigate(hrefTo("datasets", [dataset.id], { record: text.value }));
         }}
       >
         {dataset.kind === "event" && (
@@ -190,7 +195,7 @@ export function LookUp({ dataset, field }: { dataset: DatasetAnswer; field: Look
         <input
           ref={field}
           aria-label="Id"
-          placeholder={`Id of ${kind.value === "item" ? "an item" : "a user"}`}
+          placeholder={kind.value === "item" ? "Item id" : "User id"}
           value={text.value}
           onInput={(event) => (text.value = event.currentTarget.value)}
         />
@@ -199,9 +204,9 @@ export function LookUp({ dataset, field }: { dataset: DatasetAnswer; field: Look
       <Load of={found} lines={2}>
         {(record) =>
           record ? (
-            <Found of={record} kind={kind.value} />
+            <RecordDetails of={record} kind={kind.value} />
           ) : (
-            <p class="muted">Attributes and newest events appear here.</p>
+            <p class="muted">Enter an id to see its attributes and newest events.</p>
           )
         }
       </Load>
@@ -209,20 +214,22 @@ export function LookUp({ dataset, field }: { dataset: DatasetAnswer; field: Look
   );
 }
 
-function Found({ of, kind }: { of: RecordAnswer; kind: "user" | "item" }) {
+function RecordDetails({ of, kind }: { of: RecordResponse; kind: "user" | "item" }) {
   if (of.attributes === null && of.events.length === 0)
-    return <p class="muted">There is no such {kind}, and no event names one.</p>;
+    return <p class="muted">There is no such {kind}, in the records or in the events.</p>;
   return (
     <div class="stack">
       <p>
         <Name>{of.id}</Name>{" "}
-        <span class="muted">{of.attributes === null ? "has events but no record" : told(of.attributes)}</span>{" "}
-        {kind === "user" && <a href={to("try", [of.id])}>Try it</a>}
+        <span class="muted">
+          {of.attributes === null ? "has events, but no record" : attributesText(of.attributes)}
+        </span>{" "}
+        {kind === "user" && <a href={hrefTo("try", [of.id])}>Try it</a>}
       </p>
       {of.events.length > 0 && (
         <div class="scroll">
           <EventTable rows={of.events} without={["Id", kind === "user" ? "User" : "Item"]} />
-          {of.isMore && <p class="muted">Only the newest are shown.</p>}
+          {of.isMore && <p class="muted">Only the newest events are shown.</p>}
         </div>
       )}
     </div>

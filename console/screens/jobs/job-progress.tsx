@@ -1,16 +1,16 @@
-import type { JobRow } from "../../../service/console/answers";
-import { measure, percent } from "../../format";
+import type { JobRow } from "../../../service/console/responses";
+import { formatDecimal, formatPercent } from "../../format";
 import { Meter } from "../../parts/basics";
 
 const phases: Readonly<Record<string, string>> = {
-  read: "Reads the events",
-  weights: "Searches for the weights of events of other types",
-  search: "Searches for the best parameters",
-  train: "Trains",
-  attributes: "Learns from attributes",
+  read: "Reading events",
+  weights: "Searching weights of other event types",
+  search: "Searching parameters",
+  train: "Training",
+  attributes: "Learning from attributes",
 };
 
-/** Where a job stands, as far as it says. */
+/** The progress of a running job, if it reports any. */
 export function JobProgress({ job }: { job: JobRow }) {
   const { progress } = job;
   if (!progress || job.finishedTs !== null) return null;
@@ -18,11 +18,13 @@ export function JobProgress({ job }: { job: JobRow }) {
   const words = phases[phase] ?? phase;
   return (
     <div class="progress">
-      {fraction !== undefined && <Meter value={fraction} of={1} label={`${words}: ${percent(fraction)}`} />}
+      {fraction !== undefined && (
+        <Meter value={fraction} of={1} label={`${words}: ${formatPercent(fraction)}`} />
+      )}
       <span class="muted">
         {words}
-        {fraction !== undefined && `, ${percent(fraction)}`}
-        {best != null && `; best so far ${measure(best)} NDCG@20`}
+        {fraction !== undefined && `, ${formatPercent(fraction)}`}
+        {best != null && `; best NDCG@20 so far ${formatDecimal(best)}`}
       </span>
     </div>
   );

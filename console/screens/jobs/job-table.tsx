@@ -1,14 +1,14 @@
-import type { JobRow } from "../../../service/console/answers";
-import { lasting, shown, titled } from "../../format";
-import { Apart, Name, State, Time } from "../../parts/basics";
-import { to } from "../../router";
+import type { JobRow } from "../../../service/console/responses";
+import { capitalize, displayValue, formatDuration } from "../../format";
+import { IdAndRelease, Name, State, Time } from "../../parts/basics";
+import { hrefTo } from "../../router";
 import { JobProgress } from "./job-progress";
 
-/** What a job does, in a word. */
+/** Job types with a display name of their own. */
 const kinds: Readonly<Record<string, string>> = { QUERYING: "Question", CLUSTERING: "Question" };
-export const kindOf = (type: string): string => kinds[type] ?? titled(type);
+export const kindOf = (type: string): string => kinds[type] ?? capitalize(type);
 
-/** Jobs, each with where it stands. */
+/** A table of jobs with their state and progress. */
 export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; screen?: string }) {
   return (
     <div class="scroll">
@@ -18,23 +18,24 @@ export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; s
             <th>Job</th>
             <th>State</th>
             <th>Submitted</th>
-            <th class="num">Took</th>
+            <th class="num">Duration</th>
           </tr>
         </thead>
         <tbody>
           {rows.map((job) => (
             <tr key={job.id}>
               <td>
-                <a href={to(screen, [job.id])}>
+                <a href={hrefTo(screen, [job.id])}>
                   <Name>{job.name}</Name>
                 </a>{" "}
                 <span class="muted">
                   {kindOf(job.type)}
-                  {job.retryCount > 0 && `, retried ${job.retryCount} ×`}
+                  {job.retryCount > 0 &&
+                    `, ${job.retryCount === 1 ? "1 retry" : `${job.retryCount} retries`}`}
                 </span>
-                <Apart {...job} />
+                <IdAndRelease {...job} />
                 <JobProgress job={job} />
-                {job.status === "FAILED" && <p class="attributes">{shown(job.message)}</p>}
+                {job.status === "FAILED" && <p class="attributes">{displayValue(job.message)}</p>}
               </td>
               <td>
                 <State of={job.status} />
@@ -42,8 +43,8 @@ export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; s
               <td data-name="submitted">
                 <Time ts={job.createdTs} />
               </td>
-              <td class="num" data-name="took">
-                {job.finishedTs === null ? "" : lasting(job.finishedTs - job.createdTs)}
+              <td class="num" data-name="duration">
+                {job.finishedTs === null ? "" : formatDuration(job.finishedTs - job.createdTs)}
               </td>
             </tr>
           ))}

@@ -1,21 +1,21 @@
 import { useSignal } from "@preact/signals";
-import type { JobAnswer, JobRow } from "../../../service/console/answers";
-import { exact, lasting, measure, titled } from "../../format";
-import { latest } from "../../live";
-import { AsCode, ofService, serviceUrl } from "../../parts/as-code";
+import type { JobResponse, JobRow } from "../../../service/console/responses";
+import { capitalize, formatDecimal, formatDuration, formatExactTime } from "../../format";
+import { liveStatus } from "../../live";
+import { AsCode, serviceOptions, serviceUrl } from "../../parts/as-code";
 import { Block, Card, Figure, More, Name, OriginFigure, State, states, Time } from "../../parts/basics";
-import { command, curl, invoked } from "../../parts/code";
+import { command, curl, invocation } from "../../parts/code";
 import { Empty, Load, useLoad, usePages } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
-import { place, to } from "../../router";
-import { view } from "../../session";
+import { hrefTo, route } from "../../router";
+import { fetchView } from "../../session";
 import { JobProgress } from "./job-progress";
 import { JobTable, kindOf } from "./job-table";
 import { Trials } from "./trials";
 
-/** Jobs as they run, newest first. */
+/** The list of jobs, newest first, or one job. */
 export function Screen() {
-  const [id] = place.value.rest;
+  const [id] = route.value.rest;
   return id ? <OneJob key={id} id={id} /> : <AllJobs />;
 }
 
@@ -34,7 +34,7 @@ function AllJobs() {
     <>
       <ScreenHead
         title="Jobs"
-        lead="Trainings, deployments and questions, newest first. The list follows the service."
+        lead="Trainings, deployments and questions, newest first. The list updates itself."
       />
       <Card>
         <div class="filters">
@@ -46,11 +46,11 @@ function AllJobs() {
             onInput={(event) => (search.value = event.currentTarget.value)}
           />
           <select
-            aria-label="Kind"
+            aria-label="Type"
             value={type.value}
             onChange={(event) => (type.value = event.currentTarget.value)}
           >
-            <option value="">Every kind</option>
+            <option value="">All types</option>
             {Object.entries(types).map(([one, words]) => (
               <option key={one} value={one}>
                 {words}
@@ -62,57 +62,57 @@ function AllJobs() {
             value={status.value}
             onChange={(event) => (status.value = event.currentTarget.value)}
           >
-            <option value="">Every state</option>
+            <option value="">All states</option>
             {Object.entries(states).map(([one, word]) => (
               <option key={one} value={one}>
-                {titled(word)}
+                {capitalize(word)}
               </option>
             ))}
           </select>
         </div>
         <Load of={jobs.first} lines={8}>
           {(page) => {
-            const rows = fresh([...page.rows, ...jobs.older], filter);
+            const rows = withLiveUpdates([...page.rows, ...jobs.older], filter);
             return rows.length === 0 ? (
-              <Empty title={Object.values(filter).some(Boolean) ? "No job fits" : "No job yet"}>
-                <p>A Model, a Deployment or a question of a program becomes a job here.</p>
+              <Empty title={Object.values(filter).some(Boolean) ? "No matching jobs" : "No jobs yet"}>
+                <p>Each Model, Deployment and question of a program runs as a job.</p>
               </Empty>
             ) : (
               <>
                 <JobTable rows={rows} />
-                <More next={jobs.next} onMore={jobs.more} />
+                <More next={jobs.next} onMore={jobs.loadMore} />
               </>
             );
           }}
         </Load>
       </Card>
       {newest && (
-        <JobCode job={newest} words="The API has no list of jobs: this reads the newest of these." />
+        <JobCode job={newest} words="The API cannot list jobs. This reads the newest job of this list." />
       )}
     </>
   );
 }
 
-/** The rows with what the service has said since, and those that have come. */
-function fresh(
+/** Updates the rows with the live status, and adds new jobs that match the filter. */
+function withLiveUpdates(
   rows: readonly JobRow[],
   { type, status, search }: { type: string; status: string; search: string },
 ): JobRow[] {
-  const now = latest.value?.jobs ?? [];
-  const fits = (job: JobRow) =>
+  const now = liveStatus.value?.jobs ?? [];
+  const matches = (job: JobRow) =>
     (!type || type.split(",").includes(job.type)) &&
     (!status || job.status === status) &&
     (!search || job.name.includes(search));
   const newest = rows[0]?.number ?? 0;
-  const come = now.filter((job) => job.number > newest && fits(job));
+  const added = now.filter((job) => job.number > newest && matches(job));
   const byId = new Map(now.map((job) => [job.id, job]));
-  return [...come, ...rows.map((job) => byId.get(job.id) ?? job)];
+  return [...added, ...rows.map((job) => byId.get(job.id) ?? job)];
 }
 
 function OneJob({ id }: { id: string }) {
-  const now = latest.value?.jobs.find((job) => job.id === id);
-  const job = useLoad<JobAnswer>(
-    (signal) => view("job", { id }, signal),
+  const now = liveStatus.value?.jobs.find((job) => job.id === id);
+  const job = useLoad<JobResponse>(
+    (signal) => fetchView("job", { id }, signal),
     [id, now?.status, now?.retryCount, now?.progress?.phase, now?.progress?.fraction],
   );
   return (
@@ -125,7 +125,7 @@ function OneJob({ id }: { id: string }) {
               title={one.name.slice(0, 120)}
               lead={
                 <>
-                  {kindOf(one.type)} in <Name>{one.projectName}</Name> · <a href={to("jobs")}>all jobs</a>
+                  {kindOf(one.type)} in <Name>{one.projectName}</Name> · <a href={hrefTo("jobs")}>all jobs</a>
                 </>
               }
             >
@@ -134,9 +134,9 @@ function OneJob({ id }: { id: string }) {
             <div class="stack">
               {one.status === "FAILED" && (
                 <div class="note bad">
-                  <strong>Why it failed</strong>
+                  <strong>The job failed</strong>
                   <p>
-                    <bdi>{one.message?.slice(0, 2000) ?? "No reason was given."}</bdi>
+                    <bdi>{one.message?.slice(0, 2000) ?? "The reason is not known."}</bdi>
                   </p>
                 </div>
               )}
@@ -147,25 +147,28 @@ function OneJob({ id }: { id: string }) {
                     <Time ts={one.createdTs} />
                   </Figure>
                   <Figure
-                    name={one.finishedTs === null ? "So far" : "Took"}
-                    hint={one.finishedTs === null ? "" : exact(one.finishedTs)}
+                    name={one.finishedTs === null ? "Running for" : "Duration"}
+                    hint={one.finishedTs === null ? "" : formatExactTime(one.finishedTs)}
                   >
-                    {lasting((one.finishedTs ?? Math.max(Date.now(), one.createdTs)) - one.createdTs)}
+                    {formatDuration((one.finishedTs ?? Math.max(Date.now(), one.createdTs)) - one.createdTs)}
                   </Figure>
-                  <Figure name="Usually takes" hint={`Half of the last ${read.usualOf} took longer`}>
-                    {read.usualMs === null ? <small>not known yet</small> : lasting(read.usualMs)}
+                  <Figure
+                    name="Usual duration"
+                    hint={`Median of the last ${read.medianOf} jobs of this type`}
+                  >
+                    {read.medianMs === null ? <small>unknown</small> : formatDuration(read.medianMs)}
                   </Figure>
                   <Figure name="Retries">{one.retryCount}</Figure>
                   {one.quality && (
                     <Figure name="NDCG@20">
-                      {measure(one.quality.ndcgAt20)}{" "}
-                      <small>popular items {measure(one.quality.popularityNdcgAt20)}</small>
+                      {formatDecimal(one.quality.ndcgAt20)}{" "}
+                      <small>popular items {formatDecimal(one.quality.popularityNdcgAt20)}</small>
                     </Figure>
                   )}
                   <OriginFigure name="Submitted by stack" of={one.origin} />
                   {one.modelId && (
                     <Figure name="Model">
-                      <a href={to("models", [one.modelId])}>
+                      <a href={hrefTo("models", [one.modelId])}>
                         <Name>{read.modelName ?? one.modelId}</Name>
                       </a>
                     </Figure>
@@ -187,9 +190,9 @@ function OneJob({ id }: { id: string }) {
   );
 }
 
-function Retries({ of }: { of: JobAnswer["retries"] }) {
+function Retries({ of }: { of: JobResponse["retries"] }) {
   return (
-    <Card title="Retries" aside="what each of them came after">
+    <Card title="Retries" aside="the error before each retry">
       <ol class="plain">
         {of.map(({ ts, reason }) => (
           <li key={ts}>
@@ -208,7 +211,7 @@ function Json({ title, value }: { title: string; value: unknown }) {
   return (
     <Card title={title}>
       {value === null ? (
-        <p class="muted">There is none yet.</p>
+        <p class="muted">None yet.</p>
       ) : (
         <Block label={title} text={JSON.stringify(value, null, 2).slice(0, 20_000)} />
       )}
@@ -224,8 +227,8 @@ function JobCode({ job, words = "" }: { job: JobRow; words?: string }) {
       projectId={job.projectId}
       notes={{ program: words, CLI: words, curl: words }}
       texts={{
-        ...invoked("job", "getJob", of),
-        CLI: command("jobs get", { ...ofService(job.projectId), project: job.projectId }, job.id),
+        ...invocation("job", "getJob", of),
+        CLI: command("jobs get", { ...serviceOptions(job.projectId), project: job.projectId }, job.id),
         curl: curl(serviceUrl(), `/get-job?${query}`),
       }}
     />

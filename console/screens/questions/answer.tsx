@@ -1,24 +1,24 @@
-import type { JobAnswer, ResultAnswer } from "../../../service/console/answers";
-import { counted, grouped, percent, shown } from "../../format";
-import { latest } from "../../live";
+import type { JobResponse, ResultResponse } from "../../../service/console/responses";
+import { displayValue, formatNumber, formatPercent, plural } from "../../format";
+import { liveStatus } from "../../live";
 import { AsCode } from "../../parts/as-code";
 import { Card, Id, Meter, Name, State, Time } from "../../parts/basics";
 import { Columns } from "../../parts/charts";
 import { Empty, Load, useLoad } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
-import { to } from "../../router";
-import { view } from "../../session";
-import { asksTheSame, questionCode, questionOf } from "./question";
+import { hrefTo } from "../../router";
+import { fetchView } from "../../session";
+import { codeNotes, questionCode, questionOf } from "./question";
 
-/** The answer to one question, as a chart. */
+/** The answer to one question, as charts. */
 export function OneAnswer({ id }: { id: string }) {
-  const now = latest.value?.jobs.find((job) => job.id === id);
-  const job = useLoad<JobAnswer>((signal) => view("job", { id }, signal), [id, now?.status]);
+  const now = liveStatus.value?.jobs.find((job) => job.id === id);
+  const job = useLoad<JobResponse>((signal) => fetchView("job", { id }, signal), [id, now?.status]);
   return (
     <Load of={job} lines={8}>
       {(one) => {
         const question = questionOf(one.projectId, one.data);
-        // How to download the chart is of no use where it is drawn.
+        // This page draws the chart, so the hint about downloading it is removed.
         const message = one.message?.replace(/ ?Add &format=svg.*$/, "");
         return (
           <>
@@ -26,11 +26,12 @@ export function OneAnswer({ id }: { id: string }) {
               title={one.name.slice(0, 120)}
               lead={
                 <>
-                  Asked <Time ts={one.createdTs} /> of the model{" "}
-                  <a href={to("models", [String(one.data.modelId)])}>
+                  Asked <Time ts={one.createdTs} /> about the model{" "}
+                  <a href={hrefTo("models", [String(one.data.modelId)])}>
                     <Name>{one.modelName ?? String(one.data.modelId)}</Name>
                   </a>{" "}
-                  · <a href={to("questions")}>all questions</a> · <a href={to("jobs", [one.id])}>the job</a>
+                  · <a href={hrefTo("questions")}>all questions</a> ·{" "}
+                  <a href={hrefTo("jobs", [one.id])}>job</a>
                 </>
               }
             >
@@ -47,14 +48,14 @@ export function OneAnswer({ id }: { id: string }) {
               ) : (
                 one.status !== "FAILED" && (
                   <Card>
-                    <Empty title="The job is not done yet">
-                      <p>The answer appears here when it is.</p>
+                    <Empty title="The job is still running">
+                      <p>The answer will appear here.</p>
                     </Empty>
                   </Card>
                 )
               )}
               {question && (
-                <AsCode texts={questionCode(question)} notes={asksTheSame} projectId={one.projectId} />
+                <AsCode texts={questionCode(question)} notes={codeNotes} projectId={one.projectId} />
               )}
             </div>
           </>
@@ -65,7 +66,7 @@ export function OneAnswer({ id }: { id: string }) {
 }
 
 function Result({ id }: { id: string }) {
-  const result = useLoad<ResultAnswer>((signal) => view("result", { id }, signal), [id]);
+  const result = useLoad<ResultResponse>((signal) => fetchView("result", { id }, signal), [id]);
   return (
     <Load of={result} lines={6}>
       {({ distributions, lists, groups }) => (
@@ -83,26 +84,27 @@ function Result({ id }: { id: string }) {
   );
 }
 
-function Distribution({ of }: { of: ResultAnswer["distributions"][number] }) {
+function Distribution({ of }: { of: ResultResponse["distributions"][number] }) {
   const users = of.bins.reduce((sum, bin) => sum + bin.users, 0);
-  const title = `Usage of ${shown(of.attribute)} = ${shown(of.value)}`;
+  const title = `Usage of ${displayValue(of.attribute)} = ${displayValue(of.value)}`;
   if (of.itemCount === 0)
     return (
       <Card title={title}>
-        <p class="muted">No item has this value, so nobody uses it.</p>
+        <p class="muted">No item has this value, so no user uses it.</p>
       </Card>
     );
   return (
-    <Card title={title} aside={`${counted(users, "user")}, ${counted(of.itemCount, "item")} with the value`}>
+    <Card title={title} aside={`${plural(users, "user")}, ${plural(of.itemCount, "item")} with the value`}>
       <p class="muted">
-        How many users (upwards) give which share of their usage (to the right) to items with this value.
+        Number of users (vertical) by the share of their usage that goes to items with this value
+        (horizontal).
       </p>
       <Columns
         title={title}
         names={["users"]}
         unit="users"
         columns={of.bins.map((bin) => ({
-          label: `${percent(bin.from)} – ${percent(bin.to)}`,
+          label: `${formatPercent(bin.from)} – ${formatPercent(bin.to)}`,
           counts: [bin.users],
         }))}
       />
@@ -110,28 +112,28 @@ function Distribution({ of }: { of: ResultAnswer["distributions"][number] }) {
   );
 }
 
-function List({ of }: { of: ResultAnswer["lists"][number] }) {
+function List({ of }: { of: ResultResponse["lists"][number] }) {
   const words = of.conditions.map(({ attribute, value, lower_bound, upper_bound }) => {
     const bounds = [
-      lower_bound == null ? "" : ` from ${percent(Number(lower_bound))}`,
-      upper_bound == null ? "" : ` up to ${percent(Number(upper_bound))}`,
+      lower_bound == null ? "" : ` from ${formatPercent(Number(lower_bound))}`,
+      upper_bound == null ? "" : ` up to ${formatPercent(Number(upper_bound))}`,
     ];
-    return `${shown(attribute)} = ${shown(value)}${bounds.join("")}`;
+    return `${displayValue(attribute)} = ${displayValue(value)}${bounds.join("")}`;
   });
   return (
-    <Card title={counted(of.userCount, "user")} aside={`usage of ${words.join(", ")}`}>
+    <Card title={plural(of.userCount, "user")} aside={`usage of ${words.join(", ")}`}>
       {of.userCount === 0 ? (
-        <p class="muted">Nobody meets the conditions.</p>
+        <p class="muted">No user matches the conditions.</p>
       ) : (
         <ul class="chips">
           {of.userIds.map((id) => (
             <li key={id}>
-              <Id href={to("try", [id])}>{id}</Id>
+              <Id href={hrefTo("try", [id])}>{id}</Id>
             </li>
           ))}
           {of.userCount > of.userIds.length && (
             <li class="muted">
-              and {grouped(of.userCount - of.userIds.length)} more, which the result names
+              and {formatNumber(of.userCount - of.userIds.length)} more, listed in the job's result
             </li>
           )}
         </ul>
@@ -140,30 +142,30 @@ function List({ of }: { of: ResultAnswer["lists"][number] }) {
   );
 }
 
-function Groups({ of }: { of: ResultAnswer["groups"] }) {
+function Groups({ of }: { of: ResultResponse["groups"] }) {
   const users = of.reduce((sum, { size }) => sum + size, 0);
   return (
     <Card
-      title={`${counted(of.length, "group")} of ${counted(users, "user")}`}
-      aside="bars: share of the group's usage; the line: of all users'"
+      title={`${plural(of.length, "group")} of ${plural(users, "user")}`}
+      aside="bar: share of usage in the group; line: share of usage of all users"
     >
       <ol class="groups">
         {of.map(({ size, markers, userIds }, at) => (
           <li key={at}>
             <h3>
-              Group {at + 1} <span class="muted">{counted(size, "user")}</span>
+              Group {at + 1} <span class="muted">{plural(size, "user")}</span>
             </h3>
-            <Meter value={size} of={users} label={`${grouped(size)} of ${counted(users, "user")}`} />
+            <Meter value={size} of={users} label={`${formatNumber(size)} of ${plural(users, "user")}`} />
             {markers.length === 0 ? (
               <p class="muted">Nothing stands out in this group.</p>
             ) : (
               <ul class="markers">
                 {markers.map((marker) => {
-                  const words = `${percent(marker.share)} of usage, ${percent(marker.overallShare)} of all users'`;
+                  const words = `${formatPercent(marker.share)} of usage in the group, ${formatPercent(marker.overallShare)} of all usage`;
                   return (
                     <li key={`${marker.attribute} ${marker.value}`} title={words}>
                       <span>
-                        <bdi class="muted">{shown(marker.attribute)}</bdi>{" "}
+                        <bdi class="muted">{displayValue(marker.attribute)}</bdi>{" "}
                         <strong>
                           <Name>{marker.value}</Name>
                         </strong>
@@ -172,7 +174,7 @@ function Groups({ of }: { of: ResultAnswer["groups"] }) {
                         <span style={{ width: `${Math.min(1, marker.share) * 100}%` }} />
                         <i style={{ left: `${Math.min(1, marker.overallShare) * 100}%` }} />
                       </span>
-                      <span class="num">{percent(marker.share)}</span>
+                      <span class="num">{formatPercent(marker.share)}</span>
                     </li>
                   );
                 })}
@@ -181,10 +183,10 @@ function Groups({ of }: { of: ResultAnswer["groups"] }) {
             <p class="attributes">
               {userIds.slice(0, 5).map((id) => (
                 <span key={id}>
-                  <Id href={to("try", [id])}>{id}</Id>{" "}
+                  <Id href={hrefTo("try", [id])}>{id}</Id>{" "}
                 </span>
               ))}
-              {size > 5 && `and ${grouped(size - Math.min(5, userIds.length))} more`}
+              {size > 5 && `and ${formatNumber(size - Math.min(5, userIds.length))} more`}
             </p>
           </li>
         ))}

@@ -1,17 +1,24 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
-import type { AskingAnswer, ProjectChoice } from "../../../service/console/answers";
+import type { AskingResponse, ProjectChoice } from "../../../service/console/responses";
 import { AsCode } from "../../parts/as-code";
 import { Card, Name } from "../../parts/basics";
 import { Load, useLoad } from "../../parts/load";
-import { go, to } from "../../router";
-import { Refused, send, signedIn, view } from "../../session";
-import { asksTheSame, kinds, pathOf, type Question, questionCode, wireOf } from "./question";
+import { hrefTo, navigate } from "../../router";
+import { fetchView, postJson, RequestError, signInState } from "../../session";
+import {
+  codeNotes,
+  type Question,
+  questionCode,
+  questionKinds,
+  requestBodyOf,
+  submitPathOf,
+} from "./question";
 
-/** A form that asks a model, after it has said what that does. */
+/** A form that submits a question about a model's users, after a confirmation. */
 export function Ask({ chosen }: { chosen: ProjectChoice }) {
-  const asking = useLoad<AskingAnswer>(
-    (signal) => view("asking", { project: chosen.id }, signal),
+  const asking = useLoad<AskingResponse>(
+    (signal) => fetchView("asking", { project: chosen.id }, signal),
     [chosen.id],
   );
   return (
@@ -19,8 +26,8 @@ export function Ask({ chosen }: { chosen: ProjectChoice }) {
       {(about) =>
         about.models.length === 0 ? (
           <p class="note">
-            <strong>There is no model to ask yet.</strong> Once one is trained, questions about its users can
-            be asked here.
+            <strong>No model yet.</strong> When a model is trained, you can ask questions about its users
+            here.
           </p>
         ) : (
           <Form chosen={chosen} about={about} />
@@ -30,38 +37,38 @@ export function Ask({ chosen }: { chosen: ProjectChoice }) {
   );
 }
 
-function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer }) {
+function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingResponse }) {
   const id = useId();
   const [first] = about.attributes.filter(({ values }) => values.length > 0);
   const question = useSignal<Question>({
     projectId: chosen.id,
-    modelId: (about.models.find(({ isServing }) => isServing) ?? about.models[0])?.id ?? "",
+    modelId: (about.models.find(({ isLive }) => isLive) ?? about.models[0])?.id ?? "",
     kind: "distribution",
     attribute: first?.name ?? "",
     value: first?.values[0]?.value ?? "",
-    least: "0.5",
+    minShare: "0.5",
     minUsers: "1",
   });
-  const isSure = useSignal(false);
-  const refused = useSignal<string | undefined>(undefined);
+  const isConfirming = useSignal(false);
+  const failure = useSignal<string | undefined>(undefined);
   const asked = question.value;
   const set = (more: Partial<Question>) => {
     question.value = { ...asked, ...more };
-    isSure.value = false;
+    isConfirming.value = false;
   };
-  const now = signedIn.value;
-  const path = pathOf(asked);
+  const now = signInState.value;
+  const path = submitPathOf(asked);
   const isAllowed = now.state === "in" && now.session.scopes.includes(path);
   const values = about.attributes.find(({ name }) => name === asked.attribute)?.values ?? [];
-  const isWhole = asked.kind === "groups" ? Number(asked.minUsers) >= 1 : asked.attribute !== "";
+  const isComplete = asked.kind === "groups" ? Number(asked.minUsers) >= 1 : asked.attribute !== "";
   const submit = async () => {
-    isSure.value = false;
-    refused.value = undefined;
+    isConfirming.value = false;
+    failure.value = undefined;
     try {
-      const { job_id } = await send<{ job_id: string }>(path, wireOf(asked));
-      go(to("questions", [job_id]));
+      const { job_id } = await postJson<{ job_id: string }>(path, requestBodyOf(asked));
+      navigate(hrefTo("questions", [job_id]));
     } catch (error) {
-      refused.value = error instanceof Refused ? error.message : String(error);
+      failure.value = error instanceof RequestError ? error.message : String(error);
     }
   };
   const field = (name: keyof Question, label: string, more: object = {}) => (
@@ -76,7 +83,7 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer })
         class="ask"
         onSubmit={(event) => {
           event.preventDefault();
-          isSure.value = isAllowed && isWhole;
+          isConfirming.value = isAllowed && isComplete;
         }}
       >
         <label class="field">
@@ -85,7 +92,7 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer })
             value={asked.kind}
             onChange={(event) => set({ kind: event.currentTarget.value as Question["kind"] })}
           >
-            {Object.entries(kinds).map(([kind, words]) => (
+            {Object.entries(questionKinds).map(([kind, words]) => (
               <option key={kind} value={kind}>
                 {words}
               </option>
@@ -98,7 +105,7 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer })
             {about.models.map((model) => (
               <option key={model.id} value={model.id}>
                 {model.name.slice(0, 60)}
-                {model.isServing ? " (serves)" : ""}
+                {model.isLive ? " (live)" : ""}
               </option>
             ))}
           </select>
@@ -120,7 +127,7 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer })
               ))}
             </datalist>
             {asked.kind === "list" &&
-              field("least", "Minimum share of usage, 0 to 1", {
+              field("minShare", "Minimum share of usage, 0 to 1", {
                 type: "number",
                 min: 0,
                 max: 1,
@@ -129,41 +136,40 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingAnswer })
           </>
         )}
         <div class="go">
-          <button type="submit" class="primary" disabled={!isAllowed || !isWhole}>
+          <button type="submit" class="primary" disabled={!isAllowed || !isComplete}>
             Ask
           </button>
         </div>
       </form>
       {!isAllowed && (
         <p class="note">
-          <strong>This session may not ask.</strong> It has no scope <code>{path}</code>; whoever runs the
-          service allows it with <code>recommender clients update</code>. The text below does the same.
+          <strong>This session cannot ask questions.</strong> It lacks the scope <code>{path}</code>. An
+          operator of the service can add it with <code>recommender clients update</code>. You can also run
+          the code below with other credentials.
         </p>
       )}
-      {isSure.value && (
+      {isConfirming.value && (
         <div class="note warn" role="alertdialog" aria-label="Ask this?">
           <strong>
-            This starts a job in <Name>{chosen.name}</Name>.
+            Start a job in <Name>{chosen.name}</Name>?
           </strong>
-          <p>
-            It reads the model and writes an answer that is kept for a day. No dataset and no model changes.
-          </p>
+          <p>It reads the model and stores the answer for a day. It does not change datasets or models.</p>
           <p class="buttons">
             <button type="button" class="primary" onClick={() => void submit()}>
-              Start the job
+              Start job
             </button>{" "}
-            <button type="button" onClick={() => (isSure.value = false)}>
-              Do not
+            <button type="button" onClick={() => (isConfirming.value = false)}>
+              Cancel
             </button>
           </p>
         </div>
       )}
-      {refused.value !== undefined && (
+      {failure.value !== undefined && (
         <p class="note bad" role="alert">
-          <strong>It was refused.</strong> <bdi>{refused.value.slice(0, 1000)}</bdi>
+          <strong>The service rejected the question.</strong> <bdi>{failure.value.slice(0, 1000)}</bdi>
         </p>
       )}
-      <AsCode texts={questionCode(asked)} notes={asksTheSame} projectId={asked.projectId} />
+      <AsCode texts={questionCode(asked)} notes={codeNotes} projectId={asked.projectId} />
     </Card>
   );
 }

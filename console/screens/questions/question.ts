@@ -1,117 +1,121 @@
-import { firstOf } from "../../format";
-import { ofService, serviceUrl } from "../../parts/as-code";
-import { command, curl, declared, type Texts, visible, word } from "../../parts/code";
+import { prefixOf } from "../../format";
+import { serviceOptions, serviceUrl } from "../../parts/as-code";
+import { type CodeSamples, command, curl, declarations, escapeInvisible, shellWord } from "../../parts/code";
 
-/** The questions that there are. */
-export const kinds = {
-  distribution: "How is the usage of a value spread?",
+/** The kinds of questions. */
+export const questionKinds = {
+  distribution: "How is the usage of a value distributed?",
   list: "Who uses a value?",
   groups: "Which groups of users are there?",
 } as const;
 
-/** A question as the form has it. */
+/** A question as entered in the form. */
 export interface Question {
   readonly projectId: string;
   readonly modelId: string;
-  readonly kind: keyof typeof kinds;
+  readonly kind: keyof typeof questionKinds;
   readonly attribute: string;
   readonly value: string;
-  /** The least share of usage, as it was typed. */
-  readonly least: string;
+  /** The minimum share of usage, as typed. */
+  readonly minShare: string;
   readonly minUsers: string;
 }
 
-/** The operation that asks it, which is the scope too. */
-export const pathOf = ({ kind }: Pick<Question, "kind">): string =>
+/** Returns the path of the operation that submits a question. The path is also the required scope. */
+export const submitPathOf = ({ kind }: Pick<Question, "kind">): string =>
   kind === "groups" ? "/submit-clustering-job" : "/submit-querying-job";
 
-function fieldsOf({ kind, attribute, value, least, minUsers }: Question) {
+function fieldsOf({ kind, attribute, value, minShare, minUsers }: Question) {
   if (kind === "groups") return { parameters: { minUserNum: Math.max(1, Math.round(Number(minUsers))) } };
   if (kind === "distribution") return { queryType: "user_distribution", queries: [{ attribute, value }] };
-  const bound = least.trim() === "" ? {} : { lowerBound: Number(least) };
+  const bound = minShare.trim() === "" ? {} : { lowerBound: Number(minShare) };
   return { queryType: "user_list", queries: [{ conditions: [{ attribute, value, ...bound }] }] };
 }
 
 const nameOf = ({ kind, attribute, value }: Question): string =>
   kind === "groups"
     ? "Groups of users"
-    : firstOf(
+    : prefixOf(
         `${kind === "list" ? "Who uses" : "Usage of"} ${attribute} = ${value}`.replace(/\p{Cc}+/gu, " "),
         100,
       );
 
-/** The question as the service takes it. */
-export function wireOf(question: Question): object {
+/** Returns the request body that submits a question. */
+export function requestBodyOf(question: Question): object {
   const { projectId, modelId } = question;
   const names = { project_id: projectId, model_id: modelId, name: nameOf(question) };
-  return { ...names, ...(snaked(fieldsOf(question)) as object) };
+  return { ...names, ...(toSnakeCase(fieldsOf(question)) as object) };
 }
 
-function snaked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(snaked);
+function toSnakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSnakeCase);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [
       key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      snaked(one),
+      toSnakeCase(one),
     ]),
   );
 }
 
-const bound = (least: string) => (least.trim() === "" ? "" : `:${Number(least)}..`);
+const bound = (minShare: string) => (minShare.trim() === "" ? "" : `:${Number(minShare)}..`);
 
-/** Whether the command reads a condition as it is meant: an attribute ends at the first `=`, and bounds come last. */
-const isCondition = ({ attribute, value, least }: Question): boolean =>
-  !attribute.includes("=") && !/:[-\d.]*\.\.[-\d.]*$/.test(value) && /^(:[\d.]+)?$/.test(bound(least));
+/** Whether `recommender query --where` can express a condition. It splits at the first `=`, and bounds come last. */
+const isCondition = ({ attribute, value, minShare }: Question): boolean =>
+  !attribute.includes("=") && !/:[-\d.]*\.\.[-\d.]*$/.test(value) && /^(:[\d.]+)?$/.test(bound(minShare));
 
-function byFile(question: Question): string {
+function queryFromFile(question: Question): string {
   const { projectId: project, modelId: model } = question;
-  const of = { ...ofService(project), project, model };
-  const queries = word(visible(JSON.stringify(fieldsOf(question).queries)));
+  const of = { ...serviceOptions(project), project, model };
+  const queries = shellWord(escapeInvisible(JSON.stringify(fieldsOf(question).queries)));
   return `printf '%s' ${queries} > query.json\n${command("query", { ...of, file: "query.json" })}`;
 }
 
-/** What each text does. */
-export const asksTheSame = {
-  program: "Asks the same question with each run in which it or the model has changed.",
+/** Notes on what each code sample does. */
+export const codeNotes = {
+  program: "Asks the same question, and again in each run in which the question or the model changed.",
   CLI: "Asks the same question and waits for the answer.",
-  curl: "Submits the job that answers the same question.",
+  curl: "Submits a job for the same question.",
 };
 
-/** What asks the same. */
-export function questionCode(question: Question): Texts {
-  const { projectId, modelId, kind, attribute, value, least, minUsers } = question;
+/** Returns code that asks the same question. */
+export function questionCode(question: Question): CodeSamples {
+  const { projectId, modelId, kind, attribute, value, minShare, minUsers } = question;
   const type = kind === "groups" ? "UserClustering" : "UserQuery";
-  const of = { ...ofService(projectId), project: projectId, model: modelId };
+  const of = { ...serviceOptions(projectId), project: projectId, model: modelId };
   const pair = `${attribute}=${value}`;
   const cli = {
-    // The command has no other way to name an attribute.
+    // The command cannot express an attribute that contains `=`.
     distribution: () => (attribute.includes("=") ? undefined : command("distribution", of, pair)),
     list: () =>
-      isCondition(question) ? command("query", { ...of, where: pair + bound(least) }) : byFile(question),
+      isCondition(question)
+        ? command("query", { ...of, where: pair + bound(minShare) })
+        : queryFromFile(question),
     groups: () => command("cluster", { ...of, "min-users": minUsers }),
   };
   const text = cli[kind]();
   return {
-    ...declared([
+    ...declarations([
       {
-        ...{ type, component: `${type}Result`, name: nameOf(question) },
+        type,
+        component: `${type}Result`,
+        name: nameOf(question),
         fields: { projectId, modelId, ...fieldsOf(question) },
       },
     ]),
     ...(text !== undefined && { CLI: text }),
-    curl: curl(serviceUrl(), pathOf(question), wireOf(question)),
+    curl: curl(serviceUrl(), submitPathOf(question), requestBodyOf(question)),
   };
 }
 
-/** The question that a job was submitted with; undefined for one that the form cannot ask. */
+/** Returns the question of a job, or undefined if the form cannot express it. */
 export function questionOf(projectId: string, data: Readonly<Record<string, unknown>>): Question | undefined {
   const empty = {
     projectId,
     modelId: String(data.modelId),
     attribute: "",
     value: "",
-    least: "",
+    minShare: "",
     minUsers: "1",
   };
   const parameters = data.parameters as { minUserNum?: number } | undefined;
@@ -128,5 +132,5 @@ export function questionOf(projectId: string, data: Readonly<Record<string, unkn
   const [condition] = query.conditions;
   if (!condition || query.conditions.length > 1 || condition.upperBound !== undefined) return undefined;
   const { attribute, value, lowerBound } = condition;
-  return { ...empty, kind: "list", attribute, value: String(value), least: String(lowerBound ?? "") };
+  return { ...empty, kind: "list", attribute, value: String(value), minShare: String(lowerBound ?? "") };
 }

@@ -1,15 +1,15 @@
-import type { TriedItem } from "../../../service/console/answers";
-import { measure, shown } from "../../format";
+import type { TriedItem } from "../../../service/console/responses";
+import { displayValue, formatDecimal } from "../../format";
 import { Meter } from "../../parts/basics";
 
-/** Items in order, each with its score and the user's own items that led there. */
+/** Recommended items in order, each with its score and the user's items that contribute to it. */
 export function Ranked({
   items,
   before,
   labelledBy,
 }: {
   items: readonly TriedItem[];
-  /** What was recommended without the changes. */
+  /** The recommendations without the changes. */
   before: readonly TriedItem[] | undefined;
   labelledBy: string | null;
 }) {
@@ -18,7 +18,8 @@ export function Ranked({
     <ol class="ranked">
       {items.map((item, at) => {
         const others = Object.entries(item.attributes).filter(([key]) => key !== labelledBy);
-        const title = labelledBy === null ? item.itemId : shown(item.attributes[labelledBy] ?? item.itemId);
+        const title =
+          labelledBy === null ? item.itemId : displayValue(item.attributes[labelledBy] ?? item.itemId);
         return (
           <li key={item.itemId}>
             <span class="rank">{at + 1}</span>
@@ -26,19 +27,19 @@ export function Ranked({
               <bdi class="name">{title}</bdi>{" "}
               {before && <Moved from={before.findIndex(({ itemId }) => itemId === item.itemId)} to={at} />}
               <p class="attributes">
-                <bdi class="id">{shown(item.itemId)}</bdi>
+                <bdi class="id">{displayValue(item.itemId)}</bdi>
                 {others.slice(0, 5).map(([key, value]) => (
                   <span key={key} title={key}>
                     {" · "}
-                    <bdi>{shown(value)}</bdi>
+                    <bdi>{displayValue(value)}</bdi>
                   </span>
                 ))}
               </p>
               <Why item={item} />
             </div>
             <div class="num" title={`Score ${item.score}`}>
-              {measure(item.score)}
-              <Meter value={Math.max(0, item.score)} of={best} label={`Score ${measure(item.score)}`} />
+              {formatDecimal(item.score)}
+              <Meter value={Math.max(0, item.score)} of={best} label={`Score ${formatDecimal(item.score)}`} />
             </div>
           </li>
         );
@@ -49,7 +50,7 @@ export function Ranked({
 
 const shownReasons = 3;
 
-/** What the user's own items add to the score; shown parts and the rest sum to it. */
+/** The contributions of the user's items to a score. With `other` they sum to the score. */
 function Why({ item }: { item: TriedItem }) {
   if (item.reasons.length === 0) return null;
   const least = Math.abs(item.score) * 0.02;
@@ -61,21 +62,21 @@ function Why({ item }: { item: TriedItem }) {
         <li
           key={itemId}
           class={adds < 0 ? "less" : ""}
-          title={`${itemId} adds ${measure(adds, 4)} to the score${neighbours > 0 ? `, ${measure(neighbours, 4)} of it by users who chose the same` : ""}`}
+          title={`${itemId} adds ${formatDecimal(adds, 4)} to the score${neighbours > 0 ? `, of which ${formatDecimal(neighbours, 4)} through users with the same choices` : ""}`}
         >
-          <bdi>{shown(label ?? itemId).slice(0, 40)}</bdi>
+          <bdi>{displayValue(label ?? itemId).slice(0, 40)}</bdi>
           <span class="num">
             {adds < 0 ? "" : "+"}
-            {measure(adds)}
+            {formatDecimal(adds)}
           </span>
         </li>
       ))}
       {Math.abs(rest) >= least && (
-        <li class="rest" title="What other items of the user add, and what the training holds beyond them">
+        <li class="rest" title="Contribution of the user's other items, and of the trained user vector">
           other
           <span class="num">
             {rest < 0 ? "" : "+"}
-            {measure(rest)}
+            {formatDecimal(rest)}
           </span>
         </li>
       )}

@@ -1,35 +1,35 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { TryAnswer } from "../../../service/console/answers";
-import { lasting } from "../../format";
-import { AsCode, ofService, serviceUrl } from "../../parts/as-code";
+import type { TryResponse } from "../../../service/console/responses";
+import { formatDuration } from "../../format";
+import { AsCode, serviceOptions, serviceUrl } from "../../parts/as-code";
 import { Card, Name } from "../../parts/basics";
-import { command, curl, invoked } from "../../parts/code";
+import { command, curl, invocation } from "../../parts/code";
 import { Combo } from "../../parts/combo";
 import { Empty, Load, useLoad } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
-import { go, place, project, to } from "../../router";
-import { send } from "../../session";
+import { hrefTo, navigate, route, selectedProject } from "../../router";
+import { postJson } from "../../session";
 import { Ranked } from "./ranked";
-import { type Changes, none, Own } from "./what-if";
+import { type Changes, noChanges, WhatIf } from "./what-if";
 
-/** Recommendations for a user or a stranger, why they come, and what would change them. */
+/** Recommendations for a user, or for someone known only by attributes, with reasons and what-if changes. */
 export function Screen() {
-  const chosen = project.value;
-  const [userId = ""] = place.value.rest;
-  const changes = useSignal<Changes>(none);
+  const chosen = selectedProject.value;
+  const [userId = ""] = route.value.rest;
+  const changes = useSignal<Changes>(noChanges);
   const stranger = useSignal<string | undefined>(undefined);
   const lastRead = useRef<Record<string, unknown>>(undefined);
   useEffect(() => {
-    changes.value = none;
+    changes.value = noChanges;
   }, [userId, chosen?.id]);
   if (!chosen)
     return (
       <>
         <ScreenHead title="Try it" />
         <Card>
-          <Empty title="There is no project yet">
-            <p>Once a project serves, this screen asks it for recommendations.</p>
+          <Empty title="No projects yet">
+            <p>When a project has a deployment, you can try its recommendations here.</p>
           </Empty>
         </Card>
       </>
@@ -39,9 +39,9 @@ export function Screen() {
       <>
         <ScreenHead title="Try it" />
         <Card>
-          <Empty title="The project does not serve">
+          <Empty title="The project is not deployed">
             <p>
-              A Deployment of a program puts a trained model of <Name>{chosen.name}</Name> into service.
+              Declare a Deployment in a program to deploy a model of <Name>{chosen.name}</Name>.
             </p>
           </Empty>
         </Card>
@@ -49,29 +49,29 @@ export function Screen() {
     );
   const isStranger = stranger.value !== undefined;
   const attributes = parsed(stranger.value);
-  // While it is being typed, the last that could be read stays.
+  // While the JSON is incomplete, the last valid attributes stay in use.
   if (attributes.value || !isStranger) lastRead.current = attributes.value;
   return (
     <>
       <ScreenHead
         title="Try it"
-        lead="Recommendations for a user as the deployment gives them, and the user's own items that led there. Nothing you change here is stored."
+        lead="The recommendations of the live deployment for a user, and the user's items that led to them. Changes on this screen are not stored."
       >
         <button
           type="button"
           aria-pressed={isStranger}
           onClick={() => {
             stranger.value = isStranger ? undefined : "{}";
-            changes.value = none;
+            changes.value = noChanges;
           }}
         >
-          {isStranger ? "Back to a user" : "A user without events"}
+          {isStranger ? "Choose a user" : "User without events"}
         </button>
       </ScreenHead>
       <div class="try">
         <Card>
           {isStranger ? (
-            <Stranger
+            <AttributesInput
               text={stranger.value ?? ""}
               fault={attributes.fault}
               onText={(text) => (stranger.value = text)}
@@ -81,9 +81,9 @@ export function Screen() {
               kind="user"
               projectId={chosen.id}
               label="User"
-              placeholder="Type an id, or choose one"
+              placeholder="Type or choose an id"
               value={userId}
-              onPick={(id) => go(to("try", [id]))}
+              onPick={(id) => navigate(hrefTo("try", [id]))}
             />
           )}
         </Card>
@@ -98,11 +98,11 @@ export function Screen() {
           />
         ) : (
           <Card class="answer">
-            <Empty title={isStranger ? "Give some attributes" : "Choose a user"}>
+            <Empty title={isStranger ? "Enter attributes" : "Choose a user"}>
               <p>
                 {isStranger
-                  ? "A model that has learned from attributes places somebody by them alone."
-                  : "You see what the model would recommend, and why."}
+                  ? "If the model learned from attributes, it can recommend to users without events."
+                  : "You will see the recommendations and the reasons for them."}
               </p>
             </Empty>
           </Card>
@@ -118,13 +118,13 @@ function parsed(text: string | undefined): { value?: Record<string, unknown>; fa
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return { value: value as Record<string, unknown> };
-    return { fault: 'Give an object, as in {"country": "FR"}.' };
+    return { fault: 'Enter an object, for example {"country": "FR"}.' };
   } catch {
-    return { fault: 'This is not JSON yet; give an object, as in {"country": "FR"}.' };
+    return { fault: 'Not valid JSON yet. Enter an object, for example {"country": "FR"}.' };
   }
 }
 
-function Stranger({
+function AttributesInput({
   text,
   fault,
   onText,
@@ -135,7 +135,7 @@ function Stranger({
 }) {
   return (
     <div class="field stack">
-      <label for="stranger">Attributes of somebody without events, as JSON</label>
+      <label for="stranger">Attributes of a user without events, as JSON</label>
       <textarea
         id="stranger"
         rows={4}
@@ -167,10 +167,15 @@ function Answer({
 }) {
   const isChanged = changes.add.length > 0 || changes.remove.length > 0;
   const ask = (with_: Changes) => (signal: AbortSignal) =>
-    send<TryAnswer>("console/api/try", { projectId, userId, attributes, ...with_ }, signal);
+    postJson<TryResponse>("console/api/try", { projectId, userId, attributes, ...with_ }, signal);
   const key = JSON.stringify(attributes);
   const now = useLoad(ask(changes), [projectId, userId, key, JSON.stringify(changes)]);
-  const before = useLoad(isChanged ? ask(none) : async () => undefined, [projectId, userId, key, isChanged]);
+  const before = useLoad(isChanged ? ask(noChanges) : async () => undefined, [
+    projectId,
+    userId,
+    key,
+    isChanged,
+  ]);
   const { loaded } = now;
   const answer = loaded.state === "failed" ? undefined : loaded.value;
   return (
@@ -178,16 +183,16 @@ function Answer({
       <div class="answer stack">
         <Load of={now} lines={10}>
           {({ items, basis, ms, labelledBy, rankedBy }) => (
-            <Card title="Recommended" aside={`${bases[basis]}, in ${lasting(ms)}`}>
+            <Card title="Recommended" aside={`${bases[basis]}, in ${formatDuration(ms)}`}>
               {rankedBy !== null && items.length > 0 && (
                 <p class="muted">
-                  The <a href={to("models", [rankedBy])}>ranker</a> put these in order. Scores and reasons are
-                  those of the generator, which found them, so the highest score need not come first.
+                  The <a href={hrefTo("models", [rankedBy])}>ranker</a> ordered these items. Scores and
+                  reasons come from the generator, so the item with the highest score may not come first.
                 </p>
               )}
               {items.length === 0 ? (
-                <Empty title="Nothing is left to recommend">
-                  <p>The user has had every item that the model knows.</p>
+                <Empty title="Nothing left to recommend">
+                  <p>The user already has every item that the model knows.</p>
                 </Empty>
               ) : (
                 <Ranked items={items} before={before.loaded.value?.items} labelledBy={labelledBy} />
@@ -198,12 +203,12 @@ function Answer({
       </div>
       {answer && (
         <div class="what-if">
-          <Own answer={answer} projectId={projectId} changes={changes} onChange={onChange} />
+          <WhatIf answer={answer} projectId={projectId} changes={changes} onChange={onChange} />
         </div>
       )}
       <div class="as-code">
         {userId === undefined ? (
-          <StrangerCode answer={answer} attributes={attributes ?? {}} />
+          <NewUserCode answer={answer} attributes={attributes ?? {}} />
         ) : (
           <Code projectId={projectId} userId={userId} isChanged={isChanged} />
         )}
@@ -212,44 +217,48 @@ function Answer({
   );
 }
 
-const bases: Readonly<Record<TryAnswer["basis"], string>> = {
+const bases: Readonly<Record<TryResponse["basis"], string>> = {
   events: "from the user's events",
-  training: "from what the training learned",
+  training: "from the trained user vector",
   attributes: "from attributes",
-  popularity: "nothing is known about this user: popular items",
+  popularity: "unknown user: popular items",
 };
 
 function Code({ projectId, userId, isChanged }: { projectId: string; userId: string; isChanged: boolean }) {
   const url = serviceUrl();
   const servingUri = `${url}/serving/${projectId}`;
   const asStored = isChanged
-    ? "The API has no call for other events: this asks for the user as stored."
-    : "Asks for the same recommendations.";
+    ? "The API cannot apply what-if changes. This requests recommendations for the stored user."
+    : "Requests the same recommendations.";
   return (
     <AsCode
       projectId={projectId}
       notes={{ program: asStored, CLI: asStored, curl: asStored }}
       texts={{
-        ...invoked("forUser", "recommend", { userId, limit: 10, servingUri }),
-        CLI: command("recommend", { ...ofService(projectId), limit: 10, "serving-uri": servingUri }, userId),
+        ...invocation("forUser", "recommend", { userId, limit: 10, servingUri }),
+        CLI: command(
+          "recommend",
+          { ...serviceOptions(projectId), limit: 10, "serving-uri": servingUri },
+          userId,
+        ),
         curl: curl(url, `/serving/${projectId}/recommend-items-to-user`, { user_id: userId, limit: 10 }),
       }}
     />
   );
 }
 
-function StrangerCode({
+function NewUserCode({
   answer,
   attributes,
 }: {
-  answer: TryAnswer | undefined;
+  answer: TryResponse | undefined;
   attributes: Record<string, unknown>;
 }) {
   if (!answer) return null;
   const users = [{ user_id: "new-user", attributes }];
   return (
     <AsCode
-      notes={{ curl: "The API recommends to stored users alone: this stores one who has these attributes." }}
+      notes={{ curl: "The API recommends only to stored users. This stores a user with these attributes." }}
       texts={{
         curl: curl(serviceUrl(), "/upsert-dataset-users", { user_dataset_id: answer.userDatasetId, users }),
       }}

@@ -1,33 +1,33 @@
 import { useRef } from "preact/hooks";
-import type { TryAnswer } from "../../../service/console/answers";
-import { rounded, shown } from "../../format";
+import type { TryResponse } from "../../../service/console/responses";
+import { displayValue, toFourDigits } from "../../format";
 import { Card } from "../../parts/basics";
 import { Combo } from "../../parts/combo";
 
-/** Events that are added and taken out in the page only. */
+/** Events that are added or removed only on this page, not in the service. */
 export interface Changes {
   readonly add: readonly { readonly itemId: string; readonly weight: number }[];
   readonly remove: readonly string[];
 }
 
-export const none: Changes = { add: [], remove: [] };
+export const noChanges: Changes = { add: [], remove: [] };
 
-/** The user's own items, to be added to and taken out in the page only. */
-export function Own({
+/** The user's items, with buttons to add and remove items on this page only. */
+export function WhatIf({
   answer,
   projectId,
   changes,
   onChange,
 }: {
-  answer: TryAnswer;
+  answer: TryResponse;
   projectId: string;
   changes: Changes;
   onChange: (next: Changes) => void;
 }) {
   const isChanged = changes.add.length > 0 || changes.remove.length > 0;
   const name = (id: string, record: Readonly<Record<string, unknown>>) =>
-    shown(answer.labelledBy === null ? id : (record[answer.labelledBy] ?? id));
-  // An answer without an item does not name it.
+    displayValue(answer.labelledBy === null ? id : (record[answer.labelledBy] ?? id));
+  // Removed items are missing from later responses, so their names are stored here.
   const names = useRef(new Map<string, string>()).current;
   for (const { itemId, attributes } of answer.own) names.set(itemId, name(itemId, attributes));
   return (
@@ -35,11 +35,11 @@ export function Own({
       title="What if"
       aside={
         isChanged ? (
-          <button type="button" class="quiet" onClick={() => onChange(none)}>
+          <button type="button" class="quiet" onClick={() => onChange(noChanges)}>
             Undo all
           </button>
         ) : (
-          "stored nowhere"
+          "changes are not stored"
         )
       }
     >
@@ -47,7 +47,7 @@ export function Own({
         {answer.attributes && Object.keys(answer.attributes).length > 0 && (
           <p class="attributes">
             {Object.entries(answer.attributes)
-              .map(([key, value]) => `${key} ${shown(value)}`)
+              .map(([key, value]) => `${key} ${displayValue(value)}`)
               .join(" · ")
               .slice(0, 300)}
           </p>
@@ -58,7 +58,7 @@ export function Own({
           label="Add an event on an item"
           placeholder="Item"
           value=""
-          adds="stored"
+          addMode="stored"
           onPick={(itemId) =>
             onChange({
               add: [...changes.add.filter((one) => one.itemId !== itemId), { itemId, weight: 1 }],
@@ -68,7 +68,7 @@ export function Own({
         />
         {answer.own.length + changes.remove.length === 0 ? (
           <p class="muted">
-            {answer.isKnown ? "This user has no events on items." : "Nothing is stored about this user."}
+            {answer.isKnown ? "This user has no events." : "The service has no data about this user."}
           </p>
         ) : (
           <ul class="own">
@@ -77,12 +77,12 @@ export function Own({
                 <span>
                   <bdi title={itemId}>{name(itemId, attributes)}</bdi>{" "}
                   {isAdded && <span class="tag accent">added</span>}{" "}
-                  {weight !== 1 && <span class="muted">× {rounded(weight)}</span>}
+                  {weight !== 1 && <span class="muted">× {toFourDigits(weight)}</span>}
                 </span>
                 <button
                   type="button"
                   class="quiet"
-                  aria-label={`Take out ${name(itemId, attributes)}`}
+                  aria-label={`Remove ${name(itemId, attributes)}`}
                   onClick={() =>
                     onChange(
                       isAdded
@@ -91,22 +91,22 @@ export function Own({
                     )
                   }
                 >
-                  Take out
+                  Remove
                 </button>
               </li>
             ))}
             {changes.remove.map((itemId) => (
               <li key={itemId} class="removed">
-                <bdi title={itemId}>{names.get(itemId) ?? shown(itemId)}</bdi>
+                <bdi title={itemId}>{names.get(itemId) ?? displayValue(itemId)}</bdi>
                 <button
                   type="button"
                   class="quiet"
-                  aria-label={`Put back ${names.get(itemId) ?? shown(itemId)}`}
+                  aria-label={`Restore ${names.get(itemId) ?? displayValue(itemId)}`}
                   onClick={() =>
                     onChange({ ...changes, remove: changes.remove.filter((id) => id !== itemId) })
                   }
                 >
-                  Put back
+                  Restore
                 </button>
               </li>
             ))}

@@ -6,21 +6,22 @@ import type { Db } from "../../store/database";
 import { refusalsKeptDays, refusalsOf } from "../../store/history/refusals";
 import { growthOf } from "../../store/history/sizes";
 import type { Dataset } from "../../store/tables";
-import type { AttributeAnswer, DatasetAnswer, DatasetShort } from "../answers";
-import { datasetsShort, projectChoices } from "../rows";
-import { eventsAnswer } from "./events";
+import type { AttributeSummary, DatasetResponse, DatasetSummary } from "../responses";
+import { datasetSummaries, projectChoices } from "../rows";
+import { summarizeEvents } from "./events";
 
-const sampled = 2000;
-const [shownValues, shownReasons] = [12, 20];
+const maxSampled = 2000;
+const maxValues = 12;
+const maxReasons = 20;
 
-/** A dataset with what is in it, as far as a sample shows. */
-export async function datasetAnswer(
+/** Returns a dataset with a summary of its contents, based on a sample. */
+export async function datasetResponse(
   { store, clock }: Pick<Context, "store" | "clock">,
   id: string,
-): Promise<DatasetAnswer> {
+): Promise<DatasetResponse> {
   const { db } = store;
-  const dataset = await existing(db, id);
-  const [short] = (await datasetsShort(db, [dataset])) as [DatasetShort];
+  const dataset = await findDatasetById(db, id);
+  const [short] = (await datasetSummaries(db, [dataset])) as [DatasetSummary];
   const shards = await db
     .selectFrom("shards")
     .selectAll()
@@ -31,42 +32,42 @@ export async function datasetAnswer(
   for (const { shard, records } of shards) if (shard < counts.length) counts[shard] = records;
   const now = clock.now();
   const reasons = await refusalsOf(db, dataset, now);
-  const events = dataset.kind === "event" ? await eventsAnswer(db, dataset, now) : null;
+  const events = dataset.kind === "event" ? await summarizeEvents(db, dataset, now) : null;
   return {
     ...short,
     createdTs: dataset.created_ts,
     shards: counts,
-    projects: await projectChoices(db, { over: id, limit: 50 }),
+    projects: await projectChoices(db, { datasetId: id, limit: 50 }),
     ...(await attributesOf(db, dataset)),
     events,
     growth: await growthOf(db, dataset, { ts: now, records: short.records }, short.capacity),
     refusals: {
       days: refusalsKeptDays,
-      reasons: reasons.slice(0, shownReasons),
-      otherReasons: Math.max(0, reasons.length - shownReasons),
+      reasons: reasons.slice(0, maxReasons),
+      otherReasons: Math.max(0, reasons.length - maxReasons),
     },
   };
 }
 
-/** The attributes of a dataset's records, as far as a sample shows. */
+/** Summarizes the attributes of a sample of a dataset's records. */
 export async function attributesOf(
   db: Db,
   dataset: Dataset,
-): Promise<Pick<DatasetAnswer, "sampled" | "attributes">> {
+): Promise<Pick<DatasetResponse, "sampled" | "attributes">> {
   if (dataset.kind === "event") return { sampled: 0, attributes: [] };
   const rows = await db
     .selectFrom("records")
     .select("attributes")
     .where("dataset", "=", dataset.number)
     .orderBy("record_id")
-    .limit(sampled)
+    .limit(maxSampled)
     .execute();
   const records = rows.map((row) => JSON.parse(row.attributes) as Attributes);
-  return { sampled: records.length, attributes: attributesIn(dataset, records) };
+  return { sampled: records.length, attributes: summarizeAttributes(dataset, records) };
 }
 
-/** A dataset that was not deleted. */
-export async function existing(db: Db, id: string): Promise<Dataset> {
+/** Finds a dataset that was not deleted. */
+export async function findDatasetById(db: Db, id: string): Promise<Dataset> {
   const found = await db
     .selectFrom("datasets")
     .selectAll()
@@ -77,7 +78,10 @@ export async function existing(db: Db, id: string): Promise<Dataset> {
   return found;
 }
 
-function attributesIn({ attribute_schema }: Dataset, records: readonly Attributes[]): AttributeAnswer[] {
+function summarizeAttributes(
+  { attribute_schema }: Dataset,
+  records: readonly Attributes[],
+): AttributeSummary[] {
   const declared = attribute_schema === null ? null : (JSON.parse(attribute_schema) as AttributeSchema);
   const schema: Readonly<Record<string, string>> = { ...inferSchema(records), ...declared };
   return Object.entries(schema)
@@ -95,7 +99,7 @@ function attributesIn({ attribute_schema }: Dataset, records: readonly Attribute
         numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
         numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY),
       ];
-      // A sum of all might be larger than any number, and even this one by its last digit.
+      // Dividing first avoids an overflow of the sum. Rounding can still exceed the range, so the mean is clamped below.
       const mean = numbers.reduce((sum, value) => sum + value / numbers.length, 0);
       return {
         name,
@@ -104,7 +108,7 @@ function attributesIn({ attribute_schema }: Dataset, records: readonly Attribute
         filled: values.length,
         values: [...counts]
           .sort(([, a], [, b]) => b - a)
-          .slice(0, shownValues)
+          .slice(0, maxValues)
           .map(([value, count]) => ({ value: shortened(value), count, isWhole: value === shortened(value) })),
         distinct: counts.size,
         range: isRange ? { min, mean: Math.max(min, Math.min(max, mean)), max } : null,

@@ -1,51 +1,16 @@
 import { dayMs } from "../../base/clock";
-import { type Db, isPostgres, unindexed } from "../../store/database";
-import { lastSeqIn } from "../../store/events";
-import { hasEventsBySeq } from "../../store/indexes";
+import type { Db } from "../../store/database";
+import { newestEvents, newestEventsOf } from "../../store/newest-events";
 import type { Dataset, EventTable } from "../../store/tables";
-import type { EventRow, EventsAnswer } from "../answers";
+import type { EventRow, EventsSummary } from "../responses";
 
-/** Events that charts are made of: more would take longer than a page may wait. */
-const mostSampled = 20_000;
-/** Places of the table that are looked through for the events of one user or item, where there is no index. */
-const mostSearched = 400_000;
-const seqsPerStep = 5000;
-/** More in PostgreSQL, where a step is a call over the network. */
-const seqsPerSharedStep = 20_000;
-const mostShown = 50;
-const daysShown = 60;
+/** Events that the charts use. More would take too long for a page. */
+const maxSampled = 20_000;
+const maxShown = 50;
+const maxDays = 60;
 
-const columns = ["seq", "event_id", "user_id", "item_id", "ts", "event_type", "event_value"] as const;
-
-/** The newest events of a dataset, step by step, so that calls get their turn in between. */
-async function* newest(
-  db: Db,
-  dataset: Dataset,
-  most: number,
-  of?: { readonly column: "user_id" | "item_id"; readonly id: string },
-) {
-  const isShared = isPostgres(db);
-  if (isShared && !(await hasEventsBySeq(db))) return;
-  let end = await lastSeqIn(db);
-  for (const begin = end - most; end > Math.max(0, begin); ) {
-    const step = isShared ? Math.min(most, seqsPerSharedStep) : seqsPerStep;
-    let query = db
-      .selectFrom("events")
-      .select(columns)
-      .where("seq", "<=", end)
-      .where("seq", ">", end - step)
-      .where(isShared ? "dataset" : unindexed("dataset"), "=", dataset.number)
-      .orderBy("seq", "desc");
-    if (of) query = query.where(of.column, "=", of.id);
-    const rows = await query.limit(mostSampled).execute();
-    yield rows;
-    end -= step;
-    await new Promise(setImmediate);
-  }
-}
-
-/** What the newest events of a dataset show. */
-export async function eventsAnswer(db: Db, dataset: Dataset, now: number): Promise<EventsAnswer> {
+/** Summarizes the newest events of a dataset for charts. */
+export async function summarizeEvents(db: Db, dataset: Dataset, now: number): Promise<EventsSummary> {
   const [users, items, types] = [
     new Map<string, number>(),
     new Map<string, number>(),
@@ -54,8 +19,8 @@ export async function eventsAnswer(db: Db, dataset: Dataset, now: number): Promi
   const days = new Map<number, Map<string, number>>();
   let sampled = 0;
   const more = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
-  for await (const rows of newest(db, dataset, mostSampled * 4)) {
-    for (const { user_id, item_id, event_type, ts } of rows.slice(0, mostSampled - sampled)) {
+  for await (const rows of newestEvents(db, dataset, maxSampled * 4)) {
+    for (const { user_id, item_id, event_type, ts } of rows.slice(0, maxSampled - sampled)) {
       more(users, user_id);
       more(items, item_id);
       more(types, event_type);
@@ -64,20 +29,20 @@ export async function eventsAnswer(db: Db, dataset: Dataset, now: number): Promi
       more(ofDay, event_type);
       days.set(day, ofDay);
     }
-    sampled = Math.min(mostSampled, sampled + rows.length);
-    if (sampled >= mostSampled) break;
+    sampled = Math.min(maxSampled, sampled + rows.length);
+    if (sampled >= maxSampled) break;
   }
-  const shownTypes = ordered(types)
+  const shownTypes = byCount(types)
     .slice(0, 6)
     .map(({ id }) => id);
-  // What is said to come later would push all other days off the chart, and may be no day at all.
+  // Timestamps in the future would push all other days off the chart, and may not be valid dates.
   const tomorrow = Math.floor(now / dayMs) + 1;
   const last = [...days.keys()].filter((day) => day <= tomorrow).reduce((a, b) => Math.max(a, b), -1);
   const first = Math.max(
-    last - daysShown + 1,
+    last - maxDays + 1,
     [...days.keys()].reduce((a, b) => Math.min(a, b), last),
   );
-  const popular = ordered(items);
+  const popular = byCount(items);
   return {
     sampled,
     types: shownTypes,
@@ -88,21 +53,21 @@ export async function eventsAnswer(db: Db, dataset: Dataset, now: number): Promi
             day: new Date((first + at) * dayMs).toISOString().slice(0, 10),
             counts: shownTypes.map((type) => days.get(first + at)?.get(type) ?? 0),
           })),
-    users: ordered(users).slice(0, 10),
+    users: byCount(users).slice(0, 10),
     items: popular.slice(0, 10),
     distinctUsers: users.size,
     distinctItems: items.size,
-    tail: thinned(popular.map(({ count }) => count)),
+    tail: downsample(popular.map(({ count }) => count)),
   };
 }
 
-function ordered(counts: ReadonlyMap<string, number>) {
+function byCount(counts: ReadonlyMap<string, number>) {
   return [...counts]
     .map(([id, count]) => ({ id, count }))
     .sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1));
 }
 
-function thinned(counts: readonly number[], most = 120): number[] {
+function downsample(counts: readonly number[], most = 120): number[] {
   const step = Math.max(1, counts.length / most);
   return Array.from(
     { length: Math.min(most, counts.length) },
@@ -110,7 +75,7 @@ function thinned(counts: readonly number[], most = 120): number[] {
   );
 }
 
-/** The newest events of a user or an item. */
+/** Returns the newest events of a user or an item. */
 export async function eventsOf(
   db: Db,
   dataset: Dataset,
@@ -119,18 +84,15 @@ export async function eventsOf(
   signal: AbortSignal,
 ): Promise<{ rows: EventRow[]; isMore: boolean }> {
   const found: EventRow[] = [];
-  const column = kind === "user" ? "user_id" : "item_id";
-  for await (const rows of isPostgres(db) && kind === "user"
-    ? ofUser(db, dataset, id)
-    : newest(db, dataset, mostSearched, { column, id })) {
-    found.push(...rows.map(eventOf));
-    if (found.length > mostShown || signal.aborted) break;
+  for await (const rows of newestEventsOf(db, dataset, kind, id, maxShown + 1)) {
+    found.push(...rows.map(eventRow));
+    if (found.length > maxShown || signal.aborted) break;
   }
-  return { rows: found.slice(0, mostShown), isMore: found.length > mostShown };
+  return { rows: found.slice(0, maxShown), isMore: found.length > maxShown };
 }
 
-/** An event as the page gets it. */
-export function eventOf(
+/** Converts a row of the events table for the page. */
+export function eventRow(
   row: Pick<EventTable, "event_id" | "user_id" | "item_id" | "ts" | "event_type" | "event_value">,
 ): EventRow {
   return {
@@ -141,25 +103,4 @@ export function eventOf(
     eventType: row.event_type,
     eventValue: row.event_value,
   };
-}
-
-/** The newest events of a user in PostgreSQL: found in the index of users, then read by their keys. */
-async function* ofUser(db: Db, { number }: Dataset, userId: string) {
-  if (!(await hasEventsBySeq(db))) return;
-  const newest = db
-    .selectFrom("events")
-    .select("seq")
-    .where("dataset", "=", number)
-    .where("user_id", "=", userId)
-    .orderBy("seq", "desc")
-    .limit(mostShown + 1);
-  const seqs = (await newest.execute()).map(({ seq }) => seq);
-  if (seqs.length === 0) return;
-  yield await db
-    .selectFrom("events")
-    .select(columns)
-    .where("dataset", "=", number)
-    .where("seq", "in", seqs)
-    .orderBy("seq", "desc")
-    .execute();
 }

@@ -1,38 +1,39 @@
 import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
 import type { Dataset } from "../../store/tables";
-import type { EventRow, Page, RecordAnswer, Suggestion } from "../answers";
-import { isOver } from "../rows";
-import { existing } from "./dataset";
-import { eventOf, eventsOf } from "./events";
+import type { EventRow, Page, RecordResponse, Suggestion } from "../responses";
+import { usesDataset } from "../rows";
+import { findDatasetById } from "./dataset";
+import { eventRow, eventsOf } from "./events";
 
-const [rowsPerPage, rowsPerStep] = [50, 200];
-/** How long a page is searched for; whoever wants more asks for the next one. */
+const rowsPerPage = 50;
+const rowsPerStep = 200;
+/** Time limit of a search. After it, the page offers to continue. */
 const searchMs = 800;
 
 /**
- * The records of a dataset after one, in the order of their ids; with a text those that hold it. A page may be short, or
- * empty, though more are to come: so much was looked through.
+ * Returns the records after an id, in the order of their ids. With `search`, only those that contain the text. A page may
+ * be short or empty even if more records follow, because a search stops after its time limit.
  */
 export async function recordsPage(
   { store: { db } }: Context,
   { id, search = "", after = "" }: { id: string; search?: string | undefined; after?: string | undefined },
   signal: AbortSignal,
 ): Promise<Page<Suggestion | EventRow>> {
-  const dataset = await existing(db, id);
+  const dataset = await findDatasetById(db, id);
   const wanted = search.toLowerCase();
   const read = dataset.kind === "event" ? eventsAfter : recordsAfter;
-  const most = wanted === "" ? rowsPerPage + 1 : rowsPerStep;
+  const stepRows = wanted === "" ? rowsPerPage + 1 : rowsPerStep;
   const rows: (Suggestion | EventRow)[] = [];
   const until = performance.now() + searchMs;
   for (let last = after; ; ) {
-    const step = await read(db, dataset, last, most);
+    const step = await read(db, dataset, last, stepRows);
     for (const { key, text, row } of step) {
       if (rows.length === rowsPerPage) return { rows, next: last };
       if (text.toLowerCase().includes(wanted)) rows.push(row());
       last = key;
     }
-    if (step.length < most) return { rows, next: null };
+    if (step.length < stepRows) return { rows, next: null };
     if (signal.aborted || performance.now() > until) return { rows, next: last };
     await new Promise(setImmediate);
   }
@@ -49,7 +50,7 @@ async function recordsAfter(db: Db, { number }: Dataset, after: string, limit: n
     .execute();
   return rows.map(({ record_id, attributes }) => ({
     key: record_id,
-    // Quotes and line ends stand in it as JSON writes them: good enough to find something by.
+    // The search covers the attributes as JSON, where quotes and line breaks are escaped. That is good enough.
     text: `${record_id} ${attributes}`,
     row: (): Suggestion => ({ id: record_id, attributes: JSON.parse(attributes) }),
   }));
@@ -67,20 +68,20 @@ async function eventsAfter(db: Db, { number }: Dataset, after: string, limit: nu
   return rows.map((row) => ({
     key: row.event_id,
     text: `${row.event_id} ${row.user_id} ${row.item_id} ${row.event_type}`,
-    row: () => eventOf(row),
+    row: () => eventRow(row),
   }));
 }
 
-/** A user or an item with its newest events; also one that only events know. */
-export async function recordAnswer(
+/** Returns a user or an item with its newest events. It may have events but no record. */
+export async function recordResponse(
   { store: { db } }: Context,
   datasetId: string,
   kind: "user" | "item",
   id: string,
   signal: AbortSignal,
-): Promise<RecordAnswer> {
-  const dataset = await existing(db, datasetId);
-  const own = dataset.kind === kind ? dataset : await companion(db, dataset, kind);
+): Promise<RecordResponse> {
+  const dataset = await findDatasetById(db, datasetId);
+  const own = dataset.kind === kind ? dataset : await relatedDataset(db, dataset, kind);
   const row = own
     ? await db
         .selectFrom("records")
@@ -89,7 +90,7 @@ export async function recordAnswer(
         .where("record_id", "=", id)
         .executeTakeFirst()
     : undefined;
-  const events = dataset.kind === "event" ? dataset : await companion(db, dataset, "event");
+  const events = dataset.kind === "event" ? dataset : await relatedDataset(db, dataset, "event");
   const found = events ? await eventsOf(db, events, kind, id, signal) : { rows: [], isMore: false };
   return {
     id,
@@ -99,8 +100,8 @@ export async function recordAnswer(
   };
 }
 
-/** The dataset of another kind that the newest project joins to one. */
-async function companion(
+/** Finds the dataset of another kind that belongs to the newest project of a dataset. */
+async function relatedDataset(
   db: Db,
   { id }: Dataset,
   kind: "user" | "item" | "event",
@@ -108,7 +109,7 @@ async function companion(
   const project = await db
     .selectFrom("projects")
     .selectAll()
-    .where((of) => isOver(of, id))
+    .where((of) => usesDataset(of, id))
     .orderBy("created_ts", "desc")
     .executeTakeFirst();
   if (!project) return undefined;

@@ -1,22 +1,24 @@
 import { limits } from "../../../contract";
-import type { Attention, DatasetShort, JobRow, OverviewAnswer, OverviewProject } from "../answers";
+import type { Attention, DatasetSummary, JobRow, OverviewProject, OverviewResponse } from "../responses";
 
-const grouped = (count: number) => count.toLocaleString("en");
+const formatNumber = (count: number) => count.toLocaleString("en");
 
-/** What wants a decision; the worst first. */
-export function attentionTo({
+/** Returns the problems that need attention, the most severe first. */
+export function findAttention({
   projects,
   datasets,
   failed,
   refused,
-}: Pick<OverviewAnswer, "projects" | "datasets"> & {
+}: Pick<OverviewResponse, "projects" | "datasets"> & {
   readonly failed: readonly JobRow[];
-  readonly refused: readonly (Pick<DatasetShort, "id" | "kind" | "name" | "records"> & { reason: string })[];
+  readonly refused: readonly (Pick<DatasetSummary, "id" | "kind" | "name" | "records"> & {
+    reason: string;
+  })[];
 }): Attention[] {
   const found: Attention[] = failed.slice(0, 5).map((job) => ({
     level: "bad",
-    title: `${titled(job.type)} ${job.name} failed`,
-    text: job.message ?? "Its message is not known.",
+    title: `${jobTitle(job.type)} ${job.name} failed`,
+    text: job.message ?? "The reason is not known.",
     href: `#/jobs/${job.id}`,
   }));
   for (const { id, kind, name, records, capacity } of datasets) {
@@ -24,23 +26,23 @@ export function attentionTo({
     found.push({
       level: records >= capacity ? "bad" : "warn",
       title: `The ${kind} dataset ${name} is ${Math.floor((100 * records) / capacity)} % full`,
-      text: `It holds ${grouped(records)} of ${grouped(capacity)} records, ${grouped(limits.recordsPerShard)} a shard; further ones are refused. Create a dataset with more shards.`,
+      text: `It has ${formatNumber(records)} of ${formatNumber(capacity)} records (${formatNumber(limits.recordsPerShard)} per shard). A full dataset rejects new records. Create a dataset with more shards.`,
       href: `#/datasets/${id}`,
     });
   }
   for (const { id, kind, name, records, reason } of refused)
     found.push({
       level: "warn",
-      title: `Records of the ${kind} dataset ${name} were refused ${records === 1 ? "once" : `${grouped(records)} times`} since yesterday`,
+      title: `The ${kind} dataset ${name} rejected ${records === 1 ? "1 record" : `${formatNumber(records)} records`} since yesterday`,
       text: `For example: ${reason}${/[.?!]$/.test(reason) ? "" : "."}`,
       href: `#/datasets/${id}`,
     });
-  for (const project of projects) found.push(...ofProject(project));
+  for (const project of projects) found.push(...projectAttention(project));
   const order = ["bad", "warn", "hint"];
   return found.sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
 }
 
-function ofProject(project: OverviewProject): Attention[] {
+function projectAttention(project: OverviewProject): Attention[] {
   const { name, newest, deployment, isTraining } = project;
   const gone = project.datasets.find((dataset) => "isDeleted" in dataset);
   if (gone)
@@ -48,7 +50,7 @@ function ofProject(project: OverviewProject): Attention[] {
       {
         level: "warn",
         title: `The ${gone.kind} dataset of ${name} was deleted`,
-        text: "Its models serve on with what they learned; nothing can be trained. Create a project over another dataset.",
+        text: "Existing models keep working, but new models cannot be trained. Create a project with another dataset.",
       },
     ];
   const events = project.datasets[2];
@@ -61,7 +63,7 @@ function ofProject(project: OverviewProject): Attention[] {
             level: "hint",
             title: `${name} has no ${isEmpty ? "events" : "model"} yet`,
             text: isEmpty
-              ? "A model learns from events: declare UserRecords, ItemRecords and EventRecords in the program, or add records with recommender import."
+              ? "Models learn from events. Declare UserRecords, ItemRecords and EventRecords in the program, or add records with recommender import."
               : "Declare an Algorithm and a Model in the program and run pulumi up.",
             ...(isEmpty && { href: "#/datasets" }),
           },
@@ -70,8 +72,8 @@ function ofProject(project: OverviewProject): Attention[] {
     return [
       {
         level: "hint",
-        title: `${name} does not serve`,
-        text: `The model ${newest.name} is trained; a Deployment lets it answer.`,
+        title: `${name} is not deployed`,
+        text: `The model ${newest.name} is trained. Declare a Deployment to make it live.`,
         href: "#/serving",
       },
     ];
@@ -79,8 +81,8 @@ function ofProject(project: OverviewProject): Attention[] {
   if (!deployment.isLoaded)
     found.push({
       level: "warn",
-      title: `The models of ${name} are not in memory`,
-      text: "They are being loaded, or cannot be; the log of the service says why.",
+      title: `The models of ${name} are not loaded`,
+      text: "They are still loading, or loading failed. The log of the service has the reason.",
       href: "#/serving",
     });
   const { generator, eventsSince: since } = deployment;
@@ -88,28 +90,28 @@ function ofProject(project: OverviewProject): Attention[] {
   if (ndcgAt20 != null && popularityNdcgAt20 != null && ndcgAt20 < popularityNdcgAt20)
     found.push({
       level: "warn",
-      title: `${name} serves a model that is worse than popular items`,
-      text: `${generator?.name} reached ${ndcgAt20.toFixed(3)} NDCG@20, popular items ${popularityNdcgAt20.toFixed(3)}.`,
+      title: `The live model of ${name} is worse than popular items`,
+      text: `NDCG@20 of ${generator?.name} is ${ndcgAt20.toFixed(3)}; that of popular items is ${popularityNdcgAt20.toFixed(3)}.`,
       href: `#/models/${generator?.id}`,
     });
   if (since && events && "records" in events && since.count > 0.1 * events.records && since.count >= 100)
     found.push({
       level: "warn",
-      title: `${grouped(since.count)}${since.isMore ? " or more" : ""} events since the serving model of ${name} was trained`,
-      text: "New events count in answers at once; a new training lets the model itself learn from them.",
+      title: `${formatNumber(since.count)}${since.isMore ? " or more" : ""} events since the live model of ${name} was trained`,
+      text: "Recommendations already use new events. Train a new model to learn from them as well.",
       href: "#/models",
     });
   if (generator && newest.id !== generator.id && newest.createdTs > generator.createdTs)
     found.push({
       level: "hint",
-      title: `A newer model of ${name} does not serve`,
-      text: `${newest.name} was trained after ${generator.name}, which serves; compare them before you deploy it.`,
+      title: `A newer model of ${name} is not deployed`,
+      text: `${newest.name} is newer than the live model ${generator.name}. Compare them before you deploy it.`,
       href: `#/models/${newest.id}/${generator.id}`,
     });
   return found;
 }
 
-function titled(type: string): string {
+function jobTitle(type: string): string {
   if (type === "QUERYING" || type === "CLUSTERING") return "Question";
   return type.charAt(0) + type.slice(1).toLowerCase();
 }

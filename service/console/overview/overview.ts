@@ -2,29 +2,31 @@ import { dayMs } from "../../base/clock";
 import type { Context } from "../../handlers/handler";
 import type { Db } from "../../store/database";
 import { newRefusals } from "../../store/history/refusals";
+import { countEventsSince } from "../../store/newest-events";
 import { orphanIds } from "../../store/orphans";
 import type { DeploymentTable, ProjectTable } from "../../store/tables";
-import type { DeploymentAnswer, JobRow, OverviewAnswer, OverviewProject } from "../answers";
-import { datasetsShort, eventsSince, jobCounts, jobsOf, modelsById, modelsOf } from "../rows";
-import { attentionTo } from "./attention";
+import type { DeploymentSummary, JobRow, OverviewProject, OverviewResponse } from "../responses";
+import { datasetSummaries, jobCounts, jobsOf, modelsById, modelsOf } from "../rows";
+import { findAttention } from "./attention";
 
-const [mostProjects, mostAlgorithms] = [50, 20];
+const maxProjects = 50;
+const maxAlgorithms = 20;
 
-/** Everything at a glance: what there is, what runs, and what wants a decision; orphans only if they are asked for. */
+/** Returns projects, datasets, running jobs and problems. Orphans are included only with `withOrphans`. */
 export async function overview(
   context: Context,
   { withOrphans = false }: { readonly withOrphans?: boolean } = {},
-): Promise<OverviewAnswer> {
+): Promise<OverviewResponse> {
   const { db } = context.store;
   const orphans = await orphanIds(db);
-  // No database takes an empty list.
+  // SQL does not allow an empty list.
   const hidden = ["", ...(withOrphans ? [] : orphans)];
   const rows = await db
     .selectFrom("projects")
     .selectAll()
     .where("id", "not in", hidden)
     .orderBy("created_ts", "desc")
-    .limit(mostProjects)
+    .limit(maxProjects)
     .execute();
   const used = [
     "",
@@ -49,19 +51,19 @@ export async function overview(
     )
     .orderBy("number", "desc")
     .execute();
-  const datasets = await datasetsShort(db, datasetRows);
-  const { rows: underWay } = await jobsOf(db, { isUnfinished: true, limit: 20 });
+  const datasets = await datasetSummaries(db, datasetRows);
+  const { rows: unfinished } = await jobsOf(db, { isUnfinished: true, limit: 20 });
   const deployments = await deploymentsOf(
     context,
     rows.map(({ id }) => id),
   );
   const projects: OverviewProject[] = [];
   for (const row of rows) {
-    const answer = await projectAnswer(db, row, datasets, deployments, underWay, hidden);
+    const answer = await projectOverview(db, row, datasets, deployments, unfinished, hidden);
     projects.push({ ...answer, isOrphaned: orphans.has(row.id) });
   }
   const now = context.clock.now();
-  const failed = (await failures(db, now)).filter(({ projectId }) => !orphans.has(projectId));
+  const failed = (await unresolvedFailures(db, now)).filter(({ projectId }) => !orphans.has(projectId));
   const counts = await newRefusals(db, datasetRows, now);
   const refused = datasetRows.flatMap((row) => {
     const found = orphans.has(row.id) ? undefined : counts.get(row.number);
@@ -69,28 +71,28 @@ export async function overview(
   });
   return {
     projects,
-    otherProjects: rows.length < mostProjects ? 0 : (await countProjects(db, hidden)) - rows.length,
+    otherProjects: rows.length < maxProjects ? 0 : (await countProjects(db, hidden)) - rows.length,
     orphans: orphans.size,
     datasets,
-    running: underWay,
-    attention: attentionTo({ ...lasting({ projects, datasets }), failed, refused }),
+    running: unfinished,
+    attention: findAttention({ ...withoutOrphans({ projects, datasets }), failed, refused }),
     jobs: await jobCounts(db),
   };
 }
 
-/** Without what is orphaned: nobody needs to attend to it. */
-function lasting({ projects, datasets }: Pick<OverviewAnswer, "projects" | "datasets">) {
+/** Removes orphans, because they need no attention. */
+function withoutOrphans({ projects, datasets }: Pick<OverviewResponse, "projects" | "datasets">) {
   return {
     projects: projects.filter(({ isOrphaned }) => !isOrphaned),
     datasets: datasets.filter(({ isOrphaned }) => !isOrphaned),
   };
 }
 
-async function projectAnswer(
+async function projectOverview(
   db: Db,
   row: ProjectTable,
-  datasets: OverviewAnswer["datasets"],
-  deployments: ReadonlyMap<string, DeploymentAnswer>,
+  datasets: OverviewResponse["datasets"],
+  deployments: ReadonlyMap<string, DeploymentSummary>,
   running: readonly JobRow[],
   hidden: readonly string[],
 ): Promise<Omit<OverviewProject, "isOrphaned">> {
@@ -105,7 +107,7 @@ async function projectAnswer(
     .where("id", "not in", hidden)
     .orderBy("name")
     .orderBy("id")
-    .limit(mostAlgorithms)
+    .limit(maxAlgorithms)
     .execute();
   return {
     id: row.id,
@@ -125,7 +127,7 @@ async function projectAnswer(
       algorithmParameters: JSON.parse(algorithm.algorithm_parameters),
     })),
     otherAlgorithms:
-      algorithms.length < mostAlgorithms
+      algorithms.length < maxAlgorithms
         ? 0
         : (await countOf(db, "algorithms", row.id, hidden)) - algorithms.length,
     models: await countOf(db, "models", row.id),
@@ -159,11 +161,11 @@ async function countOf(
   return Number(count);
 }
 
-/** What serves some projects. */
+/** Returns the live deployments of projects, by project id. */
 export async function deploymentsOf(
   { store, serving, addresses }: Context,
   projectIds: readonly string[],
-): Promise<Map<string, DeploymentAnswer>> {
+): Promise<Map<string, DeploymentSummary>> {
   const { db } = store;
   if (projectIds.length === 0) return new Map();
   const rows = await db
@@ -175,7 +177,7 @@ export async function deploymentsOf(
     .where("deployments.project_id", "in", projectIds)
     .execute();
   const models = await modelsById(db, rows.flatMap(modelIds));
-  const found = new Map<string, DeploymentAnswer>();
+  const found = new Map<string, DeploymentSummary>();
   for (const row of rows) {
     found.set(row.project_id, {
       projectId: row.project_id,
@@ -187,7 +189,7 @@ export async function deploymentsOf(
       qps: row.qps,
       isLoaded: serving.isLoaded(row.project_id, row.job_id),
       servingUri: addresses.servingUri(row.project_id),
-      eventsSince: await since(db, row.generator_model_id, row.event_dataset_id),
+      eventsSince: await eventsSinceTraining(db, row.generator_model_id, row.event_dataset_id),
     });
   }
   return found;
@@ -197,7 +199,7 @@ function modelIds({ generator_model_id, ranker_model_id }: DeploymentTable): str
   return ranker_model_id === null ? [generator_model_id] : [generator_model_id, ranker_model_id];
 }
 
-async function since(db: Db, modelId: string, eventDatasetId: string) {
+async function eventsSinceTraining(db: Db, modelId: string, eventDatasetId: string) {
   const model = await db.selectFrom("models").select("seen_seq").where("id", "=", modelId).executeTakeFirst();
   const dataset = await db
     .selectFrom("datasets")
@@ -205,13 +207,13 @@ async function since(db: Db, modelId: string, eventDatasetId: string) {
     .where("id", "=", eventDatasetId)
     .where("kind", "=", "event")
     .executeTakeFirst();
-  return model?.seen_seq == null || !dataset ? null : eventsSince(db, dataset.number, model.seen_seq);
+  return model?.seen_seq == null || !dataset ? null : countEventsSince(db, dataset.number, model.seen_seq);
 }
 
 const weekMs = 7 * dayMs;
 
-/** The failures of a week after which no job of the same kind and project has succeeded. */
-async function failures(db: Db, now: number): Promise<readonly JobRow[]> {
+/** Returns the jobs that failed in the last week, unless a later job of the same type and project succeeded. */
+async function unresolvedFailures(db: Db, now: number): Promise<readonly JobRow[]> {
   const { rows } = await jobsOf(db, { status: "FAILED", limit: 20 });
   const open: JobRow[] = [];
   for (const job of rows.filter(({ createdTs }) => createdTs > now - weekMs)) {

@@ -6,11 +6,11 @@ import { codeOf, exchange, signIn } from "../visitor";
 
 const json = { "content-type": "application/json" };
 
-test("a session that one process opened is known to all, and ends in all", async () => {
+test("a session is valid in all processes of a service, and ends in all", async () => {
   const running = await Running.start();
   const headers = await signIn(running);
   const look = async () => (await running.raw("/console/api/overview", { headers })).status;
-  // Where there are two processes, each call goes to the other one.
+  // With two processes, the calls alternate between them.
   expect([await look(), await look()]).toEqual([200, 200]);
   await running.raw("/console/session", {
     method: "DELETE",
@@ -20,7 +20,7 @@ test("a session that one process opened is known to all, and ends in all", async
   await running.end();
 });
 
-test("a code opens one session, within a minute, from the page itself", async () => {
+test("a code opens one session, within a minute, and only from the page itself", async () => {
   const clock = new ManualClock();
   const running = await Running.start({ clock });
   const code = await codeOf(running);
@@ -34,7 +34,7 @@ test("a code opens one session, within a minute, from the page itself", async ()
   expect((await exchange(running, code)).status).toBe(401);
   const late = await codeOf(running);
   clock.advance(60_000);
-  // Over PostgreSQL the clock of the database counts.
+  // With PostgreSQL, the clock of the database decides.
   if (running.options.store !== undefined)
     await running.ask("update console_sessions set expires_ts = expires_ts - 60000");
   expect((await exchange(running, late)).status).toBe(401);
@@ -47,7 +47,7 @@ test("a code opens one session, within a minute, from the page itself", async ()
   await running.end();
 });
 
-testOnPostgres("a code of one process is good at another one whose clock is wrong", async () => {
+testOnPostgres("a code is valid in a process whose clock is wrong", async () => {
   const running = await Running.start();
   const clock = new ManualClock(Date.now() + 50 * 60_000);
   const other = await startService({ ...running.options, clock });
@@ -59,7 +59,7 @@ testOnPostgres("a code of one process is good at another one whose clock is wron
   await running.end();
 });
 
-test("the stream of a page ends with its session, and with its client", async () => {
+test("live updates end with the session, and when the client is revoked", async () => {
   const running = await Running.start();
   const { store } = running.options;
   const place = store === undefined ? { dataDir: running.service.dataDir } : { store };
@@ -86,7 +86,7 @@ test("the stream of a page ends with its session, and with its client", async ()
   await running.end();
 }, 60_000);
 
-test("a client sees what its scopes allow in the API, and is told what it lacks", async () => {
+test("a client sees only what its scopes allow, and errors name the missing scope", async () => {
   const running = await Running.start();
   const { store } = running.options;
   const place = store === undefined ? { dataDir: running.service.dataDir } : { store };
@@ -103,7 +103,7 @@ test("a client sees what its scopes allow in the API, and is told what it lacks"
     none: ["overview", "jobs", "models", "model", "serving"],
     "/get-event-dataset": ["asking", "dataset", "records", "record", "suggest"],
     "/get-job": ["job", "result"],
-    "/recommend-items-to-user": ["beside", "try"],
+    "/recommend-items-to-user": ["compare", "try"],
   };
   for (const [scope, names] of Object.entries(views))
     for (const name of names)
@@ -122,12 +122,12 @@ test("a client sees what its scopes allow in the API, and is told what it lacks"
         const isAllowed = scope === "none" || allowed[client as "shop"].includes(scope);
         expect([client, name, asked.status === 403]).toEqual([client, name, !isAllowed]);
         if (!isAllowed)
-          expect(asked.text).toContain(`The client ${client} does not have the scope ${scope};`);
+          expect(asked.text).toContain(`The client ${client} does not have the scope ${scope}.`);
       }
   await running.end();
 });
 
-test("tabs of one browser have sessions of their own, whatever else sets cookies there", async () => {
+test("tabs of one browser have separate sessions, even if another port sets the same cookie", async () => {
   const running = await Running.start();
   const headers = { ...json, origin: running.service.url };
   const opened = async (cookie = "") => {
@@ -150,14 +150,14 @@ test("tabs of one browser have sessions of their own, whatever else sets cookies
     (await running.raw("/console/api/overview", { headers: { cookie: of, "x-console-token": token } }))
       .status;
   expect([await look(one.token), await look(two.token)]).toEqual([200, 200]);
-  // Neither half of a session opens the other one.
+  // The token of one session does not work with the cookie of another.
   expect(await look(two.token, one.pair)).toBe(401);
   await running.raw("/console/session", {
     method: "DELETE",
     headers: { origin: running.service.url, cookie, "x-console-token": one.token },
   });
   expect([await look(one.token), await look(two.token)]).toEqual([401, 200]);
-  // The oldest go, before a header gets too long.
+  // The oldest cookies expire before the header gets too long.
   const many = Array.from({ length: 21 }, (_, at) => `${name.slice(0, -8)}${at}=x`);
   expect((await opened(`theirs=1; ${many.join("; ")}`)).others).toEqual(
     [many[0], many[1]].map((old) => old?.slice(0, -1)),

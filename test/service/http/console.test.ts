@@ -10,7 +10,7 @@ import { signIn } from "../visitor";
 
 const json = { "content-type": "application/json" };
 
-test("what a page cannot have asked for is refused in words, and fails nothing", async () => {
+test("rejects invalid parameters with status 400", async () => {
   const running = await Running.start();
   const headers = { ...(await signIn(running)), ...json, origin: running.service.url };
   const get = (path: string) => running.raw(`/console/api/${path}`, { headers });
@@ -27,7 +27,7 @@ test("what a page cannot have asked for is refused in words, and fails nothing",
   await running.end();
 });
 
-/** Empty datasets, and what makes a project over them. */
+/** Creates empty datasets and returns the arguments of a project that uses them. */
 async function emptyDatasets(running: Running) {
   const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
   const { itemDatasetId } = await running.call("createItemDataset", { name: "items", numShards: 1 });
@@ -35,7 +35,7 @@ async function emptyDatasets(running: Running) {
   return { userDatasetId, itemDatasetId, eventDatasetId, targetEventType: "view" };
 }
 
-test("records are read page by page and found by what they hold; refused ones are told, whoever refused them", async () => {
+test("records are listed page by page, searched, and rejected ones are reported by every process", async () => {
   const running = await Running.start();
   const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
   const { eventDatasetId } = await running.call("createEventDataset", { name: "events", numShards: 1 });
@@ -99,14 +99,14 @@ test("records are read page by page and found by what they hold; refused ones ar
   const { attention } = await read("overview", {});
   expect(attention).toMatchObject([
     {
-      title: "Records of the user dataset users were refused 6 times since yesterday",
+      title: "The user dataset users rejected 6 records since yesterday",
       href: `#/datasets/${userDatasetId}`,
     },
   ]);
   await running.end();
 });
 
-test("the overview says how many projects and algorithms it leaves out", async () => {
+test("the overview reports how many projects and algorithms it leaves out", async () => {
   const running = await Running.start();
   const over = await emptyDatasets(running);
   const headers = await signIn(running);
@@ -114,7 +114,7 @@ test("the overview says how many projects and algorithms it leaves out", async (
   const ids: string[] = [];
   for (let at = 0; at < 50; at++)
     ids.push((await running.call("createProject", { name: `p${at}`, ...over })).projectId);
-  // Without events there is nothing to train on.
+  // Without events, no model can be trained.
   expect((await read()).attention[0]).toMatchObject({
     title: expect.stringMatching(/^p\d+ has no events yet$/),
     text: expect.stringContaining("EventRecords"),
@@ -131,7 +131,7 @@ test("the overview says how many projects and algorithms it leaves out", async (
   await running.end();
 });
 
-test("a search ends when nobody waits for it any more", async () => {
+test("a search ends when its caller disconnects", async () => {
   const running = await Running.start();
   const { userDatasetId } = await running.call("createUserDataset", { name: "users", numShards: 1 });
   const steps = 200;
@@ -156,7 +156,7 @@ test("a search ends when nobody waits for it any more", async () => {
   };
   await expect(search({ signal: left.signal })).rejects.toThrow("aborted");
   const ofFirst = read;
-  // It would go on beside the second one.
+  // If the first search continued, it would read rows during the second one.
   const { body } = await search({});
   await body.json();
   expect(read - ofFirst).toBeLessThan(1.5 * steps);
@@ -164,7 +164,7 @@ test("a search ends when nobody waits for it any more", async () => {
   await running.end();
 });
 
-test("odd values do not empty the screen of a dataset, and none is offered that would find nothing", async () => {
+test("extreme values do not break the screen of a dataset, and shortened values are not offered for questions", async () => {
   const clock = new ManualClock();
   const running = await Running.start({ clock });
   const over = await emptyDatasets(running);
@@ -190,7 +190,7 @@ test("odd values do not empty the screen of a dataset, and none is offered that 
     eventType: "view",
   }));
   await running.call("upsertDatasetEvents", { eventDatasetId, events });
-  // As an earlier version stored it.
+  // An earlier version accepted such timestamps.
   await running.ask(`update events set ts = ${Number.MAX_SAFE_INTEGER} where event_id = 'far'`);
   const headers = await signIn(running);
   const read = async (path: string) => {
@@ -214,7 +214,7 @@ test("odd values do not empty the screen of a dataset, and none is offered that 
   await running.end();
 });
 
-test("models are compared only while somebody waits, and few at once", async () => {
+test("a comparison of models stops when its caller disconnects, and few run at once", async () => {
   const running = await Running.start();
   const over = await emptyDatasets(running);
   const { projectId } = await running.call("createProject", { name: "p", ...over });
@@ -223,7 +223,7 @@ test("models are compared only while somebody waits, and few at once", async () 
     values ('m', 1, '${projectId}', 'm', 'G1', '{}', 1)`);
   const headers = await signIn(running);
   const compare = (signal: AbortSignal | null = null) =>
-    request(`${running.service.url}/console/api/beside?models=m,m&users=["u"]`, { headers, signal });
+    request(`${running.service.url}/console/api/compare?models=m,m&users=["u"]`, { headers, signal });
   const left = new AbortController();
   let atWork = () => {};
   const allAtWork = new Promise<void>((resolve) => {
@@ -255,7 +255,7 @@ test("models are compared only while somebody waits, and few at once", async () 
   await running.end();
 });
 
-test("nobody can make the console read what is large or packed", async () => {
+test("rejects large and compressed bodies without authentication", async () => {
   const running = await Running.start();
   const send = async (path: string, body: Buffer, more: Record<string, string> = {}) => {
     const headers = { ...json, origin: running.service.url, ...more };
@@ -266,7 +266,7 @@ test("nobody can make the console read what is large or packed", async () => {
     expect(await send(path, large)).toBe(413);
     expect(await send(path, gzipSync(large), packed)).toBe(415);
   }
-  // Whoever is not signed in is told so, whatever the body is: nothing of it is read.
+  // Without a session the response is 401 for every body, because the body is not read.
   for (const path of ["/console/api/try", "/console/api/other"]) {
     expect(await send(path, large)).toBe(401);
     expect(await send(path, gzipSync(large), packed)).toBe(401);

@@ -1,5 +1,5 @@
 import { folderAt, ManualClock } from "../../../service";
-import { datasetAnswer } from "../../../service/console/datasets/dataset";
+import { datasetResponse } from "../../../service/console/datasets/dataset";
 import { openStore, type Store } from "../../../service/store/database";
 import { countRefusals, dropRefusals, refusalsOf } from "../../../service/store/history/refusals";
 import { growthFrom, growthOf, noteSizes } from "../../../service/store/history/sizes";
@@ -72,7 +72,7 @@ test("sizes are noted once a day and refusals counted by reason and day, both fo
   const many = await refusalsOf(db, dataset, 41 * dayMs);
   expect(many[0]).toMatchObject({ reason: "other reasons", records: 480, last: { length: 5 } });
   expect(many).toHaveLength(3 + 21);
-  const { refusals } = await datasetAnswer({ store, clock: new ManualClock(41 * dayMs) }, userDatasetId);
+  const { refusals } = await datasetResponse({ store, clock: new ManualClock(41 * dayMs) }, userDatasetId);
   expect(refusals).toMatchObject({ reasons: many.slice(0, 20), otherReasons: 4 });
   await store.transaction((all) => dropRefusals(all, 50 * dayMs));
   const left = await db.selectFrom("refusals").select("day").distinct().execute();

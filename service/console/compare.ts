@@ -3,47 +3,51 @@ import { sourceOf } from "../files/models";
 import type { Context } from "../handlers/handler";
 import { projectOf } from "../store/find";
 import { projectData } from "../store/project-data";
-import type { BesideAnswer } from "./answers";
+import type { ComparisonResponse } from "./responses";
 import { labelOf } from "./try";
 
-const [mostUsers, shownItems] = [5, 10];
+const maxUsers = 5;
+const itemsPerUser = 10;
 
-/** Each reads two models; more at once would keep questions waiting for long. */
-const mostAtOnce = 4;
-let underWay = 0;
+/** Each comparison reads two models. More at once would delay questions, which use the same worker threads. */
+const maxConcurrent = 4;
+let running = 0;
 
-/** What models recommend to the same users, as they were trained. */
-export async function besideAnswer(...asked: Parameters<typeof beside>): Promise<BesideAnswer> {
-  if (underWay >= mostAtOnce)
-    throw new ServiceError("RATE_LIMITED", "Other models are being compared; try again in a moment.");
-  underWay++;
+/** Computes the recommendations of two models for the same users, as of their training. */
+export async function compareModels(...asked: Parameters<typeof compare>): Promise<ComparisonResponse> {
+  if (running >= maxConcurrent)
+    throw new ServiceError("RATE_LIMITED", "Too many comparisons are running. Try again in a moment.");
+  running++;
   try {
-    return await beside(...asked);
+    return await compare(...asked);
   } finally {
-    underWay--;
+    running--;
   }
 }
 
-async function beside(
+async function compare(
   { store: { db }, pool }: Context,
   modelIds: readonly string[],
   userIds: readonly string[],
   signal: AbortSignal,
-): Promise<BesideAnswer> {
+): Promise<ComparisonResponse> {
   const rows = await db
     .selectFrom("models")
     .select(["id", "project_id", "seen_deletions", "forgotten_until"])
     .where("id", "in", modelIds.slice(0, 2))
     .execute();
-  const users = userIds.slice(0, mostUsers);
-  const answers: BesideAnswer["models"][number][] = [];
+  const users = userIds.slice(0, maxUsers);
+  const answers: ComparisonResponse["models"][number][] = [];
   const labels = new Map<string, string>();
   for (const id of modelIds.slice(0, 2)) {
     const row = rows.find((one) => one.id === id);
     if (!row) throw notFound("model", id, "it may have been deleted");
     const data = await projectData(db, await projectOf(db, row.project_id));
     const model = sourceOf(row);
-    const found = await pool.run({ kind: "PREVIEW", data, model, userIds: users, limit: shownItems }, signal);
+    const found = await pool.run(
+      { kind: "PREVIEW", data, model, userIds: users, limit: itemsPerUser },
+      signal,
+    );
     answers.push(found);
     const items = [...new Set(found.flatMap(({ itemIds }) => itemIds))];
     if (items.length === 0) continue;

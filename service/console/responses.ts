@@ -1,13 +1,13 @@
-/** What the console's page gets from the service; the page imports these types and nothing else of it. */
+/** Types of the data that the service sends to the console's page. The page imports nothing else from the service. */
 
 import type { Origin } from "../../contract/origin";
-import type { AttributeAnswer, DatasetShort, ProjectChoice } from "./dataset-answers";
+import type { AttributeSummary, DatasetSummary, ProjectChoice } from "./dataset-responses";
 
-export type * from "./dataset-answers";
+export type * from "./dataset-responses";
 export type { Origin };
 
-/** Who looks, and where. */
-export interface SessionAnswer {
+/** The current session and its service. */
+export interface SessionResponse {
   readonly name: string;
   readonly access: "read" | "write";
   readonly scopes: readonly string[];
@@ -21,20 +21,20 @@ export interface SessionAnswer {
   readonly projects: readonly ProjectChoice[];
 }
 
-/** A page of a list, and the `page` to ask for to get the next. */
+/** A page of a list. `next` is the `page` parameter of the next request, or null at the end. */
 export interface Page<T> {
   readonly rows: readonly T[];
   readonly next: string | null;
 }
 
-export interface QualityAnswer {
+export interface ModelQuality {
   readonly ndcgAt20: number | null;
   readonly recallAt20: number | null;
   readonly popularityNdcgAt20: number | null;
   readonly popularityRecallAt20: number | null;
   readonly heldOutPairs: number | null;
   readonly heldOutUsers: number | null;
-  /** Which pairs were held out: the latest of each user, or some at random. */
+  /** How the held-out pairs were chosen: the latest of each user, or at random. */
   readonly holdOut?: string | null;
   readonly coverageAt20?: number | null;
   readonly coldItemsAt20?: number | null;
@@ -43,8 +43,8 @@ export interface QualityAnswer {
   readonly chosenPopularity?: number | null;
 }
 
-/** A count that was not carried on beyond a limit. */
-export interface Counted {
+/** A count that stops at a limit. `isMore` is true if the limit was reached. */
+export interface CappedCount {
   readonly count: number;
   readonly isMore: boolean;
 }
@@ -57,14 +57,14 @@ export interface ModelRow {
   readonly algorithmParameters: Readonly<Record<string, unknown>>;
   readonly chosenParameters: Readonly<Record<string, unknown>> | null;
   readonly createdTs: number;
-  /** The last event that its training saw. */
+  /** Sequence number of the last event that the training used. */
   readonly seenSeq: number | null;
-  readonly quality: QualityAnswer | null;
-  /** Null where the call that trained it did not tell. */
+  readonly quality: ModelQuality | null;
+  /** Null if the call that submitted the training did not name its origin. */
   readonly origin: Origin | null;
   readonly jobId: string | null;
   readonly trainingMs: number | null;
-  readonly isServing: boolean;
+  readonly isLive: boolean;
 }
 
 export interface JobRow {
@@ -78,53 +78,54 @@ export interface JobRow {
   readonly createdTs: number;
   readonly finishedTs: number | null;
   readonly retryCount: number;
-  /** Where a training stands, as far as it says. */
+  /** Progress of a running training, if it reports any. */
   readonly progress: {
     readonly phase?: string;
     readonly fraction?: number;
-    /** The best so far. */
+    /** The best value so far. */
     readonly ndcgAt20?: number | null;
   } | null;
   readonly message: string | null;
   readonly modelId: string | null;
-  readonly quality: QualityAnswer | null;
+  readonly quality: ModelQuality | null;
   readonly origin: Origin | null;
 }
 
-export interface JobAnswer extends JobRow {
+export interface JobResponse extends JobRow {
   readonly data: Readonly<Record<string, unknown>>;
-  /** Null where the model was deleted, or there is none yet. */
+  /** Null if the model was deleted or does not exist yet. */
   readonly modelName: string | null;
   readonly result: Readonly<Record<string, unknown>> | null;
-  /** Why it was tried again, each time. */
+  /** The time and the reason of each retry. */
   readonly retries: readonly { readonly ts: number; readonly reason: string }[];
-  /** NDCG@20 of each trial of a training's search, in their order. */
+  /** NDCG@20 of each trial of the parameter search, in order. */
   readonly trials: readonly number[];
   readonly requestId: string | null;
   readonly worker: string | null;
-  /** How long the last jobs of this kind took, half of them longer. */
-  readonly usualMs: number | null;
-  readonly usualOf: number;
+  /** Median duration of the last jobs of this type, or null if there are none. */
+  readonly medianMs: number | null;
+  /** How many jobs the median is based on. */
+  readonly medianOf: number;
 }
 
-/** What two models recommend to the same users, as they were trained. */
-export interface BesideAnswer {
+/** The recommendations of two models for the same users, as of their training. */
+export interface ComparisonResponse {
   readonly users: readonly string[];
-  /** For each model, and in it for each user. */
+  /** One list for each model, with one entry for each user. */
   readonly models: readonly (readonly { readonly isKnown: boolean; readonly itemIds: readonly string[] }[])[];
-  /** What people know the items by. */
+  /** Titles or names of the items, by id. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What a question may be about. */
-export interface AskingAnswer {
+/** The possible subjects of a question. */
+export interface AskingResponse {
   readonly models: readonly ModelRow[];
-  /** Of the project's items. */
-  readonly attributes: readonly AttributeAnswer[];
+  /** Attributes of the project's items. */
+  readonly attributes: readonly AttributeSummary[];
 }
 
-/** The answer to a question, without the names of most users. */
-export interface ResultAnswer {
+/** The answer to a question. Lists of users are cut at 100. */
+export interface ResultResponse {
   readonly distributions: readonly {
     readonly attribute: string;
     readonly value: unknown;
@@ -148,7 +149,7 @@ export interface ResultAnswer {
   }[];
 }
 
-/** What a deployment has answered lately, in the process that was asked. */
+/** Traffic of a deployment in the last hour, in the process that responds. */
 export interface RecentCalls {
   readonly minutes: readonly { readonly ts: number; readonly answered: number; readonly refused: number }[];
   readonly answered: number;
@@ -158,7 +159,7 @@ export interface RecentCalls {
   readonly p99Ms: number | null;
 }
 
-export interface DeploymentAnswer {
+export interface DeploymentSummary {
   readonly projectId: string;
   readonly projectName: string;
   readonly jobId: string;
@@ -168,15 +169,15 @@ export interface DeploymentAnswer {
   readonly qps: number;
   readonly isLoaded: boolean;
   readonly servingUri: string;
-  /** Events that came after the serving model was trained; null where that is not known. */
-  readonly eventsSince: Counted | null;
+  /** Events that arrived after the live model was trained, or null if unknown. */
+  readonly eventsSince: CappedCount | null;
 }
 
-export interface ServingAnswer extends DeploymentAnswer {
+export interface ServingResponse extends DeploymentSummary {
   readonly recent: RecentCalls;
-  /** What was deployed before, newest first. */
+  /** Deployment jobs, newest first. */
   readonly history: readonly JobRow[];
-  /** By the ids of models that are still there. */
+  /** Names of the models that still exist, by id. */
   readonly modelNames: Readonly<Record<string, string>>;
 }
 
@@ -184,7 +185,7 @@ export interface OverviewProject extends ProjectChoice {
   readonly targetEventType: string;
   readonly createdTs: number;
   readonly datasets: readonly (
-    | DatasetShort
+    | DatasetSummary
     | { readonly id: string; readonly kind: string; readonly isDeleted: true }
   )[];
   readonly algorithms: readonly {
@@ -193,34 +194,34 @@ export interface OverviewProject extends ProjectChoice {
     readonly algorithmType: string;
     readonly algorithmParameters: Readonly<Record<string, unknown>>;
   }[];
-  /** Algorithms that are not among these. */
+  /** How many more algorithms the project has. */
   readonly otherAlgorithms: number;
   readonly models: number;
   readonly newest: ModelRow | null;
-  readonly deployment: DeploymentAnswer | null;
+  readonly deployment: DeploymentSummary | null;
   readonly isTraining: boolean;
-  /** Whether a replacement or a deletion left it behind. */
+  /** Whether a replacement or a deletion left the project behind. */
   readonly isOrphaned: boolean;
 }
 
-/** Something that wants a decision, with the next step. */
+/** A problem that needs attention, with the next step. */
 export interface Attention {
   readonly level: "bad" | "warn" | "hint";
   readonly title: string;
   readonly text: string;
-  /** Of a screen. */
+  /** Link to a screen. */
   readonly href?: string;
   readonly command?: string;
 }
 
-export interface OverviewAnswer {
-  /** The newest. */
+export interface OverviewResponse {
+  /** The newest projects. */
   readonly projects: readonly OverviewProject[];
-  /** Older ones. */
+  /** How many older projects exist. */
   readonly otherProjects: number;
-  /** Orphaned projects, algorithms and datasets; they are in the lists only if that was asked for. */
+  /** Number of orphaned projects, algorithms and datasets. The lists contain them only on request. */
   readonly orphans: number;
-  readonly datasets: readonly DatasetShort[];
+  readonly datasets: readonly DatasetSummary[];
   readonly running: readonly JobRow[];
   readonly attention: readonly Attention[];
   readonly jobs: {
@@ -231,12 +232,12 @@ export interface OverviewAnswer {
   };
 }
 
-/** What a user's own item adds to the score of a recommended one. */
+/** The contribution of one of the user's items to the score of a recommended item. */
 export interface Reason {
   readonly itemId: string;
   readonly label: string | null;
   readonly adds: number;
-  /** The part of it that comes from users who chose the same. */
+  /** The part of `adds` that comes from users with the same choices. */
   readonly neighbours: number;
 }
 
@@ -244,9 +245,9 @@ export interface TriedItem {
   readonly itemId: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly score: number;
-  /** Largest first; with `rest` they sum to the score. */
+  /** Largest first. With `rest` they sum to the score. */
   readonly reasons: readonly Reason[];
-  /** What the items do not explain: for a user as he was trained, what the training holds beyond its last step. */
+  /** The part of the score that the reasons do not explain, such as the rest of a trained user vector. */
   readonly rest: number;
 }
 
@@ -254,26 +255,26 @@ export interface OwnItem {
   readonly itemId: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly weight: number;
-  /** Whether it was added in the page. */
+  /** Whether the item was added on the page. */
   readonly isAdded: boolean;
 }
 
-export interface TryAnswer {
+export interface TryResponse {
   readonly userId: string | null;
   readonly isKnown: boolean;
-  /** What the answer rests on. */
+  /** The data that the recommendations are based on. */
   readonly basis: "events" | "training" | "attributes" | "popularity";
   readonly attributes: Readonly<Record<string, unknown>> | null;
   readonly own: readonly OwnItem[];
   readonly items: readonly TriedItem[];
   readonly ms: number;
-  /** The model whose scores are shown. */
+  /** The model that computed the scores. */
   readonly modelId: string;
-  /** The model that put the items in another order than that of the scores. */
+  /** The ranker that ordered the items, or null if they are ordered by score. */
   readonly rankedBy: string | null;
-  /** The attribute that people know items by, where there is one. */
+  /** The attribute that holds the title or name of items, or null if there is none. */
   readonly labelledBy: string | null;
-  /** Where a user would be stored. */
+  /** The dataset that stores the users of the project. */
   readonly userDatasetId: string;
 }
 
@@ -282,10 +283,10 @@ export interface Suggestion {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** A line of the streamed answer. */
+/** A line of the live updates. */
 export interface LiveLine {
   readonly jobs: readonly JobRow[];
-  readonly counts: OverviewAnswer["jobs"];
-  /** Changes whenever datasets, projects, algorithms, models or deployments come or go. */
+  readonly counts: OverviewResponse["jobs"];
+  /** Changes when datasets, projects, algorithms, models or deployments are created or deleted. */
   readonly version: string;
 }

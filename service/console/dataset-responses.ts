@@ -1,4 +1,4 @@
-/** What the console's page gets of datasets and their records. */
+/** Types of the data about datasets and their records. */
 
 export interface ProjectChoice {
   readonly id: string;
@@ -6,67 +6,67 @@ export interface ProjectChoice {
   readonly isDeployed: boolean;
 }
 
-export interface DatasetShort {
+export interface DatasetSummary {
   readonly id: string;
   readonly kind: string;
   readonly name: string;
   readonly records: number;
   readonly capacity: number;
   readonly numShards: number;
-  /** Whether a replacement or a deletion left it behind. */
+  /** Whether a replacement or a deletion left the dataset behind. */
   readonly isOrphaned: boolean;
 }
 
-export interface AttributeAnswer {
+export interface AttributeSummary {
   readonly name: string;
   readonly handling: string;
   readonly isDeclared: boolean;
-  /** Of the records looked at, how many have it. */
+  /** How many of the sampled records have the attribute. */
   readonly filled: number;
   readonly values: readonly {
     readonly value: string;
     readonly count: number;
-    /** Whether nothing of it was cut. */
+    /** False if the value was shortened. */
     readonly isWhole: boolean;
   }[];
   readonly distinct: number;
   readonly range: { readonly min: number; readonly mean: number; readonly max: number } | null;
 }
 
-export interface DatasetAnswer extends DatasetShort {
+export interface DatasetResponse extends DatasetSummary {
   readonly createdTs: number;
   readonly shards: readonly number[];
   readonly projects: readonly ProjectChoice[];
-  /** Records that the attributes were looked at in. */
+  /** Number of records that `attributes` is based on. */
   readonly sampled: number;
-  readonly attributes: readonly AttributeAnswer[];
-  readonly events: EventsAnswer | null;
-  /** How it grew of late; null where no honest rate can be given. */
+  readonly attributes: readonly AttributeSummary[];
+  readonly events: EventsSummary | null;
+  /** Recent growth, or null if it is too irregular or too short to give a rate. */
   readonly growth: {
     readonly perDay: number;
     readonly days: number;
-    /** When that would fill it; null where that is years off. */
+    /** When the dataset will be full at this rate, or null if that is more than ten years away. */
     readonly fullTs: number | null;
   } | null;
-  readonly refusals: RefusalsAnswer;
+  readonly refusals: Rejections;
 }
 
-/** What upserts refused over some days, by reason, most frequent first. */
-export interface RefusalsAnswer {
+/** Records that upserts rejected in the last days, by reason, most frequent first. */
+export interface Rejections {
   readonly days: number;
   readonly reasons: readonly {
     readonly reason: string;
     readonly records: number;
     readonly lastTs: number;
-    /** The last few. */
+    /** The latest rejected records. */
     readonly last: readonly { readonly id: string | null; readonly reason: string }[];
   }[];
-  /** Reasons that are not among these. */
+  /** How many more reasons there are. */
   readonly otherReasons: number;
 }
 
-export interface EventsAnswer {
-  /** Events that were looked at, the newest that were written. */
+export interface EventsSummary {
+  /** Number of events that the figures are based on: the newest ones. */
   readonly sampled: number;
   readonly types: readonly string[];
   readonly days: readonly { readonly day: string; readonly counts: readonly number[] }[];
@@ -74,7 +74,7 @@ export interface EventsAnswer {
   readonly items: readonly { readonly id: string; readonly count: number }[];
   readonly distinctUsers: number;
   readonly distinctItems: number;
-  /** Events of each item, most chosen first, thinned out. */
+  /** Events per item, most chosen first, downsampled. */
   readonly tail: readonly number[];
 }
 
@@ -87,7 +87,7 @@ export interface EventRow {
   readonly eventValue: number;
 }
 
-export interface RecordAnswer {
+export interface RecordResponse {
   readonly id: string;
   readonly attributes: Readonly<Record<string, unknown>> | null;
   readonly events: readonly EventRow[];

@@ -1,0 +1,107 @@
+import { type Db, isPostgres, unindexed } from "./database";
+import { lastSeqIn } from "./events";
+import { hasEventsBySeq } from "./indexes";
+import type { Dataset, EventTable } from "./tables";
+
+const columns = ["seq", "event_id", "user_id", "item_id", "ts", "event_type", "event_value"] as const;
+type EventColumns = Pick<EventTable, (typeof columns)[number]>;
+
+const sqliteStep = 5000;
+/** Larger steps for PostgreSQL, because each one is a network round trip. */
+const postgresStep = 20_000;
+/** Rows that are searched for the events of one user or item if no index finds them. */
+const maxSearched = 400_000;
+const maxCounted = 200_000;
+
+/**
+ * Reads the newest events of a dataset in steps, so other work can run in between. In PostgreSQL there are none until the
+ * index of events by sequence number is ready.
+ * @param maxRows - rows of the table, of all datasets, that are read
+ */
+export async function* newestEvents(
+  db: Db,
+  dataset: Dataset,
+  maxRows: number,
+  of?: { readonly column: "user_id" | "item_id"; readonly id: string },
+): AsyncGenerator<EventColumns[]> {
+  const isShared = isPostgres(db);
+  if (isShared && !(await hasEventsBySeq(db))) return;
+  const step = isShared ? Math.min(maxRows, postgresStep) : sqliteStep;
+  let end = await lastSeqIn(db);
+  for (const begin = Math.max(0, end - maxRows); end > begin; end -= step) {
+    let query = db
+      .selectFrom("events")
+      .select(columns)
+      .where("seq", "<=", end)
+      .where("seq", ">", end - step)
+      .where(isShared ? "dataset" : unindexed("dataset"), "=", dataset.number)
+      .orderBy("seq", "desc");
+    if (of) query = query.where(of.column, "=", of.id);
+    yield await query.execute();
+    await new Promise(setImmediate);
+  }
+}
+
+/** Reads the newest events of a user or an item, in one step or several. The last step may exceed `limit`. */
+export async function* newestEventsOf(
+  db: Db,
+  dataset: Dataset,
+  kind: "user" | "item",
+  id: string,
+  limit: number,
+): AsyncGenerator<EventColumns[]> {
+  if (isPostgres(db) && kind === "user") yield await newestByIndex(db, dataset, id, limit);
+  else yield* newestEvents(db, dataset, maxSearched, { column: `${kind}_id`, id });
+}
+
+/** Finds the newest events of a user in PostgreSQL with the index on users, then reads them by key. */
+async function newestByIndex(
+  db: Db,
+  { number }: Dataset,
+  userId: string,
+  limit: number,
+): Promise<EventColumns[]> {
+  if (!(await hasEventsBySeq(db))) return [];
+  const found = await db
+    .selectFrom("events")
+    .select("seq")
+    .where("dataset", "=", number)
+    .where("user_id", "=", userId)
+    .orderBy("seq", "desc")
+    .limit(limit)
+    .execute();
+  if (found.length === 0) return [];
+  return db
+    .selectFrom("events")
+    .select(columns)
+    .where("dataset", "=", number)
+    .where(
+      "seq",
+      "in",
+      found.map(({ seq }) => seq),
+    )
+    .orderBy("seq", "desc")
+    .execute();
+}
+
+/** Counts the events after a sequence number, up to a limit. Returns null while PostgreSQL still builds the index. */
+export async function countEventsSince(
+  db: Db,
+  dataset: number,
+  seq: number,
+): Promise<{ readonly count: number; readonly isMore: boolean } | null> {
+  const isShared = isPostgres(db);
+  if (isShared && !(await hasEventsBySeq(db))) return null;
+  const newer = db
+    .selectFrom("events")
+    .select("seq")
+    .where("seq", ">", seq)
+    .where(isShared ? "dataset" : unindexed("dataset"), "=", dataset)
+    .$if(isShared, (events) => events.orderBy("seq"))
+    .limit(maxCounted + 1);
+  const { count } = await db
+    .selectFrom(newer.as("newer"))
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return { count: Math.min(Number(count), maxCounted), isMore: Number(count) > maxCounted };
+}
