@@ -9,25 +9,28 @@ const dayTime = new Intl.DateTimeFormat(undefined, {
 });
 const yearTime = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
 
+type Maybe = number | null | undefined;
+
 /** Formats a whole number with thousands separators: 12,400. */
-export const formatNumber = (count: number): string => whole.format(Math.round(count));
+export const formatNumber = (count: Maybe): string => (count == null ? "–" : whole.format(Math.round(count)));
 
 /** Formats a number in a few characters: 12.4K. */
 export const formatCompact = (count: number): string => short.format(count);
 
 /** Formats a count with its noun: 1 user, 2 users. */
-export const plural = (count: number, noun: string): string =>
-  `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const plural = (count: Maybe, noun: string): string =>
+  `${formatNumber(count)} ${count === 1 ? noun : `${noun.replace(/([^aeiou])y$/, "$1ie")}s`}`;
 
 /** Formats a share between 0 and 1 as a percentage. */
-export function formatPercent(share: number | null | undefined): string {
+export function formatPercent(share: Maybe): string {
   if (share == null) return "–";
   const value = share * 100;
   return `${value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : Math.round(value)} %`;
 }
 
 /** Formats a duration: 5 ms, 3.2 s, 4 min 10 s. */
-export function formatDuration(ms: number): string {
+export function formatDuration(ms: Maybe): string {
+  if (ms == null) return "–";
   if (ms < 1000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
@@ -56,7 +59,7 @@ export const formatExactTime = (ts: number): string => exactTime.format(ts);
 export const formatDate = (ts: number): string => yearTime.format(ts);
 
 /** Formats a score or a metric with a fixed number of digits. Scores below -1e29 mark missing values. */
-export function formatDecimal(value: number | null | undefined, digits = 3): string {
+export function formatDecimal(value: Maybe, digits = 3): string {
   return value == null || value < -1e29 ? "–" : value.toFixed(digits);
 }
 

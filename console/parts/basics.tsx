@@ -1,4 +1,4 @@
-import { signal, useSignal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { Origin } from "../../service/console/responses";
 import { capitalize, formatExactTime, formatRelativeTime, truncate } from "../format";
@@ -46,12 +46,13 @@ export function Card({
 }
 
 /** A user-provided name. It is isolated, so right-to-left text does not affect its surroundings, and shortened. */
-export function Name({ children }: { children: string }) {
-  return (
+export function Name({ children, href }: { children: string; href?: string }) {
+  const name = (
     <bdi class="name" title={children.length > 60 ? truncate(children, 1000) : undefined}>
       {truncate(children)}
     </bdi>
   );
+  return href ? <a href={href}>{name}</a> : name;
 }
 
 /** An id, optionally as a link. */
@@ -167,6 +168,40 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
     <button type="button" class="quiet" onClick={copy}>
       <span aria-live="polite">{done.value ? "Copied" : label}</span>
     </button>
+  );
+}
+
+/** A search input that writes to a signal. */
+export function SearchInput({
+  label,
+  placeholder = label,
+  value,
+}: {
+  label: string;
+  placeholder?: string;
+  value: Signal<string>;
+}) {
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      value={value.value}
+      onInput={(event) => (value.value = event.currentTarget.value)}
+    />
+  );
+}
+
+/** The options of a select, from values and their labels. */
+export function Options({ of }: { of: Readonly<Record<string, string>> }) {
+  return (
+    <>
+      {Object.entries(of).map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </>
   );
 }
 

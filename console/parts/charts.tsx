@@ -67,14 +67,7 @@ export function LineChart({
       {/* biome-ignore lint/a11y/useSemanticElements: the points of this drawing are links. */}
       <svg class="chart" viewBox={`0 0 ${width} ${height}`} role="group" aria-labelledby={id}>
         <title id={id}>{title}</title>
-        {marks.map((mark) => (
-          <g key={mark}>
-            <line class="grid" x1={pad.left} x2={width - pad.right} y1={y(mark)} y2={y(mark)} />
-            <text x={pad.left - 8} y={y(mark) + 4} text-anchor="end">
-              {label(mark)}
-            </text>
-          </g>
-        ))}
+        <Grid marks={marks} y={y} label={label} width={width} />
         {(last === first ? [first] : [first, last]).map((value, at) => (
           <text
             key={value}
@@ -152,20 +145,12 @@ export function Columns({
     <figure ref={ref}>
       <svg class="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-labelledby={id}>
         <title id={id}>{title}</title>
-        {marks.map((mark) => (
-          <g key={mark}>
-            <line
-              class="grid"
-              x1={pad.left}
-              x2={width - pad.right}
-              y1={height - pad.bottom - tall(mark)}
-              y2={height - pad.bottom - tall(mark)}
-            />
-            <text x={pad.left - 8} y={height - pad.bottom - tall(mark) + 4} text-anchor="end">
-              {formatCompact(mark)}
-            </text>
-          </g>
-        ))}
+        <Grid
+          marks={marks}
+          y={(mark) => height - pad.bottom - tall(mark)}
+          label={formatCompact}
+          width={width}
+        />
         {columns.map(({ label, counts }, at) => {
           let base = height - pad.bottom;
           return (
@@ -206,6 +191,23 @@ export function Columns({
       {names.length > 1 && <Legend names={names} />}
     </figure>
   );
+}
+
+/** The horizontal grid lines of a chart with their labels. */
+function Grid(of: {
+  marks: readonly number[];
+  y: (mark: number) => number;
+  label: (mark: number) => string;
+  width: number;
+}) {
+  return of.marks.map((mark) => (
+    <g key={mark}>
+      <line class="grid" x1={pad.left} x2={of.width - pad.right} y1={of.y(mark)} y2={of.y(mark)} />
+      <text x={pad.left - 8} y={of.y(mark) + 4} text-anchor="end">
+        {of.label(mark)}
+      </text>
+    </g>
+  ));
 }
 
 /** Lists the names of the series with their colours. */

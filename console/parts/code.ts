@@ -135,7 +135,9 @@ function pythonLiteral(value: unknown, isOwn: boolean): string {
 const yamlLiteral = (value: unknown): string =>
   escapeInvisible(JSON.stringify(value).replaceAll("$", () => "$$"));
 
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Converts a name from camelCase to snake_case. */
+export const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Words that cannot be variables in TypeScript, a Node module, Python or Pulumi's YAML. */
 const reserved =

@@ -33,21 +33,10 @@ export function ModelComparison({ ids }: { ids: readonly [string, string] | read
                     "Recall@20 of popular items",
                     ({ quality }) => formatDecimal(quality?.popularityRecallAt20),
                   ],
-                  [
-                    "Held-out pairs",
-                    ({ quality }) =>
-                      quality?.heldOutPairs == null ? "–" : formatNumber(quality.heldOutPairs),
-                  ],
-                  [
-                    "Held-out users",
-                    ({ quality }) =>
-                      quality?.heldOutUsers == null ? "–" : formatNumber(quality.heldOutUsers),
-                  ],
+                  ["Held-out pairs", ({ quality }) => formatNumber(quality?.heldOutPairs)],
+                  ["Held-out users", ({ quality }) => formatNumber(quality?.heldOutUsers)],
                   ["Created by stack", ({ origin }) => (origin ? truncate(stackName(origin), 60) : "–")],
-                  [
-                    "Training time",
-                    ({ trainingMs }) => (trainingMs === null ? "–" : formatDuration(trainingMs)),
-                  ],
+                  ["Training time", ({ trainingMs }) => formatDuration(trainingMs)],
                 ]}
               />
               <p class="muted">
@@ -98,7 +87,7 @@ function SameUsers({ models }: { models: readonly ModelRow[] }) {
     );
   }, [first.projectId, users]);
   const asked = users.value;
-  const beside = useLoad<ComparisonResponse>(
+  const comparison = useLoad<ComparisonResponse>(
     async (signal) =>
       asked.length === 0
         ? { users: [], models: [], labels: {} }
@@ -124,7 +113,7 @@ function SameUsers({ models }: { models: readonly ModelRow[] }) {
           addMode="any"
           onPick={(id) => (users.value = [id, ...asked.filter((one) => one !== id)].slice(0, 5))}
         />
-        <Load of={beside} lines={6}>
+        <Load of={comparison} lines={6}>
           {(answer) =>
             answer.users.length === 0 ? (
               <p class="muted">Choose a user to compare the recommendations of both models.</p>

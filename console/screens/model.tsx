@@ -45,18 +45,13 @@ export function OneModel({ id }: { id: string }) {
                   <small>popular items {formatDecimal(one.quality?.popularityRecallAt20)}</small>
                 </Figure>
                 <Figure name="Held out">
-                  {one.quality?.heldOutPairs == null ? "–" : formatNumber(one.quality.heldOutPairs)}{" "}
-                  <small>
-                    pairs of{" "}
-                    {one.quality?.heldOutUsers == null ? "–" : plural(one.quality.heldOutUsers, "user")}
-                  </small>
+                  {formatNumber(one.quality?.heldOutPairs)}{" "}
+                  <small>pairs of {plural(one.quality?.heldOutUsers, "user")}</small>
                 </Figure>
                 <Figure name="Trained">
                   <Time ts={one.createdTs} />
                 </Figure>
-                <Figure name="Training time">
-                  {one.trainingMs === null ? "–" : formatDuration(one.trainingMs)}
-                </Figure>
+                <Figure name="Training time">{formatDuration(one.trainingMs)}</Figure>
                 <OriginFigure name="Created by stack" of={one.origin} />
               </dl>
               <p class="muted">
@@ -176,13 +171,7 @@ export function ModelColumns({
             <th>{models.length > 1 ? "" : "Parameter"}</th>
             {models.map((model) => (
               <th key={model.id}>
-                {models.length > 1 ? (
-                  <a href={hrefTo("models", [model.id])}>
-                    <Name>{model.name}</Name>
-                  </a>
-                ) : (
-                  "Value"
-                )}{" "}
+                {models.length > 1 ? <Name href={hrefTo("models", [model.id])}>{model.name}</Name> : "Value"}{" "}
                 {models.length > 1 && model.isLive && <span class="tag good">live</span>}
               </th>
             ))}

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
-import type { ModelRow, Origin } from "../../service/console/responses";
-import { formatDecimal, formatDuration, plural, truncate } from "../format";
+import type { ModelRow } from "../../service/console/responses";
+import { formatDecimal, formatDuration, plural } from "../format";
 import { liveStatus } from "../live";
 import { AsCode, serviceOptions, serviceUrl } from "../parts/as-code";
-import { Card, IdAndRelease, More, Name, stackName, Time } from "../parts/basics";
+import { Card, IdAndRelease, More, Name, SearchInput, stackName, Time } from "../parts/basics";
 import { LineChart } from "../parts/charts";
 import { command, curl, declarations } from "../parts/code";
 import { Empty, Load, usePages } from "../parts/load";
@@ -66,13 +66,7 @@ function AllModels() {
               <QualityChart models={rows} />
               <Card title="All models">
                 <div class="filters">
-                  <input
-                    type="search"
-                    aria-label="Search by name or id"
-                    placeholder="Search by name or id"
-                    value={search.value}
-                    onInput={(event) => (search.value = event.currentTarget.value)}
-                  />
+                  <SearchInput label="Search by name or id" value={search} />
                 </div>
                 <ModelTable rows={rows} picked={picked.value} onPick={pick} />
                 <More next={models.next} onMore={models.loadMore} />
@@ -157,13 +151,11 @@ function ModelTable({
                 />
               </td>
               <td>
-                <a href={hrefTo("models", [model.id])}>
-                  <Name>{model.name}</Name>
-                </a>{" "}
+                <Name href={hrefTo("models", [model.id])}>{model.name}</Name>{" "}
                 {model.isLive && <span class="tag good">live</span>}
                 <IdAndRelease {...model} />
               </td>
-              {hasOrigin && <td>{model.origin && <StackName of={model.origin} />}</td>}
+              {hasOrigin && <td>{model.origin && <Name>{stackName(model.origin)}</Name>}</td>}
               <td class="num" data-name="NDCG@20">
                 <strong>{formatDecimal(model.quality?.ndcgAt20)}</strong>
               </td>
@@ -173,14 +165,12 @@ function ModelTable({
               <td class="num" data-name="Recall@20">
                 {formatDecimal(model.quality?.recallAt20)}
               </td>
-              <td data-name="held out">
-                {model.quality?.heldOutPairs == null ? "–" : plural(model.quality.heldOutPairs, "pair")}
-              </td>
+              <td data-name="held out">{plural(model.quality?.heldOutPairs, "pair")}</td>
               <td data-name="trained">
                 <Time ts={model.createdTs} />
               </td>
               <td class="num" data-name="training time">
-                {model.trainingMs === null ? "–" : formatDuration(model.trainingMs)}
+                {formatDuration(model.trainingMs)}
               </td>
             </tr>
           ))}
@@ -188,10 +178,6 @@ function ModelTable({
       </table>
     </div>
   );
-}
-
-function StackName({ of }: { of: Origin }) {
-  return <bdi>{truncate(stackName(of), 60)}</bdi>;
 }
 
 function Code({ models, projectId }: { models: readonly ModelRow[]; projectId: string }) {

@@ -149,9 +149,9 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
           {newest ? (
             <>
               <p>
-                <a href={hrefTo("models", [(deployment?.generator ?? newest).id])}>
-                  <Name>{(deployment?.generator ?? newest).name}</Name>
-                </a>
+                <Name href={hrefTo("models", [(deployment?.generator ?? newest).id])}>
+                  {(deployment?.generator ?? newest).name}
+                </Name>
               </p>
               <p title="On held-out items of test users; a perfect model scores 1">
                 NDCG@20 <strong>{formatDecimal(quality?.ndcgAt20)}</strong>{" "}
@@ -173,7 +173,7 @@ function ProjectStrip({ project }: { project: OverviewProject }) {
                 <a href={hrefTo("serving")} onClick={() => selectProject(project.id)}>
                   {deployment.isLoaded ? "Live" : "Loading"}
                 </a>
-                , up to {plural(deployment.qps, "query").replace("querys", "queries")} per second
+                , up to {plural(deployment.qps, "query")} per second
               </p>
               <p class="muted">
                 deployed <Time ts={deployment.deployedTs} />

@@ -81,10 +81,10 @@ function Serving({ now }: { now: ServingResponse }) {
           </Figure>
           <Figure name="Failed">{formatNumber(recent.failed)}</Figure>
           <Figure name="p50" hint="Median latency of a recommendation">
-            {recent.p50Ms === null ? "–" : formatDuration(recent.p50Ms)}
+            {formatDuration(recent.p50Ms)}
           </Figure>
           <Figure name="p99" hint="99th percentile of the latency of a recommendation">
-            {recent.p99Ms === null ? "–" : formatDuration(recent.p99Ms)}
+            {formatDuration(recent.p99Ms)}
           </Figure>
           <Figure name="Busiest minute" hint="Average queries per second in that minute">
             {formatDecimal(busiest, 2)} <small>of {formatNumber(now.qps)} per second</small>
@@ -121,9 +121,7 @@ function Serving({ now }: { now: ServingResponse }) {
               {now.history.map((job) => (
                 <tr key={job.id}>
                   <td>
-                    <a href={hrefTo("jobs", [job.id])}>
-                      <Name>{job.name}</Name>
-                    </a>{" "}
+                    <Name href={hrefTo("jobs", [job.id])}>{job.name}</Name>{" "}
                     {job.id === now.jobId && <span class="tag good">live</span>}{" "}
                     {rolledBack.has(job.id) && <span class="tag">rollback</span>}
                     <IdAndRelease {...job} />
@@ -133,9 +131,9 @@ function Serving({ now }: { now: ServingResponse }) {
                   </td>
                   <td>
                     {job.modelId && (
-                      <a href={hrefTo("models", [job.modelId])}>
-                        <Name>{now.modelNames[job.modelId] ?? job.modelId}</Name>
-                      </a>
+                      <Name href={hrefTo("models", [job.modelId])}>
+                        {now.modelNames[job.modelId] ?? job.modelId}
+                      </Name>
                     )}
                     {job.modelId && now.modelNames[job.modelId] && (
                       <div class="id-and-release">
@@ -159,15 +157,7 @@ function Serving({ now }: { now: ServingResponse }) {
 
 function LiveModel({ name, model }: { name: string; model: ModelRow | null }) {
   return (
-    <Figure name={name}>
-      {model ? (
-        <a href={hrefTo("models", [model.id])}>
-          <Name>{model.name}</Name>
-        </a>
-      ) : (
-        "–"
-      )}
-    </Figure>
+    <Figure name={name}>{model ? <Name href={hrefTo("models", [model.id])}>{model.name}</Name> : "–"}</Figure>
   );
 }
 

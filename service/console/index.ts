@@ -5,7 +5,6 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { routes } from "../../contract";
-import { version } from "../../package.json";
 import { notFound, ServiceError, shortened } from "../base/error";
 import { leavingOf } from "../base/leaving";
 import type { Context } from "../handlers/handler";
@@ -26,17 +25,12 @@ import { servingResponse } from "./serving";
 import { type Access, requireScope, Sessions, type Visitor } from "./sessions";
 import { suggest, tryOut } from "./try";
 
-/** The context that the console's handlers use. */
-export interface ConsoleContext extends Context {
-  readonly startedTs: number;
-}
-
 /** The header with the session's token, which is required in addition to the cookie. */
 const tokenHeader = "x-console-token";
 
 type Query = Readonly<Record<string, string | undefined>>;
 /** Returns the data of a screen. The signal aborts when the caller disconnects. */
-type View = (context: ConsoleContext, query: Query, signal: AbortSignal, body: unknown) => Promise<unknown>;
+type View = (context: Context, query: Query, signal: AbortSignal, body: unknown) => Promise<unknown>;
 
 /** Parses a positive integer that fits into an integer column of every database. */
 function positiveInteger(text: string | undefined): number | undefined {
@@ -122,7 +116,7 @@ async function modelResponse(db: Db, id: string): Promise<ModelRow> {
 
 /** Handles all requests for `/` and `/console/`. */
 export async function handleRequest(
-  context: ConsoleContext,
+  context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
@@ -153,7 +147,7 @@ export async function handleRequest(
 }
 
 /** Creates a one-time code that opens a session, for a caller that was authenticated. */
-export function newCode(context: ConsoleContext, clientId: string | undefined, access: Access) {
+export function newCode(context: Context, clientId: string | undefined, access: Access) {
   return new Sessions(context).newCode(clientId, access);
 }
 
@@ -161,11 +155,7 @@ export function newCode(context: ConsoleContext, clientId: string | undefined, a
  * Authorizes an API call from the page by its session.
  * @throws ServiceError if the session or the scope is missing, or another page sent the call
  */
-export async function authorize(
-  context: ConsoleContext,
-  request: FastifyRequest,
-  scope: string,
-): Promise<Visitor> {
+export async function authorize(context: Context, request: FastifyRequest, scope: string): Promise<Visitor> {
   const own = originsOf(context);
   checkHost(request.headers, own);
   checkOrigin(request.method, request.headers, own);
@@ -174,7 +164,7 @@ export async function authorize(
   return visitor;
 }
 
-function originsOf({ addresses }: ConsoleContext): ReadonlySet<string> {
+function originsOf({ addresses }: Context): ReadonlySet<string> {
   return ownOrigins([addresses.url, addresses.localUrl]);
 }
 
@@ -184,7 +174,7 @@ function tokenIn({ headers }: FastifyRequest): string | undefined {
 }
 
 /** Finds the session. All ports of a host share cookies, so another server may set the same name: all values are tried. */
-async function visitorOf(context: ConsoleContext, request: FastifyRequest): Promise<Visitor> {
+async function visitorOf(context: Context, request: FastifyRequest): Promise<Visitor> {
   const token = tokenIn(request);
   const name = token === undefined ? "" : cookieName(context, token);
   const cookies = cookiesIn(request).filter((pair) => pair[0] === name);
@@ -195,7 +185,7 @@ async function visitorOf(context: ConsoleContext, request: FastifyRequest): Prom
 }
 
 /** Returns the cookie's name. It contains the port and the session, because other ports and tabs have their own sessions. */
-function cookieName({ addresses }: ConsoleContext, token = ""): string {
+function cookieName({ addresses }: Context, token = ""): string {
   const { port, protocol } = new URL(addresses.url);
   const session = token && createHash("sha256").update(token).digest("hex").slice(0, 8);
   return `recommender_console_${port || (protocol === "https:" ? 443 : 80)}_${session}`;
@@ -213,7 +203,7 @@ const expiredCookie = (name: string) => `${name}=; Path=/; Max-Age=0; HttpOnly; 
 /** Number of session cookies per browser. Without a limit, the cookie header would become too long. */
 const maxSessions = 20;
 
-async function openSession(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply) {
+async function openSession(context: Context, request: FastifyRequest, reply: FastifyReply) {
   const body = (request.body as { json?: { code?: unknown } } | undefined)?.json;
   const code = typeof body?.code === "string" ? body.code : "";
   const { cookie, token, maxAgeSec } = await new Sessions(context).open(code);
@@ -229,21 +219,19 @@ async function openSession(context: ConsoleContext, request: FastifyRequest, rep
   return { token };
 }
 
-async function sessionResponse(context: ConsoleContext, visitor: Visitor): Promise<SessionResponse> {
-  const { store, addresses, clock, startedTs, folder } = context;
+async function sessionResponse(context: Context, visitor: Visitor): Promise<SessionResponse> {
+  const { store, addresses, folder } = context;
   return {
     ...visitor,
     service: {
-      version,
       url: addresses.url,
       place: store.shared ? withoutPassword(store.place) : folder.path,
-      uptimeSec: (clock.now() - startedTs) / 1000,
     },
     projects: await projectChoices(store.db, { limit: 200 }),
   };
 }
 
-function streamLive(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function streamLive(context: Context, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const isSignedIn = () =>
     authorize(context, request, "/status").then(
       () => true,

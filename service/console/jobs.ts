@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
 import { notFound } from "../base/error";
 import type { Context } from "../handlers/handler";
@@ -29,8 +30,6 @@ export async function jobResponse({ store: { db } }: Context, id: string): Promi
     trials,
     modelName: model?.name ?? null,
     result: job.result === null ? null : JSON.parse(job.result),
-    requestId: job.request_id,
-    worker: job.worker,
     medianMs: took[Math.floor(took.length / 2)] ?? null,
     medianOf: took.length,
   };
@@ -74,7 +73,8 @@ export async function* liveLines(
       [sentLine, sentAt] = [line, Date.now()];
       yield `${line}\n`;
     }
-    await sleep(pollMs, signal);
+    // Real time, even if a test gives the service a manual clock, because a browser is waiting.
+    await setTimeout(pollMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -95,20 +95,6 @@ async function liveLine(db: Db): Promise<LiveLine> {
     counts: await jobCounts(db),
     version: [JSON.stringify(versions), ...deployed.map(({ job_id }) => job_id)].join(" "),
   };
-}
-
-/** Waits in real time, even if a test gives the service a manual clock, because a browser is waiting. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-  });
 }
 
 /** Returns the deployment jobs of a project, newest first. */

@@ -12,10 +12,8 @@ export interface SessionResponse {
   readonly access: "read" | "write";
   readonly scopes: readonly string[];
   readonly service: {
-    readonly version: string;
     readonly url: string;
     readonly place: string;
-    readonly uptimeSec: number;
   };
   /** The newest projects. */
   readonly projects: readonly ProjectChoice[];
@@ -100,8 +98,6 @@ export interface JobResponse extends JobRow {
   readonly retries: readonly { readonly ts: number; readonly reason: string }[];
   /** NDCG@20 of each trial of the parameter search, in order. */
   readonly trials: readonly number[];
-  readonly requestId: string | null;
-  readonly worker: string | null;
   /** Median duration of the last jobs of this type, or null if there are none. */
   readonly medianMs: number | null;
   /** How many jobs the median is based on. */
@@ -211,7 +207,6 @@ export interface Attention {
   readonly text: string;
   /** Link to a screen. */
   readonly href?: string;
-  readonly command?: string;
 }
 
 export interface OverviewResponse {

@@ -48,7 +48,7 @@ test("a question needs confirmation, is answered with a chart, and is available 
   expect(users.map(Number)).toEqual(bins.map((bin) => bin.users));
 
   await show(page, "questions", "Questions");
-  await page.getByLabel("Question").selectOption("list");
+  await page.getByRole("combobox", { name: "Question", exact: true }).selectOption("list");
   await page.getByLabel("Item attribute").fill("genre");
   await page.getByRole("combobox", { name: "Value", exact: true }).fill("jazz");
   await ask();
@@ -61,7 +61,7 @@ test("a question needs confirmation, is answered with a chart, and is available 
 
   await show(page, "questions", "Questions");
   // Conditions that the command line cannot express are passed in a file.
-  await page.getByLabel("Question").selectOption("list");
+  await page.getByRole("combobox", { name: "Question", exact: true }).selectOption("list");
   for (const [attribute, value, least] of [
     ["a=b", "c\u0015", "0.5"],
     ["a", "c:1..", ""],
@@ -78,12 +78,12 @@ test("a question needs confirmation, is answered with a chart, and is available 
     expect(JSON.parse(readFileSync(join(folder, "query.json"), "utf8"))).toEqual([{ conditions }]);
   }
   // A shortened name ends with a whole character. A distribution that no command can express has no CLI sample.
-  await page.getByLabel("Question").selectOption("distribution");
+  await page.getByRole("combobox", { name: "Question", exact: true }).selectOption("distribution");
   await page.getByLabel("Item attribute").fill("a=b");
   await page.getByRole("combobox", { name: "Value", exact: true }).fill(`${"x".repeat(84)}😀`);
   expect(await codeOf(page, "curl")).toContain(`"name":"Usage of a=b = ${"x".repeat(84)}",`);
   expect(await page.getByRole("button", { name: "CLI" }).count()).toBe(0);
-  await page.getByLabel("Question").selectOption("groups");
+  await page.getByRole("combobox", { name: "Question", exact: true }).selectOption("groups");
   await page.getByLabel("Minimum users in a group").fill("2");
   await ask();
   await page.locator(".groups .markers").first().waitFor();

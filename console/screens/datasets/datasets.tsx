@@ -48,9 +48,7 @@ function AllDatasets() {
                   {datasets.map((dataset) => (
                     <tr key={dataset.id}>
                       <td>
-                        <a href={hrefTo("datasets", [dataset.id])}>
-                          <Name>{dataset.name}</Name>
-                        </a>{" "}
+                        <Name href={hrefTo("datasets", [dataset.id])}>{dataset.name}</Name>{" "}
                         <span class="muted">{capitalize(dataset.kind)}s</span> <OrphanTag of={dataset} />
                       </td>
                       <td class="num">{formatNumber(dataset.records)}</td>

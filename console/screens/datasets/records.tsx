@@ -8,7 +8,7 @@ import type {
   Suggestion,
 } from "../../../service/console/responses";
 import { displayValue, plural } from "../../format";
-import { Card, Id, More, Name, Time } from "../../parts/basics";
+import { Card, Id, More, Name, SearchInput, Time } from "../../parts/basics";
 import { Empty, Load, useLoad, usePages } from "../../parts/load";
 import { hrefTo, navigate, route } from "../../router";
 import { fetchView } from "../../session";
@@ -32,12 +32,10 @@ export function Records({ dataset, lookUp }: { dataset: DatasetResponse; lookUp:
   return (
     <Card title={isEvents ? "All events" : "All records"} aside="ordered by id">
       <div class="filters">
-        <input
-          type="search"
-          aria-label="Search the records"
+        <SearchInput
+          label="Search the records"
           placeholder={isEvents ? "Event, user, item or type" : "Part of an id or an attribute"}
-          value={typed.value}
-          onInput={(event) => (typed.value = event.currentTarget.value)}
+          value={typed}
         />
       </div>
       <Load of={records.first} lines={6}>

@@ -25,9 +25,7 @@ export function JobTable({ rows, screen = "jobs" }: { rows: readonly JobRow[]; s
           {rows.map((job) => (
             <tr key={job.id}>
               <td>
-                <a href={hrefTo(screen, [job.id])}>
-                  <Name>{job.name}</Name>
-                </a>{" "}
+                <Name href={hrefTo(screen, [job.id])}>{job.name}</Name>{" "}
                 <span class="muted">
                   {kindOf(job.type)}
                   {job.retryCount > 0 &&

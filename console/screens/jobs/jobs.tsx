@@ -3,7 +3,19 @@ import type { JobResponse, JobRow } from "../../../service/console/responses";
 import { capitalize, formatDecimal, formatDuration, formatExactTime } from "../../format";
 import { liveStatus } from "../../live";
 import { AsCode, serviceOptions, serviceUrl } from "../../parts/as-code";
-import { Block, Card, Figure, More, Name, OriginFigure, State, states, Time } from "../../parts/basics";
+import {
+  Block,
+  Card,
+  Figure,
+  More,
+  Name,
+  Options,
+  OriginFigure,
+  SearchInput,
+  State,
+  states,
+  Time,
+} from "../../parts/basics";
 import { command, curl, invocation } from "../../parts/code";
 import { Empty, Load, useLoad, usePages } from "../../parts/load";
 import { ScreenHead } from "../../parts/screen";
@@ -24,6 +36,9 @@ const types = {
   DEPLOYMENT: "Deployment",
   "QUERYING,CLUSTERING": "Question",
 };
+const stateNames = Object.fromEntries(
+  Object.entries(states).map(([state, name]) => [state, capitalize(name)]),
+);
 
 function AllJobs() {
   const [type, status, search] = [useSignal(""), useSignal(""), useSignal("")];
@@ -38,24 +53,14 @@ function AllJobs() {
       />
       <Card>
         <div class="filters">
-          <input
-            type="search"
-            aria-label="Search by name or id"
-            placeholder="Search by name or id"
-            value={search.value}
-            onInput={(event) => (search.value = event.currentTarget.value)}
-          />
+          <SearchInput label="Search by name or id" value={search} />
           <select
             aria-label="Type"
             value={type.value}
             onChange={(event) => (type.value = event.currentTarget.value)}
           >
             <option value="">All types</option>
-            {Object.entries(types).map(([one, words]) => (
-              <option key={one} value={one}>
-                {words}
-              </option>
-            ))}
+            <Options of={types} />
           </select>
           <select
             aria-label="State"
@@ -63,11 +68,7 @@ function AllJobs() {
             onChange={(event) => (status.value = event.currentTarget.value)}
           >
             <option value="">All states</option>
-            {Object.entries(states).map(([one, word]) => (
-              <option key={one} value={one}>
-                {capitalize(word)}
-              </option>
-            ))}
+            <Options of={stateNames} />
           </select>
         </div>
         <Load of={jobs.first} lines={8}>
@@ -168,9 +169,7 @@ function OneJob({ id }: { id: string }) {
                   <OriginFigure name="Submitted by stack" of={one.origin} />
                   {one.modelId && (
                     <Figure name="Model">
-                      <a href={hrefTo("models", [one.modelId])}>
-                        <Name>{read.modelName ?? one.modelId}</Name>
-                      </a>
+                      <Name href={hrefTo("models", [one.modelId])}>{read.modelName ?? one.modelId}</Name>
                     </Figure>
                   )}
                 </dl>

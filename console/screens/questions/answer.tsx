@@ -27,9 +27,9 @@ export function OneAnswer({ id }: { id: string }) {
               lead={
                 <>
                   Asked <Time ts={one.createdTs} /> about the model{" "}
-                  <a href={hrefTo("models", [String(one.data.modelId)])}>
-                    <Name>{one.modelName ?? String(one.data.modelId)}</Name>
-                  </a>{" "}
+                  <Name href={hrefTo("models", [String(one.data.modelId)])}>
+                    {one.modelName ?? String(one.data.modelId)}
+                  </Name>{" "}
                   · <a href={hrefTo("questions")}>all questions</a> ·{" "}
                   <a href={hrefTo("jobs", [one.id])}>job</a>
                 </>

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import type { AskingResponse, ProjectChoice } from "../../../service/console/responses";
 import { AsCode } from "../../parts/as-code";
-import { Card, Name } from "../../parts/basics";
+import { Card, Name, Options } from "../../parts/basics";
 import { Load, useLoad } from "../../parts/load";
 import { hrefTo, navigate } from "../../router";
 import { fetchView, postJson, RequestError, signInState } from "../../session";
@@ -61,6 +61,9 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingResponse 
   const isAllowed = now.state === "in" && now.session.scopes.includes(path);
   const values = about.attributes.find(({ name }) => name === asked.attribute)?.values ?? [];
   const isComplete = asked.kind === "groups" ? Number(asked.minUsers) >= 1 : asked.attribute !== "";
+  const models = Object.fromEntries(
+    about.models.map(({ id, name, isLive }) => [id, `${name.slice(0, 60)}${isLive ? " (live)" : ""}`]),
+  );
   const submit = async () => {
     isConfirming.value = false;
     failure.value = undefined;
@@ -92,22 +95,13 @@ function Form({ chosen, about }: { chosen: ProjectChoice; about: AskingResponse 
             value={asked.kind}
             onChange={(event) => set({ kind: event.currentTarget.value as Question["kind"] })}
           >
-            {Object.entries(questionKinds).map(([kind, words]) => (
-              <option key={kind} value={kind}>
-                {words}
-              </option>
-            ))}
+            <Options of={questionKinds} />
           </select>
         </label>
         <label class="field">
           <span>Model</span>
           <select value={asked.modelId} onChange={(event) => set({ modelId: event.currentTarget.value })}>
-            {about.models.map((model) => (
-              <option key={model.id} value={model.id}>
-                {model.name.slice(0, 60)}
-                {model.isLive ? " (live)" : ""}
-              </option>
-            ))}
+            <Options of={models} />
           </select>
         </label>
         {asked.kind === "groups" ? (

@@ -1,6 +1,14 @@
 import { prefixOf } from "../../format";
 import { serviceOptions, serviceUrl } from "../../parts/as-code";
-import { type CodeSamples, command, curl, declarations, escapeInvisible, shellWord } from "../../parts/code";
+import {
+  type CodeSamples,
+  command,
+  curl,
+  declarations,
+  escapeInvisible,
+  shellWord,
+  snakeCase,
+} from "../../parts/code";
 
 /** The kinds of questions. */
 export const questionKinds = {
@@ -44,17 +52,14 @@ const nameOf = ({ kind, attribute, value }: Question): string =>
 export function requestBodyOf(question: Question): object {
   const { projectId, modelId } = question;
   const names = { project_id: projectId, model_id: modelId, name: nameOf(question) };
-  return { ...names, ...(toSnakeCase(fieldsOf(question)) as object) };
+  return { ...names, ...(withSnakeCaseKeys(fieldsOf(question)) as object) };
 }
 
-function toSnakeCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toSnakeCase);
+function withSnakeCaseKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSnakeCaseKeys);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [
-      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      toSnakeCase(one),
-    ]),
+    Object.entries(value).map(([key, one]) => [snakeCase(key), withSnakeCaseKeys(one)]),
   );
 }
 

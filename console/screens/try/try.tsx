@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { TryResponse } from "../../../service/console/responses";
 import { formatDuration } from "../../format";
 import { AsCode, serviceOptions, serviceUrl } from "../../parts/as-code";
-import { Card, Name } from "../../parts/basics";
+import { Card } from "../../parts/basics";
 import { command, curl, invocation } from "../../parts/code";
 import { Combo } from "../../parts/combo";
 import { Empty, Load, useLoad } from "../../parts/load";
@@ -23,26 +23,13 @@ export function Screen() {
   useEffect(() => {
     changes.value = noChanges;
   }, [userId, chosen?.id]);
-  if (!chosen)
+  if (!chosen?.isDeployed)
     return (
       <>
         <ScreenHead title="Try it" />
         <Card>
-          <Empty title="No projects yet">
-            <p>When a project has a deployment, you can try its recommendations here.</p>
-          </Empty>
-        </Card>
-      </>
-    );
-  if (!chosen.isDeployed)
-    return (
-      <>
-        <ScreenHead title="Try it" />
-        <Card>
-          <Empty title="The project is not deployed">
-            <p>
-              Declare a Deployment in a program to deploy a model of <Name>{chosen.name}</Name>.
-            </p>
+          <Empty title={chosen ? "The project is not deployed" : "No projects yet"}>
+            <p>Declare a Deployment in a program to try its recommendations here.</p>
           </Empty>
         </Card>
       </>
