@@ -192,6 +192,16 @@ test("a token with characters that are not allowed in a header fails with its so
   expect(service.arrived).toEqual([]);
 });
 
+test("a token without the scope of a call is no reason to check the key: the error shows how to see the scopes", async () => {
+  const service = await start(reply(403, { error: { code: "FORBIDDEN", message: "the scope is missing" } }));
+  const { client } = clientOf(service);
+  const error = (await client.call(list, {}).catch((reason) => reason)) as Error;
+  expect(error.message).toMatch(
+    /403 FORBIDDEN: the scope is missing; .* See the scopes it covers with `recommender whoami`\.$/,
+  );
+  expect(error.message).not.toMatch(/check .*apiKey/i);
+});
+
 test("a rejected fixed token is not tried again, and the error names its source", async () => {
   const service = await start(reply(401, { error: { code: "EXPIRED", message: "token expired" } }));
   const { client } = clientOf(service);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,6 +54,16 @@ describe("what belongs to the data of an embedded service", () => {
     const noted = { __service: `embedded:${moved}`, __instance: state.__instance };
     expect((await after.read("UserDataset", id, state)).state).toMatchObject(noted);
     expect(await after.update("UserDataset", id, state, dataset)).toMatchObject(noted);
+  });
+
+  test("is named with the line for .gitignore when it is created in a Git work tree", async () => {
+    execFileSync("git", ["init", "--quiet", folder]);
+    const provider = await start({ baseUrl: `embedded:${data}` });
+    await provider.create("UserDataset", dataset);
+    expect(provider.said.map(({ message }) => message)).toContain(
+      `Add /data to .gitignore: ${data} has the service's data, and Git does not ignore it.`,
+    );
+    await end();
   });
 
   test("is gone when the data was reset: a preview says so, a refresh finds it gone, and a delete makes no call", async () => {
