@@ -10,13 +10,13 @@ import {
 import { createRandom, sample } from "../random";
 import { applyMap, type Example, type LinearMap, momentsOf, solveRidge } from "./ridge";
 
-/** Attributes of the users or of the items, and how to handle them (null: infer). */
+/** Attributes of users or items, and their kinds. If the schema is null, the kinds are inferred. */
 export interface AttributeTable {
   readonly schema: AttributeSchema | null;
   readonly records: AttributeRecords;
 }
 
-/** Gives vectors to users or items that have attributes but no events. */
+/** A learned mapping from attributes to vectors, for users or items without events. */
 export interface AttributeModel {
   readonly space: FeatureSpace;
   readonly map: LinearMap;
@@ -24,17 +24,21 @@ export interface AttributeModel {
 
 const PENALTIES = [1, 3, 10, 30, 100, 300];
 const MIN_EXAMPLES = 10;
-const MOST_EXAMPLES = 20_000;
+const MAX_EXAMPLES = 20_000;
+const HELD_OUT_SHARE = 0.2;
 const SEED = 1;
 
-/** Learns vectors from attributes on rows that have both, or a sample of them; null when there are too few of them or no usable attribute. */
+/**
+ * Learns to map attributes to vectors, from users or items that have both. Uses a sample if there are many. Null if there
+ * are too few examples, or if no attribute is usable.
+ */
 export function learnAttributeModel(
   { schema, records }: AttributeTable,
   vectors: Float32Array,
   stride: number,
-  warm: (row: number) => boolean,
+  hasEvents: (row: number) => boolean,
 ): AttributeModel | null {
-  const rows = examplesOf(records, warm);
+  const rows = examplesOf(records, hasEvents);
   if (rows.length < MIN_EXAMPLES) return null;
   const known = Array.from(rows, (row) => records.at(row));
   const space = learnFeatures(known, schema ?? inferSchema(records));
@@ -44,13 +48,13 @@ export function learnAttributeModel(
   const moments = (of: readonly Example[]) => momentsOf(of, vectors, space.size, stride);
 
   const random = createRandom(SEED);
-  const kept: Example[] = [];
-  const held: Example[] = [];
-  for (const example of examples) (random.next() < 0.2 ? held : kept).push(example);
-  const learned = moments(kept);
+  const train: Example[] = [];
+  const test: Example[] = [];
+  for (const example of examples) (random.next() < HELD_OUT_SHARE ? test : train).push(example);
+  const learned = moments(train);
   const errors = PENALTIES.map((penalty) => {
     const map = solveRidge(learned, penalty);
-    return held.reduce((sum, { row, features }) => {
+    return test.reduce((sum, { row, features }) => {
       const guess = applyMap(map, features);
       return sum + guess.reduce((part, value, k) => part + (value - vectors[row * stride + k]) ** 2, 0);
     }, 0);
@@ -59,17 +63,17 @@ export function learnAttributeModel(
   return { space, map: solveRidge(moments(examples), penalty) };
 }
 
-function examplesOf(records: AttributeRecords, warm: (row: number) => boolean): Uint32Array {
+function examplesOf(records: AttributeRecords, hasEvents: (row: number) => boolean): Uint32Array {
   const rows: number[] = [];
-  for (let row = 0; row < records.length; row++) if (warm(row) && records.at(row)) rows.push(row);
-  const drawn = sample(createRandom(SEED), rows.length, MOST_EXAMPLES);
+  for (let row = 0; row < records.length; row++) if (hasEvents(row) && records.at(row)) rows.push(row);
+  const drawn = sample(createRandom(SEED), rows.length, MAX_EXAMPLES);
   return drawn.map((at) => rows[at]);
 }
 
-/** The vector of a record; null when none of its attributes is known. */
+/** Returns the vector of a record; null if the model knows none of its attributes. */
 export type AttributeVectors = (record: Attributes | undefined) => Float32Array | null;
 
-/** Makes the function that gives the vector of a record; null when none of its attributes is known. */
+/** Returns a function that maps attributes to a vector. */
 export function attributeVectors(model: AttributeModel): AttributeVectors {
   const read = featureReader(model.space);
   return (record) => {

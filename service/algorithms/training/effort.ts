@@ -1,35 +1,35 @@
-/** How much work a training may take, from seconds to as long as it needs. */
+/** How much work a training may do. */
 export type Effort = keyof typeof efforts;
 
-/** What an effort allows. */
+/** Limits of an effort. */
 export interface Budget {
-  /** Pairs that parameters are tried on; of more, those of some users are drawn, of fewer, several hold-outs. */
+  /** Pairs that parameters are tried on. If there are more, a sample of the users is drawn; if fewer, several folds. */
   readonly pairs: number;
-  /** The same where users have few items: there, with some of the users, most items would be hardly chosen by any. */
+  /** The same limit if users have few items. A small sample would then leave most items with hardly any user. */
   readonly sparsePairs: number;
-  /** The most hold-outs. */
+  /** Limit of the folds. */
   readonly folds: number;
-  /** Pairs that all hold-outs together may have, each user and each item counted as some. */
+  /** Pairs in all folds together. Each user and each item counts as several pairs. */
   readonly foldedPairs: number;
-  /** Users that a trial asks for, over all hold-outs. */
+  /** Users that a trial measures, over all folds. */
   readonly users: number;
-  /** Scores that a trial computes, over all hold-outs: each user has one of each item. */
+  /** Scores that a trial computes, over all folds: one for each user and item. */
   readonly scores: number;
-  /** Pairs that a trial of neighbours looks at, over all hold-outs. */
+  /** Pairs that a trial with neighbours reads, over all folds. */
   readonly neighbourPairs: number;
-  /** Lengths of vectors that are tried beyond those of the search, the longest first. */
+  /** Lengths of vectors to try, besides the one that most trials use. The longest comes first. */
   readonly dimensions: readonly number[];
-  /** Passes over the data that are tried. */
+  /** Numbers of epochs to try. */
   readonly epochs: readonly number[];
-  /** How far the weights of users with many items are lowered where that is tried. */
+  /** Values of `damping` to try. */
   readonly dampings: readonly number[];
-  /** Pairs that the final training learns from at most; of more, those of some users, and all others are folded in. */
+  /** Pairs that the final training learns from. If there are more, it learns from some users and folds in the rest. */
   readonly learnedPairs: number;
-  /** Multiplications that the final training may take; a core does some four billion in a second. */
+  /** Multiplications of the final training. A core does about four billion per second. */
   readonly multiplications: number;
 }
 
-/** The budgets of all efforts, and nothing else decides how much is tried. */
+/** The limits of all efforts. Nothing else decides how much is tried. */
 export const efforts = {
   quick: {
     pairs: 100_000,
@@ -75,5 +75,5 @@ export const efforts = {
   },
 } as const satisfies Record<string, Budget>;
 
-/** What counts where none is given. */
+/** The effort if none is given. */
 export const DEFAULT_EFFORT: Effort = "balanced";

@@ -1,64 +1,71 @@
 import { arrayBytes, Kernel } from "../kernel";
 import { dot } from "../linear-algebra";
 
-/** Eigenvectors of a symmetric matrix. */
+/** Eigenvectors and eigenvalues of a symmetric matrix. */
 export interface Eigen {
-  /** Their matrix, one eigenvector per column. */
+  /** A matrix with one eigenvector per column. */
   readonly vectors: Float64Array;
   readonly values: Float64Array;
 }
 
-/** Room in a kernel's memory for a symmetric matrix and for the tridiagonal one that it becomes. */
-interface Room {
+/** Arrays in a kernel's memory for the matrix and its tridiagonal form. */
+interface Workspace {
   readonly kernel: Kernel;
   readonly size: number;
   readonly diagonal: Float64Array;
-  /** Beside the diagonal: the k-th element lies between k and k + 1. */
-  readonly beside: Float64Array;
-  /** The matrix; then, in the place of each row that a reflection cleared, its mirror. */
-  readonly mirrors: Float64Array;
-  /** How much of its mirror each reflection subtracts. */
+  /** The off-diagonal of the tridiagonal matrix: element k is in row k, column k + 1. */
+  readonly offDiagonal: Float64Array;
+  /** The matrix. Each reflection replaces the row that it clears by its Householder vector. */
+  readonly reflectors: Float64Array;
+  /** Factor of each reflection. */
   readonly scales: Float64Array;
-  /** Of the rows with a mirror. */
+  /** Products of the rows with a Householder vector. */
   readonly products: Float64Array;
-  /** Row k is what the k-th axis has become. */
+  /** The eigenvectors as rows. */
   readonly rows: Float64Array;
 }
 
-const MAX_TURNS = 60;
+/** Numbers converge in a few iterations. NaN never converges. */
+const MAX_ITERATIONS = 60;
 
-/** A training asks for one size again and again. */
-let last: Room | undefined;
+/** The last workspace, because a training uses the same size again and again. */
+let last: Workspace | undefined;
 
-function roomFor(size: number): Room {
+function allocate(size: number): Workspace {
   const kernel = new Kernel(2 * arrayBytes(2 * size * size) + 4 * arrayBytes(2 * size));
   const numbers = () => kernel.doubles(size);
   return {
-    ...{ kernel, size, diagonal: numbers(), beside: numbers(), scales: numbers(), products: numbers() },
-    ...{ mirrors: kernel.doubles(size * size), rows: kernel.doubles(size * size) },
+    kernel,
+    size,
+    diagonal: numbers(),
+    offDiagonal: numbers(),
+    scales: numbers(),
+    products: numbers(),
+    reflectors: kernel.doubles(size * size),
+    rows: kernel.doubles(size * size),
   };
 }
 
 /**
- * Finds the eigenvectors of a symmetric matrix, of which the upper triangle is read: reflections make it tridiagonal,
- * rotations make that diagonal (Golub, Van Loan: Matrix Computations, 8.3: the implicit QL form of the algorithm).
+ * Computes the eigenvectors of a symmetric matrix from its upper triangle. Householder reflections make it tridiagonal,
+ * then implicit QL iterations make it diagonal (Golub, Van Loan: Matrix Computations, 8.3).
  */
 export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
-  const room = last?.size === size ? last : roomFor(size);
-  last = room;
-  tridiagonalize(upper, room);
-  reflectAxes(room);
-  const { diagonal, beside, rows } = room;
-  // Rounding leaves as much anywhere, however small what lies around it: where vectors are fewer than dimensions,
-  // much of the matrix is nothing else.
-  const nothing = Number.EPSILON * largestOf(diagonal, beside);
+  const workspace = last?.size === size ? last : allocate(size);
+  last = workspace;
+  tridiagonalize(upper, workspace);
+  applyReflections(workspace);
+  const { diagonal, offDiagonal, rows } = workspace;
+  // Rounding errors depend on the largest element. With fewer vectors than dimensions, much of the matrix is only
+  // rounding errors, so comparing an element with its neighbours would not converge.
+  const tolerance = Number.EPSILON * largestOf(diagonal, offDiagonal);
   for (let low = 0; low < size; low++) {
-    let high = blockEnd(beside, low, nothing);
-    for (let turn = 0; high > low; turn++) {
-      // A few turns are enough for numbers; what is not a number never settles.
-      if (turn === MAX_TURNS) throw new Error("the training diverged: a matrix of it has no eigenvectors");
-      turnBlock(room, low, high);
-      high = blockEnd(beside, low, nothing);
+    let high = blockEnd(offDiagonal, low, tolerance);
+    for (let iteration = 0; high > low; iteration++) {
+      if (iteration === MAX_ITERATIONS)
+        throw new Error("The training diverged: a matrix has no eigenvectors.");
+      iterate(workspace, low, high);
+      high = blockEnd(offDiagonal, low, tolerance);
     }
   }
   const vectors = new Float64Array(size * size);
@@ -68,66 +75,66 @@ export function eigenOf(upper: ArrayLike<number>, size: number): Eigen {
   return { vectors, values: diagonal.slice() };
 }
 
-/** Reflects the axes one after another, each so that its row has nothing beyond the element beside the diagonal. */
-function tridiagonalize(upper: ArrayLike<number>, room: Room): void {
-  const { kernel, size, diagonal, beside, mirrors: matrix, scales, products } = room;
+/** Makes the matrix tridiagonal: each reflection clears a row beyond its off-diagonal element. */
+function tridiagonalize(upper: ArrayLike<number>, workspace: Workspace): void {
+  const { kernel, size, diagonal, offDiagonal, reflectors: matrix, scales, products } = workspace;
   for (let i = 0; i < size; i++) {
     for (let j = i; j < size; j++) matrix[i * size + j] = matrix[j * size + i] = upper[i * size + j];
   }
-  beside.fill(0);
+  offDiagonal.fill(0);
   scales.fill(0);
   for (let k = 0; k < size - 1; k++) {
-    const mirror = matrix.subarray(k * size + k + 1, (k + 1) * size);
-    const first = mirror[0];
-    const tail = mirror.subarray(1);
+    const reflector = matrix.subarray(k * size + k + 1, (k + 1) * size);
+    const first = reflector[0];
+    const tail = reflector.subarray(1);
     const beyond = dot(tail, tail);
     if (beyond === 0) {
-      beside[k] = first;
+      offDiagonal[k] = first;
       continue;
     }
     const length = Math.sqrt(first * first + beyond);
     const reflected = first > 0 ? -length : length;
-    beside[k] = reflected;
-    mirror[0] = first - reflected;
+    offDiagonal[k] = reflected;
+    reflector[0] = first - reflected;
     const scale = 1 / (length * length - first * reflected);
     scales[k] = scale;
     const rest = size - k - 1;
     const product = products.subarray(0, rest);
     const below = matrix.byteOffset + ((k + 1) * size + k + 1) * 8;
-    kernel.run.products(below, rest, size, mirror.byteOffset, rest, product.byteOffset);
+    kernel.run.products(below, rest, size, reflector.byteOffset, rest, product.byteOffset);
     let along = 0;
     for (let i = 0; i < rest; i++) {
       product[i] = scale * product[i];
-      along += product[i] * mirror[i];
+      along += product[i] * reflector[i];
     }
     const half = (scale / 2) * along;
-    for (let i = 0; i < rest; i++) product[i] -= half * mirror[i];
-    kernel.run.subtractMultiples(below, rest, size, mirror.byteOffset, product.byteOffset, rest);
-    kernel.run.subtractMultiples(below, rest, size, product.byteOffset, mirror.byteOffset, rest);
+    for (let i = 0; i < rest; i++) product[i] -= half * reflector[i];
+    kernel.run.subtractMultiples(below, rest, size, reflector.byteOffset, product.byteOffset, rest);
+    kernel.run.subtractMultiples(below, rest, size, product.byteOffset, reflector.byteOffset, rest);
   }
   for (let i = 0; i < size; i++) diagonal[i] = matrix[i * size + i];
 }
 
-/** Does all reflections to the axes. Those that a reflection does not reach yet are left out. */
-function reflectAxes({ kernel, size, mirrors, scales, products, rows }: Room): void {
+/** Applies all reflections to the identity matrix. Skips rows that a reflection does not change. */
+function applyReflections({ kernel, size, reflectors, scales, products, rows }: Workspace): void {
   rows.fill(0);
   for (let i = 0; i < size; i++) rows[i * size + i] = 1;
   for (let k = size - 2; k >= 0; k--) {
     if (scales[k] === 0) continue;
     const rest = size - k - 1;
     const at = (k + 1) * size + k + 1;
-    const mirror = mirrors.byteOffset + (at - size) * 8;
+    const reflector = reflectors.byteOffset + (at - size) * 8;
     const below = rows.byteOffset + at * 8;
-    kernel.run.products(below, rest, size, mirror, rest, products.byteOffset);
+    kernel.run.products(below, rest, size, reflector, rest, products.byteOffset);
     for (let i = 0; i < rest; i++) products[i] = scales[k] * products[i];
-    kernel.run.subtractMultiples(below, rest, size, products.byteOffset, mirror, rest);
+    kernel.run.subtractMultiples(below, rest, size, products.byteOffset, reflector, rest);
   }
 }
 
-/** The last row that is still tied to this one. */
-function blockEnd(beside: Float64Array, low: number, nothing: number): number {
+/** Returns the last row of the unreduced block that starts at this row. */
+function blockEnd(offDiagonal: Float64Array, low: number, tolerance: number): number {
   let high = low;
-  while (high < beside.length - 1 && !(Math.abs(beside[high]) <= nothing)) high++;
+  while (high < offDiagonal.length - 1 && !(Math.abs(offDiagonal[high]) <= tolerance)) high++;
   return high;
 }
 
@@ -135,21 +142,21 @@ function largestOf(...arrays: readonly Float64Array[]): number {
   return arrays.flatMap((array) => [...array]).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 }
 
-/** One pass of rotations from the end of a block to its beginning, with Wilkinson's shift. */
-function turnBlock({ kernel, size, diagonal, beside, rows }: Room, low: number, high: number): void {
-  const off = beside[low];
+/** Runs one QL iteration on a block, with Wilkinson's shift. */
+function iterate({ kernel, size, diagonal, offDiagonal, rows }: Workspace, low: number, high: number): void {
+  const off = offDiagonal[low];
   const slope = (diagonal[low + 1] - diagonal[low]) / (2 * off);
   const shift = off / (slope + Math.sign(slope || 1) * Math.sqrt(slope * slope + 1));
   let ahead = diagonal[high] - diagonal[low] + shift;
   let [sine, cosine, moved] = [1, 1, 0];
   for (let i = high - 1; i >= low; i--) {
-    const across = sine * beside[i];
-    const along = cosine * beside[i];
+    const across = sine * offDiagonal[i];
+    const along = cosine * offDiagonal[i];
     const length = Math.sqrt(across * across + ahead * ahead);
-    beside[i + 1] = length;
+    offDiagonal[i + 1] = length;
     if (length === 0) {
       diagonal[i + 1] -= moved;
-      beside[high] = 0;
+      offDiagonal[high] = 0;
       return;
     }
     sine = across / length;
@@ -163,6 +170,6 @@ function turnBlock({ kernel, size, diagonal, beside, rows }: Room, low: number, 
     kernel.run.rotatePair(row, row + size * 8, size, cosine, sine);
   }
   diagonal[low] -= moved;
-  beside[low] = ahead;
-  beside[high] = 0;
+  offDiagonal[low] = ahead;
+  offDiagonal[high] = 0;
 }

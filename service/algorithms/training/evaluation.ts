@@ -2,15 +2,15 @@ import { filterEntries, type Interactions } from "../interactions";
 import { createRandom } from "../random";
 import { topIndices } from "../top";
 
-/** How well a ranking finds held-out items, averaged over the users who have any. */
+/** How well a ranking finds held-out items: the mean over all users with held-out items. */
 export interface Quality {
   /** Share of a user's held-out items among the first 20. */
   readonly recall20: number;
-  /** Discounted gain of the first 20 against that of a perfect ranking. */
+  /** Normalized discounted cumulative gain of the first 20. */
   readonly ndcg20: number;
 }
 
-/** Interactions divided into what is learned from and what is asked for. */
+/** Interactions divided into a part to learn from and a held-out part. */
 export interface HoldOut {
   readonly train: Interactions;
   readonly test: Interactions;
@@ -19,22 +19,22 @@ export interface HoldOut {
 /** Length of the lists that are measured. */
 export const CUTOFF = 20;
 
-/** Holds out a share of each user's items at random, at least one of each user with two or more. */
+/** Holds out a random share of each user's items, at least one if the user has two or more. */
 export function holdOut(
   of: Interactions,
   share: number,
   seed: number,
-  /** Whether anything of a user is held out. */
-  isAsked: (user: number) => boolean = () => true,
+  /** Whether items of a user are held out. */
+  isHeld: (user: number) => boolean = () => true,
 ): HoldOut {
   const random = createRandom(seed);
   const held = new Uint8Array(of.index.length);
   for (let user = 0; user < of.users; user++) {
     const from = of.start[user];
     const count = of.start[user + 1] - from;
-    if (count < 2 || !isAsked(user)) continue;
+    if (count < 2 || !isHeld(user)) continue;
     const wanted = Math.max(1, Math.round(count * share));
-    // Selection sampling (Knuth, algorithm S): each entry is drawn with the same chance.
+    // Selection sampling (Knuth, algorithm S): all entries have the same chance.
     let left = wanted;
     for (let at = 0; at < count && left > 0; at++) {
       if (random.next() * (count - at) < left) {
@@ -49,7 +49,7 @@ export function holdOut(
   };
 }
 
-/** Measures a ranking on the held-out items of the given users, with what they already had left out. */
+/** Measures a ranking on the held-out items of the given users. Leaves out items that they already have. */
 export function evaluate(
   { train, test }: HoldOut,
   users: Iterable<number>,
@@ -73,7 +73,7 @@ export function evaluate(
   return { recall20: recall / Math.max(1, counted), ndcg20: ndcg / Math.max(1, counted) };
 }
 
-/** Measures one ranked list against the items wanted. */
+/** Measures one ranked list against the held-out items. */
 export function measure(ranked: readonly number[], wanted: Uint32Array): Quality {
   const set = new Set(wanted);
   let hits = 0;

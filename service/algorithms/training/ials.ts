@@ -8,7 +8,7 @@ import type { ItemsByLength } from "./products";
 import { type Team, toShared } from "./team";
 import { CHUNK, type MeasureWork, type Side } from "./work";
 
-/** What the factorisation itself needs to know; see G1Parameters for the meaning of each. */
+/** Parameters of the factorization. See `G1Parameters`. */
 export interface FactorParameters {
   readonly dimensions: number;
   readonly regularization: number;
@@ -16,7 +16,7 @@ export interface FactorParameters {
   readonly regularizationExponent: number;
 }
 
-/** Vectors of all users and items, `stride` floats each. */
+/** Vectors of all users and items, with `stride` floats each. */
 export interface Factors {
   readonly dimensions: number;
   readonly stride: number;
@@ -24,31 +24,32 @@ export interface Factors {
   readonly itemVectors: Float32Array;
 }
 
-/** Floats that the kernel needs beside its input: a matrix, two vectors and the gathered rows. */
+/** Returns the floats of scratch memory that the kernel needs: a matrix, two vectors and the gathered rows. */
 export function scratchLength(stride: number): number {
   return stride * stride + 2 * stride + Math.max(CHUNK, stride) * stride;
 }
 
 interface FactorSide extends Side {
-  /** Rows with at least one entry: the others do not count as unobserved. */
+  /** Number of rows with entries. Rows without entries do not count as unobserved. */
   readonly active: number;
+  /** Sum of the weights of each row. */
   readonly totals: Float64Array;
-  /** Where the parts begin that it is solved in. */
+  /** First row of each part that is solved. */
   readonly bounds: Uint32Array;
 }
 
-/** Steps of conjugate gradients in each half step: with two the vectors are as good as if they were solved. */
+/** Conjugate gradient steps in each half step. Two are enough to be as good as an exact solution. */
 const STEPS = 3;
 
-/** Random numbers that are kept, 8 bytes each. */
-const MOST_KEPT = 4_000_000;
+/** Limit of the random numbers that are cached, 8 bytes each. */
+const MAX_CACHED = 4_000_000;
 
-/** Into how many parts a step is divided; never by the number of threads, on which no sum may depend. */
+/** Parts of a step. Independent of the number of threads, because no sum may depend on that. */
 const PARTS = 24;
 const GRAM_PARTS = 8;
 
 /**
- * Alternating least squares for implicit feedback, with the regularisation of each row scaled by its weight
+ * Alternating least squares for implicit feedback, with the regularization of each row scaled by its weight
  * (Rendle, Krichene, Zhang, Koren: Revisiting the Performance of iALS on Item Recommendation Benchmarks, 2022).
  */
 export class Factorizer {
@@ -57,10 +58,10 @@ export class Factorizer {
   private readonly items: FactorSide;
   private readonly ordered: Float32Array;
   private readonly grams: Float32Array;
-  private readonly turn: Float32Array;
+  private readonly rotation: Float32Array;
   private readonly base: Float32Array;
   private readonly scratch: Float32Array[];
-  private readonly kept: { seed: number; values: Float64Array };
+  private readonly cached: { seed: number; values: Float64Array };
   private parameters: FactorParameters = {
     dimensions: 8,
     regularization: 1,
@@ -72,12 +73,12 @@ export class Factorizer {
     interactions: Interactions,
     maxDimensions: number,
     private readonly team: Team,
-    /** Whether there is to be room to measure. */
+    /** Whether to allocate memory for measurements. */
     isMeasured = false,
-    /** One whose random numbers are taken over. */
-    former?: Factorizer,
+    /** A factorizer whose random numbers are reused. */
+    earlier?: Factorizer,
   ) {
-    this.kept = former?.kept ?? { seed: 0, values: new Float64Array(0) };
+    this.cached = earlier?.cached ?? { seed: 0, values: new Float64Array(0) };
     const stride = strideOf(maxDimensions);
     const { users, items } = interactions;
     const entries = interactions.index.length;
@@ -102,12 +103,12 @@ export class Factorizer {
     this.items = this.place(transpose(interactions), stride);
     this.ordered = this.kernel.floats(ordered);
     this.grams = this.kernel.floats(GRAM_PARTS * stride * stride);
-    this.turn = this.kernel.floats(stride * stride);
+    this.rotation = this.kernel.floats(stride * stride);
     this.base = this.kernel.floats(stride);
     this.scratch = Array.from({ length: team.size }, () => this.kernel.floats(scratch));
   }
 
-  /** Begins anew with small random vectors of the items; those of the users follow from them. */
+  /** Starts again with small random item vectors. The user vectors are computed from them. */
   begin(parameters: FactorParameters, seed: number): void {
     this.parameters = parameters;
     const { dimensions } = parameters;
@@ -124,26 +125,26 @@ export class Factorizer {
     this.setRidges();
   }
 
-  /** Random numbers in their order; few are kept for the next time, for each trial begins with the same. */
+  /** Returns normal random numbers in order. They are cached unless there are many: each trial starts with the same. */
   private normals(count: number, seed: number): (at: number) => number {
     const random = createRandom(seed);
-    if (count > MOST_KEPT) return () => random.normal();
-    if (this.kept.seed !== seed || this.kept.values.length < count) {
+    if (count > MAX_CACHED) return () => random.normal();
+    if (this.cached.seed !== seed || this.cached.values.length < count) {
       const values = new Float64Array(count);
       for (let at = 0; at < count; at++) values[at] = random.normal();
-      Object.assign(this.kept, { seed, values });
+      Object.assign(this.cached, { seed, values });
     }
-    const { values } = this.kept;
+    const { values } = this.cached;
     return (at) => values[at];
   }
 
-  /** Solves all users, then all items. */
+  /** Solves all user vectors, then all item vectors. */
   epoch(): void {
     this.halfStep(this.users, this.items);
     this.halfStep(this.items, this.users);
   }
 
-  /** What is to be known to measure the vectors as they stand. */
+  /** Returns the current vectors, and the memory to measure them. */
   measured(): Pick<
     MeasureWork,
     "memory" | "stride" | "scratch" | "userVectors" | "itemVectors" | "itemsOf" | "usersOf"
@@ -151,14 +152,17 @@ export class Factorizer {
     const { scratch, users, items, kernel } = this;
     const stride = strideOf(this.parameters.dimensions);
     return {
-      ...{ memory: kernel.memory, stride, scratch },
-      ...{ userVectors: users.vectors, itemVectors: items.vectors },
+      memory: kernel.memory,
+      stride,
+      scratch,
+      userVectors: users.vectors,
+      itemVectors: items.vectors,
       itemsOf: { start: users.start, index: users.index },
       usersOf: { start: items.start, index: items.index },
     };
   }
 
-  /** The items by the lengths of their vectors as they stand. */
+  /** Sorts the items by the lengths of their current vectors. */
   byLength(): ItemsByLength {
     const stride = strideOf(this.parameters.dimensions);
     const { rows, vectors } = this.items;
@@ -173,7 +177,7 @@ export class Factorizer {
     return { items, lengths: toShared(lengths.sort().reverse()), vectors: this.ordered };
   }
 
-  /** A copy of the vectors as they stand, turned so that the gram matrix of the items is diagonal. */
+  /** Returns a copy of the current vectors, rotated to make the Gram matrix of the items diagonal. */
   factors(): Factors {
     this.diagonalize(this.items, this.users);
     const { dimensions } = this.parameters;
@@ -217,23 +221,37 @@ export class Factorizer {
 
   private halfStep({ active: _, totals: __, bounds, ...solved }: FactorSide, fixed: FactorSide): void {
     const values = this.diagonalize(fixed);
-    const { kernel, scratch, base, turn: matrix } = this;
+    const { kernel, scratch, base, rotation: matrix } = this;
     const stride = strideOf(this.parameters.dimensions);
     for (let k = 0; k < stride; k++) base[k] = this.parameters.alpha * values[k];
     const size = solved.index.length * stride * 2 * (STEPS + 1);
     this.team.run({
-      ...{ kind: "solve", memory: kernel.memory, stride, scratch, parts: PARTS, size },
-      ...{ solved, fixed: fixed.vectors, base, matrix, bounds, steps: STEPS },
+      kind: "solve",
+      memory: kernel.memory,
+      stride,
+      scratch,
+      parts: PARTS,
+      size,
+      solved,
+      fixed: fixed.vectors,
+      base,
+      matrix,
+      bounds,
+      steps: STEPS,
     });
   }
 
-  /** Turns the vectors of one side so that their gram matrix is diagonal, and those of the other side with them. */
+  /** Rotates the vectors of one side to make their Gram matrix diagonal, and those of the other side with them. */
   private diagonalize(side: FactorSide, other?: FactorSide): Float64Array {
     const stride = strideOf(this.parameters.dimensions);
-    const { kernel, scratch, turn: matrix, team } = this;
+    const { kernel, scratch, rotation: matrix, team } = this;
     const grams = this.grams.subarray(0, GRAM_PARTS * stride * stride).fill(0);
     const step = ({ vectors, rows }: FactorSide) => ({
-      ...{ memory: kernel.memory, stride, scratch, of: { vectors, rows }, size: rows * stride * stride },
+      memory: kernel.memory,
+      stride,
+      scratch,
+      of: { vectors, rows },
+      size: rows * stride * stride,
     });
     team.run({ ...step(side), kind: "gram", grams, parts: GRAM_PARTS });
     const gram = new Float32Array(stride * stride);
@@ -244,13 +262,13 @@ export class Factorizer {
     }
     const { vectors, values } = eigenOf(gram, stride);
     matrix.set(vectors);
-    for (const turned of other ? [side, other] : [side])
-      team.run({ ...step(turned), kind: "rotate", matrix, parts: PARTS });
+    for (const rotated of other ? [side, other] : [side])
+      team.run({ ...step(rotated), kind: "rotate", matrix, parts: PARTS });
     return values.map((value) => Math.max(0, value));
   }
 }
 
-/** Bounds between parts of rows that take about the same time. */
+/** Divides rows into parts that take about the same time. Returns the first row of each part, and the end. */
 export function boundsOf({ users, start }: Interactions): Uint32Array {
   const bounds = new Uint32Array(PARTS + 1).fill(users);
   const costUpTo = (row: number) => start[row] + ROW_COST * row;
@@ -262,10 +280,10 @@ export function boundsOf({ users, start }: Interactions): Uint32Array {
   return bounds;
 }
 
-/** What each row costs beside its entries, in entries. */
+/** Cost of a row in addition to its entries, in entries. */
 const ROW_COST = 8;
 
-/** Regularisation of a row whose weights sum to `total` against `others` active rows on the other side. */
+/** Returns the regularization of a row. `total` is the sum of its weights, `others` the active rows of the other side. */
 export function ridgeOf(
   parameters: Omit<FactorParameters, "dimensions">,
   total: number,

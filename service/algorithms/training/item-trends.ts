@@ -1,21 +1,21 @@
 import type { Interactions } from "../interactions";
 
 const DAY_MS = 86_400_000;
-/** The latest share of all pairs is late. */
+/** The share of the latest pairs that sets the half-life. */
 const LATE = 0.2;
 
 /**
- * How popular items have been of late and for how long they have been there, as known at a moment. A ranking learns from
- * what was known when a user chose, and not from what others chose afterwards. In service the moment is the last event.
+ * Recent popularity and age of items, as known at a point in time. A ranking must learn from what was known when a user
+ * chose, not from later choices of other users. In service, the time is that of the last event.
  */
 export class ItemTrends {
-  /** When the last event was. */
+  /** Time of the last event. */
   readonly now: number;
   private readonly order: Uint32Array;
   private readonly time: Float64Array;
   private readonly index: Uint32Array;
-  /** The time in which a choice loses half of its weight. */
-  private readonly half: number;
+  /** Time in which a choice loses half of its weight. */
+  private readonly halfLife: number;
   private readonly weights: Float64Array;
   private readonly weighed: Float64Array;
   private readonly first: Float64Array;
@@ -24,7 +24,7 @@ export class ItemTrends {
 
   constructor(
     { items, index, time = new Float64Array(index.length) }: Interactions,
-    /** How many users each of these users stands for, if they are a sample. */
+    /** Number of users that each user represents, if the users are a sample. */
     private readonly times = 1,
   ) {
     this.index = index;
@@ -33,13 +33,13 @@ export class ItemTrends {
       (a, b) => time[a] - time[b] || a - b,
     );
     this.now = this.timeAt(this.order.length - 1) ?? 0;
-    this.half = this.now - (this.timeAt(Math.floor(this.order.length * (1 - LATE))) ?? this.now) || 1;
+    this.halfLife = this.now - (this.timeAt(Math.floor(this.order.length * (1 - LATE))) ?? this.now) || 1;
     this.weights = new Float64Array(items);
     this.weighed = new Float64Array(items);
     this.first = new Float64Array(items).fill(Number.POSITIVE_INFINITY);
   }
 
-  /** Moves on to a moment, which is not before the last one, and counts the events before it. */
+  /** Advances to a later time, and counts the events before it. */
   moveTo(moment: number): this {
     this.moment = Math.min(moment, this.now);
     for (; this.next < this.order.length && this.time[this.order[this.next]] < moment; this.next++) {
@@ -52,12 +52,12 @@ export class ItemTrends {
     return this;
   }
 
-  /** Users who chose an item of late, each of whom counts less the longer ago that was. */
+  /** Returns the recent users of an item. Earlier ones count less. */
   lateOf(item: number): number {
     return this.weightAt(item, this.moment) * this.times;
   }
 
-  /** How long ago an item was first chosen: the logarithm of the days; 0 if it had not been yet. */
+  /** Returns the logarithm of the days since an item was first chosen; 0 if it was not chosen yet. */
   ageOf(item: number): number {
     return Math.log1p(Math.max(0, this.moment - this.first[item]) / DAY_MS);
   }
@@ -69,6 +69,6 @@ export class ItemTrends {
 
   private weightAt(item: number, moment: number): number {
     const weight = this.weights[item];
-    return weight === 0 ? 0 : weight * 2 ** ((this.weighed[item] - moment) / this.half);
+    return weight === 0 ? 0 : weight * 2 ** ((this.weighed[item] - moment) / this.halfLife);
   }
 }

@@ -9,70 +9,70 @@ import type { Effort } from "./effort";
 import type { Quality } from "./evaluation";
 import type { HoldOutKind } from "./latest";
 
-/** Parameters of the algorithm G1; those not given are chosen on a hold-out. */
+/** Parameters of the algorithm G1. Those that are not given are chosen on held-out pairs. */
 export interface G1Parameters {
-  /** How much work the choice of the others may take. */
+  /** How much work the choice of the other parameters may take. */
   readonly effort?: Effort;
   /** Length of the vectors. */
   readonly dimensions?: number;
-  /** Strength of the pull of all vectors towards zero. */
+  /** Strength of the regularization, which pulls all vectors towards zero. */
   readonly regularization?: number;
-  /** Weight of a pair without events against a pair whose weight is the average. */
+  /** Weight of a pair without events, relative to a pair of average weight. */
   readonly alpha?: number;
-  /** How far the regularisation of a vector grows with its weight: 0 not at all, 1 in proportion. */
+  /** How much the regularization of a vector grows with its weight: 0 not at all, 1 in proportion. */
   readonly regularizationExponent?: number;
   /** Passes over the data. */
   readonly epochs?: number;
-  /** How the weight of a pair follows from the sum of its event values. */
+  /** How the weight of a pair depends on the sum of its event values. */
   readonly weighting?: Weighting;
-  /** How far the weight of a pair falls with the number of the user's items: 0 not at all, 1 in proportion. */
+  /** How much the weight of a pair falls with the number of the user's items: 0 not at all, 1 in proportion. */
   readonly damping?: number;
-  /** How much those who chose the same items count against the vectors; 0 leaves them out. */
+  /** Weight of users who chose the same items, relative to the vectors; 0 leaves them out. */
   readonly neighbours?: number;
-  /** How far neighbours hold popular items back: 0 not at all, 1 in proportion. */
+  /** How much the scores by neighbours fall with an item's popularity: 0 not at all, 1 in proportion. */
   readonly popularityExponent?: number;
-  /** What events of other types weigh against the target event. */
+  /** Weights of other event types, relative to the target event. */
   readonly eventWeights?: EventWeights;
-  /** Whether items that a user has other events for, and no target event, are recommended to him. */
+  /** Whether items are recommended to a user who has only events of other types on them. */
   readonly recommendSeen?: boolean;
-  /** How far items stand back that are like those above them. */
+  /** How much items are moved down that are similar to items above them. */
   readonly diversity?: number;
-  /** How far the score of an item falls with the number of its users: at 1 it is divided by its square root. */
+  /** How much the score of an item falls with the number of its users: at 1, it is divided by the square root. */
   readonly popularityPenalty?: number;
 }
 
-/** Parameters after the choice. */
+/** Parameters after the search. */
 export type ResolvedParameters = Required<Omit<G1Parameters, Choices>> & Pick<G1Parameters, Choices>;
 
-/** What is there only where it counts. */
+/** Parameters that are absent if they have no effect. */
 type Choices = "eventWeights" | "recommendSeen" | keyof ExposureRule;
 
-/** What was measured on the hold-out that the parameters were chosen on. */
+/** Quality of a training on held-out pairs. */
 export interface TrainingReport {
-  /** Quality of the chosen parameters on the hold-out, null when there were too few events to hold any out. */
+  /** Quality with the chosen parameters; null if there were too few events to hold any out. */
   readonly quality: Quality | null;
-  /** Quality of the order of popularity on the same hold-out. */
+  /** Quality of recommending the most popular items, on the same pairs. */
   readonly popularity: Quality | null;
-  /** How much the hold-out asked for; a pair that several hold-outs asked for counts once. */
+  /** Size of the held-out set. A pair in several folds counts once. */
   readonly heldOut: {
     readonly pairs: number;
     readonly users: number;
-    /** Absent where nothing was held out. */
+    /** Absent if nothing was held out. */
     readonly kind?: HoldOutKind;
   };
-  /** How many sets of parameters were tried. */
+  /** Number of parameter sets that were tried. */
   readonly trials: number;
-  /** Users whose pairs the vectors of the items were learned from, where these are not all of them. */
+  /** Number of users that the item vectors were learned from. Absent if these are all users. */
   readonly learnedOn?: { readonly users: number; readonly of: number } | undefined;
-  /** What the candidates reach as they are ranked on the latest pairs, and without that; null where it was not measured. */
+  /** Quality of the candidates on the latest pairs, with ranking and without; null if it was not measured. */
   readonly ranking?: { readonly ndcg20: number; readonly without: number } | null | undefined;
-  /** What the model shows of the catalogue; null where it has nothing to show. */
+  /** Figures about the items that the model shows; null if it shows none. */
   readonly exposure?: Exposure | null | undefined;
 }
 
 /**
- * Which equations give a user's vector from his events, since trainers differ in that: those of G1, or those of ALS
- * with implicit preferences in Apache Spark.
+ * The equations that compute a user's vector from events. They depend on the trainer: those of G1, or those of ALS with
+ * implicit preferences in Apache Spark.
  */
 export type FoldInRule =
   | {
@@ -84,56 +84,55 @@ export type FoldInRule =
     }
   | { readonly rule: "spark-als-implicit"; readonly alpha: number; readonly regularization: number };
 
-/** A trained model: JSON values and typed arrays only. */
+/** A trained model. It contains only JSON values and typed arrays. */
 export interface TrainedModel {
-  /** What trained it. */
+  /** Name of the algorithm. */
   readonly algorithm: string;
-  /** What it was trained with, and what was measured; said by the trainer, and not needed to serve. */
+  /** Parameters of the training, as the trainer reports them. Not needed to serve. */
   readonly parameters: object;
+  /** Quality that the trainer measured. Not needed to serve. */
   readonly report: object | null;
   /** Floats from one vector to the next, at least `parameters.dimensions`. */
   readonly stride: number;
   readonly users: number;
   readonly items: number;
-  /**
-   * From events where there are any, else from attributes, else zero; the gram matrix of the item vectors that come
-   * from events is diagonal.
-   */
+  /** Vectors from events; without events, from attributes; without attributes, zero. */
   readonly userVectors: Float32Array;
+  /** As for users. The Gram matrix of the items with events is diagonal. */
   readonly itemVectors: Float32Array;
-  /** What the model was trained on. */
+  /** The pairs that the model was trained on. */
   readonly interactions: Interactions;
   readonly foldIn: FoldInRule;
-  /** How events of other types count in the interactions; absent where the target event alone does. */
+  /** How events of other types count in the interactions; absent if only the target event counts. */
   readonly eventRule?: EventRule | undefined;
-  /** What a user's neighbours add to the products of the vectors; null where that is nothing. */
+  /** How neighbours add to the scores; null if they do not. */
   readonly neighbours: NeighbourRule | null;
-  /** What counts beside how well an item fits; absent where nothing does. */
+  /** Diversity and popularity penalty; absent if there are none. */
   readonly exposure?: ExposureRule | undefined;
-  /** How it ranks the candidates of a generator; null where that is by its own scores. */
+  /** How the model ranks the candidates of a generator; null if by its own scores. */
   readonly ranking: Ranking | null;
-  /** Vectors from attributes for users and items without events; null when attributes were not given. */
+  /** Mapping from attributes to vectors; null if there is none. */
   readonly userAttributes: AttributeModel | null;
   readonly itemAttributes: AttributeModel | null;
 }
 
-/** What G1 has trained. */
+/** A model that G1 has trained. */
 export interface G1Model extends TrainedModel {
   readonly parameters: ResolvedParameters;
   readonly report: TrainingReport;
 }
 
-/** Where training stands: the fraction is that of the phase. */
+/** Progress of a training. The fraction is that of the phase. */
 export interface TrainingProgress {
   readonly phase: "weights" | "search" | "train" | "attributes";
   readonly fraction: number;
-  /** The best that was found until now; null before anything was measured. */
+  /** The best quality so far; null before the first measurement. */
   readonly quality: Quality | null;
-  /** NDCG@20 of each trial of the search until now. */
+  /** NDCG@20 of each trial so far. */
   readonly trials?: readonly number[];
 }
 
-/** Thrown when there is nothing to learn from. */
+/** Thrown if there are no events to learn from. */
 export class NotEnoughEventsError extends Error {
   override readonly name = "NotEnoughEventsError";
   constructor() {

@@ -22,11 +22,10 @@ import type { ReportUsers } from "./report-users";
 import { Scales } from "./scale";
 import type { Team } from "./team";
 
-/** What a ranking is learned from, and how its generator is trained. */
+/** Data to learn a ranking from, and parameters of its generator. */
 export interface RankingData {
-  /** With times. */
+  /** Pairs of the target event, with times. */
   readonly interactions: Interactions;
-  /** What other types of events add. */
   readonly others: OtherEvents;
   readonly point: Point;
   readonly epochs: number;
@@ -34,42 +33,44 @@ export interface RankingData {
   readonly attributes: AttributeModel | null;
   readonly records: AttributeTable["records"];
   readonly team: Team;
-  /** Users who have no part in the choice of weights: the report is measured on them. */
+  /** Users that the report is measured on. They have no part in learning the weights. */
   readonly reportUsers: ReportUsers;
 }
 
-/** A generator that has not seen the latest pairs of each user. */
+/** A generator that is trained without the latest pairs of each user. */
 export interface RankingGenerator {
   readonly random: Random;
-  /** The users it was trained on, in its order; null if these are all. */
+  /** The sample of users that it is trained on; null if it is trained on all. */
   readonly drawn: Uint32Array | null;
-  /** All pairs of the target event of these users. */
+  /** All target pairs of these users. */
   readonly all: Interactions;
-  /** Those it was trained on, with their times, and the latest ones, which it has not seen. */
+  /** Target pairs that it is trained on, with times. */
   readonly timed: Interactions;
+  /** The latest target pairs, which are held out. */
   readonly test: Interactions;
-  /** What it was trained on, with what other types of events add. */
+  /** Pairs that it is trained on, including other event types. */
   readonly train: Interactions;
   readonly factors: Factors;
   readonly factorizer: Factorizer;
   readonly rule: NeighbourRule | null;
 }
 
-/** The candidates of one user: their features, and which of them the user chose. */
+/** The candidates of one user, their features, and which ones the user chose. */
 export interface RankingList extends Example {
   readonly user: number;
-  /** When the user chose the first of the items to find. */
+  /** Time at which the user chose the first of the held-out items. */
   readonly moment: number;
   readonly items: readonly number[];
+  /** The held-out items. */
   readonly wanted: Uint32Array;
-  /** Whether it is kept for the report. */
+  /** Whether the list belongs to the report. */
   readonly isReporting: boolean;
 }
 
 const SHARE = 0.1;
 const MOST_PAIRS = 300_000;
 const MOST_USERS = 2000;
-/** Multiplications for the scores of all users, a second or so. */
+/** Limit of the multiplications for all scores: about a second. */
 const MOST_PRODUCTS = 4e9;
 
 /** Trains a generator without the latest pairs of each user, on a sample of the users if there are many. */
@@ -79,8 +80,8 @@ export function rankingGenerator({ interactions, point, epochs, given, team, oth
   const drawn = part < interactions.users ? sample(random, interactions.users, part) : null;
   const all = drawn ? selectUsers(interactions, drawn) : interactions;
   const { train: timed, test } = holdOutLatest(all, SHARE);
-  const beside = others.pairs && drawn ? selectUsers(others.pairs, drawn) : others.pairs;
-  const train = { ...withOthers(timed, beside && without(beside, test)), time: undefined };
+  const otherPairs = others.pairs && drawn ? selectUsers(others.pairs, drawn) : others.pairs;
+  const train = { ...withOthers(timed, otherPairs && without(otherPairs, test)), time: undefined };
   const scaled = scaleWeights(train, weightScaleOf(train, point.weighting, point.damping));
   const factorizer = new Factorizer(scaled, point.dimensions, team, true);
   factorizer.begin(factorParameters(point, given, new Scales(scaled)), DEFAULT_SEED);
@@ -90,12 +91,12 @@ export function rankingGenerator({ interactions, point, epochs, given, team, oth
   return { random, drawn, all, timed, test, train, factors, factorizer, rule } satisfies RankingGenerator;
 }
 
-/** The lists of the generator's candidates for some users, by the moment at which each user chose next. */
+/** Returns the generator's candidates for some users, in the order of the times at which they chose next. */
 export function rankingLists(data: RankingData, generator: RankingGenerator): RankingList[] {
   const { random, drawn, all, timed, test, train, factors } = generator;
   const counts = itemCounts(train);
   const features = featuresOf(data);
-  // A sample of the users stands for all of them: in service the counts are those of all.
+  // In service, the counts are those of all users. So each user of a sample counts several times.
   const times = drawn ? data.interactions.users / drawn.length : 1;
   const trends = new ItemTrends(all, times);
   const known: KnownItems = {
@@ -123,13 +124,18 @@ export function rankingLists(data: RankingData, generator: RankingGenerator): Ra
       const items = places.map((place) => found.items[place]);
       const set = new Set(wanted);
       return {
-        ...{ user, moment, items, features, wanted, chosen: items.map((item) => set.has(item)) },
+        user,
+        moment,
+        items,
+        features,
+        wanted,
+        chosen: items.map((item) => set.has(item)),
         isReporting: data.reportUsers.isReporting[drawn ? drawn[user] : user] === 1,
       };
     });
 }
 
-/** What an item of a trained model is ranked by, as known at the last event. */
+/** Returns the facts about items and users that a ranking needs, as known at the last event. */
 export function rankingBasis(data: RankingData) {
   const trends = new ItemTrends(data.interactions).moveTo(Number.POSITIVE_INFINITY);
   const { items } = data.interactions;
@@ -143,7 +149,7 @@ export function rankingBasis(data: RankingData) {
   };
 }
 
-/** Finds candidates as the service would: items without a user come last. */
+/** Finds candidates like the service: items without users come last. */
 function candidatesFor(
   { given }: RankingData,
   { train, factors, factorizer, rule }: RankingGenerator,

@@ -1,13 +1,13 @@
 import type { Features } from "../attributes";
 import { choleskySolver } from "../linear-algebra";
 
-/** A linear map from features to vectors: `weights` holds one row per feature and a last one for the average. */
+/** A linear map from features to vectors. `weights` has one row per feature, and a last row for the constant. */
 export interface LinearMap {
   readonly stride: number;
   readonly weights: Float32Array;
 }
 
-/** The pieces of least squares that do not depend on the penalty. */
+/** Sums for least squares that do not depend on the penalty. */
 export interface Moments {
   readonly size: number;
   readonly stride: number;
@@ -16,13 +16,13 @@ export interface Moments {
   readonly right: Float64Array;
 }
 
-/** Features, and the row of the vector that they should give. */
+/** Features, and the row of the vector to predict from them. */
 export interface Example {
   readonly row: number;
   readonly features: Features;
 }
 
-/** Sums up examples. */
+/** Computes the sums of examples. */
 export function momentsOf(
   examples: readonly Example[],
   vectors: Float32Array,
@@ -51,7 +51,7 @@ export function momentsOf(
   return { size, stride, rows: examples.length, gram, right };
 }
 
-/** Solves least squares with a penalty on all rows but the average. */
+/** Solves least squares with a penalty on all rows except the constant. */
 export function solveRidge({ size, stride, gram, right }: Moments, penalty: number): LinearMap {
   const width = size + 1;
   const lower = new Float64Array(gram);

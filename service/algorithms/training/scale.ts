@@ -1,14 +1,16 @@
 import { type Interactions, itemCounts } from "../interactions";
 import { ridgeOf } from "./ials";
 
-/** Users and items with at least one entry, and the sum of all weights. */
+const POWER_ITERATIONS = 12;
+
+/** Number of users and items with entries, and the sum of all weights. */
 export interface Mass {
   readonly users: number;
   readonly items: number;
   readonly weight: number;
 }
 
-/** Measures the mass of interactions. */
+/** Computes the mass of interactions. */
 export function massOf(of: Interactions): Mass {
   let users = 0;
   for (let user = 0; user < of.users; user++) if (of.start[user] !== of.start[user + 1]) users++;
@@ -16,7 +18,7 @@ export function massOf(of: Interactions): Mass {
   return { users, items, weight: of.weight.reduce((sum, weight) => sum + weight, 0) };
 }
 
-/** What parameters without a scale are turned into those of some data by; computed once. */
+/** Scales that convert a `Point` to parameters for some data. Each is computed once. */
 export class Scales {
   readonly mass: Mass;
   private readonly vanishing = new Map<string, number>();
@@ -25,7 +27,7 @@ export class Scales {
     this.mass = massOf(data);
   }
 
-  /** The regularisation from which on all vectors vanish. */
+  /** Returns the regularization from which on all vectors are zero. */
   vanishingRegularization(alpha: number, regularizationExponent: number): number {
     const key = `${alpha} ${regularizationExponent}`;
     const found =
@@ -37,14 +39,14 @@ export class Scales {
 }
 
 /**
- * The alpha at which all unobserved pairs together weigh `balance` times the observed ones. Good balances are alike
- * over data sets of very different density, good alphas are not.
+ * Returns the alpha at which all unobserved pairs together weigh `balance` times as much as the observed ones. Datasets
+ * of very different density have similar good balances, but different good alphas.
  */
 export function alphaOf(balance: number, mass: Mass): number {
   return (balance * mass.weight) / (mass.users * mass.items);
 }
 
-/** The largest singular value of the data scaled by the regularisation of rows and columns, by power iteration. */
+/** Returns the largest singular value of the data, scaled by the regularization of rows and columns (power iteration). */
 function vanishingRegularization(
   of: Interactions,
   mass: Mass,
@@ -68,7 +70,7 @@ function vanishingRegularization(
   });
   let direction = new Float64Array(of.items).fill(1 / Math.sqrt(of.items));
   let norm = 0;
-  for (let round = 0; round < 12; round++) {
+  for (let iteration = 0; iteration < POWER_ITERATIONS; iteration++) {
     const scaled = direction.map((value, item) => value * itemScale[item]);
     const next = new Float64Array(of.items);
     for (let user = 0; user < of.users; user++) {

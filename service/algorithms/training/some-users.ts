@@ -4,26 +4,26 @@ import { createRandom, DEFAULT_SEED, sample } from "../random";
 import { boundsOf, type FactorParameters, type Factors, ridgeOf, scratchLength } from "./ials";
 import type { Team } from "./team";
 
-/** Users that an item has among those that are learned from, where it has as many. */
-const LEAST_USERS = 5;
-/** Pairs of users who are folded in at once: memory does not grow with all of them. */
+/** Minimum of users of each item in the sample, if the item has as many. */
+const MIN_ITEM_USERS = 5;
+/** Pairs that are folded in at once, which limits the memory. */
 const FOLDED_PAIRS = 1_000_000;
 
 /**
- * Users whose pairs are enough to learn the vectors of the items from, null where that is all of them. They are drawn by
- * their place, which goes by their ids; of items that hardly any of them chose, some more users are added.
+ * Draws users whose pairs are enough to learn the item vectors; null if all users are needed. Adds more users for items
+ * that have too few in the sample.
  */
-export function usersToLearnFrom(of: Interactions, mostPairs: number): Uint32Array | null {
+export function usersToLearnFrom(of: Interactions, maxPairs: number): Uint32Array | null {
   const pairs = of.index.length;
-  if (pairs <= mostPairs) return null;
+  if (pairs <= maxPairs) return null;
   const drawn = new Uint8Array(of.users);
-  for (const user of sample(createRandom(DEFAULT_SEED), of.users, Math.ceil((of.users * mostPairs) / pairs)))
+  for (const user of sample(createRandom(DEFAULT_SEED), of.users, Math.ceil((of.users * maxPairs) / pairs)))
     drawn[user] = 1;
   const { start, index } = transpose(of);
   for (let item = 0; item < of.items; item++) {
     const users = index.subarray(start[item], start[item + 1]);
     let found = users.reduce((sum, user) => sum + drawn[user], 0);
-    for (let at = 0; at < users.length && found < LEAST_USERS; at++) {
+    for (let at = 0; at < users.length && found < MIN_ITEM_USERS; at++) {
       const user = users[at];
       found += 1 - drawn[user];
       drawn[user] = 1;
@@ -33,7 +33,7 @@ export function usersToLearnFrom(of: Interactions, mostPairs: number): Uint32Arr
   return users.length < of.users ? users : null;
 }
 
-/** The vectors of all users, solved from their weights against vectors of items whose gram matrix is diagonal. */
+/** Computes the vectors of all users from item vectors whose Gram matrix is diagonal. */
 export function foldInAll(
   of: Interactions,
   { stride, itemVectors }: Factors,
@@ -52,35 +52,47 @@ export function foldInAll(
   fixed.set(itemVectors);
   const base = kernel.floats(stride);
   const active = baseOf(base, itemVectors, parameters.alpha);
-  const room = {
-    ...{ start: kernel.integers(most + 1), index: kernel.integers(entries), weight: kernel.floats(entries) },
-    ...{ vectors: kernel.floats(most * stride), ridge: kernel.floats(most) },
+  const chunk = {
+    start: kernel.integers(most + 1),
+    index: kernel.integers(entries),
+    weight: kernel.floats(entries),
+    vectors: kernel.floats(most * stride),
+    ridge: kernel.floats(most),
   };
   const threads = Array.from({ length: team.size }, () => kernel.floats(scratch));
   const vectors = new Float32Array(users * stride);
   for (const rows of chunks) {
     const some = selectUsers(of, rows);
-    room.start.set(some.start);
-    room.index.set(some.index);
-    room.weight.set(some.weight);
+    chunk.start.set(some.start);
+    chunk.index.set(some.index);
+    chunk.weight.set(some.weight);
     for (let row = 0; row < rows.length; row++) {
       let total = 0;
       for (let at = some.start[row]; at < some.start[row + 1]; at++) total += some.weight[at];
-      room.ridge[row] = ridgeOf(parameters, total, active);
+      chunk.ridge[row] = ridgeOf(parameters, total, active);
     }
     const bounds = boundsOf(some);
     team.run({
-      ...{ kind: "solve", memory: kernel.memory, stride, scratch: threads, parts: bounds.length - 1 },
-      ...{ size: some.index.length * stride * stride, solved: { ...room, rows: rows.length }, fixed, base },
-      // Solved at once, and not from where they were before a turn.
-      ...{ matrix: base, bounds, steps: 0 },
+      kind: "solve",
+      memory: kernel.memory,
+      stride,
+      scratch: threads,
+      parts: bounds.length - 1,
+      size: some.index.length * stride * stride,
+      solved: { ...chunk, rows: rows.length },
+      fixed,
+      base,
+      // Not read, because an exact solution does not start from earlier vectors.
+      matrix: base,
+      bounds,
+      steps: 0,
     });
-    vectors.set(room.vectors.subarray(0, rows.length * stride), rows[0] * stride);
+    vectors.set(chunk.vectors.subarray(0, rows.length * stride), rows[0] * stride);
   }
   return vectors;
 }
 
-/** What all unobserved pairs of a user weigh; gives how many items have a vector. */
+/** Writes the weighted diagonal of the Gram matrix to `base`. Returns the number of items with a vector. */
 function baseOf(base: Float32Array, itemVectors: Float32Array, alpha: number): number {
   const squares = new Float64Array(base.length);
   let active = 0;
@@ -97,7 +109,7 @@ function baseOf(base: Float32Array, itemVectors: Float32Array, alpha: number): n
   return active;
 }
 
-/** All users in their order, divided so that those of each part have about as many pairs as are folded in at once. */
+/** Divides the users, in order, into chunks of about `FOLDED_PAIRS` pairs. */
 function chunksOf({ users, start }: Interactions): Uint32Array[] {
   const chunks: Uint32Array[] = [];
   for (let from = 0, to = 0; from < users; from = to) {
