@@ -20,7 +20,7 @@ const values = attributeValues(
   Array.from({ length: 100 }, (_, item) => ({ shelf: `s${Math.floor(item / 25)}` })),
 );
 
-test("blocks of users are found, largest first, and small groups are dropped", () => {
+test("finds blocks of users, largest first, and drops small groups", () => {
   const groups = clusterUsers(model, values, 20);
   expect(groups).toHaveLength(3);
   groups.forEach((group, block) => {
@@ -31,7 +31,7 @@ test("blocks of users are found, largest first, and small groups are dropped", (
   });
 });
 
-test("each group is marked by the attribute value that it uses more than others", () => {
+test("marks each group by the attribute value that it uses more than other groups", () => {
   clusterUsers(model, values, 20).forEach(({ markers }, block) => {
     expect(markers[0]?.value).toBe(`s${block}`);
     expect(markers[0]?.lift).toBeGreaterThan(1.5);
@@ -39,14 +39,14 @@ test("each group is marked by the attribute value that it uses more than others"
   });
 });
 
-test("clustering is the same each time and a user is in one group at most", () => {
+test("gives the same groups each time, with each user in at most one group", () => {
   const groups = clusterUsers(model, values, 5);
   expect(clusterUsers(model, values, 5)).toEqual(groups);
   const members = groups.flatMap((group) => group.members);
   expect(new Set(members).size).toBe(members.length);
 });
 
-test("users of whom nothing is known are in no group, and too high a minimum leaves none", () => {
+test("puts users without a vector in no group, and returns no groups if the minimum is too high", () => {
   expect(clusterUsers(model, values, 1).flatMap(({ members }) => members)).not.toContain(users);
   expect(clusterUsers(model, values, 10_000)).toEqual([]);
 });

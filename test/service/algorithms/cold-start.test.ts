@@ -40,7 +40,7 @@ function wantedBy(user: number, keep: (item: number) => boolean): Uint32Array {
     .filter(keep);
 }
 
-test("users without events but with attributes get better items than the popular ones", () => {
+test("recommends better items than the popular ones to users with attributes but without events", () => {
   const popular = topIndices(itemCounts(interactions), 20);
   let learned = 0;
   let plain = 0;
@@ -52,7 +52,7 @@ test("users without events but with attributes get better items than the popular
   expect(learned).toBeGreaterThan(1.3 * plain);
 });
 
-test("items without events are ranked by their attributes for each user", () => {
+test("ranks items without events by their attributes for each user", () => {
   const cold = world.genres.flatMap((_, item) => (coldItem(item) ? [item] : []));
   let liked = 0;
   let seen = 0;
@@ -64,7 +64,7 @@ test("items without events are ranked by their attributes for each user", () => 
   expect(liked / seen).toBeGreaterThan(0.8);
 });
 
-test("items without events do not flood the recommendations", () => {
+test("does not flood the recommendations with items without events", () => {
   let cold = 0;
   let all = 0;
   for (let user = 0; user < 500; user++) {
@@ -77,7 +77,7 @@ test("items without events do not flood the recommendations", () => {
   expect(cold / all).toBeLessThan(0.2);
 });
 
-test("a user who comes after training is served from attributes, a new item from its own", () => {
+test("uses attributes for users and items that are added after the training", () => {
   const [first, second] = [world.likes[510]?.[0], world.likes[510]?.[1]];
   const preferences = recommender.preferencesFromAttributes(userRecords[510]);
   expect(preferences?.vector).toEqual(recommender.preferencesOf(510)?.vector.slice());
@@ -88,7 +88,7 @@ test("a user who comes after training is served from attributes, a new item from
   expect(best).toBe(300);
 });
 
-test("items that come one by one are ranked as those that were there from the start", () => {
+test("ranks items that are added one by one like items that existed from the start", () => {
   const one = new Recommender(servable(model));
   const attributes = new Map<number, Attributes>();
   for (let item = 300; item < 600; item++) {
@@ -108,7 +108,7 @@ test("items that come one by one are ranked as those that were there from the st
   expect(one.preferencesFromItems(events)).toEqual(whole.preferencesFromItems(events));
 });
 
-test("attributes that say nothing, or none, lead to the order of popularity", () => {
+test("falls back to popularity if attributes are useless or missing", () => {
   expect(recommender.preferencesFromAttributes(undefined)).toBeNull();
   expect(recommender.preferencesFromAttributes({ likes: "never seen", colour: "red" })).toBeNull();
   expect(recommender.top(null, 5)).toEqual(topIndices(itemCounts(interactions), 5));
@@ -121,7 +121,7 @@ test("attributes that say nothing, or none, lead to the order of popularity", ()
   ).toBeNull();
 });
 
-test("kinds of attributes are inferred: numbers numerical, strings, lists and mixtures categorical", () => {
+test("infers the kinds of attributes: numbers are numerical; strings, lists and mixtures are categorical", () => {
   const records = [
     { age: 3, tags: ["a"], name: "x", mixed: 1 },
     { mixed: "one", age: null },
@@ -134,7 +134,7 @@ test("kinds of attributes are inferred: numbers numerical, strings, lists and mi
   });
 });
 
-test("features: numbers are standardised, categories that occur once are left out, several share their weight", () => {
+test("standardizes numbers, leaves out categories that occur once, and divides the weight among several categories", () => {
   const records = [{ n: 1, c: ["a", "b"] }, { n: 3, c: "a" }, { n: "2", c: ["b", "rare"] }, undefined];
   const space = learnFeatures(records, { n: "NUMERICAL", c: "CATEGORICAL" });
   expect(space.size).toBe(3);

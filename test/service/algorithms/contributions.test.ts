@@ -5,7 +5,7 @@ import { createRandom } from "../../../service/algorithms/random";
 
 const [users, items] = [60, 30];
 
-/** Users of two preferences, with some chance. */
+/** Two groups of users with different preferences, and some noise. */
 function trained(neighbours: number) {
   const random = createRandom(3);
   const builder = new InteractionsBuilder();
@@ -15,22 +15,25 @@ function trained(neighbours: number) {
   return new Recommender(servable(trainG1({ interactions: builder.build() }, parameters)));
 }
 
-test.each([0, 0.5])("what a user's items add sums to the score, neighbours %s", (neighbours) => {
-  const recommender = trained(neighbours);
-  const own = [0, 2, 4, 9].map((item, at) => ({ item, weight: 1 + at }));
-  const preferences = recommender.preferencesFromItems(own);
-  const targets = recommender.top(
-    preferences,
-    10,
-    own.map(({ item }) => item),
-  );
-  const scores = recommender.scoresOf(targets, preferences);
-  const parts = recommender.explain(own, targets);
-  expect(parts.map(({ item }) => item).sort()).toEqual([0, 2, 4, 9]);
-  targets.forEach((_, at) => {
-    const sum = parts.reduce((all, part) => all + part.vectors[at] + part.neighbours[at], 0);
-    expect(sum).toBeCloseTo(scores[at], 4);
-  });
-  const said = parts.reduce((all, part) => all + part.neighbours.reduce((sum, one) => sum + one, 0), 0);
-  expect(said > 0).toBe(neighbours > 0);
-});
+test.each([0, 0.5])(
+  "the contributions of a user's items add up to the score, with neighbours %s",
+  (neighbours) => {
+    const recommender = trained(neighbours);
+    const own = [0, 2, 4, 9].map((item, at) => ({ item, weight: 1 + at }));
+    const preferences = recommender.preferencesFromItems(own);
+    const targets = recommender.top(
+      preferences,
+      10,
+      own.map(({ item }) => item),
+    );
+    const scores = recommender.scoresOf(targets, preferences);
+    const parts = recommender.explain(own, targets);
+    expect(parts.map(({ item }) => item).sort()).toEqual([0, 2, 4, 9]);
+    targets.forEach((_, at) => {
+      const sum = parts.reduce((all, part) => all + part.vectors[at] + part.neighbours[at], 0);
+      expect(sum).toBeCloseTo(scores[at], 4);
+    });
+    const said = parts.reduce((all, part) => all + part.neighbours.reduce((sum, one) => sum + one, 0), 0);
+    expect(said > 0).toBe(neighbours > 0);
+  },
+);

@@ -16,7 +16,7 @@ const rowsOf = ({ start, index, weight }: ReturnType<typeof pairsOf>) =>
     Array.from(index.subarray(start[user], start[user + 1]), (item, at) => [item, weight[start[user] + at]]),
   );
 
-test("a pair weighs its target events and, by their weights, those of other types", () => {
+test("the weight of a pair is the sum of its target events and the weighted events of other types", () => {
   const target = pairsOf([0, 2, 1], [1, 0, 1]);
   const others = [
     { type: "view", interactions: pairsOf([0, 2, 5], [0, 1, 1], [1, 3, 2]) },
@@ -43,7 +43,7 @@ test("a pair weighs its target events and, by their weights, those of other type
   expect(withOthers(target, null)).toBe(target);
 });
 
-test("what is done with a held-out item at its time or later is held out with it", () => {
+test("holds out other events on a held-out item if they are at its time or later", () => {
   const views = pairsOf([0, 0, 1, 5], [0, 1, 1, 7], [0, 2, 1, 1], [1, 0, 1, 9]);
   const held = pairsOf([0, 0, 1, 6], [0, 1, 1, 7], [1, 3, 1, 2]);
   expect(rowsOf(without(views, held))).toEqual([
@@ -57,7 +57,7 @@ test("what is done with a held-out item at its time or later is held out with it
   expect(rowsOf(without(untimed, held))[0]).toEqual([[2, 1]]);
 });
 
-test("without events of other types the model is the same, byte for byte", () => {
+test("the model is the same byte for byte if there are no events of other types", () => {
   const { interactions } = createWorld({ users: 60, items: 40 });
   const given = { effort: "quick", dimensions: 8 } as const;
   const nothing = {
@@ -70,7 +70,7 @@ test("without events of other types the model is the same, byte for byte", () =>
   expect(trainG1({ interactions, others: [{ type: "view", interactions: nothing }] }, given)).toEqual(alone);
 });
 
-test("the search of weights is a phase of its own, before that of the parameters", () => {
+test("searches the event weights in a separate phase, before the parameters", () => {
   const { interactions } = createWorld({ users: 60, items: 40 });
   const steps: TrainingProgress[] = [];
   const given = { effort: "quick", dimensions: 8, regularization: 0.05, alpha: 0.3, epochs: 2 } as const;

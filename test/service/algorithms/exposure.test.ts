@@ -32,12 +32,12 @@ const ascend = (figures: readonly (number | null | undefined)[]) => {
 };
 const steps = [0, 0.4, 0.7, 1];
 
-test("choices of exposure that are 0 leave every byte of a model as it is without them", () => {
+test("exposure settings of 0 do not change a byte of the model", () => {
   expect(bytes(trained({ diversity: 0, popularityPenalty: 0 }))).toEqual(bytes(trained()));
 });
 
 test.each([{ neighbours: 0 }, { neighbours: 2, popularityExponent: 0.4 }])(
-  "the greater the diversity, the less alike are the items of a list, and the greater the penalty, the less popular they are: %j",
+  "more diversity makes lists less similar, and a higher penalty makes them less popular: %j",
   (kind) => {
     const diverse = steps.map((diversity) => measureExposure(trained({ diversity }, kind)));
     ascend(diverse.map((exposure) => exposure?.diversity20));
@@ -47,7 +47,7 @@ test.each([{ neighbours: 0 }, { neighbours: 2, popularityExponent: 0.4 }])(
   },
 );
 
-test("the quality that a training reports is that of what it shows", () => {
+test("reports the quality of the items that are shown", () => {
   const plain = trained();
   for (const choice of [{ diversity: 1 }, { popularityPenalty: 1 }]) {
     const shown = trained(choice);
@@ -56,25 +56,25 @@ test("the quality that a training reports is that of what it shows", () => {
   }
 });
 
-test("a penalty lowers every score, also one below zero", () => {
+test("a penalty lowers every score, including negative ones", () => {
   expect([2, 0, -2].map((score) => penalized(score, 0.5))).toEqual([1, 0, -4]);
 });
 
-test("items that come after training stand in the same order with penalties, however many they are", () => {
+test("keeps the order with penalties when many items are added after the training", () => {
   const records = genres.map((genre) => ({ genre: `g${genre}` }));
   const itemAttributes = { schema: null, records };
   const given = { ...fixed, neighbours: 0, popularityPenalty: 0.5 };
   const recommender = new Recommender(servable(trainG1({ interactions, itemAttributes }, given)));
   const preferences = recommender.preferencesOf(0);
   const known = recommender.scoresOf([0, 1], preferences);
-  // More than there was room for.
+  // More items than the memory was allocated for.
   const added = 2 * interactions.items;
   recommender.place(added, records[0]);
   expect(recommender.scoresOf([0, 1], preferences)).toEqual(known);
   expect(isPlaced(recommender.scoresOf([added], preferences)[0])).toBe(true);
 });
 
-test("what a ranking is learned on has the penalties of what is shown: a small one changes little, a great one much", () => {
+test("learns a ranking with the penalty that is applied in service: a small one changes little, a large one much", () => {
   const timed = {
     ...interactions,
     time: Float64Array.from(interactions.index, (_, at) => (at * 7919) % 10_007),
@@ -88,7 +88,7 @@ test("what a ranking is learned on has the penalties of what is shown: a small o
   expect(much).toBeLessThan(plain * 0.9);
 });
 
-test("a shorter list is the beginning of a longer one, whatever the diversity", () => {
+test("a shorter list is the beginning of a longer one, at every diversity", () => {
   const recommender = new Recommender(servable(trained({ diversity: 0.6, popularityPenalty: 0.3 })));
   const preferences = recommender.preferencesOf(0);
   const all = recommender.top(preferences, 150);
@@ -97,14 +97,14 @@ test("a shorter list is the beginning of a longer one, whatever the diversity", 
     expect(recommender.top(preferences, limit)).toEqual(all.slice(0, limit));
 });
 
-test("somebody of whom nothing is known gets what is popular in spite of a penalty", () => {
+test("recommends popular items to an unknown user in spite of a penalty", () => {
   const { itemUsers } = servable(trained()).learned;
   const recommender = new Recommender(servable(trained({ popularityPenalty: 1 })));
   const counts = recommender.top(null, 20).map((item) => itemUsers[item]);
   expect(counts).toEqual([...itemUsers].sort((a, b) => b - a).slice(0, 20));
 });
 
-test("of a user who is forgotten nothing is left in the penalties", () => {
+test("removes a forgotten user from the penalties", () => {
   const recommender = new Recommender(servable(trained({ popularityPenalty: 1 })));
   const { start, index } = interactions;
   const own = [...index.subarray(start[0], start[1])];

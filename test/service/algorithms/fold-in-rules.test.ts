@@ -4,7 +4,7 @@ import { FoldIn } from "../../../service/algorithms/inference/fold-in";
 import { type Preferences, Recommender } from "../../../service/algorithms/inference/recommender";
 import { createRandom } from "../../../service/algorithms/random";
 
-/** What a user did: how strongly, by item. */
+/** Event values of a user by item. */
 type Rated = ReadonlyMap<number, number>;
 
 const [items, dimensions, alpha, regularization] = [80, 10, 0.7, 0.05];
@@ -15,7 +15,7 @@ const factors = Array.from({ length: items }, () =>
 const users: Rated[] = [1, 3, 40].map(
   (count) => new Map(Array.from({ length: count }, (_, at) => [at * 2, 1 + (at % 5)])),
 );
-/** Somebody has events on every item, as Spark has no factors for others. */
+/** Every item has events, because Spark has no factors for items without events. */
 users.push(new Map(factors.map((_, item) => [item, 1])));
 
 /** Solves (YᵀY + α Σ r·yyᵀ + λ·n·I) x = Σ (1 + α r) y, the equations of ALS with implicit preferences in Spark. */
@@ -36,7 +36,7 @@ function solvedAsSparkDoes(rated: Rated): number[] {
   return solve(matrix, right);
 }
 
-/** Gauss, in 64 bits. */
+/** Gauss-Jordan elimination in 64 bits. */
 function solve(matrix: number[][], right: number[]): number[] {
   const rows = matrix.map((row, at) => [...row, right[at]]);
   for (let k = 0; k < rows.length; k++) {
@@ -88,14 +88,14 @@ function sparkModel(): TrainedModel {
   };
 }
 
-describe("a model of Spark", () => {
+describe("a model that Spark trained", () => {
   const trained = sparkModel();
   const model = diagonalized(trained, itemCounts(trained.interactions));
   const recommender = new Recommender(servable(model));
   const itemsOf = (rated: Rated) => [...rated].map(([item, weight]) => ({ item, weight }));
 
   test.each(users.map((rated, user) => [rated.size, user, rated] as const))(
-    "folds a user with %i items in to the factors that its equations give",
+    "folds in a user with %i items by Spark's equations",
     (_, user, rated) => {
       const folded = new FoldIn(servable(model)).solve(itemsOf(rated)) as Float32Array;
       const { vector: trained } = recommender.preferencesOf(user) as Preferences;
@@ -112,7 +112,7 @@ describe("a model of Spark", () => {
     },
   );
 
-  test("answers with the trained factors while the events are those of the training, and with new ones after", () => {
+  test("uses the trained factors until the user's events change", () => {
     const [, rated] = users as [Rated, Rated];
     expect(recommender.preferencesFromItems(itemsOf(rated), 1)?.vector).toEqual(
       recommender.preferencesOf(1)?.vector,
@@ -126,7 +126,7 @@ describe("a model of Spark", () => {
     );
   });
 
-  test("is not served by the equations of another trainer", () => {
+  test("does not fit the equations of another trainer", () => {
     const weightScale = { weighting: "linear", damping: 0, typical: 1, average: 1 } as const;
     const other = { rule: "ials", alpha, regularization, regularizationExponent: 1, weightScale } as const;
     const wrong = new FoldIn({ ...servable(model), foldIn: other }).solve(itemsOf(users[1])) as Float32Array;

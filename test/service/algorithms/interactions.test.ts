@@ -8,7 +8,7 @@ function build(events: [number, number, number][]) {
   return builder.build();
 }
 
-test("events of the same pair add up their weights, items ascend within a user", () => {
+test("adds up the events of a pair, with ascending items for each user", () => {
   const of = build([
     [1, 2, 1],
     [0, 1, 0.5],
@@ -20,7 +20,7 @@ test("events of the same pair add up their weights, items ascend within a user",
   expect([...of.weight]).toEqual([0.5, 3, 5]);
 });
 
-test("pairs whose weights do not sum to more than 0 are left out", () => {
+test("leaves out pairs with a sum of 0 or less", () => {
   const of = build([
     [0, 0, 0],
     [0, 1, 2],
@@ -31,7 +31,7 @@ test("pairs whose weights do not sum to more than 0 are left out", () => {
   expect([...of.index]).toEqual([3]);
 });
 
-test("users and items without events keep their place", () => {
+test("users and items without events keep their indices", () => {
   const builder = new InteractionsBuilder();
   builder.add(1, 1, 1);
   const of = builder.build(4, 3);
@@ -40,7 +40,7 @@ test("users and items without events keep their place", () => {
   expect(() => builder.build(1, 1)).toThrow(RangeError);
 });
 
-test("many events grow the buffers and transposing twice gives the same", () => {
+test("grows its buffers, and transposing twice gives the same interactions", () => {
   const builder = new InteractionsBuilder();
   for (let event = 0; event < 5000; event++)
     builder.add((event * 7) % 61, (event * 13) % 47, 1 + (event % 3));
@@ -48,7 +48,7 @@ test("many events grow the buffers and transposing twice gives the same", () => 
   expect(transpose(transpose(of))).toEqual(of);
 });
 
-test("selecting users renumbers them and keeps the items", () => {
+test("renumbers selected users and keeps the items", () => {
   const of = selectUsers(
     build([
       [0, 4, 1],
@@ -62,19 +62,19 @@ test("selecting users renumbers them and keeps the items", () => {
   expect(of.items).toBe(5);
 });
 
-test.each(["linear", "log"] as const)("%s weights average 1 and grow with the value", (weighting) => {
+test.each(["linear", "log"] as const)("%s weights have a mean of 1 and grow with the value", (weighting) => {
   const of = build([1, 5, 20, 400].map((value, item) => [0, item, value]));
   const { weight } = scaleWeights(of, weightScaleOf(of, weighting, 0));
   expect(weight.reduce((sum, value) => sum + value) / 4).toBeCloseTo(1, 5);
   expect([...weight]).toEqual([...weight].sort((a, b) => a - b));
 });
 
-test("the weights of a model that was kept before there was damping are as they were", () => {
+test("computes the weights of models that were stored before damping existed", () => {
   const kept = { weighting: "linear", typical: 1, average: 2 } as const;
   expect(scaledWeight(kept, 6, 40)).toBe(3);
 });
 
-test("damped weights average 1 and fall with the number of the user's items", () => {
+test("damped weights have a mean of 1 and fall with the number of the user's items", () => {
   const of = build([
     [0, 0, 1],
     [1, 0, 1],

@@ -18,7 +18,7 @@ test.each([
   [8, 5],
   [16, 33],
   [64, 130],
-])("gram matrix, solution and scores in %i dimensions equal a plain reference", (stride, rows) => {
+])("Gram matrix, solution and scores in %i dimensions equal a plain reference", (stride, rows) => {
   const random = createRandom(3);
   const kernel = new Kernel(4 * arrayBytes(stride * (paddedRows(rows) + stride)));
   const vectors = kernel.floats(paddedRows(rows) * stride);
@@ -94,36 +94,39 @@ test.each([
   [1, 1, 4],
   [7, 7, 20],
   [13, 13, 40],
-])("eigenvectors take a symmetric matrix apart (%i wide, %i filled, from %i rows)", (size, filled, from) => {
-  const random = createRandom(6);
-  const rows = Float32Array.from({ length: from * size }, (_, at) =>
-    at % size < filled ? random.normal() : 0,
-  );
-  const matrix = plainGram(rows, from, size);
-  const { vectors, values } = eigenOf(matrix.flat(), size);
-  const column = (k: number) => Array.from({ length: size }, (_, i) => vectors[i * size + k]);
-  const columns = Array.from({ length: size }, (_, k) => column(k));
-  for (let i = 0; i < size; i++) {
-    for (let j = 0; j < size; j++) {
-      const sum = columns.reduce((total, each, k) => total + each[i] * values[k] * each[j], 0);
-      expect(sum).toBeCloseTo(matrix[i]?.[j], 4);
-      const product = column(i).reduce((total, value, k) => total + value * columns[j]?.[k], 0);
-      expect(product).toBeCloseTo(i === j ? 1 : 0, 9);
+])(
+  "eigenvectors and eigenvalues give back the matrix (%i wide, %i filled, from %i rows)",
+  (size, filled, from) => {
+    const random = createRandom(6);
+    const rows = Float32Array.from({ length: from * size }, (_, at) =>
+      at % size < filled ? random.normal() : 0,
+    );
+    const matrix = plainGram(rows, from, size);
+    const { vectors, values } = eigenOf(matrix.flat(), size);
+    const column = (k: number) => Array.from({ length: size }, (_, i) => vectors[i * size + k]);
+    const columns = Array.from({ length: size }, (_, k) => column(k));
+    for (let i = 0; i < size; i++) {
+      for (let j = 0; j < size; j++) {
+        const sum = columns.reduce((total, each, k) => total + each[i] * values[k] * each[j], 0);
+        expect(sum).toBeCloseTo(matrix[i]?.[j], 4);
+        const product = column(i).reduce((total, value, k) => total + value * columns[j]?.[k], 0);
+        expect(product).toBeCloseTo(i === j ? 1 : 0, 9);
+      }
     }
-  }
-});
+  },
+);
 
 test.each([
-  ["an identity", [1, 0, 0, 1]],
-  ["a multiple of one with repeated values", [3, 0, 0, 3]],
-  ["one that is diagonal already", [2, 0, 0, 5]],
+  ["the identity", [1, 0, 0, 1]],
+  ["a multiple of the identity", [3, 0, 0, 3]],
+  ["a diagonal matrix", [2, 0, 0, 5]],
 ])("eigenvectors of %s are its axes", (_, matrix) => {
   const { vectors, values } = eigenOf(matrix, 2);
   expect([...vectors].map(Math.abs)).toEqual([1, 0, 0, 1]);
   expect([...values]).toEqual([matrix[0], matrix[3]]);
 });
 
-test("eigenvectors are found where vectors are fewer than dimensions, so that much of the matrix is rounding", () => {
+test("finds eigenvectors if there are fewer vectors than dimensions, and much of the matrix is rounding errors", () => {
   const random = createRandom(7);
   const size = 64;
   for (let time = 0; time < 120; time++) {
@@ -140,11 +143,11 @@ test("eigenvectors are found where vectors are fewer than dimensions, so that mu
   }
 });
 
-test("a matrix of what is no number is refused instead of answered with more of it", () => {
+test("rejects a matrix with NaN", () => {
   expect(() => eigenOf([1, Number.NaN, Number.NaN, 1], 2)).toThrow(/diverged/);
 });
 
-test("eigenvectors stay what they are when others of the size are found, also after a matrix that is refused", () => {
+test("does not overwrite earlier eigenvectors of the same size, even after a rejected matrix", () => {
   const random = createRandom(8);
   const size = 7;
   const [one, other] = [0, 1].map(() => {
@@ -160,7 +163,7 @@ test("eigenvectors stay what they are when others of the size are found, also af
   expect([[...again.vectors], [...again.values]]).toEqual([vectors, values]);
 });
 
-test("a user folded in from his items gets nearly the trained vector", () => {
+test("fold-in gives nearly the trained vector", () => {
   const { interactions } = createWorld();
   const model = trainG1({ interactions }, { dimensions: 16, epochs: 15 });
   const folding = new FoldIn(servable(model));
@@ -199,7 +202,7 @@ function cosine(a: Float32Array, b: Float32Array): number {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
 
-test("a memory above 4 GiB is refused with what to do, before the engine is asked for it", () => {
+test("rejects a memory above 4 GiB with a hint", () => {
   expect(() => new Kernel(2 ** 32 + 1)).toThrow(TooLargeError);
   expect(() => new Kernel(5.5 * 2 ** 30)).toThrow(
     /needs 5.5 GiB .* and 4 GiB is the limit\. Set fewer dimensions/,

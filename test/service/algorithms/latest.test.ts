@@ -4,7 +4,7 @@ import { holdOutLatest, latestOrder } from "../../../service/algorithms/training
 import { singleThread } from "../../../service/algorithms/training/team";
 import { TrialBench } from "../../../service/algorithms/training/trial";
 
-/** Ten items of each of three users; user u has item i at a time of its own. */
+/** Ten items of each of three users. `timeOf` gives the time of each pair. */
 function built(timeOf: (user: number, item: number) => number): Interactions {
   const builder = new InteractionsBuilder();
   for (const user of [2, 0, 1])
@@ -16,7 +16,7 @@ const itemsOf = ({ start, index }: Interactions, user: number) => [
   ...index.subarray(start[user], start[user + 1]),
 ];
 
-test("the latest pairs of each user are held out, and each window before holds out earlier ones", () => {
+test("holds out the latest pairs of each user, and earlier ones in further windows", () => {
   const interactions = built((user, item) => (user === 1 ? -item : item));
   const first = holdOutLatest(interactions, 0.2);
   expect([0, 1, 2].map((user) => itemsOf(first.test, user))).toEqual([
@@ -42,13 +42,13 @@ test("a pair with several events has the time of the last one", () => {
   expect([...(builder.build().time ?? [])]).toEqual([9, 5]);
 });
 
-test("pairs of one time are held out in an order that is not that of their ids", () => {
+test("does not hold out pairs of equal times in the order of their ids", () => {
   const order = [...latestOrder(new Float64Array(50))];
   expect(order).not.toEqual([...order].sort((a, b) => a - b));
   expect(order).not.toEqual([...order].sort((a, b) => b - a));
 });
 
-test("parameters are tried on the latest pairs, or on random ones where all events are of one time", () => {
+test("tries parameters on the latest pairs, or on random ones if all events have the same time", () => {
   const kindOf = (timeOf: (user: number, item: number) => number) =>
     new TrialBench({
       interactions: built(timeOf),

@@ -6,7 +6,7 @@ import { singleThread } from "../../../service/algorithms/training/team";
 
 const DAY_MS = 86_400_000;
 
-/** Users who choose any items at any time: there is nothing to rank by. */
+/** Users who choose random items at random times, so a ranking has nothing to learn. */
 function withoutOrder(seed: number) {
   const random = createRandom(seed);
   const builder = new InteractionsBuilder();
@@ -15,7 +15,7 @@ function withoutOrder(seed: number) {
   return builder.build(60, 40);
 }
 
-test("at most one in twenty trainings takes a ranker if there is nothing to gain", () => {
+test("uses a ranking in at most one of twenty trainings if there is nothing to gain", () => {
   const trainings = 300;
   let taken = 0;
   for (let seed = 1; seed <= trainings; seed++) {
@@ -43,7 +43,7 @@ test("at most one in twenty trainings takes a ranker if there is nothing to gain
   expect(taken / trainings).toBeLessThanOrEqual(0.05);
 });
 
-test("differences are significant if chance explains them, in one direction or the other, in 5 % of cases", () => {
+test("random differences are significant in 5 % of cases, in one direction or the other", () => {
   const random = createRandom(11);
   const share = (count: number, mean: number) => {
     let found = 0;
@@ -58,7 +58,7 @@ test("differences are significant if chance explains them, in one direction or t
   expect(isSignificantGain([0, 0, 0])).toBe(false);
 });
 
-test("popularity of late and age are those that were known at the moment of a choice", () => {
+test("recent popularity and age are those that were known at the time of a choice", () => {
   const builder = new InteractionsBuilder();
   // Item 0 is chosen early, item 1 late; the last fifth of the pairs takes five days.
   for (let user = 0; user < 5; user++) {

@@ -30,7 +30,7 @@ import { type Ordering, ServedModel } from "../../../service/serving/served-mode
 
 const random = createRandom(3);
 
-/** 120 users go through rings of items one after another, from a place of their own; without an order, at random times. */
+/** 120 users choose items in a circle, each from a different start. Without an order, times are random. */
 function walks(isOrdered: boolean) {
   const builder = new InteractionsBuilder();
   for (let user = 0; user < 120; user++) {
@@ -63,7 +63,7 @@ function rankingData(of: Interactions, share: number): RankingData {
   };
 }
 
-test("weights are learned by which what was chosen comes first", () => {
+test("learns weights that put chosen candidates first", () => {
   const examples = Array.from({ length: 50 }, () => {
     const features = Float64Array.from({ length: 20 }, () => random.normal());
     const seconds = [...features].filter((_, at) => at % 2 === 1);
@@ -75,19 +75,19 @@ test("weights are learned by which what was chosen comes first", () => {
   expect(ranked([...chosen.keys()], features, weights)[0]).toBe(chosen.indexOf(true));
 });
 
-test("a ranking is learned where what a user chose last says what comes next", () => {
+test("learns a ranking if a user's last items predict the next one", () => {
   const { ndcg20 = 0, without = 0 } = model.report.ranking ?? {};
   expect(model.ranking?.weights).toHaveLength(7);
   expect(ndcg20).toBeGreaterThan(without * 1.02);
 });
 
-test("where times say nothing the ranking changes nothing, and the report says so", () => {
+test("reports that the ranking changes nothing if times are random", () => {
   const { ranking, report } = trainG1({ interactions: walks(false) }, parameters);
   expect(ranking?.weights).toEqual([]);
   expect(report.ranking?.ndcg20).toBe(report.ranking?.without);
 });
 
-test("a ranking is written to the model's file and read from it; a model without one has none", async () => {
+test("stores a ranking in the model file, and none for a model without one", async () => {
   const folder = mkdtempSync(join(tmpdir(), "recommender-ranking-"));
   const readBack = async (given: typeof model | (Omit<typeof model, "ranking"> & { ranking: null })) => {
     const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
@@ -101,7 +101,7 @@ test("a ranking is written to the model's file and read from it; a model without
   rmSync(folder, { recursive: true });
 });
 
-/** A model in service, whose users and items have ids by their places; `more` items came after the training. */
+/** A served model whose ids are the indices of users and items. `more` items are added after the training. */
 function serve(of: TrainedModel, more = 0) {
   const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
   const [users, items] = [new Places(ids(of.users)), new Places(ids(of.items + more))];
@@ -117,7 +117,7 @@ function serve(of: TrainedModel, more = 0) {
   const { recommender } = served;
   return {
     served,
-    /** The candidates of a user, and what they are put in order by. */
+    /** Returns the candidates of a user, and the data to rank them by. */
     asked(user: number, count: number, own = itemsOf(of.interactions, user)) {
       const candidates = recommender.candidates(
         recommender.preferencesOf(user),
@@ -142,7 +142,7 @@ function itemsOf({ start, index }: Interactions, user: number): number[] {
   return [...index.subarray(start[user], start[user + 1])];
 }
 
-test("a served ranker puts a user's candidates in another order, and leaves those of a user without events", () => {
+test("a served ranker reorders the candidates of a user, but not those of a user without events", () => {
   const { served, asked } = serve(model);
   const { candidates, by } = asked(5, 120);
   const after = served.order(candidates, by);
@@ -152,11 +152,11 @@ test("a served ranker puts a user's candidates in another order, and leaves thos
   expect(served.order(candidates, asked(5, 120, []).by)).toEqual(candidates);
 });
 
-test("items that nothing is known about come last, and leave the order of the others as it is", () => {
+test("items without a vector come last, and do not change the order of the other items", () => {
   const known = serve(model).asked(5, 40);
   const expected = serve(model).served.order(known.candidates, known.by);
   const { served, asked } = serve(model, 3);
-  // So many items are asked for that those without any event come along.
+  // The limit is high enough to include items without events.
   const all = asked(5, 1000);
   const cut = { ...all.by, scores: [...known.by.scores, ...all.by.scores.slice(-3)] };
   expect(all.candidates.slice(-3)).toEqual([200, 201, 202]);
@@ -164,13 +164,13 @@ test("items that nothing is known about come last, and leave the order of the ot
 });
 
 test.each([0, 1])(
-  "a request is ranked by the features that the training had for the same user, neighbours counting %d",
+  "serving computes the same features as the training for the same user, with neighbours %d",
   (share) => {
     const data = rankingData(interactions, share);
     const generator = rankingGenerator(data);
     const lists = rankingLists(data, generator);
     const list = lists[40] as (typeof lists)[number];
-    // The model that has learned what the generator of the training had, at the moment of the user's choice.
+    // A model that was trained on the same pairs as the training's generator, at the time of the user's choice.
     const trends = new ItemTrends(interactions).moveTo(list.moment);
     const ofAll = (value: (item: number) => number) =>
       Float32Array.from({ length: interactions.items }, (_, item) => value(item));
@@ -195,7 +195,7 @@ test.each([0, 1])(
   },
 );
 
-test("what forgotten users chose last is gone from the ranking", () => {
+test("removes the last items of forgotten users from the ranking", () => {
   const ranking = model.ranking as NonNullable<typeof model.ranking>;
   const kept = rankingOf(ranking, Uint32Array.of(5));
   expect([...kept.latest]).toEqual([...ranking.latest.subarray(5 * LATEST, 6 * LATEST)]);

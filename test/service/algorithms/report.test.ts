@@ -6,7 +6,7 @@ import { searchParameters } from "../../../service/algorithms/training/search";
 
 const [users, items, perUser] = [30, 25, 10];
 
-/** Each user chooses random items one after another; `lastOf` may say what a user chooses last. */
+/** Each user chooses random items one after another. `lastOf` can set one of the last items. */
 function choices(lastOf: (user: number) => number | undefined = () => undefined): Interactions {
   const random = createRandom(5);
   const builder = new InteractionsBuilder();
@@ -14,7 +14,7 @@ function choices(lastOf: (user: number) => number | undefined = () => undefined)
     const own = new Set<number>();
     while (own.size < perUser) own.add(random.below(items - 2));
     const row = [...own];
-    // Of ten items the last two are held out.
+    // The last two of ten items are held out.
     row.splice(8, 1, lastOf(user) ?? row[8]);
     row.forEach((item, step) => {
       builder.add(user, item, 1, user * 100 + step);
@@ -30,7 +30,7 @@ const pairsOf = ({ start, index, time }: Interactions, user: number) =>
     time: time?.[start[user] + at],
   }));
 
-test("the pairs that a report is measured on change no trial, and each is later than all that was learned from", () => {
+test("the pairs of the report change no trial, and are in no fold", () => {
   const { isReporting } = reportUsersOf(choices());
   const measured = jest.spyOn(Fold.prototype, "measure");
   const tried = (of: Interactions) => {
@@ -43,7 +43,7 @@ test("the pairs that a report is measured on change no trial, and each is later 
   const before = tried(choices());
   const folds = new Set(measured.mock.contexts);
   measured.mockRestore();
-  // Nobody chose the last item but the users of the report, in the pairs that are held out.
+  // Only users of the report chose the last item, in held-out pairs.
   const after = tried(choices((user) => (isReporting[user] ? items - 1 : undefined)));
   expect(before.trials.length).toBeGreaterThan(3);
   expect(after.trials).toEqual(before.trials);
@@ -67,12 +67,12 @@ test("the pairs that a report is measured on change no trial, and each is later 
   }
 });
 
-test("a report says how many users and pairs it was measured on: the latest pairs of half of the users", () => {
+test("reports the number of users and pairs that it was measured on", () => {
   const { report } = trainG1({ interactions: choices() }, given);
   expect(report.heldOut).toEqual({ users: users / 2, pairs: users, kind: "latest" });
 });
 
-test("a single user with pairs to hold out leaves none to choose by: the defaults are kept, and measured", () => {
+test("measures the defaults if only one user has pairs to hold out", () => {
   const builder = new InteractionsBuilder();
   for (const [user, item] of [
     [0, 0],

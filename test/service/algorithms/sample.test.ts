@@ -14,7 +14,7 @@ function chosenFor(users: number) {
   return { isSample: interactions.index.length > efforts.balanced.pairs, epochs, popularityExponent };
 }
 
-test("passes, and how far the popular is held back, are chosen where all users are tried, and not by some of them", () => {
+test("chooses epochs and popularity exponent on all users, but not on a sample", () => {
   expect(chosenFor(600)).toEqual({ isSample: false, epochs: 5, popularityExponent: 0.2 });
   const most = efforts.balanced.epochs.at(-1);
   expect(chosenFor(4600)).toEqual({ isSample: true, epochs: most, popularityExponent: 0.4 });

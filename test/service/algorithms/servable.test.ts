@@ -1,12 +1,12 @@
 import { stampOf } from "../../../service/algorithms/inference/servable";
 import { createRandom } from "../../../service/algorithms/random";
 
-test("the stamp of a user's pairs is the same in whatever order they come, and 0 without any", () => {
+test("the hash of a user's pairs does not depend on their order, and is 0 without pairs", () => {
   expect(stampOf([7, 3, 9], [1, 2.5, 4])).toBe(stampOf([9, 7, 3], [4, 1, 2.5]));
   expect(stampOf([], [])).toBe(0);
 });
 
-test("pairs that differ a little have another stamp", () => {
+test("pairs that differ a little have different hashes", () => {
   const one = stampOf([3, 7, 9], [1, 2, 4]);
   const others = [
     stampOf([3, 7, 9], [2, 1, 4]),
@@ -19,7 +19,7 @@ test("pairs that differ a little have another stamp", () => {
   expect(new Set([one, ...others]).size).toBe(7);
 });
 
-test("a hundred thousand rows, each a step from another, have as many stamps", () => {
+test("a hundred thousand similar rows have different hashes", () => {
   const random = createRandom(5);
   const stamps = new Set<number>();
   const items = Array.from({ length: 20 }, (_, item) => item);

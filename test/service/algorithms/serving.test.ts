@@ -14,7 +14,7 @@ const { interactions } = createWorld({ users: 120, items: 90 });
 const model = trainG1({ interactions }, { dimensions: 20, epochs: 5, neighbours: 0 });
 const recommender = new Recommender(servable(model));
 
-test("excluded items never come, and all others do when asked for", () => {
+test("returns all items except the excluded ones", () => {
   const preferences = recommender.preferencesOf(3);
   const exclude = [1, 5, 80];
   const top = recommender.top(preferences, 90, exclude);
@@ -22,7 +22,7 @@ test("excluded items never come, and all others do when asked for", () => {
   expect(top.filter((item) => exclude.includes(item))).toEqual([]);
 });
 
-/** The product of the vectors of a user and an item. */
+/** Dot product of the vectors of a user and an item. */
 function product(of: G1Model, user: number, item: number): number {
   const { stride, userVectors, itemVectors } = of;
   const vector = userVectors.subarray(user * stride, (user + 1) * stride);
@@ -45,7 +45,7 @@ describe("a model with neighbours", () => {
   const own = (user: number, { start, index } = interactions) => [
     ...index.subarray(start[user], start[user + 1]),
   ];
-  /** What the definition says, with each of the four degrees. */
+  /** The neighbour score by definition, with each of the four degrees. */
   const added = (items: readonly number[], item: number, of = interactions, counts = itemCounts(of)) => {
     const rule = neighboured.neighbours as NeighbourRule;
     let sum = 0;
@@ -58,12 +58,12 @@ describe("a model with neighbours", () => {
     return rule.scale * sum * counts[item] ** -rule.popularityExponent * items.length ** -rule.damping;
   };
 
-  test("adds what those who chose the same say to the products of the vectors", () => {
+  test("adds the scores of similar users to the products of the vectors", () => {
     const served = new Recommender(servable(neighboured));
     const others = served.top(served.preferencesOf(7), 90, own(7));
     expectOrder(others, (item) => product(neighboured, 7, item) + added(own(7), item));
     expect(others).not.toEqual(recommender.top(recommender.preferencesOf(7), 90, own(7)));
-    // On the average of users the best that neighbours say is the share that is given.
+    // On average, the best neighbour score of a user is the given share.
     const best = Array.from({ length: 120 }, (_, user) =>
       Math.max(...others.filter((item) => !own(user).includes(item)).map((item) => added(own(user), item))),
     );
@@ -83,12 +83,12 @@ describe("a model with neighbours", () => {
     );
   });
 
-  test("lets some users speak for all where there are too many pairs", () => {
+  test("uses a sample of the users if there are too many pairs", () => {
     const pairs = interactions.index.length;
     const served = new Recommender(servable(neighboured, Math.ceil(pairs / 3)));
     expect(served.model.learned.pairs?.index.length).toBeLessThan(pairs / 2);
     const some = filterEntries(interactions, (_, user) => user % 3 === 0);
-    // A user who does not speak himself, with what he had when the model was trained.
+    // A user who is not in the sample, with the items of the training.
     const items = own(7).map((item, at) => ({
       item,
       weight: interactions.weight[interactions.start[7] + at],
@@ -99,7 +99,7 @@ describe("a model with neighbours", () => {
     expectOrder(served.top(preferences, 90, own(7)), (item) => product(neighboured, 7, item) + said(item));
   });
 
-  test("forgets what a user said with him", () => {
+  test("removes the influence of a forgotten user", () => {
     const served = new Recommender(servable(structuredClone(neighboured)));
     const gone = [5, 6, 7, 8, 9];
     for (const user of gone) served.forget(user);
@@ -108,12 +108,12 @@ describe("a model with neighbours", () => {
     const preferences = served.preferencesFromItems([{ item, weight: 1 }]) as Preferences;
     const bare = { ...preferences, vector: new Float32Array(neighboured.stride) };
     const said = served.top(bare, 90, [item]).filter((other) => added([item], other, kept) > 0);
-    // What nobody says anything about comes after what somebody does.
+    // Items without a neighbour score come after the others.
     expect(served.top(bare, said.length, [item])).toEqual(said);
   });
 });
 
-test("a ranker re-ranks the candidates of a generator and leaves unknown ones at the end", () => {
+test("a ranker reorders the candidates of a generator, with unknown ones last", () => {
   const ranker = new Recommender(servable(trainG1({ interactions }, { dimensions: 8, epochs: 4 })));
   const candidates = recommender.top(recommender.preferencesOf(9), 15);
   const reranked = ranker.rerank([500, ...candidates, 501], ranker.preferencesOf(9));

@@ -13,7 +13,7 @@ const all = learn(pairs);
 const some = learn(Math.ceil(pairs / 3));
 const rowOf = ({ start, index }: Interactions, user: number) => index.subarray(start[user], start[user + 1]);
 
-test("above so many pairs the items are learned from some of the users, and the report says from how many", () => {
+test("learns items from some of the users above a limit of pairs, and reports how many", () => {
   expect(all.report.learnedOn).toBeUndefined();
   const { users = 0, of } = some.report.learnedOn ?? {};
   expect(of).toBe(900);
@@ -23,7 +23,7 @@ test("above so many pairs the items are learned from some of the users, and the 
   expect(some.itemVectors).not.toEqual(all.itemVectors);
 });
 
-test("every user has the vector that his events fold in to, and every item that anybody chose has one", () => {
+test("gives every user the folded-in vector, and every chosen item a vector", () => {
   const { stride, userVectors, itemVectors } = some;
   const folding = new FoldIn(servable(some));
   for (let user = 0; user < 900; user += 7) {
@@ -43,7 +43,7 @@ test("every user has the vector that his events fold in to, and every item that 
   });
 });
 
-test("what is learned from a third of the users finds nearly as much as what is learned from all", () => {
+test("learning from a third of the users is nearly as good as learning from all", () => {
   const [whole, part] = [all, some].map((model) => {
     const recommender = new Recommender(servable(model));
     const found = Array.from({ length: 900 }, (_, user) => {

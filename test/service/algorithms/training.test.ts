@@ -22,7 +22,7 @@ describe("choosing parameters", () => {
   const progress: TrainingProgress[] = [];
   const model = trainG1({ interactions: divided.train }, {}, (step) => progress.push(step));
 
-  test("a model with no parameters given beats popularity by a clear factor on hidden items", () => {
+  test("without given parameters, beats popularity by far on hidden items", () => {
     const recommender = new Recommender(servable(model));
     const users = Array.from({ length: world.interactions.users }, (_, user) => user);
     const counts = Float32Array.from(itemCounts(divided.train));
@@ -39,14 +39,14 @@ describe("choosing parameters", () => {
     expect(learned.recall20).toBeGreaterThan(1.5 * popular.recall20);
   });
 
-  test("what was chosen and measured is reported, with popularity beside it", () => {
+  test("reports the chosen parameters, the quality, and that of popularity", () => {
     expect(model.report.trials).toBeGreaterThan(5);
     expect(model.report.quality?.ndcg20).toBeGreaterThan(1.3 * (model.report.popularity?.ndcg20 ?? 1));
     expect(model.parameters.regularization).toBeGreaterThan(0);
     expect(model.parameters.alpha).toBeGreaterThan(0);
   });
 
-  test("it is said how many pairs and users the figures rest on", () => {
+  test("reports the number of held-out pairs and users", () => {
     const { heldOut } = model.report;
     expect(heldOut.users).toBe(world.interactions.users / 2);
     expect(heldOut.pairs).toBeGreaterThan(heldOut.users);
@@ -87,7 +87,7 @@ describe("choosing parameters", () => {
     expect(trainG1({ interactions: small })).toEqual(smallModel);
   });
 
-  test("the scale of event values makes no difference", () => {
+  test("does not depend on the scale of event values", () => {
     const builder = new InteractionsBuilder();
     const { start, index, weight, users, items } = small;
     for (let user = 0; user < users; user++) {
@@ -113,7 +113,7 @@ const given = {
   popularityExponent: 0.3,
 };
 
-test("given parameters are honoured and only the missing ones are chosen", () => {
+test("uses given parameters, and chooses only the missing ones", () => {
   const { interactions } = createWorld({ users: 100, items: 80 });
   const model = trainG1({ interactions }, given);
   expect(model.parameters).toEqual(given);
@@ -125,14 +125,14 @@ test("given parameters are honoured and only the missing ones are chosen", () =>
   expect(partly.report.trials).toBeGreaterThan(3);
 });
 
-test("more effort tries more, and a model says which effort it was given", () => {
+test("a higher effort tries more, and the model names its effort", () => {
   const { interactions } = createWorld({ users: 60, items: 50 });
   const [quick, balanced] = [trainG1({ interactions }, { effort: "quick" }), trainG1({ interactions })];
   expect([quick.parameters.effort, balanced.parameters.effort]).toEqual(["quick", "balanced"]);
   expect(quick.report.trials).toBeLessThan(balanced.report.trials);
 });
 
-test("no effort asks for fewer, or allows less, than a smaller one", () => {
+test("every limit grows with the effort", () => {
   const { quick, balanced, thorough } = efforts;
   const numbers = ({ pairs, sparsePairs, folds, foldedPairs, users, ...more }: Budget) => [
     ...[
@@ -154,7 +154,7 @@ test("no effort asks for fewer, or allows less, than a smaller one", () => {
   });
 });
 
-test("vectors are as long as the data can bear", () => {
+test("chooses vectors as long as the data allows", () => {
   const chosen = (users: number, items: number) => {
     const { interactions } = createWorld({ users, items });
     const { dimensions: _, ...others } = given;
@@ -165,7 +165,7 @@ test("vectors are as long as the data can bear", () => {
   expect(chosen(150, 120).dimensions).toBe(32);
 });
 
-test("all of the data is held back a tenth less than what was tried last", () => {
+test("regularizes the final training a tenth less than the last trial", () => {
   const tried = jest.spyOn(TrialBench.prototype, "trace");
   const { interactions } = createWorld({ users: 60, items: 50 });
   const { point } = searchParameters(interactions, {}, () => undefined);
@@ -174,7 +174,7 @@ test("all of the data is held back a tenth less than what was tried last", () =>
   expect(point).toEqual({ ...last, strength: expect.closeTo(0.9 * last.strength) });
 });
 
-test("active users weigh less where what they do says little, and as much as others where all are alike", () => {
+test("lowers the weight of active users if their choices are random, but not if all users are alike", () => {
   const { interactions } = createWorld({ users: 600, items: 200 });
   const alike = new InteractionsBuilder();
   for (let user = 0; user < 600; user++) {
@@ -212,14 +212,14 @@ test("a larger event value moves a user further towards the item", () => {
   expect(scoreWith(20)).toBeGreaterThan(scoreWith(0.1));
 });
 
-test("no events at all is refused with a typed error that says what is missing", () => {
+test("fails with a typed error if there are no events", () => {
   expect(() => trainG1({ interactions: new InteractionsBuilder().build(3, 3) })).toThrow(
     NotEnoughEventsError,
   );
   expect(() => trainG1({ interactions: new InteractionsBuilder().build() })).toThrow("not enough events");
 });
 
-test.each([1, 2, 5])("%i events are enough for a model without infinite or missing numbers", (events) => {
+test.each([1, 2, 5])("%i events are enough for a model with finite numbers", (events) => {
   const builder = new InteractionsBuilder();
   for (let event = 0; event < events; event++) builder.add(event % 3, (event * 2) % 4, 1);
   const model = trainG1({ interactions: builder.build(3, 4) });
@@ -231,7 +231,7 @@ test.each([1, 2, 5])("%i events are enough for a model without infinite or missi
   ).toBe(true);
 });
 
-test("over-regularised training ends in zero vectors, not in missing numbers", () => {
+test("too much regularization gives zero vectors, not NaN", () => {
   const { interactions } = createWorld({ users: 50, items: 40 });
   const model = trainG1({ interactions }, { regularization: 100 });
   expect(model.userVectors.every((value) => value === 0)).toBe(true);
@@ -240,7 +240,7 @@ test("over-regularised training ends in zero vectors, not in missing numbers", (
   expect(recommender.top(recommender.preferencesOf(0), 3)).toEqual(topIndices(counts, 3));
 });
 
-test("recall and gain of one list", () => {
+test("measures recall and NDCG of one list", () => {
   expect(measure([4, 5], Uint32Array.of(4))).toEqual({ recall20: 1, ndcg20: 1 });
   expect(measure([5, 4], Uint32Array.of(4, 9)).recall20).toBe(0.5);
   expect(measure([], Uint32Array.of(4))).toEqual({ recall20: 0, ndcg20: 0 });

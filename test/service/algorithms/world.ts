@@ -5,8 +5,9 @@ import { holdOut } from "../../../service/algorithms/training/evaluation";
 /** A generated world: users choose items by hidden preferences and by popularity. */
 export interface World {
   readonly interactions: Interactions;
-  /** Hidden genre of each item and the genres that each user likes. */
+  /** Genre of each item, which the model does not know. */
   readonly genres: number[];
+  /** Genres that each user likes. */
   readonly likes: number[][];
 }
 
@@ -18,7 +19,7 @@ interface WorldOptions {
   readonly seed?: number;
 }
 
-/** Makes a world in which most of a user's events go to the genres that he likes. */
+/** Creates a world in which most of a user's events go to the genres that the user likes. */
 export function createWorld(options: WorldOptions = {}): World {
   const { users = 400, items = 300, genres = 10, eventsPerUser = 20, seed = 1 } = options;
   const random = createRandom(seed);
