@@ -9,7 +9,7 @@ import { nthLowest } from "./top";
 export interface NeighbourRule {
   /** Factor of all scores. */
   readonly scale: number;
-  /** The items of a user count n^-damping, where n is their number. */
+  /** Each of a user's n items counts n^-damping. */
   readonly damping: number;
   /** An item that n users chose counts n^-itemExponent for the similarity of two users. */
   readonly itemExponent: number;
@@ -191,7 +191,7 @@ export class Neighbours {
     }
   }
 
-  /** Returns the most similar users, so many that about `MOST_ENTRIES` of their items are read. */
+  /** Returns the most similar users, limited to those with about `MOST_ENTRIES` items in total. */
   private nearest(users: Uint32Array): Uint32Array {
     const { ordered } = this;
     const { similarity, nearest, itemsOf } = this.placed;

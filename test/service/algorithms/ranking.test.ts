@@ -47,19 +47,23 @@ const model = trainG1({ interactions }, parameters);
 
 function rankingData(of: Interactions, share: number): RankingData {
   return {
-    ...{ interactions: of, others: { pairs: null, recommendSeen: true }, epochs: 4, given: parameters },
+    interactions: of,
+    others: { pairs: null, recommendSeen: true },
+    epochs: 4,
+    given: parameters,
     point: {
-      ...{
-        dimensions: 8,
-        balance: 8,
-        strength: 0.3,
-        regularizationExponent: 1,
-        weighting: "log",
-        damping: 0,
-      },
+      dimensions: 8,
+      balance: 8,
+      strength: 0.3,
+      regularizationExponent: 1,
+      weighting: "log",
+      damping: 0,
       neighbours: { share, popularityExponent: 0.4 },
     },
-    ...{ attributes: null, records: [], team: singleThread, reportUsers: reportUsersOf(of) },
+    attributes: null,
+    records: [],
+    team: singleThread,
+    reportUsers: reportUsersOf(of),
   };
 }
 
@@ -125,12 +129,10 @@ function serve(of: TrainedModel, more = 0) {
         itemsOf(of.interactions, user),
       );
       const by: Ordering = {
-        ...{
-          scores: recommender.foundScores(candidates),
-          placed: items,
-          userId: `id${user}`,
-          preferences: null,
-        },
+        scores: recommender.foundScores(candidates),
+        placed: items,
+        userId: `id${user}`,
+        preferences: null,
         own: () => own.map((item) => ({ item, weight: 1 })),
       };
       return { candidates, by };
@@ -176,8 +178,11 @@ test.each([0, 1])(
       Float32Array.from({ length: interactions.items }, (_, item) => value(item));
     const { served, asked } = serve({
       ...model,
-      ...{ userVectors: generator.factors.userVectors, itemVectors: generator.factors.itemVectors },
-      ...{ stride: generator.factors.stride, interactions: generator.train, neighbours: generator.rule },
+      userVectors: generator.factors.userVectors,
+      itemVectors: generator.factors.itemVectors,
+      stride: generator.factors.stride,
+      interactions: generator.train,
+      neighbours: generator.rule,
       ranking: {
         ...rankingBasis({ ...data, interactions: generator.timed }),
         late: ofAll((item) => trends.lateOf(item)),

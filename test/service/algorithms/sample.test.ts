@@ -3,7 +3,10 @@ import { efforts } from "../../../service/algorithms/training/effort";
 import { createWorld } from "./world";
 
 const given = {
-  ...{ dimensions: 8, alpha: 0.1, regularization: 0.01, damping: 0 },
+  dimensions: 8,
+  alpha: 0.1,
+  regularization: 0.01,
+  damping: 0,
   weighting: "log",
   neighbours: 4,
 } as const;
